@@ -1,0 +1,1 @@
+//! Collective communication and reduction operations.

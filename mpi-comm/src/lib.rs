@@ -1,0 +1,1 @@
+//! Groups, communicators and context ids.

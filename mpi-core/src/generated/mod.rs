@@ -1,0 +1,3 @@
+//! @generated modules: written by `cargo xtask codegen`.
+
+pub mod constants;

@@ -1,0 +1,150 @@
+//! Handles: one machine word each, the same in C, in Rust and in the tables (MPI-5.0, chapter 20).
+//!
+//! A predefined object's handle is its small ABI constant. Every other handle packs a [`Kind`], a slot index and
+//! the slot's generation, so that a null, stale, forged or wrong-kind word is seen by arithmetic and one compare.
+//! Invariant: a packed handle is never below [`FIRST_DYNAMIC`], and never negative as an `intptr_t`.
+
+/// Handle words below this are reserved by the ABI for predefined objects.
+pub const FIRST_DYNAMIC: usize = 4096;
+
+const INDEX_BITS: u32 = 26;
+const GENERATION_BITS: u32 = 31;
+const GENERATION_SHIFT: u32 = INDEX_BITS;
+const KIND_SHIFT: u32 = INDEX_BITS + GENERATION_BITS;
+
+/// The largest number of live objects of one kind in a process.
+pub const MAX_OBJECTS: usize = 1 << INDEX_BITS;
+/// Generations wrap after this many reuses of one slot.
+pub const GENERATION_MASK: u32 = (1 << GENERATION_BITS) - 1;
+
+/// What a handle refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// `MPI_Comm`
+    Comm = 1,
+    /// `MPI_Group`
+    Group = 2,
+    /// `MPI_Datatype`
+    Datatype = 3,
+    /// `MPI_Op`
+    Op = 4,
+    /// `MPI_Request`
+    Request = 5,
+    /// `MPI_Message`
+    Message = 6,
+    /// `MPI_Errhandler`
+    Errhandler = 7,
+    /// `MPI_Info`
+    Info = 8,
+    /// `MPI_Win`
+    Win = 9,
+    /// `MPI_File`
+    File = 10,
+    /// `MPI_Session`
+    Session = 11,
+    /// `MPI_T_cvar_handle`
+    Cvar = 16,
+    /// `MPI_T_pvar_handle`
+    Pvar = 17,
+    /// `MPI_T_pvar_session`
+    PvarSession = 18,
+    /// `MPI_T_enum`
+    Enum = 19,
+    /// `MPI_T_event_registration`
+    EventRegistration = 20,
+}
+
+impl Kind {
+    /// The kind with this number, if there is one.
+    pub const fn from_bits(bits: u8) -> Option<Kind> {
+        Some(match bits {
+            1 => Kind::Comm,
+            2 => Kind::Group,
+            3 => Kind::Datatype,
+            4 => Kind::Op,
+            5 => Kind::Request,
+            6 => Kind::Message,
+            7 => Kind::Errhandler,
+            8 => Kind::Info,
+            9 => Kind::Win,
+            10 => Kind::File,
+            11 => Kind::Session,
+            16 => Kind::Cvar,
+            17 => Kind::Pvar,
+            18 => Kind::PvarSession,
+            19 => Kind::Enum,
+            20 => Kind::EventRegistration,
+            _ => return None,
+        })
+    }
+}
+
+/// A handle word. Any bit pattern is a valid `Handle`; only a table can say whether it names a live object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Handle(pub usize);
+
+impl Handle {
+    /// Packs a kind, a slot index below [`MAX_OBJECTS`] and a generation up to [`GENERATION_MASK`].
+    #[inline]
+    pub const fn pack(kind: Kind, index: u32, generation: u32) -> Handle {
+        Handle(
+            (kind as usize) << KIND_SHIFT
+                | ((generation & GENERATION_MASK) as usize) << GENERATION_SHIFT
+                | (index as usize & (MAX_OBJECTS - 1)),
+        )
+    }
+
+    /// Whether the word lies in the range that the ABI reserves for predefined objects.
+    #[inline]
+    pub const fn is_predefined_range(self) -> bool {
+        self.0 < FIRST_DYNAMIC
+    }
+
+    /// The kind packed into the word, or `None` for predefined and forged words.
+    #[inline]
+    pub const fn kind(self) -> Option<Kind> {
+        if self.0 >> KIND_SHIFT > u8::MAX as usize {
+            return None;
+        }
+        Kind::from_bits((self.0 >> KIND_SHIFT) as u8)
+    }
+
+    /// The slot index packed into the word.
+    #[inline]
+    pub const fn index(self) -> u32 {
+        (self.0 & (MAX_OBJECTS - 1)) as u32
+    }
+
+    /// The generation packed into the word.
+    #[inline]
+    pub const fn generation(self) -> u32 {
+        (self.0 >> GENERATION_SHIFT) as u32 & GENERATION_MASK
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_is_reversible_and_stays_above_the_reserved_page() {
+        for kind in [Kind::Comm, Kind::Request, Kind::EventRegistration] {
+            for index in [0, 1, (MAX_OBJECTS - 1) as u32] {
+                for generation in [0, 1, GENERATION_MASK] {
+                    let handle = Handle::pack(kind, index, generation);
+                    assert_eq!((handle.kind(), handle.index(), handle.generation()), (Some(kind), index, generation));
+                    assert!(handle.0 >= FIRST_DYNAMIC && handle.0 as isize > 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn forged_words_have_no_kind() {
+        for word in [0usize, 1, 4095, 4096, usize::MAX, 0xffff << 48, 12 << 57] {
+            assert_eq!(Handle(word).kind(), None, "{word:#x}");
+        }
+    }
+}

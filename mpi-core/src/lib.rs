@@ -1,0 +1,27 @@
+//! What every crate of Ferrum MPI shares: the words of the ABI and the record of a process.
+//!
+//! - [`abi`]: the constants of the MPI-5.0 standard ABI, generated from `spec/`.
+//! - [`handle`]: handles, which are words to look up and never pointers to follow.
+//! - [`table`]: handle tables, whose slots remember how often they were reused.
+//! - [`lock`]: the one lock of a process, and cells that only its holder can open.
+//! - [`status`]: `MPI_Status` as the ABI lays it out.
+//!
+//! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
+
+mod generated;
+pub mod handle;
+pub mod lock;
+pub mod status;
+pub mod table;
+
+/// The constants of the standard ABI, by their official names (MPI-5.0, annex A and chapter 20).
+///
+/// Handles and buffer addresses are `usize`, offsets `i64`, all others `i32`.
+pub mod abi {
+    pub use crate::generated::constants::*;
+}
+
+pub use handle::{Handle, Kind};
+pub use lock::{Guard, Guarded, ProcessLock};
+pub use status::Status;
+pub use table::Table;

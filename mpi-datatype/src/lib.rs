@@ -1,0 +1,1 @@
+//! Datatypes: layouts, sizes and extents, pack and unpack.

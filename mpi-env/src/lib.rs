@@ -1,0 +1,1 @@
+//! Environmental management: start-up and shutdown, version, processor name, timers.

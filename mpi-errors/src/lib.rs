@@ -1,0 +1,1 @@
+//! Error classes, error codes that remember their instance, error handlers.

@@ -1,0 +1,1 @@
+//! Moving bytes between the processes of a job over shared memory.

@@ -1,0 +1,1 @@
+//! mpiexec, and the wire-up that a started process speaks.

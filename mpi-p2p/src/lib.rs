@@ -1,0 +1,1 @@
+//! Point-to-point communication: matching, protocols, requests, probes.

@@ -1,0 +1,1 @@
+//! The profiling interface: name shift and MPI_Pcontrol.

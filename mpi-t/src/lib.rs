@@ -1,0 +1,1 @@
+//! The tool information interface: control and performance variables, enumerations, categories, sessions.

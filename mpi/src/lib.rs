@@ -1,0 +1,1 @@
+//! The thin facade for Rust programs.
