@@ -1,0 +1,158 @@
+//! Error codes: positive ints that bring back an instance, or at least its class (MPI-5.0, section 9.4).
+//!
+//! A class is a code of its own. An instance's code is `serial << 14 | class`, the serial counting from 1 to 65535
+//! and then anew; the last [`INSTANCES`] texts are kept, so the memory is bounded however many errors occur.
+//! Invariant: `MPI_ERR_LASTCODE < instance code <= LAST_INSTANCE_CODE`, and the class stands in the low 14 bits.
+//! Not here: classes and codes that users add (they will start above [`LAST_INSTANCE_CODE`]).
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mpi_core::abi::{MPI_ERR_LASTCODE, MPI_ERR_UNKNOWN, MPI_MAX_ERROR_STRING};
+
+use crate::{Error, classes};
+
+/// The largest code an instance can have.
+pub const LAST_INSTANCE_CODE: i32 = (1 << 30) - 1;
+
+const CLASS_BITS: u32 = 14;
+const CLASS_MASK: i32 = (1 << CLASS_BITS) - 1;
+const LAST_SERIAL: u32 = (1 << 16) - 1;
+const INSTANCES: usize = 4096;
+
+const _: () = assert!(MPI_ERR_LASTCODE == CLASS_MASK);
+
+/// Makes codes of errors and finds the errors' texts again. Thread-safe; not async-signal-safe.
+#[derive(Debug, Default)]
+pub struct ErrorCodes {
+    recent: Mutex<Recent>,
+}
+
+#[derive(Debug, Default)]
+struct Recent {
+    serial: u32,
+    /// Slot `serial % INSTANCES`: the code, and the text that belongs to it.
+    texts: Vec<(i32, Box<str>)>,
+}
+
+impl ErrorCodes {
+    /// No instance yet.
+    pub const fn new() -> Self {
+        ErrorCodes { recent: Mutex::new(Recent { serial: 0, texts: Vec::new() }) }
+    }
+
+    /// A code for this instance. Its text is kept until [`INSTANCES`] further errors have occurred, its class for ever.
+    #[cold]
+    pub fn code_for(&self, error: &Error) -> i32 {
+        let class = if classes::name(error.class()).is_some() { error.class() } else { MPI_ERR_UNKNOWN };
+        let text = shortened(error.to_string()).into_boxed_str();
+        let mut recent = self.lock();
+        recent.serial = if recent.serial == LAST_SERIAL { 1 } else { recent.serial + 1 };
+        let code = (recent.serial << CLASS_BITS) as i32 | class;
+        let slot = recent.serial as usize % INSTANCES;
+        while recent.texts.len() <= slot {
+            recent.texts.push((0, "".into()));
+        }
+        recent.texts[slot] = (code, text);
+        code
+    }
+
+    /// The class of a code (`MPI_Error_class`), or `None` if the library never gives out such a code.
+    pub fn class_of(&self, code: i32) -> Option<i32> {
+        if !(0..=LAST_INSTANCE_CODE).contains(&code) {
+            return None;
+        }
+        let class = code & CLASS_MASK;
+        classes::name(class).map(|_| class)
+    }
+
+    /// The text of a code (`MPI_Error_string`), at most `MPI_MAX_ERROR_STRING - 1` bytes; for a class, or an instance
+    /// too old to be remembered, the text of the class. `None` as for [`ErrorCodes::class_of`].
+    pub fn string_of(&self, code: i32) -> Option<String> {
+        let class = self.class_of(code)?;
+        if code > MPI_ERR_LASTCODE {
+            let recent = self.lock();
+            let slot = (code >> CLASS_BITS) as usize % INSTANCES;
+            if let Some((_, text)) = recent.texts.get(slot).filter(|(kept, _)| *kept == code) {
+                return Some(text.to_string());
+            }
+        }
+        Some(format!("{}: {}", classes::name(class)?, classes::text(class)?))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Recent> {
+        // Every change is complete when it is made, so a panic elsewhere leaves nothing half done.
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The text cut to what `MPI_Error_string` may return, at a character's boundary.
+fn shortened(mut text: String) -> String {
+    let limit = MPI_MAX_ERROR_STRING as usize - 1;
+    if text.len() > limit {
+        let end = (0..=limit - 3).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_core::abi;
+
+    #[test]
+    fn a_class_is_a_code_with_its_own_text() {
+        let codes = ErrorCodes::new();
+        assert_eq!(codes.class_of(abi::MPI_SUCCESS), Some(0));
+        assert_eq!(codes.class_of(abi::MPI_ERR_TAG), Some(abi::MPI_ERR_TAG));
+        assert!(codes.string_of(abi::MPI_ERR_TAG).is_some_and(|text| text.starts_with("MPI_ERR_TAG: ")));
+    }
+
+    #[test]
+    fn codes_nobody_gave_out_have_no_class() {
+        let codes = ErrorCodes::new();
+        for code in [-1, i32::MIN, 63, 1000, 1019, abi::MPI_ERR_LASTCODE, LAST_INSTANCE_CODE, i32::MAX] {
+            assert_eq!((codes.class_of(code), codes.string_of(code)), (None, None), "{code}");
+        }
+    }
+
+    #[test]
+    fn an_instance_keeps_its_text_until_the_ring_comes_round_and_its_class_for_ever() {
+        let codes = ErrorCodes::new();
+        let first = codes.code_for(&Error::new(abi::MPI_ERR_RANK, "no such rank").arg("dest", &9).call("MPI_Send"));
+        assert!(first > abi::MPI_ERR_LASTCODE);
+        for _ in 0..INSTANCES - 1 {
+            codes.code_for(&Error::new(abi::MPI_ERR_TAG, "x"));
+        }
+        assert_eq!(codes.string_of(first).as_deref(), Some("MPI_Send: argument dest is 9, but no such rank"));
+        codes.code_for(&Error::new(abi::MPI_ERR_TAG, "x"));
+        assert!(codes.string_of(first).is_some_and(|text| text.starts_with("MPI_ERR_RANK: ")));
+        assert_eq!(codes.class_of(first), Some(abi::MPI_ERR_RANK));
+    }
+
+    #[test]
+    fn serials_wrap_without_leaving_the_range() {
+        let codes = ErrorCodes::new();
+        for _ in 0..LAST_SERIAL + 10 {
+            let code = codes.code_for(&Error::new(abi::MPI_ERR_TRUNCATE, ""));
+            assert!(code > abi::MPI_ERR_LASTCODE && code <= LAST_INSTANCE_CODE);
+            assert_eq!(codes.class_of(code), Some(abi::MPI_ERR_TRUNCATE));
+        }
+        assert_eq!(codes.lock().texts.len(), INSTANCES);
+    }
+
+    #[test]
+    fn an_unknown_class_becomes_err_unknown() {
+        let codes = ErrorCodes::new();
+        let code = codes.code_for(&Error::new(77_777, "odd"));
+        assert_eq!(codes.class_of(code), Some(MPI_ERR_UNKNOWN));
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_a_character() {
+        let cut = shortened("é".repeat(400));
+        assert!(cut.len() < MPI_MAX_ERROR_STRING as usize && cut.ends_with("é..."));
+        assert_eq!(shortened("short".to_owned()), "short");
+    }
+}

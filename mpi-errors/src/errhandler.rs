@@ -1,0 +1,248 @@
+//! Error handlers: predefined ones and users' functions, counted by who refers to them (MPI-5.0, section 9.3).
+//!
+//! A user's function is kept as a word with the kind of object it is for; it is called elsewhere.
+//! Invariant: a handler lives while the program holds a handle to it or an object has it attached; the program's
+//! handle is valid exactly as often as it was created or obtained minus freed, so a double free is always seen.
+//! Not here: calling the function (mpi-capi), which object has which handler (mpi-comm and others).
+
+use mpi_core::abi::{
+    MPI_ERR_ERRHANDLER, MPI_ERR_NO_MEM, MPI_ERRHANDLER_NULL, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
+};
+use mpi_core::{Handle, Kind, Table};
+
+use crate::{Error, Result};
+
+/// The kind of object a user's handler is for; its function takes a pointer to such a handle and one to the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandlerKind {
+    /// `MPI_Comm_create_errhandler`
+    Comm,
+    /// `MPI_Win_create_errhandler`
+    Win,
+    /// `MPI_File_create_errhandler`
+    File,
+    /// `MPI_Session_create_errhandler`
+    Session,
+}
+
+/// What is to happen on an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Errhandler {
+    /// `MPI_ERRORS_ARE_FATAL`: the job ends.
+    Fatal,
+    /// `MPI_ERRORS_ABORT`: the processes of the object end.
+    Abort,
+    /// `MPI_ERRORS_RETURN`: the call returns the code.
+    Return,
+    /// The user's function is called, then the call returns the code.
+    User {
+        /// The kind of object the function is for.
+        kind: HandlerKind,
+        /// The address of the function.
+        function: usize,
+    },
+}
+
+impl Errhandler {
+    /// The predefined handler with this handle, if it is one.
+    #[inline]
+    pub const fn predefined(handle: Handle) -> Option<Errhandler> {
+        match handle.0 {
+            MPI_ERRORS_ARE_FATAL => Some(Errhandler::Fatal),
+            MPI_ERRORS_ABORT => Some(Errhandler::Abort),
+            MPI_ERRORS_RETURN => Some(Errhandler::Return),
+            _ => None,
+        }
+    }
+
+    /// Whether the handler may be attached to objects of this kind.
+    pub fn fits(&self, wanted: HandlerKind) -> bool {
+        !matches!(self, Errhandler::User { kind, .. } if *kind != wanted)
+    }
+}
+
+/// All error handlers that users made.
+#[derive(Debug)]
+pub struct Errhandlers {
+    table: Table<Counted>,
+}
+
+#[derive(Debug)]
+struct Counted {
+    handler: Errhandler,
+    /// How often the program may still free its handle.
+    held: u32,
+    /// How many objects have the handler attached.
+    attached: u32,
+}
+
+impl Default for Errhandlers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Errhandlers {
+    /// No handler yet; the predefined ones are always there.
+    pub const fn new() -> Self {
+        Errhandlers { table: Table::new(Kind::Errhandler) }
+    }
+
+    /// A handler for a user's function, held once by the program.
+    pub fn create(&mut self, kind: HandlerKind, function: usize) -> Result<Handle> {
+        let handler = Errhandler::User { kind, function };
+        self.table
+            .insert(Counted { handler, held: 1, attached: 0 })
+            .map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many error handlers"))
+    }
+
+    /// The handler a program's handle names; an error for a null, freed, forged or wrong-kind handle.
+    pub fn get(&self, handle: Handle) -> Result<Errhandler> {
+        if let Some(predefined) = Errhandler::predefined(handle) {
+            return Ok(predefined);
+        }
+        match self.table.get(handle) {
+            Some(counted) if counted.held > 0 => Ok(counted.handler),
+            _ => Err(self.refusal(handle)),
+        }
+    }
+
+    /// The handler an object has attached, whether or not the program still holds its handle.
+    /// A word that was never attached is answered by the fatal handler.
+    #[inline]
+    pub fn attached(&self, handle: Handle) -> Errhandler {
+        match Errhandler::predefined(handle) {
+            Some(predefined) => predefined,
+            None => self.table.get(handle).map_or(Errhandler::Fatal, |counted| counted.handler),
+        }
+    }
+
+    /// Attaches a handler to an object of a kind (`MPI_Comm_set_errhandler`).
+    pub fn attach(&mut self, handle: Handle, kind: HandlerKind) -> Result<Errhandler> {
+        let handler = self.get(handle)?;
+        if !handler.fits(kind) {
+            return Err(Error::new(
+                MPI_ERR_ERRHANDLER,
+                format!("that error handler was not created for this kind of object ({kind:?})"),
+            )
+            .arg("errhandler", &format_args!("{:#x}", handle.0)));
+        }
+        self.attach_again(handle);
+        Ok(handler)
+    }
+
+    /// Attaches the handler of one object to another, as `MPI_Comm_dup` does.
+    pub fn attach_again(&mut self, handle: Handle) {
+        if let Some(counted) = self.table.get_mut(handle) {
+            counted.attached += 1;
+        }
+    }
+
+    /// Takes a handler off an object.
+    pub fn detach(&mut self, handle: Handle) {
+        if let Some(counted) = self.table.get_mut(handle) {
+            counted.attached = counted.attached.saturating_sub(1);
+            self.drop_unused(handle);
+        }
+    }
+
+    /// Gives the program its own hold on an attached handler (`MPI_Comm_get_errhandler`).
+    pub fn hold(&mut self, handle: Handle) -> Handle {
+        if let Some(counted) = self.table.get_mut(handle) {
+            counted.held += 1;
+        }
+        handle
+    }
+
+    /// Takes back one hold of the program (`MPI_Errhandler_free`). Freeing a predefined one is allowed, because
+    /// `MPI_Comm_get_errhandler` may return one that then is to be freed.
+    pub fn free(&mut self, handle: Handle) -> Result<()> {
+        self.get(handle)?;
+        if let Some(counted) = self.table.get_mut(handle) {
+            counted.held -= 1;
+            self.drop_unused(handle);
+        }
+        Ok(())
+    }
+
+    /// Number of user handlers alive.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Whether no user handler is alive.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    fn drop_unused(&mut self, handle: Handle) {
+        if self.table.get(handle).is_some_and(|counted| counted.held == 0 && counted.attached == 0) {
+            self.table.remove(handle);
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, handle: Handle) -> Error {
+        if handle.0 == MPI_ERRHANDLER_NULL {
+            return Error::new(MPI_ERR_ERRHANDLER, "an error handler is needed")
+                .arg("errhandler", &"MPI_ERRHANDLER_NULL");
+        }
+        let freed = self.table.was_freed(handle) || self.table.get(handle).is_some();
+        let why = if freed { "that error handler was freed" } else { "no error handler has that handle" };
+        Error::new(MPI_ERR_ERRHANDLER, why).arg("errhandler", &format_args!("{:#x}", handle.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handler_lives_while_an_object_has_it() {
+        let mut handlers = Errhandlers::new();
+        let handle = handlers.create(HandlerKind::Comm, 0x1000).expect("room");
+        handlers.attach(handle, HandlerKind::Comm).expect("fits");
+        handlers.free(handle).expect("held");
+        assert_eq!(handlers.attached(handle), Errhandler::User { kind: HandlerKind::Comm, function: 0x1000 });
+        assert!(handlers.get(handle).is_err_and(|error| error.to_string().contains("was freed")));
+        handlers.detach(handle);
+        assert!(handlers.is_empty());
+    }
+
+    #[test]
+    fn a_double_free_is_seen_even_while_attached() {
+        let mut handlers = Errhandlers::new();
+        let handle = handlers.create(HandlerKind::Win, 1).expect("room");
+        handlers.attach(handle, HandlerKind::Win).expect("fits");
+        handlers.free(handle).expect("held once");
+        assert_eq!(handlers.free(handle).expect_err("freed").class(), MPI_ERR_ERRHANDLER);
+        assert_eq!(handlers.hold(handle), handle);
+        handlers.free(handle).expect("held again by the getter");
+    }
+
+    #[test]
+    fn a_handler_for_files_does_not_fit_a_communicator() {
+        let mut handlers = Errhandlers::new();
+        let handle = handlers.create(HandlerKind::File, 1).expect("room");
+        assert_eq!(handlers.attach(handle, HandlerKind::Comm).expect_err("kind").class(), MPI_ERR_ERRHANDLER);
+        assert!(handlers.attach(Handle(MPI_ERRORS_RETURN), HandlerKind::Comm).is_ok());
+    }
+
+    #[test]
+    fn predefined_handlers_can_be_freed_without_end() {
+        let mut handlers = Errhandlers::new();
+        for handle in [MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN, MPI_ERRORS_RETURN] {
+            assert!(handlers.free(Handle(handle)).is_ok());
+        }
+    }
+
+    #[test]
+    fn no_other_word_is_a_handler() {
+        let mut handlers = Errhandlers::new();
+        let live = handlers.create(HandlerKind::Comm, 1).expect("room");
+        for word in [0, MPI_ERRHANDLER_NULL, 0x144, 4096, live.0 ^ 1, live.0 ^ 1 << 26, usize::MAX] {
+            assert_eq!(handlers.get(Handle(word)).expect_err("no handler").class(), MPI_ERR_ERRHANDLER);
+            assert_eq!(handlers.free(Handle(word)).expect_err("no handler").class(), MPI_ERR_ERRHANDLER);
+        }
+    }
+}
