@@ -1,1 +1,22 @@
-//! Datatypes: layouts, sizes and extents, pack and unpack.
+//! Datatypes: layouts, sizes and extents, typed user memory, pack and unpack (MPI-5.0, chapter 5).
+//!
+//! - [`datatype`]: [`Datatype`], what the engine knows of a type.
+//! - [`layout`]: where the data bytes of one element lie.
+//! - [`predefined`]: the types of the standard, by handle.
+//! - [`buffer`]: [`SendBuf`] and [`RecvBuf`], user memory with its type, and the only door to it.
+//! - [`element`]: Rust types that have a datatype.
+//!
+//! Invariant: the engine speaks of packed bytes (`0 .. bytes()`); only this crate knows where they lie in memory.
+//! Not here: reductions (`mpi-coll`), handles of duplicated types (`mpi-env`).
+
+pub mod buffer;
+pub mod datatype;
+pub mod element;
+pub mod layout;
+pub mod predefined;
+
+pub use buffer::{RecvBuf, SendBuf};
+pub use datatype::{Category, Datatype, Scalar};
+pub use element::Element;
+pub use layout::{Layout, Segment};
+pub use predefined::predefined;

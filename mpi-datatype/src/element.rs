@@ -1,0 +1,53 @@
+//! Rust types that have a datatype, so that slices of them can be sent and received.
+#![allow(unsafe_code)] // the trait is unsafe to implement: received bytes become values of the type
+
+use mpi_core::abi::*;
+
+use crate::datatype::Datatype;
+use crate::predefined::predefined;
+
+/// A Rust type with a predefined datatype.
+///
+/// # Safety
+/// The datatype is contiguous and as large as the type, the type has no padding, and every bit pattern is a valid
+/// value of it: bytes of another process are stored into it unseen.
+pub unsafe trait Element: Copy + Send + Sync + 'static {
+    /// The handle word of the datatype.
+    const HANDLE: usize;
+
+    /// The datatype.
+    fn datatype() -> &'static Datatype {
+        predefined(Self::HANDLE).expect("every element type names a predefined datatype")
+    }
+}
+
+macro_rules! elements {
+    ($($rust:ty => $handle:ident),+ $(,)?) => {
+        $(
+            // SAFETY: a number without padding of the datatype's size; all its bit patterns are valid.
+            unsafe impl Element for $rust {
+                const HANDLE: usize = $handle;
+            }
+        )+
+    };
+}
+
+elements! {
+    i8 => MPI_INT8_T, i16 => MPI_INT16_T, i32 => MPI_INT32_T, i64 => MPI_INT64_T,
+    u8 => MPI_UINT8_T, u16 => MPI_UINT16_T, u32 => MPI_UINT32_T, u64 => MPI_UINT64_T,
+    i128 => MPI_INTEGER16, isize => MPI_AINT, usize => MPI_UNSIGNED_LONG,
+    f32 => MPI_FLOAT, f64 => MPI_DOUBLE, [f32; 2] => MPI_C_FLOAT_COMPLEX, [f64; 2] => MPI_C_DOUBLE_COMPLEX,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_as_large_as_its_datatype() {
+        fn agrees<T: Element>() -> bool {
+            T::datatype().size() == size_of::<T>() as u64 && T::datatype().is_contiguous()
+        }
+        assert!(agrees::<i8>() && agrees::<u16>() && agrees::<i128>() && agrees::<usize>() && agrees::<[f64; 2]>());
+    }
+}

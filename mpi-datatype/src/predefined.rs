@@ -1,0 +1,148 @@
+//! The datatypes of the standard, by handle (MPI-5.0, 3.2.2, 6.9.4 and chapter 20).
+//!
+//! Invariant: every datatype handle of the ABI has an entry, with the size and extent that it has on x86-64 and
+//! aarch64 Linux; `MPI_DATATYPE_NULL` has none.
+//! Where `long double` is not the x87 format its scalar is [`Scalar::F128`]; sizes are the same.
+
+use mpi_core::abi::*;
+
+use crate::datatype::{Category, Datatype, Parts, Scalar};
+use crate::layout::{Layout, Segment};
+
+const FIRST: usize = 0x200;
+const SLOTS: usize = 0x100;
+
+/// The predefined datatype with this handle word; `None` for `MPI_DATATYPE_NULL` and all other words.
+#[inline]
+pub fn predefined(handle: usize) -> Option<&'static Datatype> {
+    match TABLE.get(handle.wrapping_sub(FIRST)) {
+        Some(Some(datatype)) => Some(datatype),
+        _ => None,
+    }
+}
+
+/// All predefined datatypes with their handle words, in handle order.
+pub fn all() -> impl Iterator<Item = (usize, &'static Datatype)> {
+    TABLE.iter().enumerate().filter_map(|(index, entry)| Some((FIRST + index, entry.as_ref()?)))
+}
+
+const LONG_DOUBLE: Scalar = if cfg!(target_arch = "x86_64") { Scalar::F80 } else { Scalar::F128 };
+const COMPLEX_LONG_DOUBLE: Scalar = if cfg!(target_arch = "x86_64") { Scalar::ComplexF80 } else { Scalar::ComplexF128 };
+
+static DOUBLE_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 12 }], 12, 16);
+static LONG_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 12 }], 12, 16);
+static SHORT_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 2 }, Segment { offset: 4, length: 4 }], 6, 8);
+static LONG_DOUBLE_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 20 }], 20, 32);
+
+static TABLE: [Option<Datatype>; SLOTS] = table();
+
+const fn table() -> [Option<Datatype>; SLOTS] {
+    let mut table = [const { None }; SLOTS];
+    macro_rules! types {
+        ($($category:ident: $($handle:ident $size:literal $scalar:expr),+;)+) => {
+            $($(
+                set(&mut table, $handle, Datatype::contiguous(stringify!($handle), $size, $scalar, Category::$category));
+            )+)+
+        };
+    }
+    macro_rules! pairs {
+        ($($handle:ident $layout:ident $size:literal span $span:literal extent $extent:literal $scalar:ident),+ $(,)?) => {
+            $(
+                let parts = Parts { size: $size, extent: $extent, scalar: Scalar::$scalar };
+                set(&mut table, $handle, Datatype::fixed(stringify!($handle), &$layout, $span, parts));
+            )+
+        };
+    }
+    use Scalar::*;
+    types! {
+        MultiLanguage: MPI_AINT 8 I64, MPI_COUNT 8 I64, MPI_OFFSET 8 I64;
+        CInteger:
+            MPI_SHORT 2 I16, MPI_INT 4 I32, MPI_LONG 8 I64, MPI_LONG_LONG 8 I64,
+            MPI_UNSIGNED_SHORT 2 U16, MPI_UNSIGNED 4 U32, MPI_UNSIGNED_LONG 8 U64, MPI_UNSIGNED_LONG_LONG 8 U64,
+            MPI_SIGNED_CHAR 1 I8, MPI_UNSIGNED_CHAR 1 U8,
+            MPI_INT8_T 1 I8, MPI_INT16_T 2 I16, MPI_INT32_T 4 I32, MPI_INT64_T 8 I64,
+            MPI_UINT8_T 1 U8, MPI_UINT16_T 2 U16, MPI_UINT32_T 4 U32, MPI_UINT64_T 8 U64;
+        FortranInteger:
+            MPI_INTEGER 4 I32, MPI_INTEGER1 1 I8, MPI_INTEGER2 2 I16, MPI_INTEGER4 4 I32, MPI_INTEGER8 8 I64,
+            MPI_INTEGER16 16 I128;
+        Floating:
+            MPI_FLOAT 4 F32, MPI_DOUBLE 8 F64, MPI_LONG_DOUBLE 16 LONG_DOUBLE, MPI_REAL 4 F32,
+            MPI_DOUBLE_PRECISION 8 F64, MPI_REAL2 2 F16, MPI_REAL4 4 F32, MPI_REAL8 8 F64, MPI_REAL16 16 F128;
+        Complex:
+            MPI_C_FLOAT_COMPLEX 8 ComplexF32, MPI_C_DOUBLE_COMPLEX 16 ComplexF64,
+            MPI_C_LONG_DOUBLE_COMPLEX 32 COMPLEX_LONG_DOUBLE, MPI_CXX_FLOAT_COMPLEX 8 ComplexF32,
+            MPI_CXX_DOUBLE_COMPLEX 16 ComplexF64, MPI_CXX_LONG_DOUBLE_COMPLEX 32 COMPLEX_LONG_DOUBLE,
+            MPI_COMPLEX 8 ComplexF32, MPI_DOUBLE_COMPLEX 16 ComplexF64, MPI_COMPLEX4 4 ComplexF16,
+            MPI_COMPLEX8 8 ComplexF32, MPI_COMPLEX16 16 ComplexF64, MPI_COMPLEX32 32 ComplexF128;
+        Logical:
+            MPI_LOGICAL 4 U32, MPI_C_BOOL 1 U8, MPI_CXX_BOOL 1 U8, MPI_LOGICAL1 1 U8, MPI_LOGICAL2 2 U16,
+            MPI_LOGICAL4 4 U32, MPI_LOGICAL8 8 U64, MPI_LOGICAL16 16 U128;
+        Byte: MPI_BYTE 1 U8;
+        Pair:
+            MPI_FLOAT_INT 8 PairF32I32, MPI_2INT 8 PairI32I32, MPI_2REAL 8 PairF32F32,
+            MPI_2DOUBLE_PRECISION 16 PairF64F64, MPI_2INTEGER 8 PairI32I32;
+        Other: MPI_PACKED 1 Opaque, MPI_CHAR 1 Opaque, MPI_CHARACTER 1 Opaque, MPI_WCHAR 4 Opaque;
+    }
+    pairs! {
+        MPI_DOUBLE_INT DOUBLE_INT 12 span 12 extent 16 PairF64I32,
+        MPI_LONG_INT LONG_INT 12 span 12 extent 16 PairI64I32,
+        MPI_SHORT_INT SHORT_INT 6 span 8 extent 8 PairI16I32,
+        MPI_LONG_DOUBLE_INT LONG_DOUBLE_INT 20 span 20 extent 32 PairF80I32,
+    }
+    table
+}
+
+const fn set(table: &mut [Option<Datatype>; SLOTS], handle: usize, datatype: Datatype) {
+    // A value with a destructor cannot be overwritten at compile time; what stood there was `None`.
+    std::mem::forget(std::mem::replace(&mut table[handle - FIRST], Some(datatype)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_name_no_type_have_none() {
+        for word in [0, 1, MPI_DATATYPE_NULL, 0x204, 0x1ff, 0x300, MPI_COMM_WORLD, 4096, usize::MAX] {
+            assert!(predefined(word).is_none(), "{word:#x}");
+        }
+    }
+
+    #[test]
+    fn every_datatype_of_the_abi_is_there() {
+        // MPI-5.0 annex A has 73 names of datatypes, one null and two aliases among them.
+        assert_eq!(all().count(), 70);
+    }
+
+    #[test]
+    fn the_handle_tells_the_size_of_fixed_size_types() {
+        for (handle, datatype) in all().filter(|(handle, _)| handle & 0x40 != 0) {
+            assert_eq!(datatype.size(), 1 << ((handle >> 3) & 7), "{}", datatype.name());
+        }
+    }
+
+    #[test]
+    fn pairs_have_the_extent_of_the_c_struct() {
+        let facts = |handle| predefined(handle).map(|it| (it.size(), it.extent()));
+        assert_eq!(facts(MPI_DOUBLE_INT), Some((12, 16)));
+        assert_eq!(facts(MPI_LONG_INT), Some((12, 16)));
+        assert_eq!(facts(MPI_SHORT_INT), Some((6, 8)));
+        assert_eq!(facts(MPI_LONG_DOUBLE_INT), Some((20, 32)));
+        assert_eq!(facts(MPI_FLOAT_INT), Some((8, 8)));
+        assert_eq!(facts(MPI_2INT), Some((8, 8)));
+    }
+
+    #[test]
+    fn only_types_with_gaps_have_a_layout_and_it_agrees() {
+        for (_, datatype) in all() {
+            match datatype.layout() {
+                None => assert_eq!(datatype.extent(), datatype.size() as i64, "{}", datatype.name()),
+                Some(layout) => {
+                    assert_eq!((layout.size(), layout.extent()), (datatype.size(), datatype.extent()));
+                    let sum: u64 = layout.segments().iter().map(|segment| segment.length).sum();
+                    assert_eq!(sum, datatype.size(), "{}", datatype.name());
+                }
+            }
+        }
+    }
+}
