@@ -1,0 +1,148 @@
+//! `cargo xtask bench`: the C programs of `benches/c/`, built with each library's own compiler wrapper and run
+//! under its own launcher.
+//!
+//! Invariant: one round runs a case once on every library before the next round starts, so that whatever
+//! else the machine does meets all of them alike. Not here: the cases (`cases`), the table and the JSON (`table`).
+
+mod cases;
+mod table;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::peers::Library;
+use crate::{Result, dist, paths, ui};
+use cases::{Case, Number};
+
+/// Options of `bench`.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Cases to run: names or beginnings of names (latency, bandwidth, collective, launch, ...); none means all
+    names: Vec<String>,
+    /// Measure MPICH, Open MPI and Intel MPI too, installed from PyPI into target/peers/ when missing
+    #[arg(long)]
+    peers: bool,
+    /// How often each case is run on each library; medians are shown
+    #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+    /// Measure only these libraries (ferrum, mpich, openmpi, intel)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    library: Vec<String>,
+    /// List the cases and end
+    #[arg(long)]
+    list: bool,
+}
+
+/// What was measured: by the place of the case, the place of the number in it, and the number's name.
+pub type Measured = BTreeMap<(usize, usize, String), Series>;
+
+/// The values of one number.
+pub struct Series {
+    /// Unit as printed by the program; it also says which direction is better.
+    pub unit: String,
+    /// One value a round, per library in the order they were run.
+    pub values: BTreeMap<&'static str, Vec<f64>>,
+}
+
+/// Builds, runs all rounds, prints the table and writes the JSON file.
+pub fn run(options: &Options) -> Result<()> {
+    let wanted: Vec<Case> = cases::all().into_iter().filter(|case| case.matches(&options.names)).collect();
+    if options.list {
+        wanted.iter().for_each(|case| println!("{:<20} {}", case.name, case.what));
+        return Ok(());
+    }
+    if wanted.is_empty() {
+        return Err(
+            format!("no case is named {}; `cargo xtask bench --list` shows them", options.names.join(" ")).into()
+        );
+    }
+    let libraries = libraries(options)?;
+    let scratch = paths::scratch("bench");
+    ui::step("compiling the programs with each library's compiler wrapper");
+    for library in &libraries {
+        build(library, &wanted, &scratch.join(library.name))?;
+    }
+    let names: Vec<&str> = libraries.iter().map(|library| library.name).collect();
+    ui::step(format!("{} rounds of {} cases on {}", options.rounds, wanted.len(), names.join(", ")));
+    let mut measured = Measured::new();
+    let mut failures = Vec::new();
+    let mut progress = ui::Progress::new(options.rounds as usize * wanted.len() * libraries.len());
+    for round in 0..options.rounds {
+        for (index, case) in wanted.iter().enumerate() {
+            for turn in 0..libraries.len() {
+                // Each round begins with another library, so that none always runs first.
+                let library = &libraries[(turn + round as usize) % libraries.len()];
+                progress.part(&format!("{} on {}", case.name, library.name));
+                if case.counts_only() && round > 0 {
+                    continue;
+                }
+                match case.measure(library, &scratch.join(library.name)) {
+                    Ok(numbers) => record(&mut measured, index, library.name, numbers),
+                    Err(failure) => failures.push(format!("{} on {}: {failure}", case.name, library.name)),
+                }
+            }
+        }
+    }
+    drop(progress);
+    let rows = table::rows(&measured);
+    println!("{}", table::text(&rows, &names));
+    let file = paths::target().join("bench.json");
+    fs::write(&file, table::json(&rows, &names, options.rounds))?;
+    println!("all values: {}", file.display());
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{} runs failed:\n{}", failures.len(), failures.join("\n")).into()),
+    }
+}
+
+/// The libraries asked for; a peer that cannot be installed is named and left out.
+fn libraries(options: &Options) -> Result<Vec<Library>> {
+    let known = ["ferrum", "mpich", "openmpi", "intel"];
+    if let Some(unknown) = options.library.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(format!("no library is named {unknown}; there are {}", known.join(", ")).into());
+    }
+    let wanted = |name: &str| match options.library.is_empty() {
+        true => name == "ferrum" || options.peers,
+        false => options.library.iter().any(|given| given == name),
+    };
+    let mut libraries = Vec::new();
+    if wanted("ferrum") {
+        libraries.push(Library::ferrum(&dist::build(&paths::dist())?));
+    }
+    let peers: [(&str, fn() -> Result<Library>); 3] =
+        [("mpich", Library::mpich), ("openmpi", Library::openmpi), ("intel", Library::intel)];
+    for (name, install) in peers {
+        if wanted(name) {
+            match install() {
+                Ok(library) => libraries.push(library),
+                Err(failure) => ui::note(format!("left out: {name} ({failure})")),
+            }
+        }
+    }
+    match libraries.is_empty() {
+        true => Err("no library to measure".into()),
+        false => Ok(libraries),
+    }
+}
+
+fn build(library: &Library, wanted: &[Case], folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut programs: Vec<&str> = wanted.iter().map(|case| case.program).collect();
+    programs.sort_unstable();
+    programs.dedup();
+    for program in programs {
+        let source = paths::root().join("benches/c").join(format!("{program}.c"));
+        library.compile(&source, &folder.join(program), &["-O2", "-Wall"])?;
+    }
+    Ok(())
+}
+
+fn record(measured: &mut Measured, case: usize, library: &'static str, numbers: Vec<Number>) {
+    for (place, number) in numbers.into_iter().enumerate() {
+        let series = measured
+            .entry((case, place, number.name))
+            .or_insert_with(|| Series { unit: number.unit, values: BTreeMap::new() });
+        series.values.entry(library).or_default().push(number.value);
+    }
+}

@@ -1,0 +1,220 @@
+//! The extern "C" entry points: argument checks by kind, then the implementation that the row names.
+//!
+//! Invariant: what an entry point does follows from its row and from `kinds.tsv`; nothing here knows a function's name.
+//! Not here: what a check does (`mpi-capi/src/{cx,check}.rs`), what the function does (`mpi-capi/src/imp`).
+
+use std::fmt::Write;
+
+use super::GENERATED;
+use super::spec::{Direction, Form, Function, Parameter, Spec, State};
+use crate::{Failure, Result};
+
+/// The check that makes a whole of an address and the count and datatype that follow it.
+const BUFFER_CHECKS: [&str; 2] = ["cx.send_buffer", "cx.recv_buffer"];
+
+/// The text of the file of one chapter.
+pub fn chapter(spec: &Spec, chapter: &str) -> Result<String> {
+    let mut text = format!(
+        "//! Entry points of the chapter `{chapter}`.\n//! {GENERATED}\n\n\
+         #[allow(unused_imports)] // the same for every chapter\n\
+         use core::ffi::{{c_char, c_int, c_void}};\n\n\
+         #[allow(unused_imports)] // the same for every chapter\n\
+         use mpi_core::{{Status, functions}};\n\n\
+         #[allow(unused_imports)] // the same for every chapter\n\
+         use crate::{{check, entry, imp}};\n"
+    );
+    for function in spec.implemented().filter(|function| function.chapter == chapter) {
+        text.push_str(&entry_point(spec, function)?);
+    }
+    Ok(text)
+}
+
+/// The text of the module that holds all chapters.
+pub fn module(chapters: &[&str]) -> String {
+    let mut text = format!(
+        "//! The C entry points, one module a chapter.\n//! {GENERATED}\n\n\
+         #![allow(missing_docs, non_snake_case)] // the names are the standard's own\n\
+         #![allow(clippy::missing_safety_doc)] // the contract is the standard's, in mpi.h\n\
+         #![allow(clippy::too_many_arguments)] // as many as the standard says\n\n\
+         #[cfg(feature = \"mpi-names\")]\nmod aliases;\n"
+    );
+    for chapter in chapters {
+        let _ = writeln!(text, "pub mod {chapter};");
+    }
+    text
+}
+
+fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
+    let wrong = |what: String| Failure::from(format!("spec: {}: {what}", function.name));
+    let name = &function.name;
+    let implementation = function.implementation.as_deref().unwrap_or_default();
+    let parameters: Vec<String> = function
+        .parameters
+        .iter()
+        .filter(|parameter| spec.kind(parameter).c != "...")
+        .map(|parameter| Ok(format!("{}: {}", rust_name(parameter), rust_type(spec, function, parameter)?)))
+        .collect::<Result<_>>()?;
+    let returns = spec.kinds[&function.returns].c.as_str();
+    let mut text = format!(
+        "\n/// `MPI_{name}`, since MPI-{}.\n#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn PMPI_{name}({}) -> {} {{\n",
+        function.since,
+        parameters.join(", "),
+        scalar(spec, returns).ok_or_else(|| wrong(format!("no Rust type for {returns}")))?
+    );
+    let arguments: Vec<String> =
+        function.parameters.iter().filter(|each| spec.kind(each).c != "...").map(rust_name).collect();
+    if function.state == State::Tool || function.returns != "ERROR_CODE" {
+        let _ = writeln!(text, "    imp::{implementation}({})\n}}", arguments.join(", "));
+        return Ok(text);
+    }
+    let id = format!("functions::MPI_{}", name.to_uppercase());
+    let body = checks(spec, function)?;
+    match function.state {
+        State::Running => {
+            let on = error_object(spec, function);
+            let _ = writeln!(text, "    entry::running({id}, {on}, |cx| {{\n{}", body.text);
+            let all = ["cx".to_owned()].into_iter().chain(body.arguments).collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "        imp::{implementation}({all})\n    }})\n}}");
+        }
+        _ => {
+            let _ = writeln!(text, "    entry::anytime({id}, || {{\n{}", body.text);
+            let _ = writeln!(text, "        imp::{implementation}({})\n    }})\n}}", body.arguments.join(", "));
+        }
+    }
+    Ok(text)
+}
+
+/// The word of the object whose error handler takes an error of this call: the communicator, where there is one.
+fn error_object(spec: &Spec, function: &Function) -> String {
+    let object = function.parameters.iter().find(|parameter| {
+        parameter.direction == Direction::In && spec.kind(parameter).check_in.as_deref() == Some("cx.comm")
+    });
+    object.map_or_else(|| "0".to_owned(), rust_name)
+}
+
+struct Checks {
+    text: String,
+    arguments: Vec<String>,
+}
+
+/// The lines that check the arguments, and the arguments that the implementation gets.
+fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
+    let mut checks = Checks { text: String::new(), arguments: Vec::new() };
+    let mut order: Vec<(usize, &Parameter)> = function.parameters.iter().enumerate().collect();
+    // The communicator first, because ranks are checked against it; buffers last, because they need their datatype.
+    order.sort_by_key(|(index, parameter)| match check_of(spec, parameter) {
+        Some("cx.comm") => (0, *index),
+        Some(check) if BUFFER_CHECKS.contains(&check) => (2, *index),
+        _ => (1, *index),
+    });
+    let mut absorbed = vec![false; function.parameters.len()];
+    for (index, parameter) in order {
+        let (name, quoted) = (rust_name(parameter), &parameter.name);
+        let Some(check) = check_of(spec, parameter) else { continue };
+        let value = if BUFFER_CHECKS.contains(&check) {
+            let (count, datatype) = description(spec, function, index)?;
+            (absorbed[count], absorbed[datatype]) = (true, true);
+            let of = |at: usize| rust_name(&function.parameters[at]);
+            format!("{name}, {}, &{}", of(count), of(datatype))
+        } else if let Some(length) = parameter.value("len").filter(|length| *length != "*") {
+            format!("{name}, {length}")
+        } else if parameter.direction == Direction::In && spec.kind(parameter).large.is_some() {
+            match spec.kind(parameter).c.as_str() {
+                "fn" => format!("{name}, {}", function.large),
+                _ => format!("{name} as i64"),
+            }
+        } else {
+            name.clone()
+        };
+        let by = match (&check.strip_prefix("cx."), parameter.value("len")) {
+            (None, Some(length)) if length != "*" => "check::slice",
+            _ => check,
+        };
+        let _ = writeln!(checks.text, "        let {name} = {by}(\"{quoted}\", {value})?;");
+    }
+    let uses_cx = checks.text.contains("cx.");
+    if uses_cx && function.state != State::Running {
+        return Err(
+            format!("spec: {}: a check needs a running library, but state is not `running`", function.name).into()
+        );
+    }
+    if uses_cx {
+        checks.text.insert_str(0, "        let mut cx = cx;\n");
+    }
+    let arguments = function.parameters.iter().enumerate();
+    checks.arguments = arguments
+        .filter(|(index, parameter)| !absorbed[*index] && spec.kind(parameter).c != "...")
+        .map(|(_, parameter)| rust_name(parameter))
+        .collect();
+    Ok(checks)
+}
+
+/// The check that a parameter of this kind and direction gets; none where the implementation checks it.
+fn check_of<'s>(spec: &'s Spec, parameter: &Parameter) -> Option<&'s str> {
+    if parameter.has("late") || parameter.value("len") == Some("*") {
+        return None;
+    }
+    let kind = spec.kind(parameter);
+    // A constant status goes in by reference; a buffer that goes both ways is written.
+    match parameter.direction {
+        Direction::In if parameter.has("pointer") => kind.check_out.as_deref(),
+        Direction::In => kind.check_in.as_deref(),
+        Direction::Out | Direction::InOut => kind.check_out.as_deref(),
+    }
+}
+
+/// Where the count and the datatype of a buffer stand: the first of each kind behind it.
+fn description(spec: &Spec, function: &Function, buffer: usize) -> Result<(usize, usize)> {
+    let find = |check: &str| {
+        let behind = function.parameters.iter().enumerate().skip(buffer + 1);
+        let mut fitting = behind.filter(|(_, each)| spec.kind(each).check_in.as_deref() == Some(check));
+        fitting.next().map(|(index, _)| index)
+    };
+    find("check::count")
+        .zip(find("cx.datatype"))
+        .ok_or_else(|| Failure::from(format!("spec: {}: a buffer without count or datatype behind it", function.name)))
+}
+
+/// The name of a parameter in Rust.
+fn rust_name(parameter: &Parameter) -> String {
+    match parameter.name.as_str() {
+        "type" | "in" | "fn" | "ref" | "move" | "box" => format!("{}_", parameter.name),
+        name => name.to_lowercase(),
+    }
+}
+
+/// The Rust type of a C type that is passed by value.
+fn scalar(spec: &Spec, c: &str) -> Option<String> {
+    Some(match c {
+        "int" => "c_int".to_owned(),
+        "double" => "f64".to_owned(),
+        "fn" => "usize".to_owned(),
+        name if spec.callbacks.iter().any(|callback| callback.name == name) => "usize".to_owned(),
+        name => spec.types.iter().find(|each| each.name == name && each.form != Form::Struct)?.rust.clone(),
+    })
+}
+
+/// The Rust type of a parameter.
+fn rust_type(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<String> {
+    let kind = spec.kind(parameter);
+    let base = match (&kind.large, function.large) {
+        (Some(large), true) => large.as_str(),
+        _ => kind.c.as_str(),
+    };
+    let pointer = if parameter.has("const") { "*const" } else { "*mut" };
+    let by_reference =
+        parameter.direction != Direction::In || parameter.has("pointer") || parameter.value("len").is_some();
+    let target = match base {
+        "void *" => return Ok(format!("{pointer} c_void")),
+        "char *" => return Ok(format!("{pointer} c_char")),
+        "char **" if by_reference && !parameter.has("value") => return Ok("*mut *mut *mut c_char".to_owned()),
+        "char **" => return Ok("*mut *mut c_char".to_owned()),
+        "MPI_Status" => "Status".to_owned(),
+        other => scalar(spec, other).ok_or_else(|| Failure::from(format!("spec: no Rust type for {other}")))?,
+    };
+    // A status is a structure: C passes it by address even when it only goes in.
+    match by_reference || base == "MPI_Status" {
+        true => Ok(format!("{pointer} {target}")),
+        false => Ok(target),
+    }
+}

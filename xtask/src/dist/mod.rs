@@ -1,0 +1,146 @@
+//! `cargo xtask dist`: the folder that people use: compiler wrappers, launcher, header, libraries.
+//!
+//! Invariant: nothing in the folder knows where the folder is, so that it can be moved; both libraries export the
+//! functions of `mpi.h` under both names and nothing else (`symbols`). Not here: the functions themselves
+//! (`mpi-capi`), the version script and the header, which `codegen` writes.
+
+pub mod symbols;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::{Result, paths, process, ui};
+
+/// The largest that the shared library may become, in bytes.
+const LARGEST_LIBRARY: u64 = 3_000_000;
+
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Builds the distribution into the given folder, or `target/dist`.
+pub fn run(prefix: Option<PathBuf>) -> Result<()> {
+    let prefix = build(&prefix.unwrap_or_else(paths::dist))?;
+    let size = fs::metadata(prefix.join("lib/libmpi_abi.so.1"))?.len();
+    println!("{}: {} functions, library {} KB", prefix.display(), symbols::functions(&prefix)?.len(), size / 1000);
+    Ok(())
+}
+
+/// Builds the distribution and returns its folder.
+pub fn build(prefix: &Path) -> Result<PathBuf> {
+    ui::step("building the library and the launcher (profile dist)");
+    let cargo_folder = paths::target().join("dist-build");
+    cargo(&cargo_folder, &["rustc", "--package", "mpi-capi", "--lib", "--crate-type", "staticlib"])?;
+    cargo(&cargo_folder, &["build", "--package", "mpi-launch", "--bin", "mpiexec"])?;
+    let built = cargo_folder.join("dist");
+    let archive = built.join("libmpi_capi.a");
+
+    ui::step(format!("writing {}", prefix.display()));
+    for folder in ["bin", "include", "lib/pkgconfig"] {
+        fs::create_dir_all(prefix.join(folder))?;
+    }
+    // A link's target is not created from nothing: the folder exists by now, and its full name is needed below.
+    let prefix = prefix.canonicalize()?;
+    let capi = paths::root().join("mpi-capi");
+    replace(&prefix.join("include/mpi.h"), &fs::read(capi.join("include/mpi.h"))?, 0o644)?;
+    let lib = prefix.join("lib");
+    shared_library(&archive, &capi.join("libmpi_abi.map"), &lib)?;
+    static_library(&archive, &symbols::declared(&prefix)?, &lib)?;
+    symbols::check(&prefix)?;
+    wrappers(&prefix)?;
+    replace(&prefix.join("bin/mpiexec"), &fs::read(built.join("mpiexec"))?, 0o755)?;
+    link(&prefix.join("bin/mpirun"), "mpiexec")?;
+    Ok(prefix)
+}
+
+fn cargo(folder: &Path, arguments: &[&str]) -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(arguments).args(["--profile", "dist", "--quiet", "--target-dir"]).arg(folder);
+    process::must_shown(command.current_dir(paths::root()))
+}
+
+/// The shared library, and the two names that the linker looks for.
+fn shared_library(archive: &Path, version_script: &Path, lib: &Path) -> Result<()> {
+    let library = lib.join("libmpi_abi.so.1");
+    let fresh = lib.join(".libmpi_abi.so.1");
+    let mut command = Command::new("gcc");
+    command
+        .args(["-shared", "-static-libgcc", "-Wl,-soname,libmpi_abi.so.1", "-Wl,-s", "-Wl,--gc-sections"])
+        .args(["-Wl,-z,relro,-z,now", "-Wl,-O1", "-Wl,--as-needed"])
+        .arg(format!("-Wl,--version-script={}", version_script.display()))
+        .arg("-Wl,--whole-archive")
+        .arg(archive)
+        .args(["-Wl,--no-whole-archive", "-lpthread", "-ldl", "-lm", "-o"])
+        .arg(&fresh);
+    process::must(&mut command, LIMIT)?;
+    // Renamed, not written over: a program that runs on the old one keeps it.
+    fs::rename(&fresh, &library)?;
+    link(&lib.join("libmpi_abi.so"), "libmpi_abi.so.1")?;
+    link(&lib.join("libmpi.so"), "libmpi_abi.so.1")?;
+    let size = fs::metadata(&library)?.len();
+    match size < LARGEST_LIBRARY {
+        true => Ok(()),
+        false => Err(format!("{} has {size} bytes, more than {LARGEST_LIBRARY}", library.display()).into()),
+    }
+}
+
+/// The static library: one object in which only the functions of the standard are visible, so that what Rust's
+/// own library defines meets nothing of the program's.
+fn static_library(archive: &Path, functions: &[String], lib: &Path) -> Result<()> {
+    let (object, names) = (lib.join(".mpi.o"), lib.join(".names"));
+    let both: Vec<String> = functions.iter().flat_map(|name| [format!("P{name}"), name.clone()]).collect();
+    fs::write(&names, both.join("\n") + "\n")?;
+    let mut command = Command::new("ld");
+    command.args(["-r", "--force-group-allocation", "--gc-sections"]);
+    command.args(both.iter().map(|name| format!("--undefined={name}")));
+    command.arg("--whole-archive").arg(archive).arg("-o").arg(&object);
+    process::must(&mut command, LIMIT)?;
+    let mut command = Command::new("objcopy");
+    command.arg("--strip-debug").arg(format!("--keep-global-symbols={}", names.display())).arg(&object);
+    process::must(&mut command, LIMIT)?;
+    let fresh = lib.join(".libmpi.a");
+    // `ar` adds to an archive that is there.
+    let _ = fs::remove_file(&fresh);
+    process::must(Command::new("ar").arg("rcs").arg(&fresh).arg(&object), LIMIT)?;
+    fs::rename(&fresh, lib.join("libmpi.a"))?;
+    fs::remove_file(object)?;
+    fs::remove_file(names)?;
+    Ok(())
+}
+
+fn wrappers(prefix: &Path) -> Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    for (name, language, compiler, variable, option) in
+        [("mpicc", "C", "cc", "FERRUM_CC", "-cc"), ("mpicxx", "C++", "c++", "FERRUM_CXX", "-cxx")]
+    {
+        let text = include_str!("wrapper.sh")
+            .replace("@NAME@", name)
+            .replace("@LANGUAGE@", language)
+            .replace("@COMPILER@", compiler)
+            .replace("@VARIABLE@", variable)
+            .replace("@OPTION@", option)
+            .replace("@VERSION@", version);
+        replace(&prefix.join("bin").join(name), text.as_bytes(), 0o755)?;
+    }
+    let text = include_str!("mpi.pc").replace("@VERSION@", version);
+    replace(&prefix.join("lib/pkgconfig/mpi.pc"), text.as_bytes(), 0o644)
+}
+
+/// Writes a file beside its place and renames it there.
+fn replace(path: &Path, content: &[u8], mode: u32) -> Result<()> {
+    let name = path.file_name().expect("a file to write has a name").to_string_lossy();
+    let fresh = path.with_file_name(format!(".{name}"));
+    fs::write(&fresh, content)?;
+    fs::set_permissions(&fresh, fs::Permissions::from_mode(mode))?;
+    fs::rename(&fresh, path)?;
+    Ok(())
+}
+
+fn link(path: &Path, target: &str) -> Result<()> {
+    if fs::symlink_metadata(path).is_ok() {
+        fs::remove_file(path)?;
+    }
+    Ok(symlink(target, path)?)
+}

@@ -1,0 +1,47 @@
+//! Programs that a task needs and a machine may lack.
+//!
+//! Invariant: nothing is installed unless that is allowed: for root, or with `--install`.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::{Result, process, ui};
+
+/// Whether a program of this name can be found.
+pub fn found(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+}
+
+/// Makes sure that a program is there: installs its Debian package when allowed. The error names the package.
+pub fn need(program: &str, package: &str, may_install: bool) -> Result<()> {
+    if found(program) {
+        return Ok(());
+    }
+    if may_install && found("apt-get") {
+        ui::step(format!("installing {package} for {program}"));
+        let minutes = Duration::from_secs(300);
+        let mut install = Command::new("apt-get");
+        install
+            .args(["install", "-y", "-qq", "--no-install-recommends", package])
+            .env("DEBIAN_FRONTEND", "noninteractive");
+        if !process::run(&mut install, minutes)?.success() {
+            // The package lists may be missing or old.
+            process::run(Command::new("apt-get").args(["update", "-qq"]), minutes)?;
+            process::run(&mut install, minutes)?;
+        }
+        if found(program) {
+            return Ok(());
+        }
+    }
+    Err(format!("{program} is missing; it is in the package {package}").into())
+}
+
+/// Whether this process may install system packages by itself: it is root's.
+pub fn is_root() -> bool {
+    std::os::unix::fs::MetadataExt::uid(&match std::fs::metadata(Path::new("/proc/self")) {
+        Ok(facts) => facts,
+        Err(_) => return false,
+    }) == 0
+}

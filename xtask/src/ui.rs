@@ -1,0 +1,55 @@
+//! What a person sees: one moving line on a terminal, plain lines elsewhere.
+//!
+//! Invariant: the moving line is cleared before any other line is printed.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::time::Instant;
+
+/// Announces a step that takes a while.
+pub fn step(text: impl std::fmt::Display) {
+    clear();
+    eprintln!("==> {text}");
+}
+
+/// A line of result or explanation under the current step.
+pub fn note(text: impl std::fmt::Display) {
+    clear();
+    eprintln!("    {text}");
+}
+
+/// Removes the moving line.
+pub fn clear() {
+    if stderr().is_terminal() {
+        eprint!("\r\x1b[K");
+    }
+}
+
+/// Progress through a known number of parts. Shows itself on a terminal only.
+pub struct Progress {
+    total: usize,
+    done: usize,
+    start: Instant,
+}
+
+impl Progress {
+    /// Starts at zero of `total` parts.
+    pub fn new(total: usize) -> Progress {
+        Progress { total, done: 0, start: Instant::now() }
+    }
+
+    /// Says which part is being worked on now; the previous one counts as done.
+    pub fn part(&mut self, name: &str) {
+        if stderr().is_terminal() {
+            eprint!("\r\x1b[K    [{}/{}, {} s] {name}", self.done, self.total, self.start.elapsed().as_secs());
+            // A terminal that is gone needs no progress.
+            let _ = stderr().flush();
+        }
+        self.done += 1;
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        clear();
+    }
+}
