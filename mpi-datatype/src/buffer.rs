@@ -157,8 +157,8 @@ impl<'a> SendBuf<'a> {
     pub fn native(&self) -> Option<&[u8]> {
         match self.layout {
             LayoutRef::Contiguous => self.contiguous(),
-            // SAFETY: gaps of predefined types are padding inside the program's own structs.
             LayoutRef::Fixed(_) if self.bytes > 0 => {
+                // SAFETY: gaps of predefined types are padding inside the program's own structs.
                 Some(unsafe { std::slice::from_raw_parts(self.start, native_length(self.bytes, &self.layout)) })
             }
             LayoutRef::Fixed(_) => Some(&[]),
@@ -337,8 +337,8 @@ impl<'a> RecvBuf<'a> {
     pub fn native_mut(&mut self) -> Option<&mut [u8]> {
         match self.layout {
             LayoutRef::Contiguous => self.contiguous_mut(),
-            // SAFETY: gaps of predefined types are padding inside the program's own structs.
             LayoutRef::Fixed(_) if self.bytes > 0 => {
+                // SAFETY: gaps of predefined types are padding inside the program's own structs.
                 Some(unsafe { std::slice::from_raw_parts_mut(self.start, native_length(self.bytes, &self.layout)) })
             }
             LayoutRef::Fixed(_) => Some(&mut []),

@@ -94,7 +94,7 @@ const fn table() -> [Option<Datatype>; SLOTS] {
 
 const fn set(table: &mut [Option<Datatype>; SLOTS], handle: usize, datatype: Datatype) {
     // A value with a destructor cannot be overwritten at compile time; what stood there was `None`.
-    std::mem::forget(std::mem::replace(&mut table[handle - FIRST], Some(datatype)));
+    std::mem::forget(table[handle - FIRST].replace(datatype));
 }
 
 #[cfg(test)]
