@@ -21,6 +21,7 @@ pub mod abi {
     pub use crate::generated::constants::*;
 }
 
+pub use generated::functions;
 pub use handle::{Handle, Kind};
 pub use lock::{Guard, Guarded, ProcessLock};
 pub use status::Status;

@@ -1,3 +1,4 @@
-//! @generated modules: written by `cargo xtask codegen`.
+//! What `cargo xtask codegen` writes for this crate.
 
 pub mod constants;
+pub mod functions;

@@ -92,7 +92,8 @@ fn declaration(spec: &Spec, function: &Function, parameter: &Parameter) -> Strin
     };
     let constant = if parameter.has("const") { "const " } else { "" };
     let array = parameter.value("len");
-    let by_pointer = parameter.direction != Direction::In || parameter.has("pointer");
+    let structure = spec.types.iter().any(|each| each.name == base && each.form == Form::Struct);
+    let by_pointer = parameter.direction != Direction::In || parameter.has("pointer") || structure;
     if base == "..." {
         return base.to_owned();
     }
@@ -109,7 +110,7 @@ fn declaration(spec: &Spec, function: &Function, parameter: &Parameter) -> Strin
     }
     match array {
         Some(length) => {
-            let inner = length.split_once('x').map(|(_, columns)| format!("[{columns}]")).unwrap_or_default();
+            let inner = length.split_once('/').map(|(_, columns)| format!("[{columns}]")).unwrap_or_default();
             format!("{constant}{base} {name}[]{inner}")
         }
         None if by_pointer && !parameter.has("value") => format!("{constant}{base} *{name}"),
