@@ -31,7 +31,10 @@ pub fn run(prefix: Option<PathBuf>) -> Result<()> {
 pub fn build(prefix: &Path) -> Result<PathBuf> {
     ui::step("building the library and the launcher (profile dist)");
     let cargo_folder = paths::target().join("dist-build");
-    cargo(&cargo_folder, &["rustc", "--package", "mpi-capi", "--lib", "--crate-type", "staticlib"])?;
+    cargo(
+        &cargo_folder,
+        &["rustc", "--package", "mpi-capi", "--features", "mpi-names", "--lib", "--crate-type", "staticlib"],
+    )?;
     cargo(&cargo_folder, &["build", "--package", "mpi-launch", "--bin", "mpiexec"])?;
     let built = cargo_folder.join("dist");
     let archive = built.join("libmpi_capi.a");
@@ -98,7 +101,9 @@ fn static_library(archive: &Path, functions: &[String], lib: &Path) -> Result<()
     command.arg("--whole-archive").arg(archive).arg("-o").arg(&object);
     process::must(&mut command, LIMIT)?;
     let mut command = Command::new("objcopy");
-    command.arg("--strip-debug").arg(format!("--keep-global-symbols={}", names.display())).arg(&object);
+    // Rust's own library carries LLVM bitcode, which after joining is no longer valid.
+    command.args(["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"]);
+    command.arg(format!("--keep-global-symbols={}", names.display())).arg(&object);
     process::must(&mut command, LIMIT)?;
     let fresh = lib.join(".libmpi.a");
     // `ar` adds to an archive that is there.
