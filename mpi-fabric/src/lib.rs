@@ -1,1 +1,58 @@
 //! Moving bytes between the processes of a job over shared memory.
+//!
+//! One [`Endpoint`] per rank. It pushes short records (a head and up to [`Endpoint::max_payload`] bytes) into a ring at
+//! the receiver, polls the rings of its own, copies between address spaces where the kernel allows it, and waits on a
+//! [`Doorbell`]. All of it lies in one *job memory*, made by the launcher, whose format is in `FORMAT.md`.
+//!
+//! - [`layout`]: where everything lies in the job memory.
+//! - [`ring`]: the single-producer, single-consumer queue of records.
+//! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
+//! - [`remote`]: reading and writing another process's memory.
+//! - [`recorder`]: the flight recorder, the last calls of each rank.
+//! - [`instruments`]: variables that live in the job memory, visible from outside.
+//! - [`job`]: the job memory as the launcher and other outsiders see it.
+//!
+//! Invariant: what another process wrote is input; a bad record, length or offset is an error that names the peer, and
+//! never a crash. Not here: matching, protocols, requests (`mpi-p2p`); starting processes (`mpi-launch`).
+#![allow(unsafe_code)] // raw shared memory and system calls; each block says why it holds
+
+pub mod layout;
+pub mod record;
+pub mod ring;
+mod sync;
+
+#[cfg(not(loom))]
+mod endpoint;
+#[cfg(not(loom))]
+mod fault;
+#[cfg(not(loom))]
+pub mod host;
+#[cfg(not(loom))]
+pub mod job;
+#[cfg(not(loom))]
+mod mapping;
+#[cfg(not(loom))]
+mod os;
+#[cfg(not(loom))]
+mod rank_block;
+#[cfg(not(loom))]
+pub mod recorder;
+#[cfg(not(loom))]
+pub mod remote;
+#[cfg(not(loom))]
+mod transfer;
+
+pub mod doorbell;
+
+#[cfg(not(loom))]
+pub use {
+    doorbell::{Doorbell, Spell, Ticket, Wait, WaitPolicy},
+    endpoint::{Attachment, Endpoint},
+    host::HostFacts,
+    job::{Job, JobOptions},
+    rank_block::Life,
+    recorder::{Mark, Recorder},
+    transfer::TransferSlot,
+};
+
+pub use record::{Full, Payload, RecordHead, Sink};

@@ -1,0 +1,25 @@
+//! Waiting for messages: poll, then yield the core, then sleep; and waking who sleeps.
+//!
+//! A sender publishes a record and then looks at the receiver's `waiters` word; a receiver that wants to sleep raises
+//! `waiters`, polls once more, and sleeps on the `futex` word. Lost wake-ups are excluded as in Dekker's algorithm: of
+//! (store record; load waiters) and (store waiters; load record) at least one load must see the other's store. That
+//! takes a full fence between store and load on both sides. The receiver, who is about to sleep anyway, pays for both:
+//! `membarrier` makes every sender pass a fence. A sender that could not register for it fences for itself; a receiver
+//! that cannot issue it sleeps with a time limit.
+//!
+//! Invariant: `waiters` counts live [`Ticket`]s. Not here: what is polled (`ring`), the process lock (above).
+
+#[cfg(not(loom))]
+mod policy;
+mod protocol;
+#[cfg(not(loom))]
+mod wait;
+
+#[cfg(not(loom))]
+pub use {
+    policy::WaitPolicy,
+    wait::{Doorbell, Spell, Ticket, Wait, WaitCounts},
+};
+
+#[cfg(not(loom))]
+pub(crate) use protocol::{Bell, LinuxKernel};

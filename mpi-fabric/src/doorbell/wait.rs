@@ -1,0 +1,183 @@
+//! The doorbell as waiters use it.
+//!
+//! ```
+//! # use mpi_fabric::{Endpoint, Spell, Sink, RecordHead, Payload};
+//! # struct Count(u32);
+//! # impl Sink for Count { fn record(&mut self, _: u32, _: &RecordHead, _: Payload<'_>) { self.0 += 1; } }
+//! # let mut endpoint = Endpoint::world_of_one()?;
+//! # endpoint.push(0, &RecordHead::default(), &[]).expect("an empty ring has room");
+//! # let mut sink = Count(0);
+//! let doorbell = endpoint.doorbell();
+//! let mut wait = doorbell.spell();
+//! while endpoint.poll(&mut sink)? == 0 {
+//!     if let Spell::Sleep(ticket) = wait.next() {
+//!         if endpoint.poll(&mut sink)? != 0 {
+//!             break; // what came since the ticket was made would ring no more
+//!         }
+//!         doorbell.sleep(ticket);
+//!     }
+//! }
+//! # assert_eq!(sink.0, 1);
+//! # Ok::<(), mpi_errors::Error>(())
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::policy::{BURST, WaitPolicy};
+use super::protocol::{Bell, LinuxKernel};
+use crate::layout::block;
+use crate::mapping::Mapping;
+
+/// How often waiting did what, since the endpoint was made. Counted by all threads of the rank.
+#[derive(Debug, Default)]
+pub struct WaitCounts {
+    yields: AtomicU64,
+    sleeps: AtomicU64,
+    missed: AtomicU64,
+}
+
+impl WaitCounts {
+    /// Times the core was yielded.
+    pub fn yields(&self) -> u64 {
+        self.yields.load(Relaxed)
+    }
+
+    /// Times a thread went to sleep.
+    pub fn sleeps(&self) -> u64 {
+        self.sleeps.load(Relaxed)
+    }
+
+    /// Times a thread announced its sleep and then found a message after all.
+    pub fn averted_sleeps(&self) -> u64 {
+        self.missed.load(Relaxed)
+    }
+}
+
+struct Shared {
+    mapping: Arc<Mapping>,
+    block_at: usize,
+    policy: Arc<WaitPolicy>,
+    counts: WaitCounts,
+}
+
+impl Shared {
+    fn bell(&self) -> Bell<'_> {
+        Bell {
+            waiters: self.mapping.half(self.block_at + block::WAITERS),
+            futex: self.mapping.half(self.block_at + block::FUTEX),
+        }
+    }
+}
+
+/// Where the threads of one rank wait for messages, without holding the process lock. Thread-safe; cheap to clone.
+#[derive(Clone)]
+pub struct Doorbell {
+    shared: Arc<Shared>,
+}
+
+impl Doorbell {
+    pub(crate) fn new(mapping: Arc<Mapping>, block_at: usize, policy: Arc<WaitPolicy>) -> Doorbell {
+        Doorbell { shared: Arc::new(Shared { mapping, block_at, policy, counts: WaitCounts::default() }) }
+    }
+
+    /// Begins to wait. Make one for every wait and drop it when done.
+    #[inline]
+    pub fn spell(&self) -> Wait<'_> {
+        Wait { doorbell: self, left: BURST, spun: 0, yielded: 0 }
+    }
+
+    /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
+    /// made. May also return for no reason.
+    pub fn sleep(&self, mut ticket: Ticket<'_>) {
+        let shared = &*self.shared;
+        ticket.slept = true;
+        shared.counts.sleeps.fetch_add(1, Relaxed);
+        shared.bell().sleep(&LinuxKernel, ticket.seen);
+    }
+
+    /// Wakes the threads of this rank that sleep, if any: for a thread that has completed what another one waits for.
+    /// What was done must be visible to who then takes the process lock.
+    pub fn wake(&self) {
+        let bell = self.shared.bell();
+        if bell.has_waiters(false) {
+            bell.ring(&LinuxKernel);
+        }
+    }
+
+    /// What waiting did so far.
+    pub fn counts(&self) -> &WaitCounts {
+        &self.shared.counts
+    }
+
+    /// The policy that waits obey.
+    pub fn policy(&self) -> &WaitPolicy {
+        &self.shared.policy
+    }
+}
+
+/// One wait in progress.
+pub struct Wait<'a> {
+    doorbell: &'a Doorbell,
+    /// Polls until the policy is asked again.
+    left: u32,
+    spun: u32,
+    yielded: u32,
+}
+
+/// What to do after a poll that found nothing.
+pub enum Spell<'a> {
+    /// Poll again.
+    Again,
+    /// Poll once more, and if there is still nothing, give the ticket to [`Doorbell::sleep`].
+    Sleep(Ticket<'a>),
+}
+
+impl<'a> Wait<'a> {
+    /// Says what to do next; yields the core by itself when it is time to.
+    #[inline(always)]
+    #[expect(clippy::should_implement_trait, reason = "it never ends, and its items are steps, not values")]
+    pub fn next(&mut self) -> Spell<'a> {
+        self.left -= 1;
+        if self.left != 0 {
+            return Spell::Again;
+        }
+        self.patience()
+    }
+
+    #[cold]
+    fn patience(&mut self) -> Spell<'a> {
+        let shared = &*self.doorbell.shared;
+        if self.spun < shared.policy.spins() {
+            self.spun += BURST;
+            self.left = BURST;
+            std::hint::spin_loop();
+            return Spell::Again;
+        }
+        self.left = 1;
+        if self.yielded < shared.policy.yields() || !shared.policy.sleeps() {
+            self.yielded = self.yielded.saturating_add(1);
+            shared.counts.yields.fetch_add(1, Relaxed);
+            crate::os::sched_yield();
+            return Spell::Again;
+        }
+        Spell::Sleep(Ticket { doorbell: self.doorbell, seen: shared.bell().announce(&LinuxKernel), slept: false })
+    }
+}
+
+/// The right to sleep. Dropping it takes the announcement back.
+pub struct Ticket<'a> {
+    doorbell: &'a Doorbell,
+    seen: (u32, bool),
+    slept: bool,
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let shared = &*self.doorbell.shared;
+        if !self.slept {
+            shared.counts.missed.fetch_add(1, Relaxed);
+        }
+        shared.bell().retract();
+    }
+}

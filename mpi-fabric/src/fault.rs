@@ -1,0 +1,30 @@
+//! The errors of this crate, as sentences.
+
+use std::io;
+
+use mpi_core::abi;
+use mpi_errors::Error;
+
+/// The system refused something that the library needs.
+pub(crate) fn system(what: &str, error: &io::Error) -> Error {
+    let class = match error.raw_os_error() {
+        Some(libc::ENOMEM | libc::ENOSPC) => abi::MPI_ERR_NO_MEM,
+        _ => abi::MPI_ERR_OTHER,
+    };
+    Error::new(class, format!("{what}: {error}"))
+}
+
+/// Another process, or the environment, handed over something that is not as it must be.
+pub(crate) fn foreign(what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+    Error::new(abi::MPI_ERR_OTHER, what)
+}
+
+/// A rank put something into a ring that is no record.
+#[cold]
+pub(crate) fn bad_record(peer: u32, bad: crate::ring::BadRecord) -> Error {
+    foreign(format!(
+        "rank {peer} wrote something that is no message ({:#018x} at offset {} of its ring to this rank): its memory is \
+         corrupted, or it runs another version of the library",
+        bad.word, bad.at
+    ))
+}

@@ -1,0 +1,121 @@
+//! Facts about the host: its name, and how many cores the calling process may use.
+
+use std::fs;
+
+/// What a rank knows about where it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostFacts {
+    /// Name of the host, as the kernel gives it.
+    pub host: String,
+    /// Cores that the job may use (affinity and cgroup quota considered), at least 1.
+    pub cores: u32,
+    /// Ranks of the job on this host.
+    pub ranks: u32,
+}
+
+impl HostFacts {
+    /// Whether ranks have to share cores.
+    pub fn oversubscribed(&self) -> bool {
+        self.ranks > self.cores
+    }
+}
+
+/// The kernel's name for this host; `localhost` if it has none.
+pub fn name() -> String {
+    let mut buffer = [0u8; 256];
+    // SAFETY: the buffer is writable for its length.
+    let done = unsafe { libc::gethostname(buffer.as_mut_ptr().cast(), buffer.len()) } == 0;
+    let text = buffer.split(|b| *b == 0).next().filter(|text| done && !text.is_empty());
+    text.map_or_else(|| "localhost".into(), |text| String::from_utf8_lossy(text).into_owned())
+}
+
+/// Cores that the calling process may use: its affinity mask, cut by its cgroups' CPU quota; at least 1.
+pub fn usable_cores() -> u32 {
+    let affine = affinity_cores();
+    quota_cores().map_or(affine, |quota| quota.min(affine)).max(1)
+}
+
+fn affinity_cores() -> u32 {
+    // Machines with more cores than the plain set holds need a longer mask; the kernel refuses one that is too short.
+    let mut mask = [0u64; 128];
+    // SAFETY: the mask is writable for its size.
+    let filled = unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) } == 0;
+    let count = mask.iter().map(|word| word.count_ones()).sum();
+    if filled && count > 0 { count } else { 1 }
+}
+
+/// The tightest quota of the process's cgroups, rounded up to whole cores; `None` if there is none.
+fn quota_cores() -> Option<u32> {
+    let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mut tightest: Option<u32> = None;
+    for line in membership.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let quota = if controllers.is_empty() {
+            quota_upwards("/sys/fs/cgroup", path, |dir| {
+                parse_cpu_max(&fs::read_to_string(dir.to_owned() + "/cpu.max").ok()?)
+            })
+        } else if controllers.split(',').any(|c| c == "cpu") {
+            quota_upwards("/sys/fs/cgroup/cpu", path, |dir| {
+                let quota = fs::read_to_string(dir.to_owned() + "/cpu.cfs_quota_us").ok()?;
+                let period = fs::read_to_string(dir.to_owned() + "/cpu.cfs_period_us").ok()?;
+                parse_cpu_max(&format!("{} {}", quota.trim(), period.trim()))
+            })
+        } else {
+            None
+        };
+        tightest = tightest.into_iter().chain(quota).min();
+    }
+    tightest
+}
+
+/// The tightest quota of a group and those above it. In a container the path may not exist: then the mount's top does.
+fn quota_upwards(mount: &str, path: &str, read: impl Fn(&str) -> Option<u32>) -> Option<u32> {
+    let mut path = path.trim_end_matches('/');
+    let mut tightest = read(mount);
+    while !path.is_empty() {
+        tightest = tightest.into_iter().chain(read(&format!("{mount}{path}"))).min();
+        path = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    }
+    tightest
+}
+
+/// "QUOTA PERIOD" in microseconds to whole cores, rounded up; `None` for "max", -1 and nonsense.
+fn parse_cpu_max(text: &str) -> Option<u32> {
+    let mut words = text.split_whitespace();
+    let (quota, period): (u64, u64) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    (quota > 0 && period > 0).then(|| quota.div_ceil(period).min(u32::MAX as u64) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotas_round_up_to_whole_cores() {
+        assert_eq!(parse_cpu_max("50000 100000\n"), Some(1));
+        assert_eq!(parse_cpu_max("150000 100000"), Some(2));
+        assert_eq!(parse_cpu_max("max 100000"), None);
+        assert_eq!(parse_cpu_max("-1 100000"), None);
+        assert_eq!(parse_cpu_max("100000 0"), None);
+        assert_eq!(parse_cpu_max(""), None);
+    }
+
+    #[test]
+    fn the_tightest_group_on_the_way_up_counts() {
+        let read = |dir: &str| match dir {
+            "/m" => None,
+            "/m/a" => Some(2),
+            "/m/a/b" => Some(5),
+            other => panic!("{other} is not on the way"),
+        };
+        assert_eq!(quota_upwards("/m", "/a/b", read), Some(2));
+        assert_eq!(quota_upwards("/m", "/", |_| Some(7)), Some(7));
+    }
+
+    #[test]
+    fn this_process_has_a_core_and_a_host_name() {
+        assert!(usable_cores() >= 1);
+        assert!(!name().is_empty());
+    }
+}

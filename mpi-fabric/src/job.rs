@@ -1,0 +1,238 @@
+//! The job memory as a whole: made by the launcher, opened by the ranks and by readers outside.
+//!
+//! Invariant: a `Job` that was opened has a header that agrees with its length and with itself.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use mpi_errors::Result;
+
+use crate::fault;
+use crate::layout::{self, Layout, block, header};
+use crate::mapping::Mapping;
+use crate::rank_block::{Life, RankBlock};
+use crate::recorder::Recorder;
+
+/// What a new job is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct JobOptions {
+    /// Number of ranks, 1..=1024.
+    pub ranks: u32,
+    /// Length of a ring in bytes, a power of two; `None` for one that suits the number of ranks.
+    pub ring_bytes: Option<usize>,
+    /// Cores that the ranks may use together, at least 1.
+    pub cores: u32,
+}
+
+/// The shared memory of one job.
+pub struct Job {
+    mapping: Arc<Mapping>,
+    layout: Layout,
+    fd: Option<OwnedFd>,
+}
+
+impl Job {
+    /// Makes the memory of a new job.
+    /// # Errors
+    /// `MPI_ERR_ARG` for options out of range, `MPI_ERR_NO_MEM` or `MPI_ERR_OTHER` if the system refuses.
+    pub fn create(options: &JobOptions) -> Result<Job> {
+        let ring_bytes = options.ring_bytes.unwrap_or_else(|| Layout::default_ring_bytes(options.ranks));
+        let layout = Layout::new(options.ranks, ring_bytes).ok_or_else(|| {
+            mpi_errors::Error::new(
+                mpi_core::abi::MPI_ERR_ARG,
+                format!(
+                    "a job has 1 to {} ranks and rings of a power of two from {} to {} bytes, not {} and {ring_bytes}",
+                    layout::MAX_RANKS,
+                    layout::MIN_RING_BYTES,
+                    layout::MAX_RING_BYTES,
+                    options.ranks
+                ),
+            )
+        })?;
+        let reserved = (0..options.ranks).map(|rank| (layout.block_at(rank), block::RESERVED_BYTES));
+        let reserved = std::iter::once((0, layout::PAGE)).chain(reserved);
+        let (fd, mapping) = match Mapping::create(layout.total_bytes(), reserved) {
+            Ok((fd, mapping)) => (Some(fd), mapping),
+            // One process needs no object to share.
+            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) && options.ranks == 1 => {
+                (None, Mapping::private(layout.total_bytes()).map_err(|e| fault::system("no memory to map", &e))?)
+            }
+            Err(error) => return Err(fault::system("cannot make the job's shared memory", &error)),
+        };
+        let job = Job { mapping: Arc::new(mapping), layout, fd };
+        job.write_header(options.cores);
+        Ok(job)
+    }
+
+    fn write_header(&self, cores: u32) {
+        let (words, layout) = (&self.mapping, &self.layout);
+        let put = |at, value: usize| words.word(at).store(value as u64, Ordering::Relaxed);
+        words.half(header::VERSION).store(layout::VERSION, Ordering::Relaxed);
+        words.half(header::RANKS).store(layout.ranks(), Ordering::Relaxed);
+        put(header::TOTAL_BYTES, layout.total_bytes());
+        put(header::BLOCKS_AT, layout.block_at(0));
+        put(header::BLOCK_BYTES, block::BYTES);
+        put(header::RINGS_AT, layout.rings_at());
+        put(header::RING_BYTES, layout.ring_bytes());
+        words.word(header::JOB_ID).store(random_id(), Ordering::Relaxed);
+        words.half(header::CORES).store(cores.max(1), Ordering::Relaxed);
+        words.half(header::LAUNCHER_PID).store(std::process::id(), Ordering::Relaxed);
+        // Release pairs with the Acquire in `open`.
+        words.word(header::MAGIC).store(layout::MAGIC, Ordering::Release);
+    }
+
+    /// Opens the memory of an existing job and checks its header.
+    /// # Errors
+    /// `MPI_ERR_OTHER` with a sentence if it is not the memory of a job, or of another version.
+    pub fn open(fd: BorrowedFd<'_>) -> Result<Job> {
+        let no_job = |why: &str| fault::foreign(format!("this is not the shared memory of a job: {why}"));
+        let mapping = Mapping::open(fd).map_err(|error| no_job(&error.to_string()))?;
+        if mapping.bytes() < layout::PAGE {
+            return Err(no_job(&format!("it has only {} bytes", mapping.bytes())));
+        }
+        let get = |at| mapping.word(at).load(Ordering::Relaxed);
+        // Acquire pairs with the Release in `write_header`.
+        if mapping.word(header::MAGIC).load(Ordering::Acquire) != layout::MAGIC {
+            return Err(no_job("it does not begin with the mark of one"));
+        }
+        let version = mapping.half(header::VERSION).load(Ordering::Relaxed);
+        if version != layout::VERSION {
+            return Err(no_job(&format!(
+                "its format is version {version}, this library's is {}; mpiexec and the library must be of one release",
+                layout::VERSION
+            )));
+        }
+        let ranks = mapping.half(header::RANKS).load(Ordering::Relaxed);
+        let layout = usize::try_from(get(header::RING_BYTES)).ok().and_then(|bytes| Layout::new(ranks, bytes));
+        let layout = layout.ok_or_else(|| no_job("its header says an impossible number of ranks or ring length"))?;
+        let said = [header::TOTAL_BYTES, header::BLOCKS_AT, header::BLOCK_BYTES, header::RINGS_AT].map(get);
+        let due = [layout.total_bytes(), layout.block_at(0), block::BYTES, layout.rings_at()].map(|n| n as u64);
+        if said != due || mapping.bytes() != layout.total_bytes() {
+            return Err(no_job("its header contradicts itself"));
+        }
+        Ok(Job { mapping: Arc::new(mapping), layout, fd: None })
+    }
+
+    /// The object to hand down to the ranks; none if the memory is this process's alone, or was opened.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.fd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// The number that tells this job from others; never 0.
+    pub fn id(&self) -> u64 {
+        self.mapping.word(header::JOB_ID).load(Ordering::Relaxed)
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> u32 {
+        self.layout.ranks()
+    }
+
+    /// Cores that the ranks may use together, as the maker said.
+    pub fn cores(&self) -> u32 {
+        self.mapping.half(header::CORES).load(Ordering::Relaxed).max(1)
+    }
+
+    /// Process id of the maker.
+    pub fn launcher_pid(&self) -> u32 {
+        self.mapping.half(header::LAUNCHER_PID).load(Ordering::Relaxed)
+    }
+
+    /// How far a rank has come. Panics if there is no such rank.
+    pub fn life(&self, rank: u32) -> Life {
+        self.block(rank).life()
+    }
+
+    /// Process id of the process that attached as a rank; 0 if none did.
+    pub fn pid(&self, rank: u32) -> u32 {
+        self.block(rank).pid().load(Ordering::Relaxed)
+    }
+
+    /// A rank's flight recorder.
+    pub fn recorder(&self, rank: u32) -> Recorder {
+        Recorder::new(self.mapping.clone(), self.layout.block_at(rank))
+    }
+
+    /// Notes that a rank wants the job to end with an exit code. Only the first one counts; true if this was it.
+    pub fn request_abort(&self, rank: u32, code: i32) -> bool {
+        let word = 1 << 63 | (rank as u64) << 32 | code as u32 as u64;
+        // Relaxed: the one word says all.
+        let abort = self.mapping.word(header::ABORT);
+        abort.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Which rank asked for the end of the job, and with which code.
+    pub fn abort(&self) -> Option<(u32, i32)> {
+        let word = self.mapping.word(header::ABORT).load(Ordering::Relaxed);
+        (word != 0).then_some(((word >> 32) as u32 & !(1 << 31), word as i32))
+    }
+
+    pub(crate) fn block(&self, rank: u32) -> RankBlock<'_> {
+        RankBlock::new(&self.mapping, &self.layout, rank)
+    }
+
+    pub(crate) fn mapping(&self) -> &Arc<Mapping> {
+        &self.mapping
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}
+
+/// A number that no other job on this host is likely to have; never 0.
+fn random_id() -> u64 {
+    let mut id = [0u8; 8];
+    // SAFETY: the buffer is writable for its length.
+    let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), libc::GRND_NONBLOCK) };
+    if got != id.len() as isize {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |t| t.as_nanos() as u64);
+        id = (now ^ (std::process::id() as u64) << 48).to_le_bytes();
+    }
+    u64::from_le_bytes(id).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> Job {
+        Job::create(&JobOptions { ranks: 3, ring_bytes: None, cores: 2 }).unwrap()
+    }
+
+    #[test]
+    fn an_opened_job_is_the_one_that_was_made() {
+        let made = job();
+        let opened = Job::open(made.fd().unwrap()).unwrap();
+        assert_eq!((opened.id(), opened.ranks(), opened.cores()), (made.id(), 3, 2));
+        assert!(opened.request_abort(2, -7));
+        assert!(!made.request_abort(1, 3));
+        assert_eq!(made.abort(), Some((2, -7)));
+    }
+
+    #[test]
+    fn every_damaged_header_word_is_refused() {
+        for at in (0..header::JOB_ID).step_by(4) {
+            let made = job();
+            let word = made.mapping.half(at);
+            word.store(word.load(Ordering::Relaxed) ^ 0x10, Ordering::Relaxed);
+            let opened = Job::open(made.fd().unwrap());
+            assert!(opened.is_err_and(|e| e.to_string().contains("not the shared memory of a job")), "word at {at:#x}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_job_is_refused() {
+        for name in ["/dev/null", "/proc/self/exe", "/proc/self/status"] {
+            let file = std::fs::File::open(name).unwrap();
+            assert!(Job::open(file.as_fd()).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn impossible_jobs_are_refused_with_the_range() {
+        let error = Job::create(&JobOptions { ranks: 0, ring_bytes: None, cores: 1 }).err().unwrap();
+        assert!(error.to_string().contains("1 to 1024 ranks"), "{error}");
+    }
+}

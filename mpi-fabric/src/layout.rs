@@ -1,0 +1,185 @@
+//! Where everything lies in the job memory (`FORMAT.md` describes the same for readers outside).
+//!
+//! Invariant: a `Layout` is computed from (ranks, ring bytes) alone, and its parts neither overlap nor overflow; a header
+//! read from shared memory is accepted only if it says what this computation says.
+//! Not here: the mapping itself (`mapping`).
+
+/// First word of the job memory: "FERRUMJB" in memory order.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
+/// Version of the format; readers of another version refuse it.
+pub const VERSION: u32 = 1;
+/// Most ranks of one job.
+pub const MAX_RANKS: u32 = 1024;
+/// Shortest ring, in bytes.
+pub const MIN_RING_BYTES: usize = 16 << 10;
+/// Longest ring, in bytes.
+pub const MAX_RING_BYTES: usize = 16 << 20;
+/// Ring length when nothing else is asked for and the job is small.
+pub const DEFAULT_RING_BYTES: usize = 128 << 10;
+/// Rings of one receiver together aim at this at most, in bytes; more ranks get shorter rings.
+const RINGS_PER_RANK_BYTES: usize = 8 << 20;
+
+/// A cache line, the unit of the rings.
+pub const LINE: usize = 64;
+/// The unit of everything that is mapped.
+pub const PAGE: usize = 4096;
+
+/// Offsets in the header page.
+pub mod header {
+    /// u64: [`super::MAGIC`], stored last by the maker.
+    pub const MAGIC: usize = 0x00;
+    /// u32: [`super::VERSION`].
+    pub const VERSION: usize = 0x08;
+    /// u32: number of ranks.
+    pub const RANKS: usize = 0x0c;
+    /// u64: length of the whole memory in bytes.
+    pub const TOTAL_BYTES: usize = 0x10;
+    /// u64: offset of rank 0's block.
+    pub const BLOCKS_AT: usize = 0x18;
+    /// u64: distance between rank blocks in bytes.
+    pub const BLOCK_BYTES: usize = 0x20;
+    /// u64: offset of the first ring.
+    pub const RINGS_AT: usize = 0x28;
+    /// u64: distance between rings in bytes.
+    pub const RING_BYTES: usize = 0x30;
+    /// u64: number that tells this job from others (never 0).
+    pub const JOB_ID: usize = 0x38;
+    /// u32: cores that the job's ranks may use together.
+    pub const CORES: usize = 0x40;
+    /// u32: process id of the launcher, or of the only process.
+    pub const LAUNCHER_PID: usize = 0x44;
+    /// u64: 0, or bit 63 | rank << 32 | exit code: the first MPI_Abort.
+    pub const ABORT: usize = 0x80;
+}
+
+/// Offsets in a rank's block.
+pub mod block {
+    /// u32: [`crate::Life`] of the rank.
+    pub const LIFE: usize = 0x00;
+    /// u32: its process id.
+    pub const PID: usize = 0x04;
+    /// u64: address, in the rank's own address space, of a word that holds `PROBE_VALUE`.
+    pub const PROBE_ADDRESS: usize = 0x08;
+    /// u64: what a peer must read there if it can copy from this rank.
+    pub const PROBE_VALUE: usize = 0x10;
+    /// u32: 1 once the rank has given its endpoint up.
+    pub const GONE: usize = 0x18;
+    /// u32: threads of the rank that sleep or are about to.
+    pub const WAITERS: usize = 0x80;
+    /// u32: futex word, changed by every wake-up.
+    pub const FUTEX: usize = 0xc0;
+    /// 16 x u64: bit `r` is set once rank `r` sends to this rank.
+    pub const CONNECTED: usize = 0x100;
+    /// The flight recorder.
+    pub const RECORDER: usize = 0x1000;
+    /// Length of the flight recorder in bytes.
+    pub const RECORDER_BYTES: usize = 0x1000;
+    /// The instruments.
+    pub const INSTRUMENTS: usize = 0x2000;
+    /// Length of the instruments in bytes.
+    pub const INSTRUMENTS_BYTES: usize = 0x1_a000;
+    /// 256 transfer slots of 64 bytes.
+    pub const TRANSFERS: usize = 0x1_c000;
+    /// Number of transfer slots.
+    pub const TRANSFER_SLOTS: usize = 256;
+    /// Bytes at the begin of a block that every rank uses, and that are therefore reserved before it starts.
+    pub const RESERVED_BYTES: usize = 0x3000;
+    /// Length of a block in bytes.
+    pub const BYTES: usize = 0x2_0000;
+}
+
+/// Offset in a rank's block of the first flight recorder entry; the line before it holds the number of the last call.
+pub const RANK_ENTRIES_AT: usize = block::RECORDER + LINE;
+
+const _: () = assert!(block::RECORDER + block::RECORDER_BYTES <= block::INSTRUMENTS);
+const _: () = assert!(block::INSTRUMENTS + block::INSTRUMENTS_BYTES <= block::TRANSFERS);
+const _: () = assert!(block::TRANSFERS + block::TRANSFER_SLOTS * LINE <= block::BYTES);
+
+/// Where the parts of one job's memory lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    ranks: u32,
+    ring_bytes: usize,
+}
+
+impl Layout {
+    /// The layout for a number of ranks (1..=[`MAX_RANKS`]) and a ring length (a power of two in
+    /// [`MIN_RING_BYTES`]..=[`MAX_RING_BYTES`]); `None` if either is out of range.
+    pub fn new(ranks: u32, ring_bytes: usize) -> Option<Layout> {
+        let ring_ok = ring_bytes.is_power_of_two() && (MIN_RING_BYTES..=MAX_RING_BYTES).contains(&ring_bytes);
+        (ring_ok && (1..=MAX_RANKS).contains(&ranks)).then_some(Layout { ranks, ring_bytes })
+    }
+
+    /// The ring length chosen when nobody asks for one.
+    pub fn default_ring_bytes(ranks: u32) -> usize {
+        let share = RINGS_PER_RANK_BYTES / ranks.max(1) as usize;
+        let fitting = if share.is_power_of_two() { share } else { share.next_power_of_two() / 2 };
+        fitting.clamp(MIN_RING_BYTES, DEFAULT_RING_BYTES)
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// Distance between two rings, and so the length of one with its control line.
+    pub fn ring_bytes(&self) -> usize {
+        self.ring_bytes
+    }
+
+    /// Offset of a rank's block.
+    pub fn block_at(&self, rank: u32) -> usize {
+        assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
+        PAGE + rank as usize * block::BYTES
+    }
+
+    /// Offset of the first ring; what comes before it is in use from the start.
+    pub fn rings_at(&self) -> usize {
+        PAGE + self.ranks as usize * block::BYTES
+    }
+
+    /// Offset of the ring that `sender` fills and `receiver` empties.
+    pub fn ring_at(&self, receiver: u32, sender: u32) -> usize {
+        assert!(receiver < self.ranks && sender < self.ranks, "ring {receiver}/{sender} of {}", self.ranks);
+        self.rings_at() + (receiver as usize * self.ranks as usize + sender as usize) * self.ring_bytes
+    }
+
+    /// Length of the whole memory in bytes.
+    pub fn total_bytes(&self) -> usize {
+        self.rings_at() + self.ranks as usize * self.ranks as usize * self.ring_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_follow_each_other_without_gap_or_overlap() {
+        let layout = Layout::new(3, MIN_RING_BYTES).unwrap();
+        assert_eq!(layout.block_at(2) + block::BYTES, layout.rings_at());
+        assert_eq!(layout.ring_at(0, 0), layout.rings_at());
+        assert_eq!(layout.ring_at(1, 0), layout.ring_at(0, 2) + layout.ring_bytes());
+        assert_eq!(layout.ring_at(2, 2) + layout.ring_bytes(), layout.total_bytes());
+    }
+
+    #[test]
+    fn sizes_out_of_range_are_refused() {
+        assert_eq!(Layout::new(0, DEFAULT_RING_BYTES), None);
+        assert_eq!(Layout::new(MAX_RANKS + 1, DEFAULT_RING_BYTES), None);
+        assert_eq!(Layout::new(2, MIN_RING_BYTES - 64), None);
+        assert_eq!(Layout::new(2, MIN_RING_BYTES * 3), None);
+        assert_eq!(Layout::new(2, MAX_RING_BYTES * 2), None);
+    }
+
+    #[test]
+    fn default_rings_shrink_with_the_number_of_ranks() {
+        assert_eq!(Layout::default_ring_bytes(2), DEFAULT_RING_BYTES);
+        assert_eq!(Layout::default_ring_bytes(64), 128 << 10);
+        assert_eq!(Layout::default_ring_bytes(200), 32 << 10);
+        assert_eq!(Layout::default_ring_bytes(MAX_RANKS), MIN_RING_BYTES);
+        for ranks in 1..=MAX_RANKS {
+            assert!(Layout::new(ranks, Layout::default_ring_bytes(ranks)).is_some());
+        }
+    }
+}

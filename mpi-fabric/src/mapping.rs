@@ -1,0 +1,139 @@
+//! The job memory as mapped into this process.
+//!
+//! Invariant: `base..base + bytes` stays mapped while the value lives, and for ever once [`Mapping::keep`] was called;
+//! every access is checked against `bytes` here or by the layout it was made from.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+pub(crate) struct Mapping {
+    base: NonNull<u8>,
+    bytes: usize,
+    keep: AtomicBool,
+}
+
+// SAFETY: an address and a length; what lies there is accessed as atomics or by the protocols of this crate.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Zeroed memory that can be handed to other processes. The `reserved` ranges (offset, length) are backed now, the
+    /// rest when touched. Without memfd (an old kernel, a strict sandbox) it is an error.
+    pub(crate) fn create(
+        bytes: usize,
+        reserved: impl Iterator<Item = (usize, usize)>,
+    ) -> io::Result<(OwnedFd, Mapping)> {
+        // SAFETY: the name is a C string; a descriptor comes back or -1.
+        let fd = unsafe { libc::memfd_create(c"ferrum-job".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a fresh descriptor that nobody else owns.
+        let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        file.set_len(bytes as u64)?;
+        for (at, len) in reserved {
+            // SAFETY: a plain system call on our descriptor.
+            if unsafe { libc::fallocate(fd, 0, at as libc::off_t, len as libc::off_t) } != 0 {
+                let error = io::Error::last_os_error();
+                // No memory for it is an error now instead of a crash later; that the kernel cannot reserve is not.
+                if matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::ENOMEM)) {
+                    return Err(error);
+                }
+                break;
+            }
+        }
+        // SAFETY: as above. Nobody can cut the memory off under the others; best effort, nothing else depends on it.
+        unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL) };
+        let fd = OwnedFd::from(file);
+        let mapping = Mapping::map(Some(fd.as_raw_fd()), bytes)?;
+        Ok((fd, mapping))
+    }
+
+    /// Zeroed memory of this process alone (and of what it forks).
+    pub(crate) fn private(bytes: usize) -> io::Result<Mapping> {
+        Mapping::map(None, bytes)
+    }
+
+    /// All of an existing object.
+    pub(crate) fn open(fd: BorrowedFd<'_>) -> io::Result<Mapping> {
+        let bytes = file_bytes(fd)?;
+        Mapping::map(Some(fd.as_raw_fd()), bytes)
+    }
+
+    fn map(fd: Option<i32>, bytes: usize) -> io::Result<Mapping> {
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | if fd.is_none() { libc::MAP_ANONYMOUS } else { 0 };
+        // SAFETY: a new mapping at an address the kernel picks.
+        let base = unsafe {
+            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, fd.unwrap_or(-1), 0)
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast()).expect("the kernel does not map address 0 unasked");
+        Ok(Mapping { base, bytes, keep: AtomicBool::new(false) })
+    }
+
+    #[inline(always)]
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Never unmaps: something with a longer life points into it.
+    pub(crate) fn keep(&self) {
+        // Relaxed: dropping happens after, by the ownership of the value.
+        self.keep.store(true, Ordering::Relaxed);
+    }
+
+    /// The address of `len` bytes at an offset.
+    pub(crate) fn at(&self, offset: usize, len: usize) -> NonNull<u8> {
+        assert!(offset.checked_add(len).is_some_and(|end| end <= self.bytes), "{offset}+{len} of {}", self.bytes);
+        // SAFETY: inside the mapping, as just checked.
+        unsafe { self.base.add(offset) }
+    }
+
+    /// The word at an offset that is a multiple of 8.
+    pub(crate) fn word(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8));
+        // SAFETY: mapped while `self` lives (checked by `at`) and aligned.
+        unsafe { AtomicU64::from_ptr(self.at(offset, 8).as_ptr().cast()) }
+    }
+
+    /// The half word at an offset that is a multiple of 4.
+    pub(crate) fn half(&self, offset: usize) -> &AtomicU32 {
+        assert!(offset.is_multiple_of(4));
+        // SAFETY: mapped while `self` lives (checked by `at`) and aligned.
+        unsafe { AtomicU32::from_ptr(self.at(offset, 4).as_ptr().cast()) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if !*self.keep.get_mut() {
+            // SAFETY: our own mapping; the references handed out borrow `self`, the rings' owners hold it alive.
+            unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+        }
+    }
+}
+
+fn file_bytes(fd: BorrowedFd<'_>) -> io::Result<usize> {
+    // SAFETY: `stat` is plain data, filled by the call when it succeeds.
+    let stat = unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        if libc::fstat(fd.as_raw_fd(), &mut stat) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        stat
+    };
+    if stat.st_mode & libc::S_IFMT != libc::S_IFREG {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a memory object"));
+    }
+    Ok(stat.st_size as usize)
+}

@@ -1,0 +1,43 @@
+//! System calls: futex, membarrier, yield. Everything that may be missing says so.
+
+use std::time::Duration;
+
+use crate::sync::AtomicU32;
+
+const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
+const MEMBARRIER_REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
+
+/// Sleeps while `word` is `expected`, until woken, a signal or the time limit. The word may be shared by processes.
+pub(crate) fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
+    let limit = limit.map(|t| libc::timespec { tv_sec: t.as_secs() as _, tv_nsec: t.subsec_nanos() as _ });
+    let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: `word` is a live, aligned futex word and `limit` null or a live timespec; all outcomes mean "look again".
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, limit) };
+}
+
+/// Wakes all that sleep on `word`.
+pub(crate) fn futex_wake(word: &AtomicU32) {
+    // SAFETY: `word` is a live, aligned futex word.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+}
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: no memory is passed.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// Lets this process be reached by [`membarrier_all`]; false where the kernel does not offer it.
+pub(crate) fn membarrier_register() -> bool {
+    membarrier(MEMBARRIER_REGISTER_GLOBAL_EXPEDITED)
+}
+
+/// Makes every thread of every registered process pass a full memory barrier; false where that is not possible.
+pub(crate) fn membarrier_all() -> bool {
+    membarrier(MEMBARRIER_GLOBAL_EXPEDITED)
+}
+
+/// Gives the core to another runnable thread, if there is one.
+pub(crate) fn sched_yield() {
+    // SAFETY: no arguments.
+    unsafe { libc::sched_yield() };
+}

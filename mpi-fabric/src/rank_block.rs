@@ -1,0 +1,97 @@
+//! A rank's block in the job memory: life, process id, probe word, doorbell words, connections.
+//!
+//! Who writes what: the rank itself everything, except `waiters` (its own threads), `futex` (whoever wakes it) and
+//! `connected` (each sender its own bit).
+
+use std::sync::atomic::Ordering;
+
+use crate::layout::{Layout, block};
+use crate::mapping::Mapping;
+use crate::sync::{AtomicU32, AtomicU64};
+
+/// How far a rank has come. It only ever grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Life {
+    /// No process has attached as this rank.
+    Absent = 0,
+    /// A process has attached (it may use MPI_T), but MPI is not initialised.
+    Attached = 1,
+    /// MPI is initialised.
+    Initialised = 2,
+    /// MPI is finalised.
+    Finalised = 3,
+}
+
+impl Life {
+    /// The state of a word read from the job memory; a word that is none of them counts as the nearest.
+    pub(crate) fn of_word(word: u32) -> Life {
+        match word {
+            0 => Life::Absent,
+            1 => Life::Attached,
+            2 => Life::Initialised,
+            _ => Life::Finalised,
+        }
+    }
+}
+
+/// One rank's block, borrowed from the mapping.
+#[derive(Clone, Copy)]
+pub(crate) struct RankBlock<'a> {
+    mapping: &'a Mapping,
+    at: usize,
+}
+
+impl<'a> RankBlock<'a> {
+    pub(crate) fn new(mapping: &'a Mapping, layout: &Layout, rank: u32) -> RankBlock<'a> {
+        RankBlock { mapping, at: layout.block_at(rank) }
+    }
+
+    pub(crate) fn life(&self) -> Life {
+        // Acquire pairs with the Release in `set_life` and `claim`: what was written before is seen.
+        Life::of_word(self.mapping.half(self.at + block::LIFE).load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set_life(&self, life: Life) {
+        // Release pairs with the Acquire in `life`.
+        self.mapping.half(self.at + block::LIFE).store(life as u32, Ordering::Release);
+    }
+
+    /// Makes the calling process this rank; false if one already is.
+    pub(crate) fn claim(&self) -> bool {
+        let life = self.mapping.half(self.at + block::LIFE);
+        // Release pairs with the Acquire in `life`.
+        life.compare_exchange(Life::Absent as u32, Life::Attached as u32, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    pub(crate) fn pid(&self) -> &'a AtomicU32 {
+        self.mapping.half(self.at + block::PID)
+    }
+
+    /// Set when the rank's endpoint was dropped.
+    pub(crate) fn gone(&self) -> &'a AtomicU32 {
+        self.mapping.half(self.at + block::GONE)
+    }
+
+    pub(crate) fn probe_address(&self) -> &'a AtomicU64 {
+        self.mapping.word(self.at + block::PROBE_ADDRESS)
+    }
+
+    pub(crate) fn probe_value(&self) -> &'a AtomicU64 {
+        self.mapping.word(self.at + block::PROBE_VALUE)
+    }
+
+    pub(crate) fn waiters(&self) -> &'a AtomicU32 {
+        self.mapping.half(self.at + block::WAITERS)
+    }
+
+    pub(crate) fn futex(&self) -> &'a AtomicU32 {
+        self.mapping.half(self.at + block::FUTEX)
+    }
+
+    /// The `i`-th 64 bits of the set of ranks that send to this one.
+    pub(crate) fn connected(&self, i: usize) -> &'a AtomicU64 {
+        assert!(i < crate::layout::MAX_RANKS as usize / 64);
+        self.mapping.word(self.at + block::CONNECTED + 8 * i)
+    }
+}

@@ -1,0 +1,227 @@
+//! Records: what travels through a ring, and how its first word is packed.
+//!
+//! A record is a 32-byte head and its payload, rounded up to cache lines; the head's first word is written last and so
+//! publishes the whole. What `kind`, `flags`, `context`, `tag`, `a` and `b` mean is up to the protocol above.
+
+use crate::layout::LINE;
+
+/// Bytes of a head; the payload follows at once, so 32 bytes of it share the head's cache line.
+pub const HEAD_BYTES: usize = 32;
+
+/// What a record says about itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordHead {
+    /// The protocol's message kind.
+    pub kind: u8,
+    /// The protocol's flags.
+    pub flags: u8,
+    /// Context id.
+    pub context: u32,
+    /// Tag.
+    pub tag: i32,
+    /// A word for the protocol.
+    pub a: u64,
+    /// Another word for the protocol.
+    pub b: u64,
+}
+
+/// The ring has no room for the record now; poll your own rings and try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// Receives the records that a poll finds.
+pub trait Sink {
+    /// One record from rank `from`. `payload` is a view of shared memory, valid during the call.
+    fn record(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>);
+}
+
+/// Bit that is set in the first word of every record, so that it is never 0.
+const PUBLISHED: u64 = 1 << 63;
+/// Bit of a record that only says: go on at the ring's begin.
+const WRAP: u64 = 1 << 62;
+/// The first word of such a record.
+pub(crate) const WRAP_WORD: u64 = PUBLISHED | WRAP;
+
+/// A first word taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FirstWord(pub(crate) u64);
+
+impl FirstWord {
+    #[inline(always)]
+    pub(crate) fn new(kind: u8, flags: u8, len: usize) -> FirstWord {
+        FirstWord(PUBLISHED | (flags as u64) << 40 | (kind as u64) << 32 | len as u32 as u64)
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether this is a record with a payload length, as opposed to a wrap mark or nonsense.
+    #[inline(always)]
+    pub(crate) fn is_record(self) -> bool {
+        self.0 >> 48 == PUBLISHED >> 48
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn kind(self) -> u8 {
+        (self.0 >> 32) as u8
+    }
+
+    #[inline(always)]
+    pub(crate) fn flags(self) -> u8 {
+        (self.0 >> 40) as u8
+    }
+}
+
+/// Bytes that a record with `len` bytes of payload takes in the ring.
+#[inline(always)]
+pub(crate) fn record_bytes(len: usize) -> usize {
+    (HEAD_BYTES + len + LINE - 1) & !(LINE - 1)
+}
+
+/// The payload of a record, still in shared memory.
+///
+/// The sender could change it at any time if it misbehaves: copy first, then look.
+#[derive(Clone, Copy)]
+pub struct Payload<'a> {
+    at: *const u8,
+    len: usize,
+    life: std::marker::PhantomData<&'a [u8]>,
+}
+
+impl<'a> Payload<'a> {
+    /// # Safety
+    /// `at..at + len` rounded up to 8 bytes is readable for `'a`, and `at` is aligned to 8.
+    #[inline(always)]
+    pub(crate) unsafe fn new(at: *const u8, len: usize) -> Payload<'a> {
+        Payload { at, len, life: std::marker::PhantomData }
+    }
+
+    /// A payload that is a slice of this process, for tests of what stands above.
+    pub fn from_words(words: &'a [u64], len: usize) -> Payload<'a> {
+        assert!(len <= words.len() * 8, "{len} bytes in {} words", words.len());
+        // SAFETY: the slice outlives 'a, is aligned to 8 and covers `len` rounded up to 8 bytes.
+        unsafe { Payload::new(words.as_ptr().cast(), len) }
+    }
+
+    /// Length in bytes.
+    #[inline(always)]
+    #[expect(clippy::len_without_is_empty, reason = "an empty payload is nothing special")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Copies the first `dst.len()` bytes, or all of the payload if it is shorter; returns how many.
+    #[inline(always)]
+    pub fn copy_to(&self, dst: &mut [u8]) -> usize {
+        self.copy_from(0, dst)
+    }
+
+    /// The same, beginning `at` bytes into the payload.
+    #[inline(always)]
+    pub fn copy_from(&self, at: usize, dst: &mut [u8]) -> usize {
+        let n = dst.len().min(self.len.saturating_sub(at));
+        // SAFETY: `at + n <= len`, readable by `new`'s contract; `dst` is private memory, so they do not overlap.
+        unsafe { copy_short(self.at.add(at), dst.as_mut_ptr(), n) };
+        n
+    }
+
+    /// The `i`-th 8-byte word of the payload; 0 beyond its end. Of a last, partial word the upper bytes are undefined.
+    #[inline(always)]
+    pub fn word(&self, i: usize) -> u64 {
+        if i * 8 >= self.len {
+            return 0;
+        }
+        // SAFETY: the word begins inside the payload, and readability is rounded up to 8 bytes; aligned by contract.
+        unsafe { self.at.cast::<u64>().add(i).read_volatile() }
+    }
+
+    /// A private copy.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut out = vec![0; self.len];
+        self.copy_to(&mut out);
+        out
+    }
+}
+
+/// Copies `n` bytes; short ones, which are most, without a call.
+///
+/// # Safety
+/// `src..src + n` is readable, `dst..dst + n` writable, and they do not overlap.
+#[inline(always)]
+pub(crate) unsafe fn copy_short(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY (all branches): every access lies in `0..n` of both, by the branch's condition; unaligned on purpose.
+    unsafe {
+        if n == 8 {
+            dst.cast::<u64>().write_unaligned(src.cast::<u64>().read_unaligned());
+        } else if n > 32 {
+            std::ptr::copy_nonoverlapping(src, dst, n);
+        } else if n >= 16 {
+            let (first, last) = (src.cast::<u128>().read_unaligned(), src.add(n - 16).cast::<u128>().read_unaligned());
+            dst.cast::<u128>().write_unaligned(first);
+            dst.add(n - 16).cast::<u128>().write_unaligned(last);
+        } else if n > 8 {
+            let (first, last) = (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
+            dst.cast::<u64>().write_unaligned(first);
+            dst.add(n - 8).cast::<u64>().write_unaligned(last);
+        } else if n >= 4 {
+            let (first, last) = (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
+            dst.cast::<u32>().write_unaligned(first);
+            dst.add(n - 4).cast::<u32>().write_unaligned(last);
+        } else if n > 0 {
+            *dst = *src;
+            *dst.add(n / 2) = *src.add(n / 2);
+            *dst.add(n - 1) = *src.add(n - 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_short_length_is_copied_exactly() {
+        let src: Vec<u8> = (1..=100).collect();
+        for n in 0..100 {
+            let mut dst = vec![0u8; 101];
+            // SAFETY: both have at least `n` bytes and are different vectors.
+            unsafe { copy_short(src.as_ptr(), dst.as_mut_ptr(), n) };
+            assert_eq!(dst[..n], src[..n]);
+            assert!(dst[n..].iter().all(|b| *b == 0));
+        }
+    }
+
+    #[test]
+    fn a_first_word_gives_back_what_it_was_made_of() {
+        let word = FirstWord::new(0, 0, 0);
+        assert!(!word.is_empty() && word.is_record());
+        let word = FirstWord::new(200, 255, 70_000);
+        assert_eq!((word.kind(), word.flags(), word.len(), word.is_record()), (200, 255, 70_000, true));
+        assert!(!FirstWord(WRAP_WORD).is_record() && !FirstWord(WRAP_WORD).is_empty());
+        assert!(!FirstWord(5).is_record());
+    }
+
+    #[test]
+    fn short_payloads_share_the_line_of_the_head() {
+        assert_eq!((record_bytes(0), record_bytes(32), record_bytes(33), record_bytes(96)), (64, 64, 128, 128));
+    }
+
+    #[test]
+    fn a_payload_copies_no_more_than_it_has() {
+        let words = [u64::from_le_bytes(*b"abcdefgh"), u64::from_le_bytes(*b"ij......")];
+        let payload = Payload::from_words(&words, 10);
+        let mut long = [0u8; 16];
+        assert_eq!(payload.copy_to(&mut long), 10);
+        assert_eq!(&long[..10], b"abcdefghij");
+        assert_eq!(payload.copy_from(9, &mut long), 1);
+        assert_eq!(payload.copy_from(11, &mut long), 0);
+        assert_eq!((payload.word(0), payload.word(2), payload.to_vec().len()), (words[0], 0, 10));
+    }
+}

@@ -1,0 +1,135 @@
+//! The flight recorder: the last calls of a rank, in the job memory, so that they outlive the process.
+//!
+//! Always on: entering a call is four stores into memory of one's own, leaving it one. An entry is written word by word
+//! with its sequence number last, so a reader in another process sees whole entries, or skips one that is being written.
+//! When several threads call at once entries get lost, never mixed up for long: each has its own sequence number.
+//!
+//! Format: see `FORMAT.md`, section "Flight recorder".
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::layout::{RANK_ENTRIES_AT, block};
+use crate::mapping::Mapping;
+use crate::sync::AtomicU64;
+
+/// Entries kept per rank.
+pub const ENTRIES: u64 = 64;
+/// Bytes of an entry.
+const ENTRY_BYTES: usize = 32;
+/// Set in the first word of an entry once the call has returned.
+const ENDED: u64 = 1 << 16;
+
+const _: () = assert!(RANK_ENTRIES_AT + ENTRIES as usize * ENTRY_BYTES <= block::RECORDER + block::RECORDER_BYTES);
+
+/// A rank's recorder. Thread-safe, async-signal-safe; cheap to clone.
+#[derive(Clone)]
+pub struct Recorder {
+    mapping: Arc<Mapping>,
+    block_at: usize,
+}
+
+/// Which entry a call has, for [`Recorder::leave`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mark(u64);
+
+/// A call as read back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Running number of the call within its rank, from 1.
+    pub sequence: u64,
+    /// Number of the function in the API's table.
+    pub function: u16,
+    /// Whether it has returned.
+    pub ended: bool,
+    /// Context id, or what the caller recorded in its place.
+    pub comm: u32,
+    /// Peer rank, or what the caller recorded in its place.
+    pub peer: i32,
+    /// Tag.
+    pub tag: i32,
+    /// Count.
+    pub count: u64,
+}
+
+impl Recorder {
+    pub(crate) fn new(mapping: Arc<Mapping>, block_at: usize) -> Recorder {
+        // Bounds are checked here once, for all accesses in `word`.
+        mapping.at(block_at, block::BYTES);
+        Recorder { mapping, block_at }
+    }
+
+    #[inline(always)]
+    fn next(&self) -> &AtomicU64 {
+        self.word(block::RECORDER)
+    }
+
+    #[inline(always)]
+    fn word(&self, offset_in_block: usize) -> &AtomicU64 {
+        // SAFETY: the block was checked in `new`, the callers' offsets lie inside it and are multiples of 8, and the
+        // mapping lives as long as `self`.
+        unsafe { AtomicU64::from_ptr(self.mapping.base().add(self.block_at + offset_in_block).cast().as_ptr()) }
+    }
+
+    #[inline(always)]
+    fn entry(&self, sequence: u64) -> usize {
+        RANK_ENTRIES_AT + (sequence % ENTRIES) as usize * ENTRY_BYTES
+    }
+
+    /// Records that a call begins. A few nanoseconds.
+    #[inline]
+    pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Mark {
+        let sequence = self.next().load(Ordering::Relaxed) + 1;
+        self.next().store(sequence, Ordering::Relaxed);
+        let at = self.entry(sequence);
+        self.word(at + 8).store((peer as u32 as u64) << 32 | comm as u64, Ordering::Relaxed);
+        self.word(at + 16).store(tag as u32 as u64, Ordering::Relaxed);
+        self.word(at + 24).store(count, Ordering::Relaxed);
+        let first = sequence << 17 | function as u64;
+        // Release pairs with the Acquire in `calls`.
+        self.word(at).store(first, Ordering::Release);
+        Mark(first)
+    }
+
+    /// Records that the call has returned.
+    #[inline]
+    pub fn leave(&self, mark: Mark) {
+        let first = self.word(self.entry(mark.0 >> 17));
+        // A call inside this one may have taken the entry over, 64 calls later: then it is not ours any more.
+        if first.load(Ordering::Relaxed) == mark.0 {
+            // Release pairs with the Acquire in `calls`.
+            first.store(mark.0 | ENDED, Ordering::Release);
+        }
+    }
+
+    /// The recorded calls, oldest first. Entries that do not make sense are left out: the rank may be writing, or broken.
+    pub fn calls(&self) -> Vec<Call> {
+        let last = self.next().load(Ordering::Relaxed);
+        let first = last.saturating_sub(ENTRIES - 1).max(1);
+        (first..=last).filter_map(|sequence| self.call(sequence)).collect()
+    }
+
+    fn call(&self, sequence: u64) -> Option<Call> {
+        let at = self.entry(sequence);
+        // Acquire pairs with the Releases in `enter` and `leave`.
+        let first = self.word(at).load(Ordering::Acquire);
+        let [second, third, count] = [8, 16, 24].map(|offset| self.word(at + offset).load(Ordering::Acquire));
+        let again = self.word(at).load(Ordering::Relaxed);
+        let whole = first >> 17 == sequence && (first | ENDED) == (again | ENDED);
+        whole.then_some(Call {
+            sequence,
+            function: first as u16,
+            ended: again & ENDED != 0,
+            comm: second as u32,
+            peer: (second >> 32) as i32,
+            tag: third as i32,
+            count,
+        })
+    }
+
+    /// The call that the rank is in, the innermost if several; else the last one that returned.
+    pub fn current(&self) -> Option<Call> {
+        let calls = self.calls();
+        calls.iter().rfind(|call| !call.ended).or(calls.last()).copied()
+    }
+}

@@ -1,0 +1,260 @@
+//! The ring: a queue of records from one sender to one receiver.
+//!
+//! A record lies in consecutive cache lines: head, payload. The sender zeroes the first word of the line *after* the
+//! record, writes the record, and stores the record's own first word last (Release); the receiver polls the first word
+//! at its position (Acquire). So a short message is one cache line that moves once, and there is no shared index. The
+//! receiver reports how far it is in a line of its own, once per quarter of the ring, which is all the sender needs to
+//! know what it may overwrite.
+//!
+//! Invariants:
+//! - at the receiver's position there is 0, a complete record, or a wrap mark, and nothing is ever published behind a 0;
+//! - every record leaves [`SPARE`] bytes before the end of the ring, so that the line of the next head and the one
+//!   after it, which the sender zeroes ahead of need, belong to the same lap; what does not fit gets a wrap mark;
+//! - a ring that was drained takes the longest record, whatever the positions: see [`longest_record`].
+//!
+//! The memory is behind [`RingMemory`], so that loom can check the same code. Not here: who wakes the receiver
+//! (`doorbell`).
+
+mod mapped;
+
+use crate::layout::LINE;
+use crate::record::{FirstWord, Full, HEAD_BYTES, Payload, RecordHead, WRAP_WORD, record_bytes};
+use crate::sync::{AtomicU64, Ordering};
+
+pub(crate) use mapped::MappedRing;
+
+/// Bytes after a record that stay free in its lap: the next head's line, and the line zeroed ahead.
+const SPARE: usize = 2 * LINE;
+
+/// What a ring lies in. Positions are offsets in bytes, multiples of 8.
+pub(crate) trait RingMemory {
+    /// Length of the data, a multiple of [`LINE`].
+    fn bytes(&self) -> usize;
+    /// How many bytes the receiver has consumed since the beginning of the job.
+    fn credit(&self) -> &AtomicU64;
+    /// # Safety
+    /// `at` is a multiple of 8 below `bytes()`.
+    unsafe fn word(&self, at: usize) -> &AtomicU64;
+    /// Lets `fill` write `len` bytes at `at`.
+    /// # Safety
+    /// `at + len <= bytes()`, and only one sender uses the ring.
+    unsafe fn fill(&self, at: usize, len: usize, fill: impl FnOnce(&mut [u8]));
+    /// Writes `src` at `at`.
+    /// # Safety
+    /// As `fill`.
+    unsafe fn write(&self, at: usize, src: &[u8]);
+    /// Shows `len` bytes at `at`.
+    /// # Safety
+    /// `at` is a multiple of 8, and `at + len`, rounded up to 8, is at most `bytes()`.
+    unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R;
+}
+
+/// The longest record, in bytes with its head, for a ring of `bytes`.
+///
+/// A quarter: in a drained ring at most a quarter is not yet reported back, at most a record's length and the spare is
+/// lost before a wrap, and the record and its spare follow; together that is less than the ring.
+pub(crate) fn longest_record(bytes: usize) -> usize {
+    bytes / 4 / LINE * LINE
+}
+
+/// Something at the receiver's position that no correct sender writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadRecord {
+    /// The first word found.
+    pub word: u64,
+    /// Its offset in the ring.
+    pub at: usize,
+}
+
+/// The sender's side. One per ring in the whole job.
+pub(crate) struct Producer<M> {
+    memory: M,
+    /// Where the next record goes.
+    pos: usize,
+    /// A record may end here at most without asking for more room.
+    stop: usize,
+    /// A position whose first word is known to be 0, besides `pos`.
+    zeroed: usize,
+    /// Bytes of all laps before this one.
+    laps: u64,
+    /// The receiver's report as last seen.
+    consumed: u64,
+}
+
+impl<M: RingMemory> Producer<M> {
+    /// A sender for a ring that is all zero. The first `push` finds no room and asks; see [`Self::grow`].
+    pub(crate) fn new(memory: M) -> Producer<M> {
+        Producer { memory, pos: 0, stop: 0, zeroed: usize::MAX, laps: 0, consumed: 0 }
+    }
+
+    /// Longest payload of one record, in bytes.
+    pub(crate) fn max_payload(&self) -> usize {
+        longest_record(self.memory.bytes()) - HEAD_BYTES
+    }
+
+    /// Whether a record with `len` bytes of payload fits without asking the receiver's report.
+    #[inline(always)]
+    pub(crate) fn fits(&self, len: usize) -> bool {
+        self.pos + record_bytes(len) <= self.stop
+    }
+
+    /// Makes room for a record with `len` bytes of payload, so that [`Self::fits`], or says that there is none.
+    #[cold]
+    pub(crate) fn grow(&mut self, len: usize) -> Result<(), Full> {
+        let (total, end) = (record_bytes(len), self.memory.bytes());
+        assert!(total <= longest_record(end), "a record of {len} bytes is longer than max_payload()");
+        let produced = self.laps + self.pos as u64;
+        // Acquire pairs with the Release in `Consumer::poll`: what the receiver read is read before we overwrite it.
+        let reported = self.memory.credit().load(Ordering::Acquire);
+        // The report is another process's word; one that cannot be true is no report.
+        if reported >= self.consumed && reported <= produced {
+            self.consumed = reported;
+        }
+        let free = end - (produced - self.consumed) as usize;
+        self.stop = end.min(self.pos + free).saturating_sub(SPARE);
+        if self.fits(len) {
+            return Ok(());
+        }
+        let gap = end - self.pos;
+        if self.pos + total + SPARE <= end || gap + total + SPARE > free {
+            return Err(Full);
+        }
+        // SAFETY: 0 and `pos` are multiples of 64 below `bytes()`.
+        let (begin, here) = unsafe { (self.memory.word(0), self.memory.word(self.pos)) };
+        begin.store(0, Ordering::Relaxed);
+        // Release pairs with the Acquire in `Consumer::poll`: who sees the mark sees the 0 at the ring's begin.
+        here.store(WRAP_WORD, Ordering::Release);
+        self.laps += end as u64;
+        self.stop = end.min(free - gap).saturating_sub(SPARE);
+        (self.pos, self.zeroed) = (0, usize::MAX);
+        Ok(())
+    }
+
+    /// Appends a record whose payload `write` puts at the offset it is given.
+    /// # Safety
+    /// [`Self::fits`] holds for `len`, and `write` touches only `len` bytes at its offset.
+    #[inline(always)]
+    unsafe fn append(&mut self, head: &RecordHead, len: usize, write: impl FnOnce(&M, usize)) {
+        let (at, next) = (self.pos, self.pos + record_bytes(len));
+        let memory = &self.memory;
+        // SAFETY: `fits` says that `next <= stop <= bytes() - SPARE`, so all of these lie inside; all multiples of 8.
+        unsafe {
+            if next != self.zeroed {
+                memory.word(next).store(0, Ordering::Relaxed);
+            }
+            memory.word(at + 8).store((head.tag as u32 as u64) << 32 | head.context as u64, Ordering::Relaxed);
+            memory.word(at + 16).store(head.a, Ordering::Relaxed);
+            memory.word(at + 24).store(head.b, Ordering::Relaxed);
+            write(memory, at + HEAD_BYTES);
+            // Release pairs with the Acquire in `Consumer::poll`: it publishes head, payload and the next 0.
+            memory.word(at).store(FirstWord::new(head.kind, head.flags, len).0, Ordering::Release);
+            // Ahead of need, and after the record is on its way: fetching this line must not delay a later record.
+            memory.word(next + LINE).store(0, Ordering::Relaxed);
+        }
+        self.zeroed = next + LINE;
+        self.pos = next;
+    }
+
+    /// Appends a record if it fits at once.
+    #[inline(always)]
+    pub(crate) fn try_push(&mut self, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
+        if !self.fits(payload.len()) {
+            return Err(Full);
+        }
+        // SAFETY: it fits, and `write` writes exactly the payload.
+        unsafe { self.append(head, payload.len(), |memory, at| memory.write(at, payload)) };
+        Ok(())
+    }
+
+    /// The same with a payload made in place: `fill` gets `len` bytes with undefined content.
+    #[inline(always)]
+    pub(crate) fn try_push_with(
+        &mut self,
+        head: &RecordHead,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<(), Full> {
+        if !self.fits(len) {
+            return Err(Full);
+        }
+        // SAFETY: it fits, and `fill` gets exactly the `len` bytes.
+        unsafe { self.append(head, len, |memory, at| memory.fill(at, len, fill)) };
+        Ok(())
+    }
+}
+
+/// The receiver's side. One per ring in the whole job.
+pub(crate) struct Consumer<M> {
+    memory: M,
+    pos: usize,
+    laps: u64,
+    /// Last report to the sender.
+    reported: u64,
+}
+
+impl<M: RingMemory> Consumer<M> {
+    /// A receiver for a ring that is all zero.
+    pub(crate) fn new(memory: M) -> Consumer<M> {
+        Consumer { memory, pos: 0, laps: 0, reported: 0 }
+    }
+
+    /// Hands up to `most` records to `each`, oldest first, and says how many there were.
+    ///
+    /// A bad record is not consumed: every later poll reports it again.
+    #[inline(always)]
+    pub(crate) fn poll(
+        &mut self,
+        most: usize,
+        mut each: impl FnMut(&RecordHead, Payload<'_>),
+    ) -> Result<usize, BadRecord> {
+        let mut seen = 0;
+        while seen < most {
+            let at = self.pos;
+            // SAFETY: `pos` is a multiple of 64 below `bytes()`: 0 at first, and below it stays `pos + SPARE <= bytes()`.
+            // Acquire pairs with the Release in `Producer::append` and in `Producer::grow`.
+            let first = FirstWord(unsafe { self.memory.word(at) }.load(Ordering::Acquire));
+            if first.is_empty() {
+                break;
+            }
+            let next = at + record_bytes(first.len());
+            if !first.is_record() || next + SPARE > self.memory.bytes() {
+                self.wrap(first)?;
+                continue;
+            }
+            // SAFETY: the whole record lies inside, as just checked; its words are multiples of 8.
+            unsafe {
+                let second = self.memory.word(at + 8).load(Ordering::Relaxed);
+                let head = RecordHead {
+                    kind: first.kind(),
+                    flags: first.flags(),
+                    context: second as u32,
+                    tag: (second >> 32) as i32,
+                    a: self.memory.word(at + 16).load(Ordering::Relaxed),
+                    b: self.memory.word(at + 24).load(Ordering::Relaxed),
+                };
+                self.memory.view(at + HEAD_BYTES, first.len(), |payload| each(&head, payload));
+            }
+            self.pos = next;
+            seen += 1;
+        }
+        let consumed = self.laps + self.pos as u64;
+        if consumed - self.reported >= (self.memory.bytes() / 4) as u64 {
+            self.reported = consumed;
+            // Release pairs with the Acquire in `Producer::grow`: our reads are done before the sender writes again.
+            self.memory.credit().store(consumed, Ordering::Release);
+        }
+        Ok(seen)
+    }
+
+    /// Follows a wrap mark; everything else that is no record is bad.
+    #[cold]
+    fn wrap(&mut self, first: FirstWord) -> Result<(), BadRecord> {
+        // A mark at the very begin would be followed for ever.
+        if first.0 != WRAP_WORD || self.pos == 0 {
+            return Err(BadRecord { word: first.0, at: self.pos });
+        }
+        self.laps += self.memory.bytes() as u64;
+        self.pos = 0;
+        Ok(())
+    }
+}

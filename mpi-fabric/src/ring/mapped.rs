@@ -1,0 +1,82 @@
+//! A ring in mapped memory: a control line pair, then the data.
+
+use std::ptr::NonNull;
+
+use super::RingMemory;
+use crate::layout::LINE;
+use crate::record::{Payload, copy_short};
+use crate::sync::AtomicU64;
+
+/// Bytes before the data: the report's line, and one more so that a prefetch of line pairs does not share it.
+const CONTROL: usize = 2 * LINE;
+
+/// One ring of the job memory.
+pub(crate) struct MappedRing {
+    data: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: it is an address of memory that all processes share and that is accessed by the ring's protocol only.
+unsafe impl Send for MappedRing {}
+
+impl MappedRing {
+    /// # Safety
+    /// `at..at + ring_bytes` is mapped for as long as the value lives, is used by this protocol alone, and `at` is a
+    /// multiple of a page, `ring_bytes` of a cache line.
+    pub(crate) unsafe fn new(at: NonNull<u8>, ring_bytes: usize) -> MappedRing {
+        // SAFETY: a ring is longer than its control lines (`layout::MIN_RING_BYTES`).
+        MappedRing { data: unsafe { at.add(CONTROL) }, bytes: ring_bytes - CONTROL }
+    }
+}
+
+impl RingMemory for MappedRing {
+    #[inline(always)]
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    #[inline(always)]
+    fn credit(&self) -> &AtomicU64 {
+        // SAFETY: the first word of the control lines, mapped and aligned by `new`'s contract.
+        #[cfg(not(loom))]
+        unsafe {
+            AtomicU64::from_ptr(self.data.as_ptr().sub(CONTROL).cast())
+        }
+        #[cfg(loom)]
+        unreachable!("loom has no mapped memory")
+    }
+
+    #[inline(always)]
+    unsafe fn word(&self, at: usize) -> &AtomicU64 {
+        debug_assert!(at.is_multiple_of(8) && at < self.bytes);
+        // SAFETY: inside the mapping and aligned, by the caller's contract.
+        #[cfg(not(loom))]
+        unsafe {
+            AtomicU64::from_ptr(self.data.as_ptr().add(at).cast())
+        }
+        #[cfg(loom)]
+        unreachable!("loom has no mapped memory, nor a word {at} of it")
+    }
+
+    #[inline(always)]
+    unsafe fn fill(&self, at: usize, len: usize, fill: impl FnOnce(&mut [u8])) {
+        debug_assert!(at + len <= self.bytes);
+        // SAFETY: inside the mapping by the caller's contract; the receiver does not read it before it is published, and
+        // a process that breaks the protocol can spoil only the bytes it receives.
+        fill(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().add(at), len) });
+    }
+
+    #[inline(always)]
+    unsafe fn write(&self, at: usize, src: &[u8]) {
+        debug_assert!(at + src.len() <= self.bytes);
+        // SAFETY: inside the mapping by the caller's contract, and `src` is not part of the ring.
+        unsafe { copy_short(src.as_ptr(), self.data.as_ptr().add(at), src.len()) };
+    }
+
+    #[inline(always)]
+    unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
+        debug_assert!(at + len <= self.bytes);
+        // SAFETY: inside the mapping and aligned by the caller's contract; the sender leaves it alone until we report it.
+        view(unsafe { Payload::new(self.data.as_ptr().add(at), len) })
+    }
+}

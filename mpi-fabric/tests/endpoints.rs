@@ -1,0 +1,228 @@
+//! The endpoint API with several ranks as threads.
+
+use std::thread;
+
+use mpi_fabric::{Endpoint, Full, Payload, RecordHead, Sink, Spell};
+
+/// Keeps what arrived.
+#[derive(Default)]
+struct Inbox(Vec<(u32, RecordHead, Vec<u8>)>);
+
+impl Sink for Inbox {
+    fn record(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        self.0.push((from, *head, payload.to_vec()));
+    }
+}
+
+/// Pushes, polling its own rings (into `inbox`) while there is no room.
+fn push(endpoint: &mut Endpoint, dest: u32, head: &RecordHead, payload: &[u8], inbox: &mut impl Sink) {
+    while endpoint.push(dest, head, payload) == Err(Full) {
+        endpoint.poll(inbox).unwrap();
+        thread::yield_now();
+    }
+}
+
+/// Waits, sleeping if need be, until a poll finds something.
+fn receive(endpoint: &mut Endpoint, sink: &mut impl Sink) {
+    let doorbell = endpoint.doorbell();
+    let mut wait = doorbell.spell();
+    while endpoint.poll(sink).unwrap() == 0 {
+        if let Spell::Sleep(ticket) = wait.next() {
+            if endpoint.poll(sink).unwrap() != 0 {
+                return;
+            }
+            doorbell.sleep(ticket);
+        }
+    }
+}
+
+/// Content that depends on length and number, so that a mixed-up byte shows.
+fn content(number: u64, len: usize) -> Vec<u8> {
+    (0..len).map(|i| (number as usize * 31 + i * 7 + len) as u8).collect()
+}
+
+#[test]
+fn records_arrive_complete_and_in_order_at_every_length() {
+    let [mut sender, mut receiver]: [Endpoint; 2] = Endpoint::threads(2).unwrap().try_into().ok().unwrap();
+    let most = sender.max_payload();
+    assert!(most >= 16 << 10);
+    let lengths: Vec<usize> =
+        (0..200).chain((0..300).map(|i| i * 97 % most)).chain([most, most - 1, 0, most, most]).collect();
+    let expected = lengths.clone();
+    let thread = thread::spawn(move || {
+        for (i, len) in lengths.into_iter().enumerate() {
+            let i = i as u64;
+            let head = RecordHead { kind: i as u8, flags: 3, context: 7, tag: -(i as i32), a: i, b: !i };
+            push(&mut sender, 1, &head, &content(i, len), &mut Inbox::default());
+        }
+        sender
+    });
+    let mut inbox = Inbox::default();
+    while inbox.0.len() < expected.len() {
+        receive(&mut receiver, &mut inbox);
+    }
+    thread.join().unwrap();
+    for (i, ((from, head, payload), len)) in inbox.0.into_iter().zip(expected).enumerate() {
+        let i = i as u64;
+        assert_eq!(from, 0);
+        assert_eq!(head, RecordHead { kind: i as u8, flags: 3, context: 7, tag: -(i as i32), a: i, b: !i });
+        assert_eq!(payload, content(i, len));
+    }
+}
+
+#[test]
+fn a_rank_can_send_to_itself() {
+    let mut alone = Endpoint::world_of_one().unwrap();
+    assert_eq!((alone.rank(), alone.size()), (0, 1));
+    let mut inbox = Inbox::default();
+    for i in 0..10_000u64 {
+        alone.push(0, &RecordHead { kind: 1, a: i, ..Default::default() }, &i.to_le_bytes()).unwrap();
+        assert_eq!(alone.poll(&mut inbox).unwrap(), 1);
+    }
+    assert!(inbox.0.iter().enumerate().all(|(i, (from, head, payload))| {
+        (*from, head.a, &payload[..]) == (0, i as u64, &(i as u64).to_le_bytes()[..])
+    }));
+}
+
+#[test]
+fn a_full_ring_refuses_and_takes_the_longest_record_again_once_drained() {
+    let mut alone = Endpoint::world_of_one().unwrap();
+    let longest = vec![5u8; alone.max_payload()];
+    for round in 0..50usize {
+        let payload = &longest[..longest.len() - round * 64 % longest.len()];
+        let mut pushed = 0;
+        while alone.push(0, &RecordHead::default(), payload).is_ok() {
+            pushed += 1;
+        }
+        assert!(pushed >= 1, "a drained ring has room for the longest record");
+        let (mut inbox, mut polled) = (Inbox::default(), 0);
+        while polled < pushed {
+            polled += alone.poll(&mut inbox).unwrap();
+        }
+        assert_eq!(polled, pushed);
+    }
+    assert!(alone.full_events() >= 50);
+}
+
+#[test]
+fn a_payload_made_in_place_arrives() {
+    let mut alone = Endpoint::world_of_one().unwrap();
+    let head = RecordHead { kind: 9, ..Default::default() };
+    alone.push_with(0, &head, 100, |bytes| bytes.copy_from_slice(&content(1, 100))).unwrap();
+    let mut inbox = Inbox::default();
+    alone.poll_from(0, &mut inbox).unwrap();
+    alone.poll_from(0, &mut inbox).unwrap();
+    assert_eq!(inbox.0, [(0, head, content(1, 100))]);
+}
+
+#[test]
+fn sleepers_wake_up_for_every_message() {
+    const ROUNDS: u64 = 2000;
+    let [mut left, mut right]: [Endpoint; 2] = Endpoint::threads(2).unwrap().try_into().ok().unwrap();
+    for endpoint in [&left, &right] {
+        // Sleep at once, so that every message has to ring.
+        endpoint.doorbell().policy().set_spins(0);
+        endpoint.doorbell().policy().set_yields(0);
+    }
+    let echo = thread::spawn(move || {
+        for _ in 0..ROUNDS {
+            let mut inbox = Inbox::default();
+            receive(&mut right, &mut inbox);
+            right.push(0, &inbox.0[0].1, &[]).unwrap();
+        }
+    });
+    for i in 0..ROUNDS {
+        left.push(1, &RecordHead { a: i, ..Default::default() }, &[]).unwrap();
+        let mut inbox = Inbox::default();
+        receive(&mut left, &mut inbox);
+        assert_eq!(inbox.0[0].1.a, i);
+    }
+    echo.join().unwrap();
+    assert!(left.doorbell().counts().sleeps() > 0);
+}
+
+#[test]
+fn many_ranks_all_to_all() {
+    const RANKS: u32 = 9;
+    const EACH: u64 = 300;
+    let threads: Vec<_> = Endpoint::threads(RANKS)
+        .unwrap()
+        .into_iter()
+        .map(|mut endpoint| {
+            thread::spawn(move || {
+                let mut inbox = Inbox::default();
+                for i in 0..EACH {
+                    for dest in 0..RANKS {
+                        let head = RecordHead { a: i, b: u64::from(dest), ..Default::default() };
+                        push(&mut endpoint, dest, &head, &content(i, (i * 13 % 700) as usize), &mut inbox);
+                    }
+                }
+                while inbox.0.len() < (RANKS as u64 * EACH) as usize {
+                    receive(&mut endpoint, &mut inbox);
+                }
+                let mut next = vec![0; RANKS as usize];
+                for (from, head, payload) in inbox.0 {
+                    assert_eq!((head.a, head.b), (next[from as usize], u64::from(endpoint.rank())));
+                    assert_eq!(payload, content(head.a, (head.a * 13 % 700) as usize));
+                    next[from as usize] += 1;
+                }
+                endpoint
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn remote_copies_work_between_ranks_as_threads() {
+    let mut endpoints = Endpoint::threads(2).unwrap();
+    let right = endpoints.pop().unwrap();
+    let left = endpoints.pop().unwrap();
+    if !left.can_copy(1) {
+        return; // the kernel does not permit it here, and says so
+    }
+    let source = content(3, 100_000);
+    let mut target = vec![0; source.len()];
+    right.read_remote(0, source.as_ptr() as u64, &mut target).unwrap();
+    assert_eq!(source, target);
+    let error = right.read_remote(0, 16, &mut target).unwrap_err();
+    assert!(error.to_string().contains("rank 0"), "{error}");
+    assert!(left.alive(1));
+    drop(right);
+    assert!(!left.alive(1));
+}
+
+#[test]
+fn transfer_slots_are_shared_by_both_sides_and_distinct() {
+    let endpoints = Endpoint::threads(2).unwrap();
+    let order = std::sync::atomic::Ordering::Relaxed;
+    endpoints[0].transfer_slot(1, 255).claimed.store(11, order);
+    endpoints[0].transfer_slot(1, 255).done.store(12, order);
+    assert_eq!(endpoints[1].transfer_slot(1, 255).claimed.load(order), 11);
+    assert_eq!(endpoints[1].transfer_slot(1, 255).done.load(order), 12);
+    assert_eq!(endpoints[1].transfer_slot(0, 255).done.load(order), 0);
+    assert_eq!(endpoints[1].transfer_slot(1, 254).claimed.load(order), 0);
+}
+
+#[test]
+fn the_recorder_keeps_the_last_calls_and_who_is_still_inside() {
+    let alone = Endpoint::world_of_one().unwrap();
+    let recorder = alone.recorder();
+    assert_eq!(recorder.current(), None);
+    for i in 0..200 {
+        let mark = recorder.enter(5, 1, i, 2, 3);
+        recorder.leave(mark);
+    }
+    let outer = recorder.enter(6, 1, -1, 9, 1 << 40);
+    let inner = recorder.enter(7, 2, 0, 0, 0);
+    assert_eq!(alone.job().recorder(0).current().unwrap().function, 7);
+    recorder.leave(inner);
+    let current = alone.job().recorder(0).current().unwrap();
+    assert_eq!((current.function, current.peer, current.tag, current.count, current.ended), (6, -1, 9, 1 << 40, false));
+    recorder.leave(outer);
+    assert!(recorder.current().unwrap().ended);
+    let calls = recorder.calls();
+    assert_eq!((calls.len(), calls[0].sequence, calls.last().unwrap().sequence), (64, 139, 202));
+}
