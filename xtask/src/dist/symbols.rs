@@ -1,4 +1,4 @@
-//! The symbols of a distribution, as `nm` sees them.
+//! The symbols of a distribution, as `readelf` sees them.
 //!
 //! Invariant checked: every function that `mpi.h` declares is exported as a strong `PMPI_X` with a weak `MPI_X` at the
 //! same address, by the shared and by the static library, and neither exports anything else.
@@ -39,11 +39,10 @@ pub fn functions(prefix: &Path) -> Result<Vec<String>> {
 /// Checks both libraries.
 pub fn check(prefix: &Path) -> Result<()> {
     let declared = declared(prefix)?;
-    for (file, options) in
-        [("libmpi_abi.so.1", ["--dynamic", "--defined-only"]), ("libmpi.a", ["--extern-only", "--defined-only"])]
-    {
+    for (file, option) in [("libmpi_abi.so.1", "--dyn-syms"), ("libmpi.a", "--syms")] {
         let path = prefix.join("lib").join(file);
-        let listing = process::must(Command::new("nm").args(options).arg(&path), Duration::from_secs(60))?.stdout;
+        let mut readelf = Command::new("readelf");
+        let listing = process::must(readelf.args([option, "--wide"]).arg(&path), Duration::from_secs(60))?.stdout;
         let problems = problems(&declared, &parse(&listing));
         if !problems.is_empty() {
             let more = problems.len().saturating_sub(20);
@@ -54,15 +53,20 @@ pub fn check(prefix: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Name to (kind, address).
-type Symbols = BTreeMap<String, (char, String)>;
+/// Name to binding and place (section and value).
+type Symbols = BTreeMap<String, (String, String)>;
 
+/// The defined symbols that others can see.
 fn parse(listing: &str) -> Symbols {
     let mut symbols = Symbols::new();
     for line in listing.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        if let [address, kind, name] = words[..] {
-            symbols.insert(name.to_owned(), (kind.chars().next().unwrap_or('?'), address.to_owned()));
+        if let [_, value, _, _, binding, visibility, section, name] = words[..]
+            && section != "UND"
+            && matches!(binding, "GLOBAL" | "WEAK")
+            && visibility != "HIDDEN"
+        {
+            symbols.insert(name.to_owned(), (binding.to_owned(), format!("{section}:{value}")));
         }
     }
     symbols
@@ -74,10 +78,10 @@ fn problems(declared: &[String], symbols: &Symbols) -> Vec<String> {
     for name in declared {
         let profiling = format!("P{name}");
         match (symbols.get(&profiling), symbols.get(name)) {
-            (Some(('T', strong)), Some(('W', weak))) if strong == weak => {}
-            (Some(('T', _)), Some(('W', _))) => problems.push(format!("{name} is not at the address of {profiling}")),
-            (Some((kind, _)), Some(('W', _))) => problems.push(format!("{profiling} is of kind {kind}, not T")),
-            (Some(_), Some((kind, _))) => problems.push(format!("{name} is of kind {kind}, not W")),
+            (Some((strong, _)), _) if strong != "GLOBAL" => problems.push(format!("{profiling} is {strong}")),
+            (_, Some((weak, _))) if weak != "WEAK" => problems.push(format!("{name} is {weak}")),
+            (Some((_, one)), Some((_, other))) if one == other => {}
+            (Some(_), Some(_)) => problems.push(format!("{name} is not at the address of {profiling}")),
             (None, _) => problems.push(format!("{profiling} is not exported")),
             (_, None) => problems.push(format!("{name} is not exported")),
         }
@@ -94,12 +98,17 @@ mod tests {
 
     #[test]
     fn strong_public_name_missing_alias_and_stray_symbol_are_problems() {
-        let good = parse("10 T PMPI_Send\n10 W MPI_Send\n");
+        let symbols = |rows: [(&str, &str, &str); 2]| {
+            let lines = rows.map(|(value, binding, name)| format!("1: {value} 5 FUNC {binding} DEFAULT 7 {name}"));
+            parse(&lines.join("\n"))
+        };
         let declared = ["MPI_Send".to_owned()];
-        assert!(problems(&declared, &good).is_empty());
-        assert_eq!(problems(&declared, &parse("10 T PMPI_Send\n10 T MPI_Send\n")).len(), 1);
-        assert_eq!(problems(&declared, &parse("10 T PMPI_Send\n14 W MPI_Send\n")).len(), 1);
-        assert_eq!(problems(&declared, &parse("10 T PMPI_Send\n")).len(), 1);
-        assert_eq!(problems(&declared, &parse("10 T PMPI_Send\n10 W MPI_Send\n20 T helper\n")).len(), 1);
+        let count = |rows| problems(&declared, &symbols(rows)).len();
+        assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("10", "WEAK", "MPI_Send")]), 0);
+        assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("10", "GLOBAL", "MPI_Send")]), 1);
+        assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("14", "WEAK", "MPI_Send")]), 1);
+        assert_eq!(count([("10", "WEAK", "PMPI_Send"), ("10", "WEAK", "MPI_Send")]), 1);
+        // The alias is missing, and something else is visible.
+        assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("20", "GLOBAL", "helper")]), 2);
     }
 }
