@@ -131,7 +131,8 @@ mod tests {
     fn no_word_reaches_an_object_but_its_own_handle() {
         let mut table = Table::new(Kind::Comm);
         let live = table.insert(7).expect("room");
-        for word in [0, 1, 4095, 4096, live.0 ^ 1, live.0 ^ (1 << 30), live.0 ^ (1 << 57), usize::MAX, live.0 | 1 << 63] {
+        for word in [0, 1, 4095, 4096, live.0 ^ 1, live.0 ^ (1 << 30), live.0 ^ (1 << 57), usize::MAX, live.0 | 1 << 63]
+        {
             assert_eq!(table.get(Handle(word)), None, "{word:#x}");
         }
         assert_eq!(table.len(), 1);

@@ -1,1 +1,40 @@
-//! Point-to-point communication: matching, protocols, requests, probes.
+//! Point-to-point communication: the message engine (MPI-4.1, chapter 3).
+//!
+//! [`Engine`] is one process's engine, over one endpoint of `mpi-fabric`. Its insides, from the wire up:
+//! - `wire`: what the records between two engines mean.
+//! - `chains`, `matching`: which receive gets which message, in constant time.
+//! - `context`: what the engine knows of a communicator.
+//! - `request`, `message`: operations under way, and messages that came before their receive.
+//! - `core`: the state, and what becomes of a record that arrives.
+//! - `send`, `receive`, `transfer`, `buffered`: starting operations; moving large messages.
+//! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
+//! - `instruments`, `cvars`: what the engine tells of itself, and lets be set.
+//!
+//! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing another process wrote
+//! is used unchecked; the paths of short messages do not allocate once warm.
+//! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks.
+
+mod buffered;
+mod chains;
+mod complete;
+mod context;
+mod core;
+mod cvars;
+mod engine;
+mod instruments;
+mod matching;
+mod message;
+mod progress;
+mod receive;
+mod request;
+mod send;
+mod slot;
+mod transfer;
+mod wire;
+
+pub use buffered::Attached;
+pub use context::ContextSpec;
+pub use engine::Engine;
+pub use instruments::{CommInstruments, EngineInstruments};
+pub use request::Completion;
+pub use send::Mode;

@@ -1,0 +1,255 @@
+//! Completing requests: wait and test, for one, any, some and all (MPI-4.1, 3.7.3 to 3.7.5).
+//!
+//! `MPI_REQUEST_NULL` stands for an operation long complete. A handle that names no request is an error before
+//! anything else happens.
+//! Invariant: a request whose completion was given out is gone from the table.
+
+use mpi_core::abi::{MPI_ERR_REQUEST, MPI_REQUEST_NULL};
+use mpi_core::{Guard, Handle};
+use mpi_errors::{Error, Result};
+
+use crate::core::{Core, State};
+use crate::engine::Engine;
+use crate::request::{Completion, Request};
+use crate::transfer::too_many_requests;
+
+const NULL: Handle = Handle(MPI_REQUEST_NULL);
+
+impl Engine {
+    /// Waits for one request.
+    #[inline]
+    pub fn wait(&self, guard: Guard<'_>, request: Handle) -> Result<Completion> {
+        if request == NULL {
+            return Ok(Completion::empty());
+        }
+        self.block(guard, |state| match state.core.take_if_done(request) {
+            None => Some(Err(no_such_request(request))),
+            Some(None) => None,
+            Some(Some(completion)) => Some(Ok(completion)),
+        })?
+    }
+
+    /// Tests one request; its completion if it is done.
+    #[inline]
+    pub fn test(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<Completion>> {
+        if request == NULL {
+            return Ok(Some(Completion::empty()));
+        }
+        let state = self.state.get_mut(guard);
+        state.progress()?;
+        state.core.take_if_done(request).ok_or_else(|| no_such_request(request))
+    }
+
+    /// How a request stands, leaving it as it is.
+    pub fn request_get_status(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<mpi_core::Status>> {
+        if request == NULL {
+            return Ok(Some(mpi_core::Status::EMPTY));
+        }
+        let state = self.state.get_mut(guard);
+        state.progress()?;
+        match state.core.requests.get(request) {
+            None => Err(no_such_request(request)),
+            Some(found) => Ok(found.is_done().then_some(found.status)),
+        }
+    }
+
+    /// Waits for one of several. `None` when all are null; else the index of the one, and its completion.
+    pub fn wait_any(&self, guard: Guard<'_>, requests: &[Handle]) -> Result<Option<(usize, Completion)>> {
+        self.check_all(&guard, requests)?;
+        let mut seen = None;
+        self.block(guard, move |state| {
+            if seen == Some(state.core.completions) {
+                return None;
+            }
+            seen = Some(state.core.completions);
+            state.take_any(requests)
+        })
+    }
+
+    /// Tests several for one. `Some(None)` when all are null, `None` when none is done.
+    pub fn test_any(&self, guard: &mut Guard<'_>, requests: &[Handle]) -> Result<Option<Option<(usize, Completion)>>> {
+        self.check_all(guard, requests)?;
+        let state = self.state.get_mut(guard);
+        state.progress()?;
+        Ok(state.take_any(requests))
+    }
+
+    /// Waits for at least one of several and gives all that are done to `each`, with their indices.
+    /// `None` when all are null; else how many were given.
+    pub fn wait_some(
+        &self,
+        guard: Guard<'_>,
+        requests: &[Handle],
+        mut each: impl FnMut(usize, Completion),
+    ) -> Result<Option<usize>> {
+        self.check_all(&guard, requests)?;
+        if requests.iter().all(|request| *request == NULL) {
+            return Ok(None);
+        }
+        let mut seen = None;
+        self.block(guard, |state| {
+            if seen == Some(state.core.completions) {
+                return None;
+            }
+            seen = Some(state.core.completions);
+            let taken = state.take_some(requests, &mut each);
+            (taken > 0).then_some(Some(taken))
+        })
+    }
+
+    /// Tests several and gives all that are done to `each`. `None` when all are null; else how many were given.
+    pub fn test_some(
+        &self,
+        guard: &mut Guard<'_>,
+        requests: &[Handle],
+        mut each: impl FnMut(usize, Completion),
+    ) -> Result<Option<usize>> {
+        self.check_all(guard, requests)?;
+        if requests.iter().all(|request| *request == NULL) {
+            return Ok(None);
+        }
+        let state = self.state.get_mut(guard);
+        state.progress()?;
+        Ok(Some(state.take_some(requests, &mut each)))
+    }
+
+    /// Waits for all and gives each completion to `each`, in the order of the list.
+    #[inline]
+    pub fn wait_all(
+        &self,
+        guard: Guard<'_>,
+        requests: &[Handle],
+        mut each: impl FnMut(usize, Completion),
+    ) -> Result<()> {
+        self.check_all(&guard, requests)?;
+        let mut next = 0;
+        self.block(guard, move |state| {
+            while next < requests.len() {
+                if requests[next] == NULL {
+                    each(next, Completion::empty());
+                } else {
+                    match state.core.take_if_done(requests[next]) {
+                        Some(None) => return None,
+                        Some(Some(completion)) => each(next, completion),
+                        // The list named it twice, or another thread completed it.
+                        None => return Some(Err(no_such_request(requests[next]))),
+                    }
+                }
+                next += 1;
+            }
+            Some(Ok(()))
+        })?
+    }
+
+    /// If all are done, gives each completion to `each` and says so; else changes nothing.
+    pub fn test_all(
+        &self,
+        guard: &mut Guard<'_>,
+        requests: &[Handle],
+        mut each: impl FnMut(usize, Completion),
+    ) -> Result<bool> {
+        self.check_all(guard, requests)?;
+        let state = self.state.get_mut(guard);
+        state.progress()?;
+        let core = &mut state.core;
+        let done = |request: &Handle| *request == NULL || core.requests.get(*request).is_some_and(Request::is_done);
+        if !requests.iter().all(done) {
+            return Ok(false);
+        }
+        for (index, request) in requests.iter().enumerate() {
+            if *request == NULL {
+                each(index, Completion::empty());
+                continue;
+            }
+            match core.take_if_done(*request) {
+                Some(Some(completion)) => each(index, completion),
+                _ => return Err(no_such_request(*request)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives a request up: it completes by itself (MPI-4.1, 3.7.3).
+    pub fn request_free(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
+        let core = &mut self.state.get_mut(guard).core;
+        match core.requests.get_mut(request) {
+            None => Err(no_such_request(request)),
+            Some(found) if found.is_done() => {
+                core.requests.remove(request);
+                Ok(())
+            }
+            Some(found) => {
+                found.detached = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks for an operation to be cancelled; its completion tells whether it was (MPI-4.1, 3.8.4).
+    pub fn cancel(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
+        let state = self.state.get_mut(guard);
+        if state.core.requests.get(request).is_none() {
+            return Err(no_such_request(request));
+        }
+        state.cancel(request);
+        Ok(())
+    }
+
+    /// Number of requests that exist now.
+    pub fn requests_live(&self, guard: &Guard<'_>) -> usize {
+        self.state.get(guard).core.requests.len()
+    }
+
+    #[inline]
+    fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<()> {
+        let table = &self.state.get(guard).core.requests;
+        match requests.iter().position(|request| *request != NULL && table.get(*request).is_none()) {
+            None => Ok(()),
+            Some(index) => Err(no_such_request(requests[index]).arg("index", &index)),
+        }
+    }
+}
+
+impl State {
+    /// `Some(None)` when all are null; the first that is done; `None` when none is.
+    fn take_any(&mut self, requests: &[Handle]) -> Option<Option<(usize, Completion)>> {
+        let mut active = false;
+        for (index, request) in requests.iter().enumerate() {
+            if *request == NULL {
+                continue;
+            }
+            active = true;
+            if let Some(Some(completion)) = self.core.take_if_done(*request) {
+                return Some(Some((index, completion)));
+            }
+        }
+        if active { None } else { Some(None) }
+    }
+
+    fn take_some(&mut self, requests: &[Handle], each: &mut impl FnMut(usize, Completion)) -> usize {
+        let mut taken = 0;
+        for (index, request) in requests.iter().enumerate() {
+            if *request != NULL
+                && let Some(Some(completion)) = self.core.take_if_done(*request)
+            {
+                each(index, completion);
+                taken += 1;
+            }
+        }
+        taken
+    }
+}
+
+impl Core {
+    /// A request for an operation that is over already.
+    #[inline]
+    pub fn completed_request(&mut self, context: u32) -> Result<Handle> {
+        self.requests.insert(Request::done(context)).map_err(|_| too_many_requests())
+    }
+}
+
+#[cold]
+fn no_such_request(request: Handle) -> Error {
+    Error::new(MPI_ERR_REQUEST, "it names no request of this process: it was completed, freed, or never made")
+        .arg("request", &format_args!("{:#x}", request.0))
+}

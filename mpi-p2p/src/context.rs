@@ -1,0 +1,147 @@
+//! Contexts: what the engine knows of a communicator, by context id (MPI-4.1, 6.2).
+//!
+//! A communicator has two contexts, its even id for the program's messages and the odd one beside it for
+//! collectives, each with its own matching.
+//! Invariant: ids in the map are even and unique; the map's load stays under one half, so a look-up is one probe
+//! for ids given out in order.
+
+use std::sync::Arc;
+
+use crate::instruments::CommInstruments;
+use crate::matching::{Posted, Unexpected};
+use crate::message::Message;
+
+/// What a new communicator tells the engine.
+#[derive(Debug, Clone)]
+pub struct ContextSpec {
+    /// Context id for the program's messages: even. The id above it serves collectives.
+    pub id: u32,
+    /// The process's own rank in the communicator.
+    pub rank: u32,
+    /// World rank of each rank of the communicator.
+    pub world_ranks: Arc<[u32]>,
+    /// The communicator's instruments.
+    pub instruments: &'static CommInstruments,
+}
+
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub spec: ContextSpec,
+    /// Matching for the program's messages and for collectives.
+    pub sides: [Side; 2],
+}
+
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub posted: Posted,
+    pub unexpected: Unexpected<Message>,
+}
+
+impl Side {
+    fn new() -> Self {
+        Side { posted: Posted::new(), unexpected: Unexpected::new() }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Contexts {
+    /// Open addressing by `id / 2`; the box keeps entries small to probe.
+    entries: Vec<Option<Box<Context>>>,
+    live: usize,
+}
+
+impl Contexts {
+    pub fn new() -> Self {
+        Contexts { entries: (0..8).map(|_| None).collect(), live: 0 }
+    }
+
+    #[inline]
+    fn home(&self, id: u32) -> usize {
+        (id >> 1) as usize & (self.entries.len() - 1)
+    }
+
+    #[inline]
+    fn position(&self, id: u32) -> Option<usize> {
+        let mask = self.entries.len() - 1;
+        let mut at = self.home(id);
+        while let Some(context) = &self.entries[at] {
+            if context.spec.id == id & !1 {
+                return Some(at);
+            }
+            at = (at + 1) & mask;
+        }
+        None
+    }
+
+    /// The context with this id or the id beside it.
+    #[inline]
+    pub fn get(&self, id: u32) -> Option<&Context> {
+        self.entries[self.position(id)?].as_deref()
+    }
+
+    /// As [`Contexts::get`], for changing it.
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut Context> {
+        let at = self.position(id)?;
+        self.entries[at].as_deref_mut()
+    }
+
+    pub fn insert(&mut self, spec: ContextSpec) {
+        debug_assert!(spec.id.is_multiple_of(2) && self.get(spec.id).is_none());
+        if (self.live + 1) * 2 > self.entries.len() {
+            let doubled = (0..self.entries.len() * 2).map(|_| None).collect();
+            let old = std::mem::replace(&mut self.entries, doubled);
+            self.live = 0;
+            old.into_iter().flatten().for_each(|context| self.place(context));
+        }
+        self.place(Box::new(Context { spec, sides: [Side::new(), Side::new()] }));
+    }
+
+    fn place(&mut self, context: Box<Context>) {
+        let mask = self.entries.len() - 1;
+        let mut at = self.home(context.spec.id);
+        while self.entries[at].is_some() {
+            at = (at + 1) & mask;
+        }
+        self.entries[at] = Some(context);
+        self.live += 1;
+    }
+
+    pub fn remove(&mut self, id: u32) -> Option<Box<Context>> {
+        let at = self.position(id)?;
+        let removed = self.entries[at].take();
+        self.live -= 1;
+        // Entries that probed past the hole move back to where a look-up finds them.
+        let mask = self.entries.len() - 1;
+        let mut next = (at + 1) & mask;
+        while let Some(context) = self.entries[next].take() {
+            self.live -= 1;
+            self.place(context);
+            next = (next + 1) & mask;
+        }
+        removed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(id: u32) -> ContextSpec {
+        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), instruments: CommInstruments::detached() }
+    }
+
+    #[test]
+    fn every_live_context_is_found_after_any_removals() {
+        let mut contexts = Contexts::new();
+        let ids: Vec<u32> = (0..200).map(|n| n * 16).collect();
+        ids.iter().for_each(|id| contexts.insert(spec(*id)));
+        for removed in (0..200).step_by(3) {
+            assert!(contexts.remove(ids[removed]).is_some());
+        }
+        for (n, id) in ids.iter().enumerate() {
+            assert_eq!(contexts.get(*id).is_some(), n % 3 != 0);
+            assert_eq!(contexts.get(*id + 1).is_some(), n % 3 != 0);
+        }
+    }
+}

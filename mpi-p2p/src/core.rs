@@ -1,0 +1,306 @@
+//! The engine's state, and what becomes of a record that arrives.
+//!
+//! [`State`] is the fabric's endpoint beside [`Core`], so that the endpoint can hand records to the core while it
+//! polls. The core answers nothing itself while it is being fed: replies and large transfers are noted and carried
+//! out after the poll, in `progress`.
+//! Invariant: everything in a record is checked before use: its context, its source, its token.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_TRUNCATE};
+use mpi_core::{Handle, Kind, ProcessLock, Status, Table};
+use mpi_datatype::RecvBuf;
+use mpi_errors::Error;
+use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
+
+use crate::buffered::Buffered;
+use crate::chains::Key;
+use crate::context::Contexts;
+use crate::instruments::{CommInstruments, EngineInstruments};
+use crate::message::{Body, Message, Pool};
+use crate::request::{Request, Work};
+use crate::transfer::{Matched, ShareInHand, Slots};
+use crate::wire::{self, Offer, Share};
+
+pub(crate) struct State {
+    pub endpoint: Endpoint,
+    pub core: Core,
+    pub doorbell: Doorbell,
+    pub lock: Arc<ProcessLock>,
+}
+
+pub(crate) struct Core {
+    pub contexts: Contexts,
+    pub requests: Table<Request>,
+    /// Messages that a matched probe took, by their handle.
+    pub held: Table<Held>,
+    /// Records for contexts this process has not made yet.
+    early: HashMap<u32, Vec<Early>>,
+    /// Small answers still to be pushed.
+    pub replies: VecDeque<Reply>,
+    /// Offers that found their receive during a poll.
+    pub matched: Vec<Matched>,
+    /// Sends that wait for room, per destination; `backlogged` counts them all.
+    pub backlog: Vec<VecDeque<Handle>>,
+    pub backlogged: usize,
+    /// Sends that feed fragments.
+    pub streams: Vec<Handle>,
+    /// Receives whose chunks both sides copy.
+    pub shares: Vec<ShareInHand>,
+    pub slots: Slots,
+    /// Transfers whose receivers asked this process to copy too.
+    pub help: Vec<(Handle, Share)>,
+    /// Grows with every completed request, so that a waiter knows when to look again.
+    pub completions: u64,
+    pub pool: Pool,
+    pub buffered: Buffered,
+    pub instruments: &'static EngineInstruments,
+    /// The first thing found wrong with what another process sent.
+    pub fault: Option<Error>,
+}
+
+/// A message taken by a matched probe.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub message: Message,
+    pub key: Key,
+    pub context: u32,
+}
+
+/// A small record to push after the poll.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub dest: u32,
+    pub head: RecordHead,
+    pub payload: [u8; 24],
+    pub len: usize,
+}
+
+impl Reply {
+    /// A record about the request `token` names, with no payload.
+    pub fn about(dest: u32, kind: u8, token: u64) -> Reply {
+        let head = RecordHead { kind, flags: 0, context: 0, tag: 0, a: 0, b: token };
+        Reply { dest, head, payload: [0; 24], len: 0 }
+    }
+
+    pub fn with(mut self, payload: &[u8]) -> Reply {
+        self.payload[..payload.len()].copy_from_slice(payload);
+        self.len = payload.len();
+        self
+    }
+}
+
+struct Early {
+    from: u32,
+    head: RecordHead,
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Core {
+    pub fn new(size: u32, instruments: &'static EngineInstruments) -> Core {
+        Core {
+            contexts: Contexts::new(),
+            requests: Table::new(Kind::Request),
+            held: Table::new(Kind::Message),
+            early: HashMap::new(),
+            replies: VecDeque::new(),
+            matched: Vec::new(),
+            backlog: (0..size).map(|_| VecDeque::new()).collect(),
+            backlogged: 0,
+            streams: Vec::new(),
+            shares: Vec::new(),
+            slots: Slots::new(),
+            help: Vec::new(),
+            completions: 0,
+            pool: Pool::default(),
+            buffered: Buffered::default(),
+            instruments,
+            fault: None,
+        }
+    }
+
+    /// Marks a request complete, or drops it when the program has freed it.
+    #[inline]
+    pub fn finish(&mut self, handle: Handle) {
+        self.completions += 1;
+        if let Some(request) = self.requests.get_mut(handle) {
+            request.work = Work::Done;
+            if request.detached {
+                self.requests.remove(handle);
+                self.buffered.finished(handle);
+            }
+        }
+    }
+
+    /// Records the first fault; the call in progress reports it.
+    #[cold]
+    pub fn fault(&mut self, from: u32, what: &str) {
+        if self.fault.is_none() {
+            let text = format!("process {from} of the job sent {what}; its memory may be damaged");
+            self.fault = Some(Error::new(MPI_ERR_INTERN, text));
+        }
+    }
+
+    /// Hands over the records that came before their context was made.
+    pub fn replay_early(&mut self, id: u32) {
+        for side in [id, id + 1] {
+            for record in self.early.remove(&side).unwrap_or_default() {
+                self.record(record.from, &record.head, Payload::from_words(&record.words, record.len));
+            }
+        }
+    }
+
+    #[cold]
+    fn keep_early(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) {
+        let words = (0..payload.len().div_ceil(8)).map(|i| payload.word(i)).collect();
+        let record = Early { from, head: *head, words, len: payload.len() };
+        self.early.entry(head.context).or_default().push(record);
+    }
+
+    #[inline]
+    fn eager(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>, synchronous: bool) {
+        let Some(context) = self.contexts.get_mut(head.context) else {
+            return self.keep_early(from, head, &payload);
+        };
+        let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
+            return self.fault(from, "a message in the name of another process");
+        };
+        let instruments = user_side(head.context).then_some(context.spec.instruments);
+        let side = &mut context.sides[(head.context & 1) as usize];
+        match side.posted.take_match(key) {
+            Some(handle) => {
+                if let Some(instruments) = instruments {
+                    instruments.posted_length.lower(1);
+                    count_received(instruments, payload.len() as u64);
+                }
+                if synchronous {
+                    self.replies.push_back(Reply::about(from, wire::ACK, head.b));
+                }
+                let request = self.requests.get_mut(handle).expect("a posted receive is in its table");
+                let Work::Posted { buffer, .. } = &mut request.work else {
+                    unreachable!("a receive leaves `posted` when it leaves that state")
+                };
+                (request.status, request.error) = deliver(buffer, key, &payload);
+                self.finish(handle);
+            }
+            None => {
+                if let Some(instruments) = instruments {
+                    instruments.umq_length.raise(1);
+                    instruments.umq_bytes.raise(payload.len() as u64);
+                }
+                let message = Message::keep(from, &payload, head.b, synchronous, &mut self.pool);
+                side.unexpected.add(key, message);
+            }
+        }
+    }
+
+    fn offer(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        if payload.len() != Offer::LEN {
+            return self.fault(from, "a malformed offer of a large message");
+        }
+        let offer = Offer::decode([payload.word(0), payload.word(1)]);
+        let Some(context) = self.contexts.get_mut(head.context) else {
+            return self.keep_early(from, head, &payload);
+        };
+        let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
+            return self.fault(from, "a message in the name of another process");
+        };
+        let instruments = user_side(head.context).then_some(context.spec.instruments);
+        let side = &mut context.sides[(head.context & 1) as usize];
+        match side.posted.take_match(key) {
+            Some(request) => {
+                if let Some(instruments) = instruments {
+                    instruments.posted_length.lower(1);
+                    count_received(instruments, offer.bytes);
+                }
+                self.matched.push(Matched { from, token: head.b, offer, key, request });
+            }
+            None => {
+                if let Some(instruments) = instruments {
+                    instruments.umq_length.raise(1);
+                }
+                let message = Message { from, bytes: offer.bytes, body: Body::Offered(offer), token: head.b };
+                side.unexpected.add(key, message);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn other(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        match head.kind {
+            wire::OFFER => self.offer(from, head, payload),
+            wire::ACK => self.acknowledged(from, head),
+            wire::STREAM => self.stream_wanted(from, head, payload),
+            wire::SHARE => self.share_wanted(from, head, payload),
+            wire::DONE => self.delivered(from, head),
+            wire::FRAGMENT => self.fragment(from, head, payload),
+            _ => self.fault(from, "a record of unknown kind"),
+        }
+    }
+}
+
+impl Sink for Core {
+    #[inline]
+    fn record(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        match head.kind {
+            wire::EAGER => self.eager(from, head, payload, false),
+            wire::EAGER_SYNC => self.eager(from, head, payload, true),
+            _ => self.other(from, head, payload),
+        }
+    }
+}
+
+/// Whether a context id is of the program's own messages, which the communicator's instruments count.
+#[inline]
+pub(crate) fn user_side(context: u32) -> bool {
+    context & 1 == 0
+}
+
+#[inline]
+pub(crate) fn count_received(instruments: &CommInstruments, bytes: u64) {
+    instruments.messages_received.incr();
+    instruments.bytes_received.add(bytes);
+}
+
+/// The source and tag of a message, if its sender is who it says it is.
+#[inline]
+fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
+    let source = head.a as usize;
+    (world_ranks.get(source) == Some(&from)).then_some(Key { source: source as i32, tag: head.tag })
+}
+
+/// Puts a whole message into a receive buffer.
+#[inline]
+pub(crate) fn deliver(buffer: &mut RecvBuf<'_>, key: Key, payload: &Payload<'_>) -> (Status, Option<Error>) {
+    let bytes = payload.len();
+    if let Some(memory) = buffer.contiguous_mut()
+        && bytes <= memory.len()
+    {
+        payload.copy_to(&mut memory[..bytes]);
+        return (Status::new(key.source, key.tag, bytes as u64), None);
+    }
+    deliver_slowly(buffer, key, &payload.to_vec())
+}
+
+/// Puts a whole message into a receive buffer that is too short, or not in one piece.
+#[inline(never)]
+pub(crate) fn deliver_slowly(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
+    let room = buffer.bytes();
+    let fitting = room.min(data.len() as u64);
+    buffer.unpack(0, &data[..fitting as usize]);
+    let error = (room < data.len() as u64).then(|| truncated(key, data.len() as u64, room));
+    (Status::new(key.source, key.tag, fitting), error)
+}
+
+#[cold]
+pub(crate) fn truncated(key: Key, bytes: u64, room: u64) -> Error {
+    Error::new(
+        MPI_ERR_TRUNCATE,
+        format!(
+            "the message from rank {} with tag {} has {bytes} bytes, but the receive buffer has room for {room}",
+            key.source, key.tag
+        ),
+    )
+}

@@ -1,0 +1,374 @@
+//! The engine as others use it: non-blocking calls under the guard, blocking calls that give it up while they wait.
+//!
+//! Invariant: no call sleeps with the process lock held, and none runs the program's code.
+//! Not here: waiting for sets of requests (`complete`), argument checks (`mpi-capi`).
+#![allow(unsafe_code)] // a blocking call's buffer is lent to its request, which ends before the call does
+
+use std::sync::Arc;
+
+use mpi_core::{Guard, Guarded, Handle, ProcessLock, Status};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+use mpi_fabric::{Doorbell, Endpoint, Spell};
+use mpi_t::InstrumentMemory;
+
+use crate::buffered::Attached;
+use crate::context::ContextSpec;
+use crate::core::{Core, State};
+use crate::instruments::EngineInstruments;
+use crate::request::Completion;
+use crate::send::{Mode, Started, unknown_context};
+
+/// The message engine of one process. Share it freely; every call needs the process's lock.
+///
+/// Ranks are ranks of the communicator whose context id is given. The caller checks that they and tags are in range;
+/// `MPI_PROC_NULL` and the wildcards are the engine's to handle.
+pub struct Engine {
+    lock: Arc<ProcessLock>,
+    pub(crate) state: Guarded<State>,
+    pub(crate) doorbell: Doorbell,
+    pub(crate) instruments: &'static EngineInstruments,
+    rank: u32,
+    size: u32,
+}
+
+/// How often a waiting thread polls before it lets others have the lock.
+const POLLS_PER_TURN: u32 = 64;
+
+impl Engine {
+    /// An engine over one rank's endpoint, its instruments placed in `memory`.
+    pub fn new(endpoint: Endpoint, lock: Arc<ProcessLock>, memory: &dyn InstrumentMemory) -> Engine {
+        let (rank, size, doorbell) = (endpoint.rank(), endpoint.size(), endpoint.doorbell());
+        let instruments = EngineInstruments::place(memory);
+        let core = Core::new(size, instruments);
+        let state = Guarded::new(&lock, State { endpoint, core, doorbell: doorbell.clone(), lock: lock.clone() });
+        Engine { lock, state, doorbell, instruments, rank, size }
+    }
+
+    /// Takes the process's lock.
+    #[inline]
+    pub fn lock(&self) -> Guard<'_> {
+        self.lock.lock()
+    }
+
+    /// The process's lock.
+    pub fn process_lock(&self) -> &Arc<ProcessLock> {
+        &self.lock
+    }
+
+    /// Rank in the job.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Number of processes in the job.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// The engine's own instruments.
+    pub fn instruments(&self) -> &'static EngineInstruments {
+        self.instruments
+    }
+
+    /// Makes a communicator known, before any of its messages is sent or received here.
+    pub fn add_context(&self, guard: &mut Guard<'_>, spec: ContextSpec) {
+        let core = &mut self.state.get_mut(guard).core;
+        let id = spec.id;
+        core.contexts.insert(spec);
+        core.replay_early(id);
+    }
+
+    /// Forgets a communicator and what is left of its messages.
+    pub fn remove_context(&self, guard: &mut Guard<'_>, id: u32) {
+        self.state.get_mut(guard).core.contexts.remove(id);
+    }
+
+    /// Blocking send.
+    #[inline]
+    pub fn send(
+        &self,
+        mut guard: Guard<'_>,
+        context: u32,
+        dest: i32,
+        tag: i32,
+        buffer: SendBuf<'_>,
+        mode: Mode,
+    ) -> Result<()> {
+        // SAFETY: the request that holds the buffer is complete before this call returns.
+        let buffer = unsafe { buffer.detach() };
+        match self.state.get_mut(&mut guard).start_send(context, dest, tag, buffer, mode)? {
+            Started::Complete => Ok(()),
+            Started::Under(request) => self.finish_blocking(guard, request).map(drop),
+        }
+    }
+
+    /// Blocking receive.
+    #[inline]
+    pub fn recv(
+        &self,
+        mut guard: Guard<'_>,
+        context: u32,
+        source: i32,
+        tag: i32,
+        buffer: RecvBuf<'_>,
+    ) -> Result<Status> {
+        // SAFETY: the request that holds the buffer is complete before this call returns.
+        let buffer = unsafe { buffer.detach() };
+        let request = self.state.get_mut(&mut guard).start_receive(context, source, tag, buffer)?;
+        self.finish_blocking(guard, request)
+    }
+
+    /// Sends and receives at once (MPI-4.1, 3.10).
+    #[allow(clippy::too_many_arguments)] // the standard's own list
+    pub fn sendrecv(
+        &self,
+        mut guard: Guard<'_>,
+        context: u32,
+        dest: i32,
+        send_tag: i32,
+        send_buffer: SendBuf<'_>,
+        source: i32,
+        recv_tag: i32,
+        recv_buffer: RecvBuf<'_>,
+    ) -> Result<Status> {
+        // SAFETY: the requests that hold the buffers are complete before this call returns.
+        let (send_buffer, recv_buffer) = unsafe { (send_buffer.detach(), recv_buffer.detach()) };
+        let state = self.state.get_mut(&mut guard);
+        let receive = state.start_receive(context, source, recv_tag, recv_buffer)?;
+        match state.start_send(context, dest, send_tag, send_buffer, Mode::Standard) {
+            Ok(Started::Complete) => self.finish_blocking(guard, receive),
+            Ok(Started::Under(send)) => {
+                let sent = self.finish_blocking(guard, send);
+                let received = self.finish_blocking(self.lock(), receive);
+                sent.and(received)
+            }
+            Err(error) => {
+                state.abandon(receive);
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts a send.
+    #[inline]
+    pub fn isend(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        dest: i32,
+        tag: i32,
+        buffer: SendBuf<'static>,
+        mode: Mode,
+    ) -> Result<Handle> {
+        let state = self.state.get_mut(guard);
+        match state.start_send(context, dest, tag, buffer, mode)? {
+            Started::Under(request) => Ok(request),
+            Started::Complete => state.core.completed_request(context),
+        }
+    }
+
+    /// Starts a receive.
+    #[inline]
+    pub fn irecv(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        source: i32,
+        tag: i32,
+        buffer: RecvBuf<'static>,
+    ) -> Result<Handle> {
+        self.state.get_mut(guard).start_receive(context, source, tag, buffer)
+    }
+
+    /// Looks for a message that a receive would match now.
+    pub fn iprobe(&self, guard: &mut Guard<'_>, context: u32, source: i32, tag: i32) -> Result<Option<Status>> {
+        let state = self.state.get_mut(guard);
+        state.progress()?;
+        state.peek(context, source, tag)
+    }
+
+    /// Waits for a message that a receive would match.
+    pub fn probe(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32) -> Result<Status> {
+        self.block(guard, |state| state.peek(context, source, tag).transpose())?
+    }
+
+    /// As [`Engine::iprobe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
+    pub fn improbe(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        source: i32,
+        tag: i32,
+    ) -> Result<Option<(Handle, Status)>> {
+        let state = self.state.get_mut(guard);
+        state.progress()?;
+        state.hold(context, source, tag)
+    }
+
+    /// As [`Engine::probe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
+    pub fn mprobe(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32) -> Result<(Handle, Status)> {
+        self.block(guard, |state| state.hold(context, source, tag).transpose())?
+    }
+
+    /// Receives the message a matched probe took. `None` when `message` names none.
+    pub fn mrecv(&self, mut guard: Guard<'_>, message: Handle, buffer: RecvBuf<'_>) -> Result<Option<Status>> {
+        // SAFETY: the request that holds the buffer is complete before this call returns.
+        let buffer = unsafe { buffer.detach() };
+        match self.imrecv(&mut guard, message, buffer)? {
+            None => Ok(None),
+            Some(request) => self.finish_blocking(guard, request).map(Some),
+        }
+    }
+
+    /// Starts to receive the message a matched probe took. `None` when `message` names none.
+    pub fn imrecv(&self, guard: &mut Guard<'_>, message: Handle, buffer: RecvBuf<'static>) -> Result<Option<Handle>> {
+        let state = self.state.get_mut(guard);
+        if message.0 == mpi_core::abi::MPI_MESSAGE_NO_PROC {
+            return state.start_receive(0, mpi_core::abi::MPI_PROC_NULL, 0, buffer).map(Some);
+        }
+        match state.core.held.remove(message) {
+            None => Ok(None),
+            Some(held) => state.receive_message(held.context, held.key, held.message, buffer).map(Some),
+        }
+    }
+
+    /// The context of the message a matched probe took.
+    pub fn message_context(&self, guard: &Guard<'_>, message: Handle) -> Option<u32> {
+        self.state.get(guard).core.held.get(message).map(|held| held.context)
+    }
+
+    /// The context of a request's operation; `None` when `request` names none.
+    pub fn request_context(&self, guard: &Guard<'_>, request: Handle) -> Option<u32> {
+        self.state.get(guard).core.requests.get(request).map(|request| request.context)
+    }
+
+    /// Attaches a buffer for buffered sends.
+    pub fn buffer_attach(&self, guard: &mut Guard<'_>, buffer: Attached) -> Result<()> {
+        self.state.get_mut(guard).core.buffered.attach(buffer)
+    }
+
+    /// Waits until all buffered messages are on their way.
+    pub fn buffer_flush(&self, guard: Guard<'_>) -> Result<()> {
+        self.block(guard, |state| state.core.buffered.is_idle().then_some(()))
+    }
+
+    /// Waits as [`Engine::buffer_flush`] does, then gives the attached buffer back.
+    pub fn buffer_detach(&self, guard: Guard<'_>) -> Result<Option<Attached>> {
+        self.block(guard, |state| state.core.buffered.is_idle().then(|| state.core.buffered.detach()))
+    }
+
+    /// Moves whatever can move; never waits.
+    pub fn progress(&self, guard: &mut Guard<'_>) -> Result<()> {
+        self.state.get_mut(guard).progress().map(drop)
+    }
+
+    /// Waits until nothing this process has sent waits for room or for its receiver's wish, so that the process may
+    /// stop calling the library (`MPI_Finalize`).
+    pub fn drain(&self, guard: Guard<'_>) -> Result<()> {
+        self.block(guard, |state| {
+            let core = &state.core;
+            (core.backlogged == 0 && core.replies.is_empty() && core.streams.is_empty() && core.buffered.is_idle())
+                .then_some(())
+        })
+    }
+
+    /// Whether `context` is known.
+    pub fn check_context(&self, guard: &Guard<'_>, context: u32) -> Result<()> {
+        match self.state.get(guard).core.contexts.get(context) {
+            Some(_) => Ok(()),
+            None => Err(unknown_context(context)),
+        }
+    }
+
+    /// The end of a blocking call: waits for its request; an error of the operation is the call's.
+    #[inline]
+    fn finish_blocking(&self, guard: Guard<'_>, request: Handle) -> Result<Status> {
+        match self.block(guard, |state| state.core.take_if_done(request).flatten()) {
+            Ok(Completion { status, error: None }) => Ok(status),
+            Ok(Completion { error: Some(error), .. }) => Err(error),
+            Err(fault) => {
+                // The buffer was lent for this call only.
+                self.state.get_mut(&mut self.lock.lock()).abandon(request);
+                Err(fault)
+            }
+        }
+    }
+
+    /// Waits until `ready` gives a value, moving messages meanwhile.
+    ///
+    /// Alone, the thread keeps the lock until it must sleep. Beside others it polls for a turn, then lets them in.
+    #[inline]
+    pub(crate) fn block<'e, T>(
+        &'e self,
+        mut guard: Guard<'e>,
+        mut ready: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T> {
+        let state = self.state.get_mut(&mut guard);
+        if let Some(value) = ready(state) {
+            return Ok(value);
+        }
+        for _ in 0..POLLS_PER_TURN {
+            if state.progress()? > 0
+                && let Some(value) = ready(state)
+            {
+                return Ok(value);
+            }
+        }
+        self.block_slowly(guard, ready)
+    }
+
+    #[inline(never)]
+    fn block_slowly<'e, T>(
+        &'e self,
+        mut guard: Guard<'e>,
+        mut ready: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T> {
+        let multiple = self.lock.is_multiple();
+        let mut spell = self.doorbell.spell();
+        let waited = self.instruments.begin_wait();
+        let result = loop {
+            let state = self.state.get_mut(&mut guard);
+            match state.progress() {
+                Err(error) => break Err(error),
+                Ok(moved) => {
+                    if let Some(value) = ready(state) {
+                        break Ok(value);
+                    }
+                    if moved > 0 {
+                        spell = self.doorbell.spell();
+                        continue;
+                    }
+                }
+            }
+            match spell.next() {
+                Spell::Again => {
+                    if multiple {
+                        drop(guard);
+                        std::hint::spin_loop();
+                        guard = self.lock.lock();
+                    }
+                }
+                Spell::Sleep(ticket) => {
+                    // The ticket announces the sleeper; what came before it is seen by this last poll.
+                    let state = self.state.get_mut(&mut guard);
+                    match state.progress() {
+                        Err(error) => break Err(error),
+                        Ok(moved) => {
+                            if let Some(value) = ready(state) {
+                                break Ok(value);
+                            }
+                            if moved == 0 && !state.core.wants_to_push() {
+                                drop(guard);
+                                self.doorbell.sleep(ticket);
+                                guard = self.lock.lock();
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        self.instruments.end_wait(waited);
+        result
+    }
+}

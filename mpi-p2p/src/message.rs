@@ -1,0 +1,88 @@
+//! Messages that arrived before their receive, and those that a matched probe took aside.
+//!
+//! Invariant: the stored bytes are a copy; nothing here points into the fabric's rings.
+
+use mpi_fabric::Payload;
+
+use crate::wire::Offer;
+
+const INLINE: usize = 48;
+
+/// An unexpected message.
+#[derive(Debug)]
+pub(crate) struct Message {
+    /// World rank of the sender.
+    pub from: u32,
+    /// Size of the whole message in bytes.
+    pub bytes: u64,
+    pub body: Body,
+    /// The sender's token: of a synchronous eager message, or of an offer.
+    pub token: u64,
+}
+
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// A short message.
+    Inline([u8; INLINE]),
+    /// A longer message.
+    Heap(Vec<u8>),
+    /// As the two above, from a synchronous send.
+    Synchronous(Vec<u8>),
+    /// Still with its sender.
+    Offered(Offer),
+}
+
+impl Message {
+    /// Copies an eager message out of the ring.
+    #[inline]
+    pub fn keep(from: u32, payload: &Payload<'_>, token: u64, synchronous: bool, pool: &mut Pool) -> Message {
+        let len = payload.len();
+        let body = if synchronous {
+            Body::Synchronous(pool.filled(payload))
+        } else if len <= INLINE {
+            let mut bytes = [0; INLINE];
+            payload.copy_to(&mut bytes[..len]);
+            Body::Inline(bytes)
+        } else {
+            Body::Heap(pool.filled(payload))
+        };
+        Message { from, bytes: len as u64, body, token }
+    }
+
+    /// The data, unless it is still with the sender.
+    pub fn data(&self) -> Option<&[u8]> {
+        match &self.body {
+            Body::Inline(bytes) => Some(&bytes[..self.bytes as usize]),
+            Body::Heap(bytes) | Body::Synchronous(bytes) => Some(bytes),
+            Body::Offered(_) => None,
+        }
+    }
+}
+
+/// Buffers of messages already received, to be used again.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Pool {
+    const KEPT: usize = 64;
+
+    fn filled(&mut self, payload: &Payload<'_>) -> Vec<u8> {
+        let mut buffer = self.buffers.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.resize(payload.len(), 0);
+        payload.copy_to(&mut buffer);
+        buffer
+    }
+
+    /// Takes a message's buffer back.
+    #[inline]
+    pub fn recycle(&mut self, body: Body) {
+        if let Body::Heap(buffer) | Body::Synchronous(buffer) = body
+            && self.buffers.len() < Self::KEPT
+        {
+            self.buffers.push(buffer);
+        }
+    }
+}

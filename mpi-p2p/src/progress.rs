@@ -1,0 +1,77 @@
+//! Progress: everything that moves when the process is inside the library (MPI-4.1, 3.5 and 2.9).
+//!
+//! Invariant: with nothing under way but receives, a pass is one poll of the rings and three compares.
+
+use mpi_errors::Result;
+
+use crate::core::{Core, State};
+
+impl State {
+    /// One pass: takes what arrived, answers it, pushes what waited. Returns how many things moved.
+    #[inline]
+    pub fn progress(&mut self) -> Result<usize> {
+        let mut moved = self.endpoint.poll(&mut self.core)?;
+        if self.core.has_work() {
+            moved = self.carry_on(moved)?;
+        }
+        if moved > 0 && self.lock.is_multiple() {
+            // What moved may be what another thread of this process sleeps for.
+            self.doorbell.wake();
+        }
+        Ok(moved)
+    }
+
+    #[inline(never)]
+    fn carry_on(&mut self, moved: usize) -> Result<usize> {
+        let State { endpoint, core, .. } = self;
+        core.check_fault()?;
+        let before = core.pending();
+        let completions = core.completions;
+        if !core.help.is_empty() {
+            core.give_help(endpoint)?;
+        }
+        if !core.matched.is_empty() {
+            core.carry_out_matched(endpoint)?;
+        }
+        if !core.shares.is_empty() {
+            core.settle_shares(endpoint);
+        }
+        if !core.replies.is_empty() {
+            core.flush_replies(endpoint);
+        }
+        if core.backlogged > 0 {
+            core.flush_backlog(endpoint);
+        }
+        if !core.streams.is_empty() {
+            core.feed_streams(endpoint);
+        }
+        let worked = core.pending() != before || core.completions != completions;
+        Ok(moved + usize::from(worked))
+    }
+}
+
+impl Core {
+    /// Whether a pass has more to do than to poll.
+    #[inline]
+    fn has_work(&self) -> bool {
+        self.backlogged
+            | self.replies.len()
+            | self.streams.len()
+            | self.matched.len()
+            | self.shares.len()
+            | self.help.len()
+            | usize::from(self.fault.is_some())
+            != 0
+    }
+
+    /// A measure of what waits, to see whether a pass moved anything.
+    fn pending(&self) -> (usize, usize, usize) {
+        (self.backlogged, self.replies.len() + self.matched.len(), self.streams.len() + self.shares.len())
+    }
+
+    /// Whether something waits for room in a ring or for a chunk another process copies: no doorbell tells of those,
+    /// so a waiter must keep looking.
+    pub fn wants_to_push(&self) -> bool {
+        self.backlogged > 0 || !self.replies.is_empty() || !self.streams.is_empty() || !self.shares.is_empty()
+    }
+}

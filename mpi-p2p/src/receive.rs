@@ -1,0 +1,168 @@
+//! Starting receives and probes: first among the unexpected messages, else posted.
+//!
+//! Invariant: a receive is matched with the oldest message it fits, and posted only if none waits.
+
+use mpi_core::abi::{MPI_MESSAGE_NO_PROC, MPI_PROC_NULL};
+use mpi_core::{Handle, Status};
+use mpi_datatype::RecvBuf;
+use mpi_errors::Result;
+
+use crate::chains::Key;
+use crate::core::{Core, Held, Reply, State, count_received, deliver_slowly, user_side};
+use crate::message::{Body, Message};
+use crate::request::{Completion, Request, Work};
+use crate::send::unknown_context;
+use crate::transfer::{Matched, too_many_requests};
+use crate::wire;
+
+impl State {
+    /// Starts a receive; the caller sees to it that the buffer lives until the request is done.
+    #[inline]
+    pub fn start_receive(
+        &mut self,
+        context_id: u32,
+        source: i32,
+        tag: i32,
+        buffer: RecvBuf<'static>,
+    ) -> Result<Handle> {
+        let core = &mut self.core;
+        if source == MPI_PROC_NULL {
+            let request = Request { status: Status::PROC_NULL, ..Request::done(context_id) };
+            return core.requests.insert(request).map_err(|_| too_many_requests());
+        }
+        let Some(context) = core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
+        let key = Key { source, tag };
+        let side = &mut context.sides[(context_id & 1) as usize];
+        if let Some(slot) = side.unexpected.find(key) {
+            let (key, message) = core.take_unexpected(context_id, slot);
+            return self.receive_message(context_id, key, message, buffer);
+        }
+        let work = Work::Posted { key, node: 0, buffer };
+        let handle = core.requests.insert(Request::waiting(context_id, work)).map_err(|_| too_many_requests())?;
+        let posted = side.posted.post(key, handle);
+        if let Some(Work::Posted { node, .. }) = core.requests.get_mut(handle).map(|request| &mut request.work) {
+            *node = posted;
+        }
+        if user_side(context_id) {
+            context.spec.instruments.posted_length.raise(1);
+        }
+        Ok(handle)
+    }
+
+    /// Receives a message that has arrived: an unexpected one, or one that a matched probe took.
+    pub fn receive_message(
+        &mut self,
+        context_id: u32,
+        key: Key,
+        message: Message,
+        mut buffer: RecvBuf<'static>,
+    ) -> Result<Handle> {
+        let core = &mut self.core;
+        let mut request = Request::done(context_id);
+        if let Some(data) = message.data() {
+            (request.status, request.error) = deliver_slowly(&mut buffer, key, data);
+            if matches!(message.body, Body::Synchronous(_)) {
+                core.reply(&mut self.endpoint, Reply::about(message.from, wire::ACK, message.token));
+            }
+            core.pool.recycle(message.body);
+            return core.requests.insert(request).map_err(|_| too_many_requests());
+        }
+        let Body::Offered(offer) = message.body else { unreachable!("a message without data is an offer") };
+        request.work = Work::Posted { key, node: 0, buffer };
+        let handle = core.requests.insert(request).map_err(|_| too_many_requests())?;
+        let matched = Matched { from: message.from, token: message.token, offer, key, request: handle };
+        core.begin_transfer(&mut self.endpoint, matched)?;
+        Ok(handle)
+    }
+
+    /// Looks for a message without receiving it.
+    pub fn peek(&mut self, context_id: u32, source: i32, tag: i32) -> Result<Option<Status>> {
+        if source == MPI_PROC_NULL {
+            return Ok(Some(Status::PROC_NULL));
+        }
+        let Some(context) = self.core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
+        let unexpected = &mut context.sides[(context_id & 1) as usize].unexpected;
+        Ok(unexpected.find(Key { source, tag }).map(|slot| {
+            let (key, message) = unexpected.get(slot);
+            Status::new(key.source, key.tag, message.bytes)
+        }))
+    }
+
+    /// Takes a message aside for one particular later receive (MPI-4.1, 3.8.2).
+    pub fn hold(&mut self, context_id: u32, source: i32, tag: i32) -> Result<Option<(Handle, Status)>> {
+        if source == MPI_PROC_NULL {
+            return Ok(Some((Handle(MPI_MESSAGE_NO_PROC), Status::PROC_NULL)));
+        }
+        let core = &mut self.core;
+        let Some(context) = core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
+        let Some(slot) = context.sides[(context_id & 1) as usize].unexpected.find(Key { source, tag }) else {
+            return Ok(None);
+        };
+        let (key, message) = core.take_unexpected(context_id, slot);
+        let status = Status::new(key.source, key.tag, message.bytes);
+        let held = Held { message, key, context: context_id };
+        let handle = core.held.insert(held).map_err(|_| too_many_requests())?;
+        Ok(Some((handle, status)))
+    }
+
+    /// Takes a receive or an unsent send back (MPI-4.1, 3.8.4). A send that has left stays as it is.
+    pub fn cancel(&mut self, handle: Handle) -> bool {
+        let core = &mut self.core;
+        let Some(request) = core.requests.get(handle) else { return false };
+        match &request.work {
+            Work::Posted { key, node, .. } => {
+                let (key, node, id) = (*key, *node, request.context);
+                let Some(context) = core.contexts.get_mut(id) else { return false };
+                context.sides[(id & 1) as usize].posted.withdraw(key, node);
+                if user_side(id) {
+                    context.spec.instruments.posted_length.lower(1);
+                }
+            }
+            Work::Queued(_) => {
+                if !core.unqueue(handle) {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+        let request = core.requests.get_mut(handle).expect("found just above");
+        request.status.set_cancelled(true);
+        core.finish(handle);
+        true
+    }
+
+    /// Forgets a request whose buffer is about to go away, after a fault.
+    #[cold]
+    pub fn abandon(&mut self, handle: Handle) {
+        self.cancel(handle);
+        self.core.shares.retain(|share| share.request != handle);
+        self.core.requests.remove(handle);
+    }
+}
+
+impl Core {
+    /// Takes an unexpected message out of its queue, which `slot` names.
+    #[inline]
+    pub fn take_unexpected(&mut self, context_id: u32, slot: u32) -> (Key, Message) {
+        let context = self.contexts.get_mut(context_id).expect("the caller found the slot in it");
+        let (key, message) = context.sides[(context_id & 1) as usize].unexpected.take(slot);
+        if user_side(context_id) {
+            let instruments = context.spec.instruments;
+            instruments.umq_length.lower(1);
+            if message.data().is_some() {
+                instruments.umq_bytes.lower(message.bytes);
+            }
+            count_received(instruments, message.bytes);
+        }
+        (key, message)
+    }
+
+    /// The completion of a request, if it is done; the request is gone then. `None` for no such request.
+    #[inline]
+    pub fn take_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
+        if !self.requests.get(handle)?.is_done() {
+            return Some(None);
+        }
+        Some(self.requests.remove(handle).map(Request::into_completion))
+    }
+}

@@ -1,0 +1,132 @@
+//! Requests: operations under way, and what each still waits for (MPI-4.1, 3.7).
+//!
+//! Invariant: a request leaves its table exactly once: when its completion is taken, or, if the program freed it
+//! first (`detached`), when it completes.
+
+use mpi_core::{Handle, Status};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Error;
+use mpi_fabric::RecordHead;
+
+use crate::chains::{Key, Node};
+
+/// How a finished operation ended.
+#[derive(Debug)]
+pub struct Completion {
+    /// Status of the operation; of a send only [`Status::cancelled`] means anything.
+    pub status: Status,
+    /// What went wrong, if anything did: a truncated message, say.
+    pub error: Option<Error>,
+}
+
+impl Completion {
+    /// The completion of a null or inactive request: the empty status.
+    pub const fn empty() -> Completion {
+        Completion { status: Status::EMPTY, error: None }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub work: Work,
+    pub status: Status,
+    pub error: Option<Error>,
+    /// The program freed the request: nobody will ask for its completion.
+    pub detached: bool,
+    /// Context id of the operation.
+    pub context: u32,
+}
+
+/// What an operation waits for.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// Nothing: it is complete.
+    Done,
+    /// A receive waits for its message.
+    Posted { key: Key, node: Node, buffer: RecvBuf<'static> },
+    /// A receive takes fragments; `wanted` bytes in all, `got` so far, from world rank `from`.
+    Receiving { buffer: RecvBuf<'static>, from: u32, wanted: u64, got: u64 },
+    /// A receive whose chunks both sides copy; the details are in the engine's list of shares.
+    Sharing,
+    /// A send waits for room in the ring to the receiver.
+    Queued(Box<Outgoing>),
+    /// A synchronous send waits to be matched by world rank `dest`.
+    AwaitMatch { dest: u32 },
+    /// A large message was offered to world rank `dest`.
+    Offered { data: Data, dest: u32 },
+    /// A send feeds fragments to the receive that `peer` names, up to `limit` bytes; `at` are under way.
+    Streaming { data: Data, dest: u32, peer: u64, at: u64, limit: u64 },
+}
+
+/// A record that waits for room, with the data it carries.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub dest: u32,
+    pub head: RecordHead,
+    pub data: Data,
+}
+
+/// The data of a send.
+#[derive(Debug)]
+pub(crate) enum Data {
+    /// The program's memory.
+    User(SendBuf<'static>),
+    /// A copy made by a buffered send.
+    Owned(Vec<u8>),
+}
+
+impl Data {
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Data::User(buffer) => buffer.bytes(),
+            Data::Owned(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// The data as one slice, when it lies in one piece.
+    pub fn contiguous(&self) -> Option<&[u8]> {
+        match self {
+            Data::User(buffer) => buffer.contiguous(),
+            Data::Owned(bytes) => Some(bytes),
+        }
+    }
+
+    /// Copies bytes from `at` on of the packed message.
+    pub fn pack(&self, at: u64, out: &mut [u8]) {
+        match self {
+            Data::User(buffer) => {
+                buffer.pack(at, out);
+            }
+            Data::Owned(bytes) => out.copy_from_slice(&bytes[at as usize..at as usize + out.len()]),
+        }
+    }
+}
+
+impl Request {
+    #[inline]
+    pub fn done(context: u32) -> Request {
+        Request { work: Work::Done, status: Status::EMPTY, error: None, detached: false, context }
+    }
+
+    #[inline]
+    pub fn waiting(context: u32, work: Work) -> Request {
+        Request { work, status: Status::EMPTY, error: None, detached: false, context }
+    }
+
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        matches!(self.work, Work::Done)
+    }
+
+    /// How the operation ended; the request must be done.
+    #[inline]
+    pub fn into_completion(self) -> Completion {
+        debug_assert!(self.is_done());
+        Completion { status: self.status, error: self.error }
+    }
+}
+
+/// A request's handle as a token on the wire.
+pub(crate) fn token(request: Handle) -> u64 {
+    request.0 as u64
+}

@@ -1,0 +1,219 @@
+//! Starting sends, and pushing those that had to wait for room.
+//!
+//! A message up to the eager limit goes straight into the ring and its send is over; a longer one is offered.
+//! Invariant: records of one context to one destination enter the ring in the order of their sends: while a send to
+//! a destination waits in its backlog, all later ones queue behind it.
+
+use mpi_core::Handle;
+use mpi_core::abi::{MPI_ERR_COMM, MPI_PROC_NULL};
+use mpi_datatype::SendBuf;
+use mpi_errors::{Error, Result};
+use mpi_fabric::{Endpoint, Full, RecordHead};
+
+use crate::context::Context;
+use crate::core::{Core, State, user_side};
+use crate::request::{Data, Outgoing, Request, Work, token};
+use crate::transfer::too_many_requests;
+use crate::wire::{self, Offer};
+
+/// How a send is to behave (MPI-4.1, 3.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Complete when the buffer may be used again.
+    Standard,
+    /// Complete once the receive has started.
+    Synchronous,
+    /// The receive is posted already; treated as standard.
+    Ready,
+    /// Complete at once, from the attached buffer if need be.
+    Buffered,
+}
+
+/// How a send began.
+pub(crate) enum Started {
+    /// It is complete.
+    Complete,
+    /// It goes on under this request.
+    Under(Handle),
+}
+
+impl State {
+    /// Starts a send; the caller sees to it that the buffer lives until the request is done.
+    #[inline]
+    pub fn start_send(
+        &mut self,
+        context_id: u32,
+        dest: i32,
+        tag: i32,
+        buffer: SendBuf<'static>,
+        mode: Mode,
+    ) -> Result<Started> {
+        if dest == MPI_PROC_NULL {
+            return Ok(Started::Complete);
+        }
+        let core = &mut self.core;
+        let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
+        let world = context.spec.world_ranks[dest as usize];
+        let rank = context.spec.rank;
+        let bytes = buffer.bytes();
+        let eager = bytes <= eager_limit(&self.endpoint);
+        if eager && mode != Mode::Synchronous && (core.backlogged == 0 || core.backlog[world as usize].is_empty()) {
+            let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a: u64::from(rank), b: 0 };
+            let pushed = match buffer.contiguous() {
+                Some(memory) => self.endpoint.push(world, &head, memory),
+                None => self.endpoint.push_with(world, &head, bytes as usize, |out| {
+                    buffer.pack(0, out);
+                }),
+            };
+            if pushed.is_ok() {
+                count_sent(context, context_id, bytes);
+                core.instruments.eager_sent.incr();
+                return Ok(Started::Complete);
+            }
+        }
+        self.start_send_slowly(context_id, world, tag, buffer, mode, eager)
+    }
+
+    #[inline(never)]
+    fn start_send_slowly(
+        &mut self,
+        context_id: u32,
+        world: u32,
+        tag: i32,
+        buffer: SendBuf<'static>,
+        mode: Mode,
+        eager: bool,
+    ) -> Result<Started> {
+        let core = &mut self.core;
+        let bytes = buffer.bytes();
+        if mode == Mode::Buffered {
+            core.buffered.check_room(bytes)?;
+        }
+        let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
+        count_sent(context, context_id, bytes);
+        match eager {
+            true => core.instruments.eager_sent.incr(),
+            false => core.instruments.rendezvous_sent.incr(),
+        }
+        let kind = match (eager, mode) {
+            (false, _) => wire::OFFER,
+            (true, Mode::Synchronous) => wire::EAGER_SYNC,
+            (true, _) => wire::EAGER,
+        };
+        let a = u64::from(context.spec.rank);
+        let data = match mode {
+            Mode::Buffered => {
+                let mut copy = vec![0; bytes as usize];
+                buffer.pack(0, &mut copy);
+                Data::Owned(copy)
+            }
+            _ => Data::User(buffer),
+        };
+        let head = RecordHead { kind, flags: 0, context: context_id, tag, a, b: 0 };
+        let work = Work::Queued(Box::new(Outgoing { dest: world, head, data }));
+        let handle = core.requests.insert(Request::waiting(context_id, work)).map_err(|_| too_many_requests())?;
+        if mode == Mode::Buffered {
+            core.buffered.started(handle, bytes);
+        }
+        if core.backlog[world as usize].is_empty() {
+            if core.launch(&mut self.endpoint, handle).is_err() {
+                core.queue(world, handle);
+            }
+        } else {
+            core.queue(world, handle);
+        }
+        if mode == Mode::Buffered {
+            // Nobody waits for it: it goes when it is done, now or later.
+            if core.requests.get(handle).is_some_and(Request::is_done) {
+                core.requests.remove(handle);
+                core.buffered.finished(handle);
+            } else if let Some(request) = core.requests.get_mut(handle) {
+                request.detached = true;
+            }
+            return Ok(Started::Complete);
+        }
+        Ok(Started::Under(handle))
+    }
+}
+
+impl Core {
+    fn queue(&mut self, world: u32, handle: Handle) {
+        self.backlog[world as usize].push_back(handle);
+        self.backlogged += 1;
+    }
+
+    /// Pushes the record of a queued send and moves the send on to what it waits for next.
+    fn launch(&mut self, endpoint: &mut Endpoint, handle: Handle) -> Result<(), Full> {
+        let Some(request) = self.requests.get_mut(handle) else { return Ok(()) };
+        let Work::Queued(outgoing) = &mut request.work else { return Ok(()) };
+        let Outgoing { dest, head, data } = outgoing.as_mut();
+        let dest = *dest;
+        head.b = token(handle);
+        match head.kind {
+            wire::OFFER => {
+                let address = data.contiguous().map_or(0, |memory| memory.as_ptr() as u64);
+                let offer = Offer { bytes: data.bytes(), address };
+                endpoint.push(dest, head, &offer.encode())?;
+                let data = std::mem::replace(data, Data::Owned(Vec::new()));
+                request.work = Work::Offered { data, dest };
+            }
+            kind => {
+                match data.contiguous() {
+                    Some(memory) => endpoint.push(dest, head, memory)?,
+                    None => endpoint.push_with(dest, head, data.bytes() as usize, |out| data.pack(0, out))?,
+                }
+                if kind == wire::EAGER_SYNC {
+                    request.work = Work::AwaitMatch { dest };
+                } else {
+                    self.finish(handle);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Pushes the queued sends that there is room for, oldest first for each destination.
+    pub fn flush_backlog(&mut self, endpoint: &mut Endpoint) {
+        for world in 0..self.backlog.len() {
+            while let Some(handle) = self.backlog[world].front().copied() {
+                if self.launch(endpoint, handle).is_err() {
+                    break;
+                }
+                self.backlog[world].pop_front();
+                self.backlogged -= 1;
+            }
+        }
+    }
+
+    /// Takes a send back that has not left yet (cancelled).
+    pub fn unqueue(&mut self, handle: Handle) -> bool {
+        let Some(Work::Queued(outgoing)) = self.requests.get(handle).map(|request| &request.work) else {
+            return false;
+        };
+        let queue = &mut self.backlog[outgoing.dest as usize];
+        let before = queue.len();
+        queue.retain(|queued| *queued != handle);
+        let removed = before - queue.len();
+        self.backlogged -= removed;
+        removed > 0
+    }
+}
+
+/// Longest message that is sent without asking, in bytes.
+#[inline]
+fn eager_limit(endpoint: &Endpoint) -> u64 {
+    crate::cvars::EAGER_LIMIT.get().min(endpoint.max_payload() as u64)
+}
+
+#[inline]
+fn count_sent(context: &Context, context_id: u32, bytes: u64) {
+    if user_side(context_id) {
+        context.spec.instruments.messages_sent.incr();
+        context.spec.instruments.bytes_sent.add(bytes);
+    }
+}
+
+#[cold]
+pub(crate) fn unknown_context(id: u32) -> Error {
+    Error::new(MPI_ERR_COMM, format!("the communicator with context id {id} has been freed"))
+}

@@ -1,0 +1,307 @@
+//! Large messages: offered first, then moved in a single copy or as fragments.
+//!
+//! The receiver decides once its receive is matched. Where the kernel lets it read the sender's memory it copies the
+//! data itself; for a long message it tells the sender where to, and both copy chunks, claimed one by one from a
+//! counter in the receiver's page, until none is left. Otherwise the sender feeds fragments through the ring.
+//! Invariant: a receive completes when every byte it wants is in place; a send when its receiver said so, or when
+//! its last fragment is in the ring.
+//! Not here: matching (`core`).
+
+use mpi_core::abi::MPI_ERR_INTERN;
+use mpi_core::{Handle, Status};
+use mpi_errors::{Error, Result};
+use mpi_fabric::{Endpoint, Payload, RecordHead};
+
+use crate::chains::Key;
+use crate::core::{Core, Reply, truncated};
+use crate::request::{Data, Work, token};
+use crate::slot;
+use crate::wire::{self, Offer, Share};
+
+/// From this size on, both sides copy.
+const SHARE_FROM: u64 = 32 << 10;
+/// Largest chunk one side claims at a time.
+const CHUNK_MAX: u64 = 128 << 10;
+/// Number of transfer slots a process has.
+const SLOTS: u32 = 256;
+
+/// An offer that found its receive.
+#[derive(Debug)]
+pub(crate) struct Matched {
+    pub from: u32,
+    pub token: u64,
+    pub offer: Offer,
+    pub key: Key,
+    pub request: Handle,
+}
+
+/// A receive whose chunks both sides copy.
+#[derive(Debug)]
+pub(crate) struct ShareInHand {
+    pub request: Handle,
+    from: u32,
+    token: u64,
+    slot: u32,
+    chunks: u64,
+}
+
+/// Free transfer slots of a process, and how often each was used.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    free: Vec<u32>,
+    rounds: Vec<u32>,
+}
+
+impl Slots {
+    pub fn new() -> Slots {
+        Slots { free: (0..SLOTS).rev().collect(), rounds: vec![0; SLOTS as usize] }
+    }
+}
+
+/// Chunks are a quarter of a message, so that both sides end together, and never tiny.
+fn chunk_bytes(bytes: u64) -> u64 {
+    (bytes.div_ceil(4)).next_multiple_of(4096).clamp(16 << 10, CHUNK_MAX)
+}
+
+impl Core {
+    /// Carries out what the last poll matched.
+    pub fn carry_out_matched(&mut self, endpoint: &mut Endpoint) -> Result<()> {
+        let mut matched = std::mem::take(&mut self.matched);
+        let result = matched.drain(..).try_for_each(|matched| self.begin_transfer(endpoint, matched));
+        matched.append(&mut self.matched);
+        self.matched = matched;
+        result
+    }
+
+    /// Starts to move a large message into the receive it matched.
+    pub fn begin_transfer(&mut self, endpoint: &mut Endpoint, matched: Matched) -> Result<()> {
+        let Matched { from, token: peer, offer, key, request: handle } = matched;
+        let request = self.requests.get_mut(handle).expect("a matched receive is in its table");
+        let Work::Posted { mut buffer, .. } = std::mem::replace(&mut request.work, Work::Done) else {
+            unreachable!("only a posted receive is matched")
+        };
+        let room = buffer.bytes();
+        let wanted = room.min(offer.bytes);
+        request.status = Status::new(key.source, key.tag, wanted);
+        request.error = (room < offer.bytes).then(|| truncated(key, offer.bytes, room));
+
+        let copy = offer.address != 0 && endpoint.can_copy(from);
+        if let (true, Some(memory)) = (copy, buffer.contiguous_mut()) {
+            let memory = &mut memory[..wanted as usize];
+            if wanted < SHARE_FROM || from == endpoint.rank() || self.slots.free.is_empty() {
+                endpoint.read_remote(from, offer.address, memory)?;
+                self.reply(endpoint, Reply::about(from, wire::DONE, peer));
+                self.finish(handle);
+                return Ok(());
+            }
+            let slot = self.slots.free.pop().expect("checked just above");
+            let round = self.slots.rounds[slot as usize].wrapping_add(1);
+            self.slots.rounds[slot as usize] = round;
+            slot::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
+            let share = Share { address: memory.as_ptr() as u64, bytes: wanted, slot, round };
+            self.reply(endpoint, Reply::about(from, wire::SHARE, peer).with(&share.encode()));
+            request_of(self, handle).work = Work::Sharing;
+            let chunk = chunk_bytes(wanted);
+            let own = endpoint.transfer_slot(endpoint.rank(), slot);
+            while let Some(index) = slot::claim(own, round, wanted.div_ceil(chunk)) {
+                let start = index * chunk;
+                let end = wanted.min(start + chunk);
+                endpoint.read_remote(from, offer.address + start, &mut memory[start as usize..end as usize])?;
+                slot::complete(own);
+            }
+            let chunks = wanted.div_ceil(chunk);
+            self.shares.push(ShareInHand { request: handle, from, token: peer, slot, chunks });
+            self.settle_shares(endpoint);
+            return Ok(());
+        }
+        if wanted == 0 {
+            self.reply(endpoint, Reply::about(from, wire::DONE, peer));
+            self.finish(handle);
+            return Ok(());
+        }
+        request_of(self, handle).work = Work::Receiving { buffer, from, wanted, got: 0 };
+        let payload: [u8; 16] = wire::join([token(handle), wanted]);
+        self.reply(endpoint, Reply::about(from, wire::STREAM, peer).with(&payload));
+        Ok(())
+    }
+
+    /// Completes the shared receives whose last chunk is in place.
+    pub fn settle_shares(&mut self, endpoint: &mut Endpoint) {
+        let mut at = 0;
+        while at < self.shares.len() {
+            let share = &self.shares[at];
+            if slot::completed(endpoint.transfer_slot(endpoint.rank(), share.slot)) < share.chunks {
+                at += 1;
+                continue;
+            }
+            let ShareInHand { request, from, token, slot, .. } = self.shares.swap_remove(at);
+            self.slots.free.push(slot);
+            self.reply(endpoint, Reply::about(from, wire::DONE, token));
+            self.finish(request);
+        }
+    }
+
+    /// Pushes a reply at once, or keeps it until there is room.
+    pub fn reply(&mut self, endpoint: &mut Endpoint, reply: Reply) {
+        if self.replies.is_empty() && endpoint.push(reply.dest, &reply.head, &reply.payload[..reply.len]).is_ok() {
+            return;
+        }
+        self.replies.push_back(reply);
+    }
+
+    /// Pushes what replies there is room for.
+    pub fn flush_replies(&mut self, endpoint: &mut Endpoint) {
+        for _ in 0..self.replies.len() {
+            let Some(reply) = self.replies.pop_front() else { return };
+            if endpoint.push(reply.dest, &reply.head, &reply.payload[..reply.len]).is_err() {
+                self.replies.push_back(reply);
+            }
+        }
+    }
+
+    /// A sender was told that its message has all been copied.
+    pub fn delivered(&mut self, from: u32, head: &RecordHead) {
+        let handle = Handle(head.b as usize);
+        match self.requests.get(handle).map(|request| &request.work) {
+            Some(Work::Offered { dest, .. }) if *dest == from => self.finish(handle),
+            _ => self.fault(from, "the end of a transfer that was not under way"),
+        }
+    }
+
+    /// A synchronous send was told that it is matched.
+    pub fn acknowledged(&mut self, from: u32, head: &RecordHead) {
+        let handle = Handle(head.b as usize);
+        match self.requests.get(handle).map(|request| &request.work) {
+            Some(Work::AwaitMatch { dest }) if *dest == from => self.finish(handle),
+            _ => self.fault(from, "an acknowledgement that nothing waits for"),
+        }
+    }
+
+    /// A sender is asked for fragments.
+    pub fn stream_wanted(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        let handle = Handle(head.b as usize);
+        if payload.len() == 16
+            && let Some(request) = self.requests.get_mut(handle)
+            && let Work::Offered { data, dest } = &mut request.work
+            && *dest == from
+            && payload.word(1) <= data.bytes()
+        {
+            let data = std::mem::replace(data, Data::Owned(Vec::new()));
+            let (peer, limit) = (payload.word(0), payload.word(1));
+            request.work = Work::Streaming { data, dest: from, peer, at: 0, limit };
+            self.streams.push(handle);
+        } else {
+            self.fault(from, "a wish for data that was not offered");
+        }
+    }
+
+    /// A sender is asked to help with the copying.
+    pub fn share_wanted(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        let handle = Handle(head.b as usize);
+        if payload.len() == Share::LEN
+            && let Some(request) = self.requests.get(handle)
+            && let Work::Offered { data, dest } = &request.work
+            && *dest == from
+        {
+            let share = Share::decode([payload.word(0), payload.word(1), payload.word(2)]);
+            if share.slot < SLOTS && share.bytes <= data.bytes() && data.contiguous().is_some() {
+                self.help.push((handle, share));
+                return;
+            }
+        }
+        self.fault(from, "a wish for help with data that was not offered");
+    }
+
+    /// Copies what chunks are still to be had of the transfers this process was asked to help with.
+    pub fn give_help(&mut self, endpoint: &mut Endpoint) -> Result<()> {
+        while let Some((handle, share)) = self.help.pop() {
+            let Some(request) = self.requests.get(handle) else { continue };
+            let Work::Offered { data, dest } = &request.work else { continue };
+            let Some(memory) = data.contiguous() else { continue };
+            let chunk = chunk_bytes(share.bytes);
+            let theirs = endpoint.transfer_slot(*dest, share.slot);
+            while let Some(index) = slot::claim(theirs, share.round, share.bytes.div_ceil(chunk)) {
+                let start = index * chunk;
+                let end = share.bytes.min(start + chunk);
+                endpoint.write_remote(*dest, share.address + start, &memory[start as usize..end as usize])?;
+                slot::complete(theirs);
+            }
+        }
+        Ok(())
+    }
+
+    /// Part of a message arrived.
+    pub fn fragment(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        let handle = Handle(head.b as usize);
+        let bytes = payload.len() as u64;
+        if let Some(request) = self.requests.get_mut(handle)
+            && let Work::Receiving { buffer, from: sender, wanted, got } = &mut request.work
+            && *sender == from
+            && head.a == *got
+            && bytes <= *wanted - *got
+        {
+            let start = *got as usize;
+            match buffer.contiguous_mut() {
+                Some(memory) => payload.copy_to(&mut memory[start..start + payload.len()]),
+                None => buffer.unpack(*got, &payload.to_vec()),
+            };
+            *got += bytes;
+            if *got == *wanted {
+                self.finish(handle);
+            }
+        } else {
+            self.fault(from, "part of a message that nothing waits for");
+        }
+    }
+
+    /// Feeds fragments to the receivers that asked, as far as their rings have room.
+    pub fn feed_streams(&mut self, endpoint: &mut Endpoint) {
+        let most = endpoint.max_payload() as u64;
+        let mut at = 0;
+        while at < self.streams.len() {
+            let handle = self.streams[at];
+            let Some(Work::Streaming { data, dest, peer, at: sent, limit }) =
+                self.requests.get_mut(handle).map(|request| &mut request.work)
+            else {
+                self.streams.swap_remove(at);
+                continue;
+            };
+            while *sent < *limit {
+                let bytes = (*limit - *sent).min(most);
+                let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: *sent, b: *peer };
+                let pushed = match data.contiguous() {
+                    Some(memory) => endpoint.push(*dest, &head, &memory[*sent as usize..(*sent + bytes) as usize]),
+                    None => endpoint.push_with(*dest, &head, bytes as usize, |out| data.pack(*sent, out)),
+                };
+                if pushed.is_err() {
+                    break;
+                }
+                *sent += bytes;
+            }
+            if *sent == *limit {
+                self.streams.swap_remove(at);
+                self.finish(handle);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Takes the fault found in what another process sent, if there is one.
+    pub fn check_fault(&mut self) -> Result<()> {
+        match self.fault.take() {
+            None => Ok(()),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+fn request_of(core: &mut Core, handle: Handle) -> &mut crate::request::Request {
+    core.requests.get_mut(handle).expect("a matched receive is in its table")
+}
+
+/// An engine whose table of requests is full.
+#[cold]
+pub(crate) fn too_many_requests() -> Error {
+    Error::new(MPI_ERR_INTERN, "the process has 67,108,864 requests under way, which is all a process can have")
+}

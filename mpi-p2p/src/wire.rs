@@ -1,0 +1,76 @@
+//! What the records between two engines mean.
+//!
+//! Every record carries the context id and tag of its message in the fabric's head; `a` is the sender's rank in the
+//! communicator for records that open a message, and `b` a token: the handle word of the request, on the side named
+//! below, that the record is about. Tokens come back from another process and are looked up, never trusted.
+//! Not here: how records travel (`mpi-fabric`).
+
+/// A whole message; the payload is its data.
+pub(crate) const EAGER: u8 = 1;
+/// As [`EAGER`], from a synchronous send: `b` is the sender's token, to be acknowledged when matched.
+pub(crate) const EAGER_SYNC: u8 = 2;
+/// Ready to send: `b` is the sender's token, the payload an [`Offer`].
+pub(crate) const OFFER: u8 = 3;
+/// A synchronous message was matched: `b` is the sender's token.
+pub(crate) const ACK: u8 = 4;
+/// Send the data as fragments: `b` is the sender's token; payload: the receiver's token, bytes wanted.
+pub(crate) const STREAM: u8 = 5;
+/// Help to copy: `b` is the sender's token, the payload a [`Share`].
+pub(crate) const SHARE: u8 = 6;
+/// The receiver has all it wants: `b` is the sender's token.
+pub(crate) const DONE: u8 = 7;
+/// Part of a message: `b` is the receiver's token, `a` the offset in bytes, the payload data.
+pub(crate) const FRAGMENT: u8 = 8;
+
+/// What a sender offers: the size of its message, and where the data lies if another process can copy it from there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Offer {
+    pub bytes: u64,
+    /// Address in the sender, or 0 when the data is not contiguous.
+    pub address: u64,
+}
+
+impl Offer {
+    pub const LEN: usize = 16;
+
+    pub fn encode(self) -> [u8; 16] {
+        join([self.bytes, self.address])
+    }
+
+    pub fn decode(words: [u64; 2]) -> Offer {
+        Offer { bytes: words[0], address: words[1] }
+    }
+}
+
+/// Where a sender may copy chunks to while its receiver copies others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    /// Address of the receive buffer in the receiver.
+    pub address: u64,
+    /// Bytes to be copied in all.
+    pub bytes: u64,
+    /// Index of the transfer slot in the receiver's page, and the transfer's number in it.
+    pub slot: u32,
+    pub round: u32,
+}
+
+impl Share {
+    pub const LEN: usize = 24;
+
+    pub fn encode(self) -> [u8; 24] {
+        join([self.address, self.bytes, u64::from(self.round) << 32 | u64::from(self.slot)])
+    }
+
+    pub fn decode(words: [u64; 3]) -> Share {
+        Share { address: words[0], bytes: words[1], slot: words[2] as u32, round: (words[2] >> 32) as u32 }
+    }
+}
+
+/// Words as the bytes of a payload.
+pub(crate) fn join<const WORDS: usize, const BYTES: usize>(words: [u64; WORDS]) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    for (chunk, word) in bytes.chunks_exact_mut(8).zip(words) {
+        chunk.copy_from_slice(&word.to_ne_bytes());
+    }
+    bytes
+}
