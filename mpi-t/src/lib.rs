@@ -1,1 +1,31 @@
-//! The tool information interface: control and performance variables, enumerations, categories, sessions.
+//! Control and performance variables for any program: the tool information interface (MPI-5.0, chapter 15).
+//!
+//! - [`instruments!`] declares performance variables beside the fields that they describe, [`cvars!`] control
+//!   variables; the fields are [`Counter`], [`Level`], [`Timer`] and their like.
+//! - [`InstrumentMemory`] is where the fields live: the heap, or a page that others can see.
+//!
+//! Names: a variable's name is `<subsystem>_<what is counted>`, lower case, no unit in it (`p2p_messages_sent`,
+//! `p2p_eager_limit`); variables of one resource in several classes share one name (`MPI_T_UMQ_LENGTH` is a level and
+//! a high-water mark). The one name in capitals is that of the standard's own example. Categories are dotted paths
+//! by subsystem (`p2p.unexpected`); each prefix is a category that contains the next.
+//!
+//! Invariant: an instrument is written by one thread at a time (the engine's lock sees to it) and read by anybody.
+//! Not here: what the variables count, messages, C types.
+
+mod class;
+mod declare;
+mod error;
+mod field;
+mod memory;
+mod setting;
+mod sync;
+mod value;
+mod watch;
+
+pub use class::{Bind, PvarClass, Scope, ValueType, Verbosity};
+pub use declare::{EnumDef, Instruments, PvarDef};
+pub use error::{TError, TResult};
+pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer};
+pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, retire};
+pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
+pub use value::Value;

@@ -1,0 +1,284 @@
+//! Declaring performance variables beside the fields that they read.
+//!
+//! Invariant: a declaration whose class, type and field do not go together does not compile.
+//! Not here: giving variables their indices (`registry`).
+
+use crate::field::{Field, WordUnit, fits};
+use crate::{Bind, PvarClass, ValueType, Verbosity};
+
+/// A block of instruments; [`instruments!`](crate::instruments) implements it.
+///
+/// # Safety
+/// The type is `repr(C)` and each of its fields is a [`Field`], so that it is nothing but atomic words.
+#[allow(unsafe_code)] // the promise is what lets zeroed words become a block
+pub unsafe trait Instruments: Sync + 'static {
+    /// The name of the type.
+    const NAME: &'static str;
+    /// What the block is bound to.
+    const BIND: Bind;
+    /// Its variables, in the order of declaration.
+    const VARS: &'static [PvarDef];
+}
+
+/// The names of a variable's values (MPI-5.0, section 15.3.5).
+#[derive(Debug)]
+pub struct EnumDef {
+    /// The enumeration's name, unique in a process.
+    pub name: &'static str,
+    /// Values and their names, in the order in which they are told.
+    pub items: &'static [(i32, &'static str)],
+}
+
+/// One performance variable as declared.
+#[derive(Debug, Clone, Copy)]
+pub struct PvarDef {
+    /// The name; with the class, unique in a process.
+    pub name: &'static str,
+    /// What it counts and when it changes, as written above the field.
+    pub description: &'static str,
+    /// The unit, for people.
+    pub unit: &'static str,
+    /// The category, a dotted path.
+    pub category: &'static str,
+    /// The class.
+    pub class: PvarClass,
+    /// The type.
+    pub value: ValueType,
+    /// What it is bound to.
+    pub bind: Bind,
+    /// For whom it is meant.
+    pub verbosity: Verbosity,
+    /// Whether it is always active, so that it can be neither started nor stopped.
+    pub continuous: bool,
+    /// The names of its values, for states.
+    pub states: Option<&'static EnumDef>,
+    /// The block's word (of 8 bytes) that it reads.
+    pub word: usize,
+    pub(crate) unit_of_word: WordUnit,
+}
+
+impl PvarDef {
+    /// A variable that reads the field `F` at byte `offset` of its block. Panics, at compile time, when class, type
+    /// and field do not go together.
+    #[doc(hidden)]
+    #[allow(clippy::too_many_arguments)] // called by the macro, which names each
+    pub const fn declare<F: Field>(
+        name: &'static str,
+        description: &'static str,
+        class: PvarClass,
+        value: ValueType,
+        unit: &'static str,
+        category: &'static str,
+        bind: Bind,
+        offset: usize,
+    ) -> PvarDef {
+        assert!(fits::<F>(class, value), "the class does not allow this type, or the field cannot give this class");
+        assert!(!name.is_empty() && !category.is_empty(), "a variable has a name and a category");
+        PvarDef {
+            name,
+            description,
+            unit,
+            category,
+            class,
+            value,
+            bind,
+            verbosity: Verbosity::UserBasic,
+            continuous: matches!(class, PvarClass::Size),
+            states: None,
+            word: offset / 8,
+            unit_of_word: F::UNIT,
+        }
+    }
+
+    /// The text that stands at a place of a block.
+    #[doc(hidden)]
+    pub const fn text_at(texts: &[(usize, &'static str)], offset: usize) -> &'static str {
+        let mut i = 0;
+        while i < texts.len() {
+            if texts[i].0 == offset {
+                return texts[i].1;
+            }
+            i += 1;
+        }
+        ""
+    }
+
+    /// For whom it is meant; users if not said.
+    pub const fn verbosity(self, verbosity: Verbosity) -> PvarDef {
+        PvarDef { verbosity, ..self }
+    }
+
+    /// Another description than the field's, for the second variable of a field.
+    pub const fn doc(self, description: &'static str) -> PvarDef {
+        PvarDef { description, ..self }
+    }
+
+    /// Whether it is always active; only sizes are if not said. Watermarks and sums need starting points of their own.
+    pub const fn continuous(self, continuous: bool) -> PvarDef {
+        PvarDef { continuous, ..self }
+    }
+
+    /// The names of a state's values.
+    pub const fn states(self, states: &'static EnumDef) -> PvarDef {
+        PvarDef { states: Some(states), ..self }
+    }
+
+    /// Whether it can be neither written nor reset: levels, states, sizes and percentages show what is.
+    pub const fn readonly(&self) -> bool {
+        !(self.class.is_sum() || self.class.is_watermark())
+    }
+
+    /// Whether reading and resetting can be one step.
+    pub const fn atomic(&self) -> bool {
+        !self.readonly()
+    }
+}
+
+/// Declares a block of instruments: a struct of fields, each with the variables that read it.
+///
+/// ```
+/// use mpi_t::{Counter, Level};
+///
+/// mpi_t::instruments! {
+///     /// What a queue tells of itself.
+///     pub struct QueueInstruments: NoObject {
+///         /// Items put into the queue.
+///         pub items: Counter = { name: "queue_items", class: Counter, type: u64, unit: "items", category: "queue" },
+///         /// Items in the queue.
+///         pub length: Level =
+///             { name: "queue_length", class: Level, type: u32, unit: "items", category: "queue" }
+///             { name: "queue_length", class: HighWatermark, type: u32, unit: "items", category: "queue",
+///               doc: "Most items that were in the queue at once." },
+///     }
+/// }
+///
+/// let queue = QueueInstruments::detached();
+/// queue.items.incr();
+/// queue.length.raise(1);
+/// assert_eq!((queue.items.get(), queue.length.get()), (1, 1));
+/// assert_eq!(QueueInstruments::VARS.len(), 3);
+/// ```
+///
+/// After the struct's name stands what the block is bound to ([`Bind`](crate::Bind)). `class` is a
+/// [`PvarClass`](crate::PvarClass), `type` one of `i32`, `u32`, `u64`, `f64`. Further keys: `doc`, `verbosity`,
+/// `continuous`, `states`, as the methods of [`PvarDef`](crate::PvarDef). The text above a field becomes the
+/// description of its variables: say what is counted and when it changes. The scheme of names is in the crate's text.
+#[macro_export]
+macro_rules! instruments {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $block:ident: $bind:ident {
+            $(
+                $(#[doc = $doc:expr])*
+                $field_visibility:vis $field:ident: $kind:ty = $({
+                    name: $name:expr, class: $class:ident, type: $value:ident, unit: $unit:expr, category: $category:expr
+                    $(, $key:ident: $setting:expr)* $(,)?
+                })+
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug)]
+        #[repr(C)]
+        $visibility struct $block {
+            $( $(#[doc = $doc])* $field_visibility $field: $kind, )*
+        }
+
+        #[allow(unsafe_code)] // mpi-t's promise that the block is only words, made for the struct just above
+        // SAFETY: the struct is repr(C), and `PvarDef::declare` requires each field's type to be a `Field`.
+        unsafe impl $crate::Instruments for $block {
+            const NAME: &'static str = stringify!($block);
+            const BIND: $crate::Bind = $crate::Bind::$bind;
+            const VARS: &'static [$crate::PvarDef] = &[$($(
+                $crate::PvarDef::declare::<$kind>(
+                    $name,
+                    $crate::PvarDef::text_at(Self::TEXTS, ::core::mem::offset_of!($block, $field)),
+                    $crate::PvarClass::$class,
+                    $crate::__value_type!($value),
+                    $unit,
+                    $category,
+                    $crate::Bind::$bind,
+                    ::core::mem::offset_of!($block, $field),
+                )$(.$key($setting))*,
+            )+)*];
+        }
+
+        #[allow(dead_code)] // a block uses those it needs
+        impl $block {
+            /// What stands above each field, by the field's place.
+            const TEXTS: &'static [(usize, &'static str)] =
+                &[$((::core::mem::offset_of!($block, $field), concat!($($doc),*))),*];
+
+            /// The variables of this block.
+            $visibility const VARS: &'static [$crate::PvarDef] = <Self as $crate::Instruments>::VARS;
+
+            /// A zeroed block in the given memory, for the process as a whole.
+            $visibility fn place(memory: &dyn $crate::InstrumentMemory) -> &'static Self {
+                $crate::place(memory, "")
+            }
+
+            /// A zeroed block in the given memory, for a named object.
+            $visibility fn place_for(memory: &dyn $crate::InstrumentMemory, object: &str) -> &'static Self {
+                $crate::place(memory, object)
+            }
+
+            /// A zeroed block on the heap, which nobody outside can see.
+            $visibility fn detached() -> &'static Self {
+                $crate::place(&$crate::HeapMemory, "")
+            }
+        }
+    };
+}
+
+/// The [`ValueType`](crate::ValueType) of a Rust type's name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __value_type {
+    (i32) => {
+        $crate::ValueType::I32
+    };
+    (u32) => {
+        $crate::ValueType::U32
+    };
+    (u64) => {
+        $crate::ValueType::U64
+    };
+    (f64) => {
+        $crate::ValueType::F64
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Bind, Counter, Level, PvarClass, ValueType};
+
+    crate::instruments! {
+        /// A test block.
+        struct Block: Comm {
+            /// Events.
+            events: Counter = { name: "events", class: Counter, type: u64, unit: "events", category: "a.b" },
+            /// Depth.
+            depth: Level =
+                { name: "depth", class: Level, type: u32, unit: "items", category: "a" }
+                { name: "depth", class: LowWatermark, type: u32, unit: "items", category: "a", doc: "Lowest." },
+        }
+    }
+
+    #[test]
+    fn a_declaration_tells_field_class_type_and_text() {
+        let vars = Block::VARS;
+        assert_eq!(vars.iter().map(|var| var.word).collect::<Vec<_>>(), [0, 1, 1]);
+        assert_eq!((vars[0].class, vars[0].value, vars[0].bind), (PvarClass::Counter, ValueType::U64, Bind::Comm));
+        assert_eq!((vars[1].description.trim(), vars[2].description), ("Depth.", "Lowest."));
+        assert!(vars[1].readonly() && !vars[2].readonly() && !vars[0].readonly());
+    }
+
+    #[test]
+    fn a_detached_block_starts_at_zero() {
+        let block = Block::detached();
+        block.events.incr();
+        block.depth.raise(2);
+        block.depth.lower(1);
+        assert_eq!((block.events.get(), block.depth.get()), (1, 1));
+    }
+}

@@ -1,0 +1,278 @@
+//! The fields that an engine keeps and that variables read: words of zeroed memory, nothing else.
+//!
+//! Writers hold the engine's lock, so an update is a plain load and store. Readers are anybody, at any time.
+//! Invariant: every field is whole `AtomicU64` words, and zeroed memory is a valid field; another process that can
+//! write the memory can make values wrong, but nothing else.
+//! Not here: declaring (`declare`), who watches a level (`watch`).
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::{PvarClass, ValueType};
+
+/// A field type that variables can be declared on.
+///
+/// # Safety
+/// The type is `repr(C)` or `repr(transparent)` over `AtomicU64`s, its value being the first of them.
+#[allow(unsafe_code)] // the promise is what lets zeroed words become a block
+pub unsafe trait Field: Sync + 'static {
+    /// The classes of the variables that can be declared on this field.
+    const CLASSES: &'static [PvarClass];
+    /// How the first word becomes a value.
+    const UNIT: WordUnit;
+}
+
+/// What a field's word counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum WordUnit {
+    /// The value itself.
+    One,
+    /// Nanoseconds, read as seconds when the type is `f64`.
+    Nanosecond,
+    /// 2^-32, read as a part of one.
+    Fraction,
+}
+
+macro_rules! field {
+    ($name:ident, $unit:ident, [$($class:ident),+]) => {
+        #[allow(unsafe_code)] // see the trait
+        // SAFETY: repr(transparent) over one word, or repr(C) with the value first.
+        unsafe impl Field for $name {
+            const CLASSES: &'static [PvarClass] = &[$(PvarClass::$class),+];
+            const UNIT: WordUnit = WordUnit::$unit;
+        }
+    };
+}
+
+/// Counts events; wraps at 2^64.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct Counter(AtomicU64);
+
+field!(Counter, One, [Counter, Generic]);
+
+impl Counter {
+    /// One more. For the holder of the engine's lock.
+    #[inline(always)]
+    pub fn incr(&self) {
+        self.add(1);
+    }
+
+    /// `n` more. For the holder of the engine's lock.
+    #[inline(always)]
+    pub fn add(&self, n: u64) {
+        self.0.store(self.0.load(Relaxed).wrapping_add(n), Relaxed);
+    }
+
+    /// The count since the start. Async-signal-safe, thread-safe.
+    #[inline(always)]
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// Sums up amounts, such as bytes; wraps at 2^64.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct Aggregate(AtomicU64);
+
+field!(Aggregate, One, [Aggregate, Generic]);
+
+impl Aggregate {
+    /// `n` more. For the holder of the engine's lock.
+    #[inline(always)]
+    pub fn add(&self, n: u64) {
+        self.0.store(self.0.load(Relaxed).wrapping_add(n), Relaxed);
+    }
+
+    /// The sum since the start. Async-signal-safe, thread-safe.
+    #[inline(always)]
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// Sums up time in nanoseconds; a variable of type `f64` gives seconds, as `MPI_Wtime` does.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct Timer(AtomicU64);
+
+field!(Timer, Nanosecond, [Timer]);
+
+impl Timer {
+    /// `ns` nanoseconds more. For the holder of the engine's lock.
+    #[inline(always)]
+    pub fn add_ns(&self, ns: u64) {
+        self.0.store(self.0.load(Relaxed).wrapping_add(ns), Relaxed);
+    }
+
+    /// The nanoseconds since the start. Async-signal-safe, thread-safe.
+    #[inline(always)]
+    pub fn get_ns(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// The state something is in; a small number that an enumeration names.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct State(AtomicU64);
+
+field!(State, One, [State, Generic]);
+
+impl State {
+    /// Changes the state.
+    #[inline(always)]
+    pub fn set(&self, state: i32) {
+        self.0.store(u64::from(state as u32), Relaxed);
+    }
+
+    /// The state now. Async-signal-safe, thread-safe.
+    #[inline(always)]
+    pub fn get(&self) -> i32 {
+        self.0.load(Relaxed) as u32 as i32
+    }
+}
+
+/// The size of a resource, set when it is made.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct Size(AtomicU64);
+
+field!(Size, One, [Size, Generic]);
+
+impl Size {
+    /// Sets the size.
+    #[inline(always)]
+    pub fn set(&self, size: u64) {
+        self.0.store(size, Relaxed);
+    }
+
+    /// The size. Async-signal-safe, thread-safe.
+    #[inline(always)]
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// Which part of a resource is in use, kept in steps of 2^-32.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct Percentage(AtomicU64);
+
+field!(Percentage, Fraction, [Percentage]);
+
+impl Percentage {
+    /// The number of steps in a whole.
+    pub const WHOLE: u64 = 1 << 32;
+
+    /// Sets the part to `used / size`, at most one; nothing is used of nothing.
+    #[inline]
+    pub fn set(&self, used: u64, size: u64) {
+        let part = if size == 0 { 0 } else { (u128::from(used.min(size)) << 32) / u128::from(size) };
+        self.0.store(part as u64, Relaxed);
+    }
+
+    /// The part, 0.0 to 1.0. Async-signal-safe, thread-safe.
+    #[inline]
+    pub fn get(&self) -> f64 {
+        self.0.load(Relaxed) as f64 / Self::WHOLE as f64
+    }
+}
+
+/// How much of a resource is in use, with watermarks for those who watch.
+///
+/// While nobody watches, a change costs one load and one branch never taken. While somebody does, only a new highest
+/// or lowest level costs more.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Level {
+    pub(crate) value: AtomicU64,
+    /// The complement of the level above which a high-water mark must be moved; zero: nobody watches.
+    pub(crate) above: AtomicU64,
+    /// The level below which a low-water mark must be moved; zero: nobody watches.
+    pub(crate) below: AtomicU64,
+}
+
+field!(Level, One, [Level, HighWatermark, LowWatermark, Generic]);
+
+impl Level {
+    /// `n` more in use. For the holder of the engine's lock.
+    #[inline(always)]
+    pub fn raise(&self, n: u64) {
+        let now = self.value.load(Relaxed).wrapping_add(n);
+        self.value.store(now, Relaxed);
+        if now > !self.above.load(Relaxed) {
+            crate::watch::rose(self, now);
+        }
+    }
+
+    /// `n` less in use; at least `n` must be. For the holder of the engine's lock.
+    #[inline(always)]
+    pub fn lower(&self, n: u64) {
+        let before = self.value.load(Relaxed);
+        debug_assert!(before >= n, "a level cannot be below zero: {before} - {n}");
+        let now = before.wrapping_sub(n);
+        self.value.store(now, Relaxed);
+        if now < self.below.load(Relaxed) {
+            crate::watch::fell(self, now);
+        }
+    }
+
+    /// The level now. Async-signal-safe, thread-safe.
+    #[inline(always)]
+    pub fn get(&self) -> u64 {
+        self.value.load(Relaxed)
+    }
+}
+
+/// Whether a variable of this class and type can read a field of type `F`.
+pub(crate) const fn fits<F: Field>(class: PvarClass, value: ValueType) -> bool {
+    let mut i = 0;
+    let mut known = false;
+    while i < F::CLASSES.len() {
+        known |= F::CLASSES[i] as i32 == class as i32;
+        i += 1;
+    }
+    known && class.allows(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_add_up_and_wrap() {
+        let counter = Counter::default();
+        counter.incr();
+        counter.add(u64::MAX);
+        assert_eq!(counter.get(), 0);
+        let timer = Timer::default();
+        timer.add_ns(7);
+        assert_eq!(timer.get_ns(), 7);
+    }
+
+    #[test]
+    fn a_state_may_be_negative() {
+        let state = State::default();
+        state.set(-3);
+        assert_eq!(state.get(), -3);
+    }
+
+    #[test]
+    fn a_percentage_stays_between_nothing_and_all() {
+        let part = Percentage::default();
+        for (used, size, expected) in [(0, 0, 0.0), (1, 4, 0.25), (4, 4, 1.0), (9, 4, 1.0), (u64::MAX, u64::MAX, 1.0)] {
+            part.set(used, size);
+            assert_eq!(part.get(), expected, "{used} of {size}");
+        }
+    }
+
+    #[test]
+    fn fields_take_only_variables_of_their_classes_and_types() {
+        assert!(fits::<Level>(PvarClass::HighWatermark, ValueType::U32));
+        assert!(!fits::<Level>(PvarClass::Counter, ValueType::U32));
+        assert!(!fits::<Counter>(PvarClass::Counter, ValueType::F64));
+        assert!(!fits::<Level>(PvarClass::Level, ValueType::I32));
+    }
+}

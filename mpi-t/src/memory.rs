@@ -1,0 +1,123 @@
+//! Where instruments live: memory that is never unmapped, on the heap or in a page that others can see.
+//!
+//! Invariant: a block's words are zero when handed out, and are handed out again only after they were given back.
+//! Not here: the page (mpi-fabric implements the trait for it).
+#![allow(unsafe_code)] // a block is placed in words; the one cast is here
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use crate::{Instruments, PvarDef};
+
+/// What a block of instruments is, for a reader from outside who sees only words.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockDescription<'a> {
+    /// The name of the block's type.
+    pub block: &'static str,
+    /// Its variables; [`PvarDef::word`] says which word of the block each one reads.
+    pub variables: &'static [PvarDef],
+    /// The object it belongs to, for people (`"MPI_COMM_WORLD"`); empty: the process.
+    pub object: &'a str,
+}
+
+/// Hands out words for instruments.
+pub trait InstrumentMemory: Send + Sync {
+    /// `words` zeroed words, or `None` when there is no room left (the block then goes to the heap).
+    fn allocate(&self, words: usize, description: &BlockDescription<'_>) -> Option<&'static [AtomicU64]>;
+
+    /// Takes words back that [`InstrumentMemory::allocate`] of this memory may have handed out; says whether it had.
+    /// A reader may still look at them for a moment, and then sees that its handle has ended.
+    fn release(&self, words: &'static [AtomicU64]) -> bool;
+}
+
+/// The process's heap. Words given back are handed out again, so a program that makes and frees communicators for
+/// ever needs no more than those that live at once.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HeapMemory;
+
+static FREE: Mutex<Option<HashMap<usize, Vec<&'static [AtomicU64]>>>> = Mutex::new(None);
+
+impl InstrumentMemory for HeapMemory {
+    fn allocate(&self, words: usize, _: &BlockDescription<'_>) -> Option<&'static [AtomicU64]> {
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(block) = free.as_mut().and_then(|map| map.get_mut(&words)).and_then(Vec::pop) {
+            return Some(block);
+        }
+        Some(Vec::leak((0..words).map(|_| AtomicU64::new(0)).collect()))
+    }
+
+    fn release(&self, words: &'static [AtomicU64]) -> bool {
+        words.iter().for_each(|word| word.store(0, Relaxed));
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        free.get_or_insert_default().entry(words.len()).or_default().push(words);
+        true
+    }
+}
+
+/// Places a block of instruments for an object (`""`: the process). Never fails: without room the heap takes it.
+pub fn place<B: Instruments>(memory: &dyn InstrumentMemory, object: &str) -> &'static B {
+    const { assert!(size_of::<B>() % 8 == 0 && align_of::<B>() == 8, "a block is made of words") }
+    let count = size_of::<B>() / 8;
+    let description = BlockDescription { block: B::NAME, variables: B::VARS, object };
+    let words = memory
+        .allocate(count, &description)
+        .filter(|words| words.len() >= count)
+        .or_else(|| HeapMemory.allocate(count, &description))
+        .expect("the heap always has words");
+    // SAFETY: the words are as many as the block has, aligned, static, shared only as atomics; the trait's promise
+    // is that the block is nothing but atomic words, for which any bits are valid.
+    unsafe { &*words.as_ptr().cast::<B>() }
+}
+
+/// Gives a block back; nobody may write it from here on. Unbind it from registries first.
+pub fn retire<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B) {
+    let count = size_of::<B>() / 8;
+    // SAFETY: the reverse of the cast in `place`: the block is this many atomic words.
+    let words = unsafe { std::slice::from_raw_parts((block as *const B).cast::<AtomicU64>(), count) };
+    if !memory.release(words) {
+        HeapMemory.release(words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Counter, Level, Timer};
+
+    #[derive(Debug)]
+    struct Full;
+
+    impl InstrumentMemory for Full {
+        fn allocate(&self, _: usize, _: &BlockDescription<'_>) -> Option<&'static [AtomicU64]> {
+            None
+        }
+        fn release(&self, _: &'static [AtomicU64]) -> bool {
+            false
+        }
+    }
+
+    crate::instruments! {
+        /// A block of a size that no other test uses.
+        struct Odd: NoObject {
+            /// Things.
+            things: Counter = { name: "odd_things", class: Counter, type: u64, unit: "things", category: "odd" },
+            /// Stuff.
+            stuff: Level = { name: "odd_stuff", class: Level, type: u64, unit: "bytes", category: "odd" },
+            /// More.
+            more: Timer = { name: "odd_more", class: Timer, type: f64, unit: "seconds", category: "odd" },
+        }
+    }
+
+    #[test]
+    fn a_full_memory_falls_back_to_the_heap_and_blocks_are_reused_zeroed() {
+        let first: &'static Odd = place(&Full, "");
+        first.things.add(5);
+        first.stuff.raise(3);
+        first.more.add_ns(1);
+        retire(&Full, first);
+        let second: &'static Odd = place(&Full, "");
+        assert!(std::ptr::eq(first, second));
+        assert_eq!((second.things.get(), second.stuff.get(), second.more.get_ns()), (0, 0, 0));
+    }
+}

@@ -1,0 +1,378 @@
+//! Control variables: cells that an engine reads and users set, and how they are declared.
+//!
+//! A cell is read by the engine with one relaxed load, so a change is in force with the next message.
+//! Invariant: a cell's value always lies in the declared range.
+//! Not here: indices and handles (`registry`), the environment (`environment`).
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use crate::{EnumDef, Scope, TError, TResult, Value, ValueType, Verbosity};
+
+/// A block of control variables; [`cvars!`](crate::cvars) implements it.
+pub trait Settings: Sync + 'static {
+    /// Its variables with their cells, in the order of declaration.
+    fn cells(&'static self) -> Vec<(CvarDef, &'static dyn Cell)>;
+}
+
+/// Which values a control variable can take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limits {
+    /// Whole numbers from the first to the second.
+    Whole(i128, i128),
+    /// Numbers from the first to the second.
+    Real(f64, f64),
+    /// At most so many bytes.
+    Length(usize),
+}
+
+/// One control variable as declared.
+#[derive(Debug, Clone, Copy)]
+pub struct CvarDef {
+    /// The name, unique in a process.
+    pub name: &'static str,
+    /// What it controls, as written above the field.
+    pub description: &'static str,
+    /// The unit, for people; empty: none.
+    pub unit: &'static str,
+    /// The category, a dotted path.
+    pub category: &'static str,
+    /// The type.
+    pub value: ValueType,
+    /// Who must agree on a change.
+    pub scope: Scope,
+    /// For whom it is meant.
+    pub verbosity: Verbosity,
+    /// The values it can take.
+    pub limits: Limits,
+    /// The names of its values.
+    pub states: Option<&'static EnumDef>,
+    /// Whether it can be set only until MPI is initialized.
+    pub until_init: bool,
+}
+
+impl CvarDef {
+    #[doc(hidden)]
+    pub const fn declare<T: SettingType>(
+        name: &'static str,
+        description: &'static str,
+        unit: &'static str,
+        category: &'static str,
+        scope: Scope,
+    ) -> CvarDef {
+        CvarDef {
+            name,
+            description,
+            unit,
+            category,
+            value: T::TYPE,
+            scope,
+            verbosity: Verbosity::UserBasic,
+            limits: T::LIMITS,
+            states: T::STATES,
+            until_init: false,
+        }
+    }
+
+    /// For whom it is meant; users if not said.
+    pub const fn verbosity(self, verbosity: Verbosity) -> CvarDef {
+        CvarDef { verbosity, ..self }
+    }
+
+    /// The smallest and the largest whole number it can take; all of the type if not said.
+    pub const fn range(self, range: std::ops::RangeInclusive<i128>) -> CvarDef {
+        CvarDef { limits: Limits::Whole(*range.start(), *range.end()), ..self }
+    }
+
+    /// The smallest and the largest number it can take, for `f64`.
+    pub const fn real_range(self, range: std::ops::RangeInclusive<f64>) -> CvarDef {
+        CvarDef { limits: Limits::Real(*range.start(), *range.end()), ..self }
+    }
+
+    /// The names of its values, for `i32`; no other value can be set.
+    pub const fn states(self, states: &'static EnumDef) -> CvarDef {
+        CvarDef { states: Some(states), ..self }
+    }
+
+    /// Whether it can be set only until MPI is initialized.
+    pub const fn until_init(self, until_init: bool) -> CvarDef {
+        CvarDef { until_init, ..self }
+    }
+
+    /// Whether the value is of the right type and in range.
+    pub fn accepts(&self, value: &Value) -> bool {
+        let in_limits = match (value, self.limits) {
+            (Value::Text(text), Limits::Length(most)) => text.len() < most && !text.contains('\0'),
+            (Value::F64(value), Limits::Real(low, high)) => (low..=high).contains(value),
+            (Value::I32(value), Limits::Whole(low, high)) => (low..=high).contains(&i128::from(*value)),
+            (Value::U32(value), Limits::Whole(low, high)) => (low..=high).contains(&i128::from(*value)),
+            (Value::U64(value), Limits::Whole(low, high)) => (low..=high).contains(&i128::from(*value)),
+            _ => false,
+        };
+        let named = match (value, self.states) {
+            (Value::I32(value), Some(states)) => states.items.iter().any(|(item, _)| item == value),
+            _ => true,
+        };
+        value.value_type() == self.value && in_limits && named
+    }
+
+    /// Number of elements: 1, or the bytes of the longest text with its null.
+    pub const fn count(&self) -> usize {
+        match self.limits {
+            Limits::Length(most) => most,
+            _ => 1,
+        }
+    }
+}
+
+/// A type that a control variable can have: `bool`, `i32`, `u32`, `u64`, `f64` and [`Text`].
+pub trait SettingType: 'static {
+    /// What keeps a value of this type.
+    type Cell: Cell;
+    /// How an initial value is written.
+    type Initial;
+    /// How tools see it.
+    const TYPE: ValueType;
+    /// All values of the type.
+    const LIMITS: Limits;
+    /// Names of the values, if the type has some.
+    const STATES: Option<&'static EnumDef> = None;
+    /// A cell with this value.
+    fn cell(initial: Self::Initial) -> Self::Cell;
+}
+
+/// The cell that keeps a `T`.
+pub type Setting<T> = <T as SettingType>::Cell;
+
+/// A control variable's cell, as the registry sees it.
+pub trait Cell: Sync {
+    /// The value now.
+    fn read(&self) -> Value;
+    /// Sets a value that [`CvarDef::accepts`]; one of a wrong type is refused.
+    fn write(&self, value: &Value) -> TResult<()>;
+}
+
+/// A number or switch: one word, read without any lock.
+#[derive(Debug)]
+pub struct Word<T> {
+    bits: AtomicU64,
+    kind: std::marker::PhantomData<fn() -> T>,
+}
+
+/// A text of less than [`TEXT_BYTES`] bytes without null characters.
+#[derive(Debug)]
+pub enum Text {}
+
+/// The longest text a variable can have, with its null.
+pub const TEXT_BYTES: usize = 1024;
+
+/// The cell of a [`Text`].
+#[derive(Debug)]
+pub struct TextCell(Mutex<String>);
+
+impl TextCell {
+    /// The text now. Takes a lock: not for signal handlers.
+    pub fn get(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Cell for TextCell {
+    fn read(&self) -> Value {
+        Value::Text(self.get())
+    }
+
+    fn write(&self, value: &Value) -> TResult<()> {
+        let Value::Text(text) = value else { return Err(TError::INVALID) };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone_from(text);
+        Ok(())
+    }
+}
+
+impl SettingType for Text {
+    type Cell = TextCell;
+    type Initial = &'static str;
+    const TYPE: ValueType = ValueType::Text;
+    const LIMITS: Limits = Limits::Length(TEXT_BYTES);
+
+    fn cell(initial: &'static str) -> TextCell {
+        TextCell(Mutex::new(initial.to_owned()))
+    }
+}
+
+/// The names of a switch's positions.
+pub static SWITCH: EnumDef = EnumDef { name: "switch", items: &[(0, "off"), (1, "on")] };
+
+macro_rules! word {
+    ($type:ty, $variant:ident, $limits:expr, $states:expr, $to_bits:expr, $from_bits:expr, $to_tool:expr, $from_tool:expr) => {
+        impl SettingType for $type {
+            type Cell = Word<$type>;
+            type Initial = $type;
+            const TYPE: ValueType = ValueType::$variant;
+            const LIMITS: Limits = $limits;
+            const STATES: Option<&'static EnumDef> = $states;
+
+            fn cell(initial: $type) -> Word<$type> {
+                Word { bits: AtomicU64::new($to_bits(initial)), kind: std::marker::PhantomData }
+            }
+        }
+
+        impl Word<$type> {
+            /// The value now: one relaxed load.
+            #[inline(always)]
+            pub fn get(&self) -> $type {
+                $from_bits(self.bits.load(Relaxed))
+            }
+
+            /// Sets the value, unchecked against the declared range; for the engine itself.
+            pub fn set(&self, value: $type) {
+                self.bits.store($to_bits(value), Relaxed);
+            }
+        }
+
+        impl Cell for Word<$type> {
+            fn read(&self) -> Value {
+                Value::$variant($to_tool(self.get()))
+            }
+
+            fn write(&self, value: &Value) -> TResult<()> {
+                let Value::$variant(value) = value else { return Err(TError::INVALID) };
+                self.set($from_tool(*value));
+                Ok(())
+            }
+        }
+    };
+}
+
+word!(u64, U64, Limits::Whole(0, u64::MAX as i128), None, |v| v, |b| b, |v| v, |v| v);
+word!(u32, U32, Limits::Whole(0, u32::MAX as i128), None, u64::from, |b| b as u32, |v| v, |v| v);
+word!(
+    i32,
+    I32,
+    Limits::Whole(i32::MIN as i128, i32::MAX as i128),
+    None,
+    |v: i32| u64::from(v as u32),
+    |b| b as u32 as i32,
+    |v| v,
+    |v| v
+);
+word!(f64, F64, Limits::Real(f64::MIN, f64::MAX), None, f64::to_bits, f64::from_bits, |v| v, |v| v);
+word!(bool, I32, Limits::Whole(0, 1), Some(&SWITCH), u64::from, |b| b != 0, i32::from, |v| v != 0);
+
+/// Declares a block of control variables: a struct of cells with their initial values.
+///
+/// ```
+/// mpi_t::cvars! {
+///     /// How a queue behaves.
+///     pub struct QueueSettings {
+///         /// Items that the queue holds at most; in force with the next item.
+///         pub limit: u64 = 64 => { name: "queue_limit", unit: "items", category: "queue", scope: Local, range: 1..=4096 },
+///         /// Whether the queue drops items when it is full.
+///         pub lossy: bool = false => { name: "queue_lossy", unit: "", category: "queue", scope: Local },
+///     }
+/// }
+///
+/// let settings = QueueSettings::new();
+/// assert_eq!((settings.limit.get(), settings.lossy.get()), (64, false));
+/// ```
+///
+/// The types are `bool` (told as off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and
+/// [`Text`](crate::Text). `scope` is a [`Scope`](crate::Scope). Further keys: `range`, `real_range`, `states`,
+/// `verbosity`, `until_init`, as the methods of [`CvarDef`](crate::CvarDef). A registry that the block is added to sets
+/// each cell from the environment variable `FERRUM_` + the name in capitals.
+#[macro_export]
+macro_rules! cvars {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $block:ident {
+            $(
+                $(#[doc = $doc:expr])*
+                $field_visibility:vis $field:ident: $kind:ty = $initial:expr => {
+                    name: $name:expr, unit: $unit:expr, category: $category:expr, scope: $scope:ident
+                    $(, $key:ident: $setting:expr)* $(,)?
+                }
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug)]
+        $visibility struct $block {
+            $( $(#[doc = $doc])* $field_visibility $field: $crate::Setting<$kind>, )*
+        }
+
+        #[allow(dead_code)] // a block uses those it needs
+        impl $block {
+            /// A block with the initial values. It lives for ever; a process makes one.
+            #[allow(clippy::new_ret_no_self)] // it is the static reference that is wanted
+            $visibility fn new() -> &'static Self {
+                Box::leak(Box::new($block { $( $field: <$kind as $crate::SettingType>::cell($initial), )* }))
+            }
+        }
+
+        impl $crate::Settings for $block {
+            fn cells(&'static self) -> Vec<($crate::CvarDef, &'static dyn $crate::Cell)> {
+                vec![$((
+                    const {
+                        $crate::CvarDef::declare::<$kind>(
+                            $name, concat!($($doc),*), $unit, $category, $crate::Scope::$scope,
+                        )$(.$key($setting))*
+                    },
+                    &self.$field as &'static dyn $crate::Cell,
+                )),*]
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static POLICY: EnumDef = EnumDef { name: "policy", items: &[(0, "spin"), (2, "sleep")] };
+
+    crate::cvars! {
+        /// A test block.
+        struct Block {
+            /// A size.
+            size: u64 = 10 => { name: "size", unit: "bytes", category: "a", scope: Local, range: 1..=100 },
+            /// A policy.
+            policy: i32 = 2 => { name: "policy", unit: "", category: "a", scope: AllEq, states: &POLICY },
+            /// A switch.
+            on: bool = true => { name: "on", unit: "", category: "a", scope: Readonly },
+            /// A text.
+            text: Text = "abc" => { name: "text", unit: "", category: "a", scope: Local, until_init: true },
+            /// A number.
+            part: f64 = 0.5 => { name: "part", unit: "", category: "a", scope: Local, real_range: 0.0..=1.0 },
+        }
+    }
+
+    #[test]
+    fn cells_start_with_their_initial_values() {
+        let values: Vec<_> = Block::new().cells().iter().map(|(_, cell)| cell.read()).collect();
+        let text = Value::Text("abc".into());
+        assert_eq!(values, [Value::U64(10), Value::I32(2), Value::I32(1), text, Value::F64(0.5)]);
+    }
+
+    #[test]
+    fn only_values_of_the_type_in_range_and_with_a_name_are_accepted() {
+        let cells = Block::new().cells();
+        let good = [Value::U64(100), Value::I32(0), Value::I32(0), Value::Text("".into()), Value::F64(1.0)];
+        let bad = [Value::U64(0), Value::I32(1), Value::I32(2), Value::Text("a\0b".into()), Value::F64(f64::NAN)];
+        for ((def, _), (good, bad)) in cells.iter().zip(good.iter().zip(&bad)) {
+            assert!(def.accepts(good) && !def.accepts(bad), "{}", def.name);
+            assert!(!def.accepts(&Value::U32(1)), "{}: a wrong type", def.name);
+        }
+        assert!(!cells[3].0.accepts(&Value::Text("x".repeat(TEXT_BYTES))));
+    }
+
+    #[test]
+    fn a_written_value_is_in_force_at_once() {
+        let block = Block::new();
+        let cells = block.cells();
+        cells[0].1.write(&Value::U64(7)).expect("right type");
+        cells[2].1.write(&Value::I32(0)).expect("right type");
+        cells[3].1.write(&Value::Text("new".into())).expect("right type");
+        assert_eq!((block.size.get(), block.on.get(), block.text.get().as_str()), (7, false, "new"));
+        assert_eq!(cells[0].1.write(&Value::I32(7)), Err(TError::INVALID));
+    }
+}
