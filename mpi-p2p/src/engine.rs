@@ -285,7 +285,7 @@ impl Engine {
     #[inline]
     fn finish_blocking(&self, guard: Guard<'_>, request: Handle) -> Result<Status> {
         match self.block(guard, |state| state.core.take_if_done(request).flatten()) {
-            Ok(Completion { status, error: None }) => Ok(status),
+            Ok(Completion { status, error: None, .. }) => Ok(status),
             Ok(Completion { error: Some(error), .. }) => Err(error),
             Err(fault) => {
                 // The buffer was lent for this call only.

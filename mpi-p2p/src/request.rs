@@ -17,12 +17,14 @@ pub struct Completion {
     pub status: Status,
     /// What went wrong, if anything did: a truncated message, say.
     pub error: Option<Error>,
+    /// Context id of the operation; none for a null request.
+    pub context: Option<u32>,
 }
 
 impl Completion {
     /// The completion of a null or inactive request: the empty status.
     pub const fn empty() -> Completion {
-        Completion { status: Status::EMPTY, error: None }
+        Completion { status: Status::EMPTY, error: None, context: None }
     }
 }
 
@@ -122,7 +124,7 @@ impl Request {
     #[inline]
     pub fn into_completion(self) -> Completion {
         debug_assert!(self.is_done());
-        Completion { status: self.status, error: self.error }
+        Completion { status: self.status, error: self.error, context: Some(self.context) }
     }
 }
 
