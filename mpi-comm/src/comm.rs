@@ -1,0 +1,165 @@
+//! The communicator as the layers above see it (MPI-5.0, 7.2.4).
+//!
+//! Invariant: context, group and rank never change, so a `Comm` is shared without a lock; its name and its error
+//! handler, which programs may set at any time, have their own.
+//! Not here: the handler's life (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`).
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use mpi_core::Handle;
+use mpi_core::abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
+use mpi_p2p::CommInstruments;
+
+use crate::group::{Group, GroupRelation};
+
+/// A communicator of this process. Thread-safe.
+#[derive(Debug)]
+pub struct Comm {
+    /// Context id of the program's messages: even. Collectives use the id above it.
+    pub context: u32,
+    /// This process's rank in the communicator.
+    pub rank: u32,
+    group: Group,
+    name: Mutex<String>,
+    errhandler: AtomicUsize,
+    handle: AtomicUsize,
+    instruments: &'static CommInstruments,
+}
+
+/// How two communicators relate (MPI-5.0, 7.4.1); the values are the ABI's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Comparison {
+    /// The same communicator.
+    Ident = MPI_IDENT,
+    /// The same processes in the same order, another context.
+    Congruent = MPI_CONGRUENT,
+    /// The same processes in another order.
+    Similar = MPI_SIMILAR,
+    /// Different processes.
+    Unequal = MPI_UNEQUAL,
+}
+
+impl Comm {
+    /// A communicator of `group`, in which this process has `rank`; `errhandler` is the word of its error handler.
+    pub fn new(
+        context: u32,
+        rank: u32,
+        group: Group,
+        name: &str,
+        errhandler: Handle,
+        instruments: &'static CommInstruments,
+    ) -> Comm {
+        Comm {
+            context,
+            rank,
+            group,
+            name: Mutex::new(name.to_owned()),
+            errhandler: AtomicUsize::new(errhandler.0),
+            handle: AtomicUsize::new(mpi_core::abi::MPI_COMM_NULL),
+            instruments,
+        }
+    }
+
+    /// Number of processes.
+    #[inline]
+    pub fn size(&self) -> u32 {
+        self.group.size()
+    }
+
+    /// Its processes.
+    #[inline]
+    pub fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// The context id that collectives use.
+    #[inline]
+    pub fn collective_context(&self) -> u32 {
+        self.context + 1
+    }
+
+    /// What it tells of itself.
+    #[inline]
+    pub fn instruments(&self) -> &'static CommInstruments {
+        self.instruments
+    }
+
+    /// The handle word, once it has one; `MPI_COMM_NULL` before.
+    #[inline]
+    pub fn handle(&self) -> Handle {
+        // Relaxed: set once, before the handle is given to anybody who could ask.
+        Handle(self.handle.load(Ordering::Relaxed))
+    }
+
+    /// Tells the communicator its handle; for the owner of the table of handles, once.
+    pub fn set_handle(&self, handle: Handle) {
+        self.handle.store(handle.0, Ordering::Relaxed);
+    }
+
+    /// The word of its error handler.
+    #[inline]
+    pub fn errhandler(&self) -> Handle {
+        // Relaxed: the word alone is the value; the handler's table is under the process lock.
+        Handle(self.errhandler.load(Ordering::Relaxed))
+    }
+
+    /// Sets the word of its error handler and returns the one before. The caller counts attachments.
+    pub fn replace_errhandler(&self, errhandler: Handle) -> Handle {
+        Handle(self.errhandler.swap(errhandler.0, Ordering::Relaxed))
+    }
+
+    /// The name (`MPI_Comm_get_name`); empty if it was never given one.
+    pub fn name(&self) -> String {
+        // A name is stored whole, so a panic elsewhere leaves nothing half done.
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets the name (`MPI_Comm_set_name`), cut to `MPI_MAX_OBJECT_NAME - 1` bytes at a character's boundary.
+    pub fn set_name(&self, name: &str) {
+        let mut end = name.len().min(MPI_MAX_OBJECT_NAME as usize - 1);
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name[..end].to_owned();
+    }
+
+    /// How this communicator relates to another (`MPI_Comm_compare`). Local.
+    pub fn compare(&self, other: &Comm) -> Comparison {
+        if self.context == other.context {
+            return Comparison::Ident;
+        }
+        match self.group.compare(&other.group) {
+            GroupRelation::Identical => Comparison::Congruent,
+            GroupRelation::Similar => Comparison::Similar,
+            GroupRelation::Unequal => Comparison::Unequal,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comm(context: u32, ranks: &[u32]) -> Comm {
+        Comm::new(context, 0, Group::new(ranks), "", Handle(0), CommInstruments::detached())
+    }
+
+    #[test]
+    fn the_context_makes_the_difference_between_ident_and_congruent() {
+        let world = comm(0, &[0, 1, 2]);
+        assert_eq!(world.compare(&world), Comparison::Ident);
+        assert_eq!(world.compare(&comm(4, &[0, 1, 2])), Comparison::Congruent);
+        assert_eq!(world.compare(&comm(6, &[1, 0, 2])), Comparison::Similar);
+        assert_eq!(world.compare(&comm(8, &[0])), Comparison::Unequal);
+    }
+
+    #[test]
+    fn a_long_name_is_cut_between_characters() {
+        let comm = comm(0, &[0]);
+        assert_eq!(comm.name(), "");
+        comm.set_name(&"ä".repeat(100));
+        assert_eq!(comm.name(), "ä".repeat(63));
+    }
+}

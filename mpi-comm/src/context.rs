@@ -1,0 +1,70 @@
+//! Context ids that no two communicators of a job ever share.
+//!
+//! Rank 0 of the parent communicator takes the next id out of its own share of the numbers and tells the others. A
+//! share belongs to one process, so ids from different shares cannot meet, whatever the order in which threads of
+//! different processes make their communicators; and no id is ever given out twice, so a late message of a freed
+//! communicator can never reach a new one.
+//! Invariant: ids are even; the share of world rank 0 begins behind the ids of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+
+use mpi_core::abi::MPI_ERR_OTHER;
+use mpi_errors::{Error, Result};
+
+/// One process's share of the context ids.
+#[derive(Debug)]
+pub struct ContextIds {
+    next: u32,
+    end: u32,
+}
+
+/// Context id of `MPI_COMM_WORLD`.
+pub(crate) const WORLD: u32 = 0;
+/// Context id of `MPI_COMM_SELF`: the same number in every process, whose messages never leave it.
+pub(crate) const SELF: u32 = 2;
+
+/// Numbers below this are even ids divided by two. The last bit but one of the word stays free.
+const NUMBER_BITS: u32 = 30;
+
+impl ContextIds {
+    /// The share of a process in a job of `size`.
+    pub fn new(world_rank: u32, size: u32) -> ContextIds {
+        let rank_bits = u32::BITS - size.max(1).saturating_sub(1).leading_zeros();
+        let share = 1 << (NUMBER_BITS - rank_bits.min(NUMBER_BITS - 1));
+        let start = world_rank * share;
+        ContextIds { next: if world_rank == 0 { 2 } else { start }, end: start + share }
+    }
+
+    /// The next id. Errors: `MPI_ERR_OTHER` when the share is used up, after some ten million communicators.
+    pub fn take(&mut self) -> Result<u32> {
+        if self.next == self.end {
+            return Err(Error::new(MPI_ERR_OTHER, "this process has made all the communicators it can number"));
+        }
+        self.next += 1;
+        Ok((self.next - 1) * 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_do_not_overlap_and_miss_the_predefined_ids() {
+        for size in [1, 2, 3, 4, 5, 64, 1000] {
+            let mut last_end = 0;
+            for rank in 0..size {
+                let mut ids = ContextIds::new(rank, size);
+                let first = ids.take().expect("fresh");
+                assert!(first >= last_end && first % 2 == 0 && first > SELF.max(WORLD) * (rank == 0) as u32);
+                last_end = ids.end * 2;
+                assert!(ids.end > ids.next + 1_000_000 && ids.end <= 1 << NUMBER_BITS);
+            }
+        }
+    }
+
+    #[test]
+    fn a_used_up_share_is_an_error() {
+        let mut ids = ContextIds { next: 7, end: 8 };
+        assert_eq!(ids.take().expect("one is left"), 14);
+        assert_eq!(ids.take().expect_err("none is left").class(), MPI_ERR_OTHER);
+    }
+}

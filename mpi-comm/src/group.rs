@@ -1,0 +1,83 @@
+//! Groups: ordered sets of processes, by their rank in the job (MPI-5.0, 7.2.1).
+
+use std::sync::Arc;
+
+/// An ordered set of processes. Cheap to clone; immutable, so safe to use from any thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    world_ranks: Arc<[u32]>,
+}
+
+/// How two groups relate (MPI-5.0, 7.3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupRelation {
+    /// The same processes in the same order.
+    Identical,
+    /// The same processes in another order.
+    Similar,
+    /// Different processes.
+    Unequal,
+}
+
+impl Group {
+    /// The group of these processes; each must be named once.
+    pub fn new(world_ranks: impl Into<Arc<[u32]>>) -> Group {
+        Group { world_ranks: world_ranks.into() }
+    }
+
+    /// All processes of a job of `size`, in order.
+    pub fn world(size: u32) -> Group {
+        Group::new((0..size).collect::<Vec<_>>())
+    }
+
+    /// Number of processes.
+    #[inline]
+    pub fn size(&self) -> u32 {
+        self.world_ranks.len() as u32
+    }
+
+    /// Rank in the job of each member, in the group's order.
+    #[inline]
+    pub fn world_ranks(&self) -> &Arc<[u32]> {
+        &self.world_ranks
+    }
+
+    /// Rank in this group of a process, if it is a member.
+    pub fn rank_of(&self, world_rank: u32) -> Option<u32> {
+        self.world_ranks.iter().position(|member| *member == world_rank).map(|rank| rank as u32)
+    }
+
+    /// How this group relates to another.
+    pub fn compare(&self, other: &Group) -> GroupRelation {
+        if self.world_ranks == other.world_ranks {
+            return GroupRelation::Identical;
+        }
+        let sorted = |group: &Group| {
+            let mut members = group.world_ranks.to_vec();
+            members.sort_unstable();
+            members
+        };
+        if self.size() == other.size() && sorted(self) == sorted(other) {
+            GroupRelation::Similar
+        } else {
+            GroupRelation::Unequal
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_makes_the_difference_between_identical_and_similar() {
+        let group = |ranks: &[u32]| Group::new(ranks);
+        assert_eq!(group(&[0, 1, 2]).compare(&Group::world(3)), GroupRelation::Identical);
+        assert_eq!(group(&[2, 0, 1]).compare(&Group::world(3)), GroupRelation::Similar);
+        assert_eq!(group(&[0, 1]).compare(&Group::world(3)), GroupRelation::Unequal);
+        assert_eq!(group(&[0, 1, 3]).compare(&Group::world(3)), GroupRelation::Unequal);
+        assert_eq!(group(&[]).compare(&group(&[])), GroupRelation::Identical);
+        assert_eq!(group(&[5, 3]).rank_of(3), Some(1));
+        assert_eq!(group(&[5, 3]).rank_of(0), None);
+    }
+}
