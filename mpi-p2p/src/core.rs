@@ -17,6 +17,7 @@ use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 use crate::buffered::Buffered;
 use crate::chains::Key;
 use crate::context::Contexts;
+use crate::direct::Direct;
 use crate::instruments::{CommInstruments, EngineInstruments};
 use crate::message::{Body, Message, Pool};
 use crate::request::{Request, Work};
@@ -53,6 +54,7 @@ pub(crate) struct Core {
     pub help: Vec<(Handle, Share)>,
     /// Grows with every completed request, so that a waiter knows when to look again.
     pub completions: u64,
+    pub direct: Direct,
     pub pool: Pool,
     pub buffered: Buffered,
     pub instruments: &'static EngineInstruments,
@@ -114,6 +116,7 @@ impl Core {
             slots: Slots::new(),
             help: Vec::new(),
             completions: 0,
+            direct: Direct::new(),
             pool: Pool::default(),
             buffered: Buffered::default(),
             instruments,
@@ -185,6 +188,15 @@ impl Core {
                 (request.status, request.error) = deliver(buffer, key, &payload);
                 self.finish(handle);
             }
+            None if self.direct.wants(head.context, key) => {
+                if let Some(instruments) = instruments {
+                    count_received(instruments, payload.len() as u64);
+                }
+                if synchronous {
+                    self.replies.push_back(Reply::about(from, wire::ACK, head.b));
+                }
+                self.direct.deliver(key, &payload);
+            }
             None => {
                 if let Some(instruments) = instruments {
                     instruments.umq_length.raise(1);
@@ -216,6 +228,12 @@ impl Core {
                     count_received(instruments, offer.bytes);
                 }
                 self.matched.push(Matched { from, token: head.b, offer, key, request });
+            }
+            None if self.direct.wants(head.context, key) => {
+                if let Some(instruments) = instruments {
+                    count_received(instruments, offer.bytes);
+                }
+                self.match_direct(head.context, from, head.b, offer, key);
             }
             None => {
                 if let Some(instruments) = instruments {
@@ -284,9 +302,21 @@ pub(crate) fn deliver(buffer: &mut RecvBuf<'_>, key: Key, payload: &Payload<'_>)
     deliver_slowly(buffer, key, &payload.to_vec())
 }
 
+/// Puts a stored message into a receive buffer.
+#[inline]
+pub(crate) fn deliver_stored(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
+    if let Some(memory) = buffer.contiguous_mut()
+        && data.len() <= memory.len()
+    {
+        memory[..data.len()].copy_from_slice(data);
+        return (Status::new(key.source, key.tag, data.len() as u64), None);
+    }
+    deliver_slowly(buffer, key, data)
+}
+
 /// Puts a whole message into a receive buffer that is too short, or not in one piece.
 #[inline(never)]
-pub(crate) fn deliver_slowly(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
+fn deliver_slowly(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
     let room = buffer.bytes();
     let fitting = room.min(data.len() as u64);
     buffer.unpack(0, &data[..fitting as usize]);

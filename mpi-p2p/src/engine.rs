@@ -15,6 +15,7 @@ use mpi_t::InstrumentMemory;
 use crate::buffered::Attached;
 use crate::context::ContextSpec;
 use crate::core::{Core, State};
+use crate::direct::Outcome;
 use crate::instruments::EngineInstruments;
 use crate::request::Completion;
 use crate::send::{Mode, Started, unknown_context};
@@ -115,8 +116,11 @@ impl Engine {
     ) -> Result<Status> {
         // SAFETY: the request that holds the buffer is complete before this call returns.
         let buffer = unsafe { buffer.detach() };
-        let request = self.state.get_mut(&mut guard).start_receive(context, source, tag, buffer)?;
-        self.finish_blocking(guard, request)
+        match self.state.get_mut(&mut guard).receive_blocking(context, source, tag, buffer)? {
+            Outcome::Received(status, None) => Ok(status),
+            Outcome::Received(_, Some(error)) => Err(error),
+            Outcome::Under(request) => self.finish_blocking(guard, request),
+        }
     }
 
     /// Sends and receives at once (MPI-4.1, 3.10).
@@ -229,7 +233,10 @@ impl Engine {
         }
         match state.core.held.remove(message) {
             None => Ok(None),
-            Some(held) => state.receive_message(held.context, held.key, held.message, buffer).map(Some),
+            Some(held) => match state.receive_message(held.context, held.key, held.message, buffer)? {
+                Outcome::Under(request) => Ok(Some(request)),
+                Outcome::Received(status, error) => state.core.received_request(held.context, status, error).map(Some),
+            },
         }
     }
 

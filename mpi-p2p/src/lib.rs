@@ -6,7 +6,7 @@
 //! - `context`: what the engine knows of a communicator.
 //! - `request`, `message`: operations under way, and messages that came before their receive.
 //! - `core`: the state, and what becomes of a record that arrives.
-//! - `send`, `receive`, `transfer`, `buffered`: starting operations; moving large messages.
+//! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `slot`: moving large messages.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
 //! - `instruments`, `cvars`: what the engine tells of itself, and lets be set.
 //!
@@ -20,6 +20,7 @@ mod complete;
 mod context;
 mod core;
 mod cvars;
+mod direct;
 mod engine;
 mod instruments;
 mod matching;

@@ -22,7 +22,7 @@ impl State {
     }
 
     #[inline(never)]
-    fn carry_on(&mut self, moved: usize) -> Result<usize> {
+    pub fn carry_on(&mut self, moved: usize) -> Result<usize> {
         let State { endpoint, core, .. } = self;
         core.check_fault()?;
         let before = core.pending();
@@ -53,7 +53,7 @@ impl State {
 impl Core {
     /// Whether a pass has more to do than to poll.
     #[inline]
-    fn has_work(&self) -> bool {
+    pub fn has_work(&self) -> bool {
         self.backlogged
             | self.replies.len()
             | self.streams.len()

@@ -5,10 +5,11 @@
 use mpi_core::abi::{MPI_MESSAGE_NO_PROC, MPI_PROC_NULL};
 use mpi_core::{Handle, Status};
 use mpi_datatype::RecvBuf;
-use mpi_errors::Result;
+use mpi_errors::{Error, Result};
 
 use crate::chains::Key;
-use crate::core::{Core, Held, Reply, State, count_received, deliver_slowly, user_side};
+use crate::core::{Core, Held, Reply, State, count_received, deliver_stored, user_side};
+use crate::direct::Outcome;
 use crate::message::{Body, Message};
 use crate::request::{Completion, Request, Work};
 use crate::send::unknown_context;
@@ -25,54 +26,74 @@ impl State {
         tag: i32,
         buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
-        let core = &mut self.core;
         if source == MPI_PROC_NULL {
-            let request = Request { status: Status::PROC_NULL, ..Request::done(context_id) };
-            return core.requests.insert(request).map_err(|_| too_many_requests());
+            return self.core.received_request(context_id, Status::PROC_NULL, None);
         }
-        let Some(context) = core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
         let key = Key { source, tag };
-        let side = &mut context.sides[(context_id & 1) as usize];
-        if let Some(slot) = side.unexpected.find(key) {
-            let (key, message) = core.take_unexpected(context_id, slot);
-            return self.receive_message(context_id, key, message, buffer);
+        match self.core.find_unexpected(context_id, key)? {
+            None => self.core.post(context_id, key, buffer),
+            Some(slot) => match self.receive_unexpected(context_id, slot, buffer)? {
+                Outcome::Under(request) => Ok(request),
+                Outcome::Received(status, error) => self.core.received_request(context_id, status, error),
+            },
         }
-        let work = Work::Posted { key, node: 0, buffer };
-        let handle = core.requests.insert(Request::waiting(context_id, work)).map_err(|_| too_many_requests())?;
-        let posted = side.posted.post(key, handle);
-        if let Some(Work::Posted { node, .. }) = core.requests.get_mut(handle).map(|request| &mut request.work) {
-            *node = posted;
+    }
+
+    /// Receives at once what has arrived, or waits for it for a while without a request.
+    #[inline]
+    pub fn receive_blocking(
+        &mut self,
+        context_id: u32,
+        source: i32,
+        tag: i32,
+        buffer: RecvBuf<'static>,
+    ) -> Result<Outcome> {
+        if source == MPI_PROC_NULL {
+            return Ok(Outcome::Received(Status::PROC_NULL, None));
         }
-        if user_side(context_id) {
-            context.spec.instruments.posted_length.raise(1);
+        let key = Key { source, tag };
+        let Some(context) = self.core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
+        if let Some(slot) = context.sides[(context_id & 1) as usize].unexpected.find(key) {
+            return self.receive_unexpected(context_id, slot, buffer);
         }
-        Ok(handle)
+        let instruments = user_side(context_id).then_some(context.spec.instruments);
+        if self.core.has_work() {
+            return self.core.post(context_id, key, buffer).map(Outcome::Under);
+        }
+        self.receive_directly(context_id, key, buffer, instruments)
+    }
+
+    /// Receives the unexpected message that `slot` names.
+    #[inline]
+    fn receive_unexpected(&mut self, context_id: u32, slot: u32, buffer: RecvBuf<'static>) -> Result<Outcome> {
+        let (key, message) = self.core.take_unexpected(context_id, slot);
+        self.receive_message(context_id, key, message, buffer)
     }
 
     /// Receives a message that has arrived: an unexpected one, or one that a matched probe took.
+    #[inline]
     pub fn receive_message(
         &mut self,
         context_id: u32,
         key: Key,
         message: Message,
         mut buffer: RecvBuf<'static>,
-    ) -> Result<Handle> {
+    ) -> Result<Outcome> {
         let core = &mut self.core;
-        let mut request = Request::done(context_id);
         if let Some(data) = message.data() {
-            (request.status, request.error) = deliver_slowly(&mut buffer, key, data);
+            let (status, error) = deliver_stored(&mut buffer, key, data);
             if matches!(message.body, Body::Synchronous(_)) {
                 core.reply(&mut self.endpoint, Reply::about(message.from, wire::ACK, message.token));
             }
             core.pool.recycle(message.body);
-            return core.requests.insert(request).map_err(|_| too_many_requests());
+            return Ok(Outcome::Received(status, error));
         }
         let Body::Offered(offer) = message.body else { unreachable!("a message without data is an offer") };
-        request.work = Work::Posted { key, node: 0, buffer };
-        let handle = core.requests.insert(request).map_err(|_| too_many_requests())?;
-        let matched = Matched { from: message.from, token: message.token, offer, key, request: handle };
+        let work = Work::Posted { key, node: 0, buffer };
+        let request = core.requests.insert(Request::waiting(context_id, work)).map_err(|_| too_many_requests())?;
+        let matched = Matched { from: message.from, token: message.token, offer, key, request };
         core.begin_transfer(&mut self.endpoint, matched)?;
-        Ok(handle)
+        Ok(Outcome::Under(request))
     }
 
     /// Looks for a message without receiving it.
@@ -141,6 +162,38 @@ impl State {
 }
 
 impl Core {
+    /// Posts a receive behind all others of its context.
+    #[inline]
+    pub fn post(&mut self, context_id: u32, key: Key, buffer: RecvBuf<'static>) -> Result<Handle> {
+        let Some(context) = self.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
+        let work = Work::Posted { key, node: 0, buffer };
+        let handle = self.requests.insert(Request::waiting(context_id, work)).map_err(|_| too_many_requests())?;
+        let posted = context.sides[(context_id & 1) as usize].posted.post(key, handle);
+        if let Some(Work::Posted { node, .. }) = self.requests.get_mut(handle).map(|request| &mut request.work) {
+            *node = posted;
+        }
+        if user_side(context_id) {
+            context.spec.instruments.posted_length.raise(1);
+        }
+        Ok(handle)
+    }
+
+    /// A request for a receive that is over already.
+    #[inline]
+    pub fn received_request(&mut self, context: u32, status: Status, error: Option<Error>) -> Result<Handle> {
+        let request = Request { status, error, ..Request::done(context) };
+        self.requests.insert(request).map_err(|_| too_many_requests())
+    }
+
+    /// The slot of the unexpected message that a receive would match.
+    #[inline]
+    fn find_unexpected(&mut self, context_id: u32, key: Key) -> Result<Option<u32>> {
+        match self.contexts.get_mut(context_id) {
+            None => Err(unknown_context(context_id)),
+            Some(context) => Ok(context.sides[(context_id & 1) as usize].unexpected.find(key)),
+        }
+    }
+
     /// Takes an unexpected message out of its queue, which `slot` names.
     #[inline]
     pub fn take_unexpected(&mut self, context_id: u32, slot: u32) -> (Key, Message) {

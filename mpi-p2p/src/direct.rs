@@ -1,0 +1,154 @@
+//! The direct receive: a blocking receive that waits without a request while its thread holds the lock.
+//!
+//! It stands behind all posted receives of its context, as the latest of them, and takes its message straight from
+//! the ring. When the wait gets long, before anybody else could enter, it is posted like any other.
+//! Invariant: at most one direct receive exists, and none when the lock is given up.
+
+use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+use mpi_core::{Handle, Status};
+use mpi_datatype::RecvBuf;
+use mpi_errors::{Error, Result};
+use mpi_fabric::Payload;
+
+use crate::chains::Key;
+use crate::core::{Core, State, deliver};
+use crate::instruments::CommInstruments;
+use crate::request::{Request, Work};
+use crate::transfer::{Matched, too_many_requests};
+
+/// No communicator has this context id: it is odd and the even id below it is never given out.
+const NO_CONTEXT: u32 = u32::MAX;
+
+/// How often a direct receive polls before it is posted: a microsecond or so.
+const POLLS: u32 = 128;
+
+pub(crate) struct Direct {
+    /// Context of the receive that waits, or [`NO_CONTEXT`].
+    context: u32,
+    key: Key,
+    buffer: RecvBuf<'static>,
+    outcome: Option<Outcome>,
+    /// Counts the receive as posted, if it is one of the program's own.
+    instruments: Option<&'static CommInstruments>,
+}
+
+/// How a direct receive came out.
+pub(crate) enum Outcome {
+    /// The message is in the buffer.
+    Received(Status, Option<Error>),
+    /// A large message was matched; its receive goes on as a request.
+    Under(Handle),
+}
+
+impl Direct {
+    pub fn new() -> Direct {
+        Direct {
+            context: NO_CONTEXT,
+            key: Key { source: 0, tag: 0 },
+            buffer: RecvBuf::empty(),
+            outcome: None,
+            instruments: None,
+        }
+    }
+
+    /// Ends the receive's time as the direct one and gives its buffer back. Nothing happens when it has ended.
+    #[inline]
+    fn leave(&mut self) -> RecvBuf<'static> {
+        self.context = NO_CONTEXT;
+        if let Some(instruments) = self.instruments.take() {
+            instruments.posted_length.lower(1);
+        }
+        std::mem::replace(&mut self.buffer, RecvBuf::empty())
+    }
+
+    #[inline]
+    pub fn wants(&self, context: u32, key: Key) -> bool {
+        self.context == context
+            && (self.key.source == key.source || self.key.source == MPI_ANY_SOURCE)
+            && (self.key.tag == key.tag || self.key.tag == MPI_ANY_TAG)
+    }
+
+    /// Puts the awaited message into the buffer.
+    #[inline]
+    pub fn deliver(&mut self, key: Key, payload: &Payload<'_>) {
+        let (status, error) = deliver(&mut self.buffer, key, payload);
+        self.outcome = Some(Outcome::Received(status, error));
+        self.leave();
+    }
+}
+
+impl Core {
+    /// Turns the direct receive into a request that the offer matches.
+    pub fn match_direct(&mut self, context: u32, from: u32, token: u64, offer: crate::wire::Offer, key: Key) {
+        let buffer = self.direct.leave();
+        let work = Work::Posted { key, node: 0, buffer };
+        match self.requests.insert(Request::waiting(context, work)) {
+            Ok(request) => {
+                self.matched.push(Matched { from, token, offer, key, request });
+                self.direct.outcome = Some(Outcome::Under(request));
+            }
+            Err(_) => self.direct.outcome = Some(Outcome::Received(Status::EMPTY, Some(too_many_requests()))),
+        }
+    }
+}
+
+impl State {
+    /// Polls for a message straight into `buffer`, for a while. The receive goes on as a request if it is not over by
+    /// then. The caller has seen that no unexpected message matches and no other work waits.
+    #[inline]
+    pub fn receive_directly(
+        &mut self,
+        context: u32,
+        key: Key,
+        buffer: RecvBuf<'static>,
+        instruments: Option<&'static CommInstruments>,
+    ) -> Result<Outcome> {
+        let direct = &mut self.core.direct;
+        direct.context = context;
+        direct.key = key;
+        direct.buffer = buffer;
+        direct.instruments = instruments;
+        if let Some(instruments) = instruments {
+            instruments.posted_length.raise(1);
+        }
+        for _ in 0..POLLS {
+            match self.endpoint.poll(&mut self.core) {
+                Ok(0) => {}
+                moved => {
+                    if let Some(outcome) = self.after_direct_poll(moved)? {
+                        return Ok(outcome);
+                    }
+                }
+            }
+        }
+        self.post_direct().map(Outcome::Under)
+    }
+
+    /// Carries out what a poll brought besides the awaited message.
+    #[inline]
+    fn after_direct_poll(&mut self, moved: Result<usize>) -> Result<Option<Outcome>> {
+        let worked = match moved {
+            Ok(moved) if self.core.has_work() => self.carry_on(moved),
+            other => other,
+        };
+        let direct = &mut self.core.direct;
+        match worked {
+            Ok(_) => Ok(direct.outcome.take()),
+            Err(fault) => {
+                // The buffer was lent for the call that ends here.
+                direct.leave();
+                direct.outcome = None;
+                Err(fault)
+            }
+        }
+    }
+
+    /// Posts the direct receive, behind all others of its context.
+    #[inline(never)]
+    fn post_direct(&mut self) -> Result<Handle> {
+        let direct = &mut self.core.direct;
+        let (context, key) = (direct.context, direct.key);
+        let buffer = direct.leave();
+        self.core.post(context, key, buffer)
+    }
+}
