@@ -42,9 +42,11 @@ pub fn run() -> Result<()> {
 
 fn mpiexec(prefix: &Path, program: &Path, preload: Option<&Path>) -> Result<()> {
     let mut command = Command::new(prefix.join("bin/mpiexec"));
-    command.args(["-n", "4"]).arg(program);
+    command.args(["-n", "4"]);
     if let Some(tool) = preload {
-        command.env("LD_PRELOAD", tool);
+        // Through `env`, so that the tool is in the program and not in the launcher.
+        command.arg("env").arg(format!("LD_PRELOAD={}", tool.display()));
     }
+    command.arg(program);
     process::must_shown(&mut command)
 }
