@@ -1,4 +1,154 @@
-//! Owned by spec.
-pub fn run() -> crate::Result<()> {
-    Err("not in the tree yet".into())
+//! `cargo xtask tidy`: the rules of the house that a program can check.
+//!
+//! Invariant: every check names each file that breaks its rule, and all checks run before the task fails.
+//! Not here: formatting and lints, which are cargo's.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Failure, Result, codegen, paths, ui};
+
+/// Files of hand-written Rust are shorter than this many lines.
+const LINES: usize = 500;
+
+/// The layers of the workspace, lowest first (DESIGN 1); a crate depends on crates of lower layers only.
+const LAYERS: [&[&str]; 9] = [
+    &["mpi-core"],
+    &["mpi-errors"],
+    &["mpi-t"],
+    &["mpi-datatype", "mpi-fabric"],
+    &["mpi-p2p"],
+    &["mpi-comm"],
+    &["mpi-coll"],
+    &["mpi-env"],
+    &["mpi", "mpi-capi"],
+];
+
+/// Crates beside the layers, with all that they may depend on.
+const BESIDE: [(&str, &[&str]); 2] = [("mpi-launch", &["mpi-core", "mpi-fabric"]), ("mpi-pmpi", &["mpi-core"])];
+
+/// The beginnings of paths that exist only on the machine where they were written.
+const MACHINE_PATHS: [&str; 3] = ["/home/", "/root/", "/Users/"];
+
+/// Runs all checks.
+pub fn run() -> Result<()> {
+    let root = paths::root();
+    let files = tracked(&root)?;
+    let mut wrong = Vec::new();
+    module_docs(&root, &files, &mut wrong)?;
+    file_lengths(&root, &files, &mut wrong)?;
+    machine_paths(&root, &files, &mut wrong)?;
+    dependencies(&root, &mut wrong)?;
+    for output in codegen::stale()? {
+        wrong.push(format!("{}: stale; run `cargo xtask codegen`", output.path.display()));
+    }
+    if wrong.is_empty() {
+        ui::note("tidy: nothing to say");
+        return Ok(());
+    }
+    Err(format!("tidy:\n  {}", wrong.join("\n  ")).into())
+}
+
+/// The files that git knows, and new ones that it does not ignore.
+fn tracked(root: &Path) -> Result<Vec<PathBuf>> {
+    let output = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .map_err(|error| Failure::from(error).during("git ls-files"))?;
+    if !output.status.success() {
+        return Err("git ls-files failed; tidy needs a checkout".into());
+    }
+    let names = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(names.lines().map(PathBuf::from).filter(|path| root.join(path).is_file()).collect())
+}
+
+fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+}
+
+fn is_generated(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "generated")
+}
+
+fn read(root: &Path, path: &Path) -> Result<String> {
+    // Not everything in the tree is text; what is not has no lines to complain about.
+    let bytes = fs::read(root.join(path)).map_err(|error| Failure::from(error).during(path.display()))?;
+    Ok(String::from_utf8(bytes).unwrap_or_default())
+}
+
+fn module_docs(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Result<()> {
+    for path in files.iter().filter(|path| is_rust(path)) {
+        if !read(root, path)?.starts_with("//!") {
+            wrong.push(format!("{}: does not open with `//!` docs", path.display()));
+        }
+    }
+    Ok(())
+}
+
+fn file_lengths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Result<()> {
+    for path in files.iter().filter(|path| is_rust(path) && !is_generated(path)) {
+        let lines = read(root, path)?.lines().count();
+        if lines >= LINES {
+            wrong.push(format!("{}: {lines} lines; {LINES} are too many for one idea", path.display()));
+        }
+    }
+    Ok(())
+}
+
+fn machine_paths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Result<()> {
+    let own = root.display().to_string();
+    for path in files.iter().filter(|path| !path.ends_with("xtask/src/tidy.rs")) {
+        for (number, line) in read(root, path)?.lines().enumerate() {
+            let found = MACHINE_PATHS.iter().copied().chain([own.as_str()]).find(|start| line.contains(start));
+            if let Some(start) = found {
+                wrong.push(format!("{}:{}: a path of one machine ({start}...)", path.display(), number + 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks the manifest of every crate that has a place among the layers.
+fn dependencies(root: &Path, wrong: &mut Vec<String>) -> Result<()> {
+    let layer: HashMap<&str, usize> =
+        LAYERS.iter().enumerate().flat_map(|(index, names)| names.iter().map(move |name| (*name, index))).collect();
+    for (name, index) in &layer {
+        for used in workspace_dependencies(root, name)? {
+            match layer.get(used.as_str()) {
+                Some(below) if below < index => {}
+                None if BESIDE.iter().any(|(beside, _)| *beside == used) && *index + 1 >= layer["mpi-env"] => {}
+                _ => wrong.push(format!("{name}/Cargo.toml: {name} must not depend on {used}")),
+            }
+        }
+    }
+    for (name, allowed) in BESIDE {
+        for used in workspace_dependencies(root, name)? {
+            if !allowed.contains(&used.as_str()) {
+                wrong.push(format!("{name}/Cargo.toml: {name} must not depend on {used}"));
+            }
+        }
+    }
+    wrong.sort();
+    Ok(())
+}
+
+/// The crates of the workspace that a crate needs to be built; what its tests need does not count.
+fn workspace_dependencies(root: &Path, name: &str) -> Result<Vec<String>> {
+    let manifest = read(root, &Path::new(name).join("Cargo.toml"))?;
+    let mut within = false;
+    let mut used = Vec::new();
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            within = line == "[dependencies]";
+        } else if within {
+            let key = line.split(['.', '=', ' ']).next().unwrap_or_default();
+            if key == "mpi" || key.starts_with("mpi-") {
+                used.push(key.to_owned());
+            }
+        }
+    }
+    Ok(used)
 }

@@ -35,7 +35,8 @@ pub fn module(chapters: &[&str]) -> String {
         "//! The C entry points, one module a chapter.\n//! {GENERATED}\n\n\
          #![allow(missing_docs, non_snake_case)] // the names are the standard's own\n\
          #![allow(clippy::missing_safety_doc)] // the contract is the standard's, in mpi.h\n\
-         #![allow(clippy::too_many_arguments)] // as many as the standard says\n\n\
+         #![allow(clippy::too_many_arguments)] // as many as the standard says\n\
+         #![allow(clippy::unnecessary_cast)] // one text for both forms\n\n\
          #[cfg(feature = \"mpi-names\")]\nmod aliases;\n"
     );
     for chapter in chapters {
@@ -74,7 +75,8 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
             let on = error_object(spec, function);
             let _ = writeln!(text, "    entry::running({id}, {on}, |cx| {{\n{}", body.text);
             let all = ["cx".to_owned()].into_iter().chain(body.arguments).collect::<Vec<_>>().join(", ");
-            let _ = writeln!(text, "        imp::{implementation}({all})\n    }})\n}}");
+            let _ = writeln!(text, "        {}", recorded(spec, function));
+            let _ = writeln!(text, "        record.end(imp::{implementation}({all}))\n    }})\n}}");
         }
         _ => {
             let _ = writeln!(text, "    entry::anytime({id}, || {{\n{}", body.text);
@@ -90,6 +92,22 @@ fn error_object(spec: &Spec, function: &Function) -> String {
         parameter.direction == Direction::In && spec.kind(parameter).check_in.as_deref() == Some("cx.comm")
     });
     object.map_or_else(|| "0".to_owned(), rust_name)
+}
+
+/// The line that writes the call into the flight recorder: its peer, tag and count, as far as it has them.
+fn recorded(spec: &Spec, function: &Function) -> String {
+    let first = |checks: &[&str]| {
+        let mut fitting = function.parameters.iter().filter(|parameter| {
+            parameter.direction == Direction::In
+                && !parameter.has("late")
+                && spec.kind(parameter).check_in.as_deref().is_some_and(|check| checks.contains(&check))
+        });
+        fitting.next().map(rust_name)
+    };
+    let peer = first(&["cx.dest", "cx.source", "cx.root"]).map_or("-1".to_owned(), |name| format!("{name} as i32"));
+    let tag = first(&["check::tag", "check::any_tag"]).unwrap_or_else(|| "0".to_owned());
+    let count = first(&["check::count"]).unwrap_or_else(|| "0".to_owned());
+    format!("let record = cx.record({peer}, {tag}, {count});")
 }
 
 struct Checks {
@@ -138,7 +156,7 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
             format!("spec: {}: a check needs a running library, but state is not `running`", function.name).into()
         );
     }
-    if uses_cx {
+    if checks.text.contains("= cx.comm(") {
         checks.text.insert_str(0, "        let mut cx = cx;\n");
     }
     let arguments = function.parameters.iter().enumerate();

@@ -47,7 +47,7 @@ pub fn run(check: bool) -> Result<()> {
             fs::create_dir_all(folder)?;
         }
         fs::write(&path, &output.text).map_err(|error| Failure::from(error).during(path.display()))?;
-        ui::note(&format!("codegen: wrote {}", output.path.display()));
+        ui::note(format!("codegen: wrote {}", output.path.display()));
     }
     Ok(())
 }

@@ -1,0 +1,347 @@
+//! Checks of arguments that need no process: addresses, counts, tags, texts. The doors from C pointers to Rust values.
+//!
+//! Invariant: whatever a check lets pass, the implementation may use; whatever it refuses is an error that names the
+//! argument and its value. Outputs are written through [`Out`], after the work is done.
+//! Not here: handles and ranks, which need the process (`cx`).
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+
+use mpi_core::{Status, abi};
+use mpi_errors::{Error, Result};
+
+/// Where a result goes: an address that is not NULL.
+#[derive(Debug)]
+pub struct Out<T> {
+    address: *mut T,
+}
+
+impl<T> Clone for Out<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Out<T> {}
+
+impl<T: Copy> Out<T> {
+    /// Stores the result.
+    #[inline]
+    pub fn set(self, value: T) {
+        // SAFETY: the program passed the address of a variable of this type; it is not NULL. C does not promise
+        // alignment beyond the type's own, which `write_unaligned` does not need.
+        unsafe { self.address.write_unaligned(value) }
+    }
+
+    /// What stands there, for arguments that go both ways.
+    #[inline]
+    pub fn get(self) -> T {
+        // SAFETY: as in `set`; the program initialised the variable, because the argument also goes in.
+        unsafe { self.address.read_unaligned() }
+    }
+}
+
+/// The address of a result.
+#[inline]
+pub fn out<T>(name: &'static str, address: *mut T) -> Result<Out<T>> {
+    if address.is_null() { Err(null(name)) } else { Ok(Out { address }) }
+}
+
+/// Where an address or a text goes; declared as `void *` or `char *`.
+#[inline]
+pub fn pointer<T>(name: &'static str, address: *mut T) -> Result<*mut T> {
+    if address.is_null() { Err(null(name)) } else { Ok(address) }
+}
+
+/// Where a status goes; nowhere for `MPI_STATUS_IGNORE`.
+#[derive(Debug, Clone, Copy)]
+pub struct StatusOut {
+    address: *mut Status,
+}
+
+impl StatusOut {
+    /// Stores source, tag and length; the error field stays as it is, for a call that completes one operation
+    /// returns its error (MPI-5.0, 3.2.5).
+    #[inline]
+    pub fn set(self, status: Status) {
+        if !self.address.is_null() {
+            // SAFETY: the program passed the address of a status, or MPI_STATUS_IGNORE, which is NULL.
+            unsafe {
+                let error = (&raw const (*self.address).error).read_unaligned();
+                self.address.write_unaligned(Status { error, ..status });
+            }
+        }
+    }
+
+    /// What stands there; an empty status for `MPI_STATUS_IGNORE`.
+    pub fn get(self) -> Option<Status> {
+        // SAFETY: as in `set`.
+        (!self.address.is_null()).then(|| unsafe { self.address.read_unaligned() })
+    }
+
+    /// Stores all of a status, its error field included.
+    pub fn set_all(self, status: Status) {
+        if !self.address.is_null() {
+            // SAFETY: as in `set`.
+            unsafe { self.address.write_unaligned(status) }
+        }
+    }
+}
+
+/// The address of a status that is written, or `MPI_STATUS_IGNORE`.
+#[inline]
+pub fn status_out(_name: &'static str, address: *mut Status) -> Result<StatusOut> {
+    Ok(StatusOut { address })
+}
+
+/// A status that is read. `MPI_STATUS_IGNORE` is none.
+#[inline]
+pub fn status(name: &'static str, address: *const Status) -> Result<Status> {
+    if address.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: the program passed the address of a status.
+    Ok(unsafe { address.read_unaligned() })
+}
+
+/// Where an array of statuses goes, one for each operation; nowhere for `MPI_STATUSES_IGNORE`.
+#[derive(Debug, Clone, Copy)]
+pub struct StatusesOut {
+    address: *mut Status,
+}
+
+impl StatusesOut {
+    /// The array at this address.
+    pub fn new(address: *mut Status) -> StatusesOut {
+        StatusesOut { address }
+    }
+
+    /// Stores the status of operation `index`, which is below the array's length, with its error field.
+    #[inline]
+    pub fn set(self, index: usize, status: Status) {
+        if !self.address.is_null() {
+            // SAFETY: the program passed as many statuses as operations.
+            unsafe { self.address.add(index).write_unaligned(status) }
+        }
+    }
+
+    /// Stores source, tag and length, but leaves the error field as it is: it means something only when the call
+    /// returns `MPI_ERR_IN_STATUS`.
+    #[inline]
+    pub fn set_keeping_error(self, index: usize, status: Status) {
+        StatusOut { address: if self.address.is_null() { self.address } else { self.address.wrapping_add(index) } }
+            .set(status);
+    }
+
+    /// Stores only the error field.
+    pub fn set_error(self, index: usize, error: c_int) {
+        if !self.address.is_null() {
+            // SAFETY: as in `set`.
+            unsafe { (&raw mut (*self.address.add(index)).error).write_unaligned(error) }
+        }
+    }
+}
+
+/// Where a count goes; its size is that of the call's form.
+#[derive(Debug, Clone, Copy)]
+pub enum CountOut {
+    /// A C int.
+    Int(Out<c_int>),
+    /// An `MPI_Aint`.
+    Aint(Out<isize>),
+    /// An `MPI_Count`.
+    Count(Out<i64>),
+}
+
+impl CountOut {
+    /// Stores a count; `MPI_UNDEFINED` where it does not fit (MPI-5.0, 3.2.5 and 5.1.5).
+    #[inline]
+    pub fn set(self, value: i64) {
+        match self {
+            CountOut::Int(out) => out.set(c_int::try_from(value).unwrap_or(abi::MPI_UNDEFINED)),
+            CountOut::Aint(out) => out.set(isize::try_from(value).unwrap_or(abi::MPI_UNDEFINED as isize)),
+            CountOut::Count(out) => out.set(value),
+        }
+    }
+}
+
+/// The types a count may have in C.
+pub trait CountWord: Sized {
+    /// The place for a count of this type.
+    fn place(out: Out<Self>) -> CountOut;
+}
+
+impl CountWord for c_int {
+    fn place(out: Out<Self>) -> CountOut {
+        CountOut::Int(out)
+    }
+}
+
+impl CountWord for isize {
+    fn place(out: Out<Self>) -> CountOut {
+        CountOut::Aint(out)
+    }
+}
+
+impl CountWord for i64 {
+    fn place(out: Out<Self>) -> CountOut {
+        CountOut::Count(out)
+    }
+}
+
+/// The address of a count that comes out.
+#[inline]
+pub fn count_out<T: CountWord>(name: &'static str, address: *mut T) -> Result<CountOut> {
+    out(name, address).map(T::place)
+}
+
+/// A number of elements.
+#[inline]
+pub fn count(name: &'static str, value: i64) -> Result<u64> {
+    if value < 0 { Err(negative(name, value, abi::MPI_ERR_COUNT, "a count must not be negative")) } else { Ok(value as u64) }
+}
+
+/// A number of bytes.
+#[inline]
+pub fn size(name: &'static str, value: i64) -> Result<u64> {
+    if value < 0 { Err(negative(name, value, abi::MPI_ERR_ARG, "a size must not be negative")) } else { Ok(value as u64) }
+}
+
+/// The length of an array.
+#[inline]
+pub fn length(name: &'static str, value: c_int) -> Result<usize> {
+    if value < 0 {
+        Err(negative(name, i64::from(value), abi::MPI_ERR_ARG, "an array's length must not be negative"))
+    } else {
+        Ok(value as usize)
+    }
+}
+
+/// A tag to send with.
+#[inline]
+pub fn tag(name: &'static str, value: c_int) -> Result<c_int> {
+    if value < 0 { Err(bad_tag(name, value, false)) } else { Ok(value) }
+}
+
+/// A tag to receive with.
+#[inline]
+pub fn any_tag(name: &'static str, value: c_int) -> Result<c_int> {
+    if value < 0 && value != abi::MPI_ANY_TAG { Err(bad_tag(name, value, true)) } else { Ok(value) }
+}
+
+/// A truth value: 0 is false.
+#[inline]
+pub fn logical(_name: &'static str, value: c_int) -> Result<bool> {
+    Ok(value != 0)
+}
+
+/// A level of thread support.
+pub fn thread_level(name: &'static str, value: c_int) -> Result<c_int> {
+    const LEVELS: [c_int; 4] = [
+        abi::MPI_THREAD_SINGLE,
+        abi::MPI_THREAD_FUNNELED,
+        abi::MPI_THREAD_SERIALIZED,
+        abi::MPI_THREAD_MULTIPLE,
+    ];
+    if LEVELS.contains(&value) {
+        return Ok(value);
+    }
+    let rule = "a thread level is MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE";
+    Err(Error::new(abi::MPI_ERR_ARG, rule).arg(name, &value))
+}
+
+/// A callback of the program's, as the address of its code; `large` is said back for those that have two forms.
+pub fn function(name: &'static str, address: usize, large: bool) -> Result<Function> {
+    if address == 0 { Err(null(name)) } else { Ok(Function { address, large }) }
+}
+
+/// A callback whose only form takes `int` counts or none.
+pub fn callback(name: &'static str, address: usize) -> Result<Function> {
+    function(name, address, false)
+}
+
+/// A callback of the program's.
+#[derive(Debug, Clone, Copy)]
+pub struct Function {
+    /// Address of its code; not 0.
+    pub address: usize,
+    /// Whether it takes `MPI_Count` where the other form takes `int`.
+    pub large: bool,
+}
+
+/// A text that goes in.
+pub fn text<'a>(name: &'static str, address: *const c_char) -> Result<&'a CStr> {
+    if address.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: the program passed a C string, which lives at least as long as the call.
+    Ok(unsafe { CStr::from_ptr(address) })
+}
+
+/// An array that goes both ways: nothing else refers to it while the call lasts.
+#[inline]
+pub fn slice<'a, T>(name: &'static str, address: *mut T, length: usize) -> Result<&'a mut [T]> {
+    if length == 0 {
+        return Ok(&mut []);
+    }
+    if address.is_null() || !address.is_aligned() {
+        return Err(null(name));
+    }
+    // SAFETY: the program passed an array of `length` elements, which it leaves alone during the call.
+    Ok(unsafe { core::slice::from_raw_parts_mut(address, length) })
+}
+
+/// Copies a text into the program's memory of `room` bytes, cut to fit and ended by a NUL; returns the length stored.
+///
+/// # Safety
+/// `room` bytes at `address` are writable.
+pub unsafe fn store_text(address: *mut c_char, room: usize, text: &str) -> usize {
+    let mut length = text.len().min(room.saturating_sub(1));
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    if room > 0 {
+        // SAFETY: the caller vouches for `room` bytes, and `length + 1 <= room`.
+        unsafe {
+            core::ptr::copy_nonoverlapping(text.as_ptr(), address.cast::<u8>(), length);
+            address.add(length).write(0);
+        }
+    }
+    length
+}
+
+/// Whether a buffer address is one of the constants that are no memory: `MPI_BOTTOM`, `MPI_IN_PLACE` and the like.
+#[inline]
+pub fn is_no_memory(address: *const c_void) -> bool {
+    (address as usize) < 16
+}
+
+/// A buffer address that is no memory although there are data.
+#[cold]
+pub fn bad_buffer(name: &'static str, address: *const c_void) -> Error {
+    let rule = match address as usize {
+        abi::MPI_BOTTOM => "there are data, and no datatype used here has absolute addresses",
+        abi::MPI_IN_PLACE => "MPI_IN_PLACE is not allowed for this argument",
+        _ => "that is no address of memory",
+    };
+    Error::new(abi::MPI_ERR_BUFFER, rule).arg(name, &format_args!("{address:p}"))
+}
+
+#[cold]
+fn null(name: &'static str) -> Error {
+    Error::new(abi::MPI_ERR_ARG, "an address is needed").arg(name, &"NULL")
+}
+
+#[cold]
+fn negative(name: &'static str, value: i64, class: c_int, rule: &'static str) -> Error {
+    Error::new(class, rule).arg(name, &value)
+}
+
+#[cold]
+fn bad_tag(name: &'static str, value: c_int, receiving: bool) -> Error {
+    let rule = match (value, receiving) {
+        (abi::MPI_ANY_TAG, _) => "MPI_ANY_TAG is for receiving only",
+        (_, true) => "a tag is not negative, or MPI_ANY_TAG",
+        (_, false) => "a tag is not negative",
+    };
+    Error::new(abi::MPI_ERR_TAG, rule).arg(name, &value)
+}

@@ -1,0 +1,233 @@
+//! The context of one call: the process, its lock, and the communicator it speaks of.
+//!
+//! Invariant: a `Cx` exists only between initialisation and finalisation, and while it exists its guard is held.
+//! Not here: checks that need no process (`check`).
+
+use core::ffi::c_void;
+use core::ops::Deref;
+
+use mpi_coll::op::Op;
+use mpi_core::{Guard, Handle, abi};
+use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined};
+use mpi_env::Process;
+use mpi_errors::{Error, Result};
+use mpi_fabric::{Mark, Recorder};
+
+use crate::check;
+use crate::errors::Outcome;
+
+/// One call's view of the library.
+pub struct Cx {
+    /// The process.
+    pub process: &'static Process,
+    /// Its lock, held.
+    pub guard: Guard<'static>,
+    function: u16,
+    comm: CommView,
+}
+
+/// What the message path needs of a communicator.
+#[derive(Debug, Clone, Copy)]
+pub struct CommView {
+    /// Its handle.
+    pub handle: Handle,
+    /// Context id of its point-to-point messages.
+    pub context: u32,
+    /// This process's rank in it.
+    pub rank: u32,
+    /// Number of its processes.
+    pub size: u32,
+}
+
+impl CommView {
+    const NONE: CommView = CommView { handle: Handle(abi::MPI_COMM_NULL), context: 0, rank: 0, size: 0 };
+}
+
+/// A datatype with the word that names it; the predefined ones cost no count of references.
+#[derive(Debug)]
+pub struct TypeRef {
+    word: usize,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    Predefined(&'static Datatype),
+    Own(Box<Datatype>),
+}
+
+impl TypeRef {
+    /// The handle word.
+    pub fn word(&self) -> usize {
+        self.word
+    }
+}
+
+impl Deref for TypeRef {
+    type Target = Datatype;
+
+    #[inline]
+    fn deref(&self) -> &Datatype {
+        match &self.held {
+            Held::Predefined(datatype) => datatype,
+            Held::Own(datatype) => datatype,
+        }
+    }
+}
+
+/// A call's entry in the flight recorder.
+pub struct Record {
+    recorder: &'static Recorder,
+    mark: Mark,
+}
+
+impl Record {
+    /// Says that the call is over.
+    #[inline]
+    pub fn end(self, outcome: Outcome) -> Outcome {
+        self.recorder.leave(self.mark);
+        outcome
+    }
+}
+
+impl Cx {
+    /// Enters the library; an error before initialisation and after finalisation.
+    #[inline]
+    pub fn enter(function: u16) -> Result<Cx> {
+        let process = mpi_env::running()?;
+        Ok(Cx { process, guard: process.engine.lock(), function, comm: CommView::NONE })
+    }
+
+    /// Writes the call into the flight recorder.
+    #[inline]
+    pub fn record(&self, peer: i32, tag: i32, count: u64) -> Record {
+        let recorder = &self.process.recorder;
+        Record { recorder, mark: recorder.enter(self.function, self.comm.context, peer, tag, count) }
+    }
+
+    /// A communicator.
+    #[inline]
+    pub fn comm(&mut self, name: &'static str, word: usize) -> Result<CommView> {
+        match self.process.comm(&self.guard, Handle(word)) {
+            Some(comm) => {
+                self.comm =
+                    CommView { handle: Handle(word), context: comm.context(), rank: comm.rank(), size: comm.size() };
+                Ok(self.comm)
+            }
+            None => Err(self.no_comm(name, word)),
+        }
+    }
+
+    /// A datatype.
+    #[inline]
+    pub fn datatype(&self, name: &'static str, word: usize) -> Result<TypeRef> {
+        match predefined(word) {
+            Some(datatype) => Ok(TypeRef { word, held: Held::Predefined(datatype) }),
+            None => self.own_datatype(name, word),
+        }
+    }
+
+    #[cold]
+    fn own_datatype(&self, name: &'static str, word: usize) -> Result<TypeRef> {
+        match self.process.datatypes.get(&self.guard).get(Handle(word)) {
+            Some(datatype) => Ok(TypeRef { word, held: Held::Own(Box::new(datatype.clone())) }),
+            None => Err(bad_handle(name, word, abi::MPI_ERR_TYPE, ("datatype", abi::MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"))),
+        }
+    }
+
+    /// A reduction operation.
+    pub fn op(&self, name: &'static str, word: usize) -> Result<Op> {
+        match Op::predefined(word).or_else(|| self.process.ops.get(&self.guard).get(Handle(word))) {
+            Some(op) => Ok(op.clone()),
+            None => Err(bad_handle(name, word, abi::MPI_ERR_OP, ("operation", abi::MPI_OP_NULL, "MPI_OP_NULL"))),
+        }
+    }
+
+    /// A rank to send to.
+    #[inline]
+    pub fn dest(&self, name: &'static str, rank: i32) -> Result<i32> {
+        if (rank as u32) < self.comm.size || rank == abi::MPI_PROC_NULL { Ok(rank) } else { Err(self.bad_rank(name, rank)) }
+    }
+
+    /// A rank to receive from.
+    #[inline]
+    pub fn source(&self, name: &'static str, rank: i32) -> Result<i32> {
+        match rank {
+            abi::MPI_ANY_SOURCE => Ok(rank),
+            _ => self.dest(name, rank),
+        }
+    }
+
+    /// The rank of a root.
+    #[inline]
+    pub fn root(&self, name: &'static str, rank: i32) -> Result<u32> {
+        if (rank as u32) < self.comm.size {
+            return Ok(rank as u32);
+        }
+        let rule = format!("the communicator has {} processes", self.comm.size);
+        Err(Error::new(abi::MPI_ERR_ROOT, rule).arg(name, &rank))
+    }
+
+    /// Memory to send from. The engine may keep it until the operation is complete: that it stays is the program's
+    /// promise (MPI-5.0, 3.7.2).
+    #[inline]
+    pub fn send_buffer(
+        &self,
+        name: &'static str,
+        address: *const c_void,
+        count: u64,
+        datatype: &Datatype,
+    ) -> Result<SendBuf<'static>> {
+        if check::is_no_memory(address) && count != 0 && datatype.size() != 0 {
+            return Err(check::bad_buffer(name, address));
+        }
+        // SAFETY: the program passed a buffer of `count` elements, and leaves it alone until the operation is done.
+        Ok(unsafe { SendBuf::new(address.cast(), count, datatype) })
+    }
+
+    /// Memory to receive into, as [`Cx::send_buffer`].
+    #[inline]
+    pub fn recv_buffer(
+        &self,
+        name: &'static str,
+        address: *mut c_void,
+        count: u64,
+        datatype: &Datatype,
+    ) -> Result<RecvBuf<'static>> {
+        if check::is_no_memory(address) && count != 0 && datatype.size() != 0 {
+            return Err(check::bad_buffer(name, address));
+        }
+        // SAFETY: as in `send_buffer`.
+        Ok(unsafe { RecvBuf::new(address.cast(), count, datatype) })
+    }
+
+    #[cold]
+    fn no_comm(&self, name: &'static str, word: usize) -> Error {
+        bad_handle(name, word, abi::MPI_ERR_COMM, ("communicator", abi::MPI_COMM_NULL, "MPI_COMM_NULL"))
+    }
+
+    #[cold]
+    fn bad_rank(&self, name: &'static str, rank: i32) -> Error {
+        let rule = format!("the communicator has {} processes, numbered from 0", self.comm.size);
+        Error::new(abi::MPI_ERR_RANK, rule).arg(name, &rank)
+    }
+}
+
+/// A word that is no handle of its kind: the null handle, one that was freed, of another kind, or no handle at all.
+#[cold]
+pub fn bad_handle(
+    name: &'static str,
+    word: usize,
+    class: i32,
+    (kind, null, null_name): (&str, usize, &str),
+) -> Error {
+    if word == null {
+        return Error::new(class, format!("a {kind} is needed")).arg(name, &null_name);
+    }
+    let why = match Handle(word).kind() {
+        _ if word == 0 => format!("0 is never a handle; a {kind} is needed"),
+        Some(found) => format!("no {kind} has that handle, which looks like a handle of a {found:?}; was it freed?"),
+        None => format!("no {kind} has that handle"),
+    };
+    Error::new(class, why).arg(name, &format_args!("{word:#x}"))
+}

@@ -1,0 +1,240 @@
+//! Collective operations (MPI-5.0, chapter 6): which buffers are significant, and `MPI_IN_PLACE`.
+//!
+//! Invariant: a collective runs with no guard held, because it takes the lock for each of its messages.
+//! Not here: the algorithms (mpi-coll).
+
+use core::ffi::c_void;
+use std::sync::Arc;
+
+use mpi_coll::Reduction;
+use mpi_comm::Comm;
+use mpi_core::abi;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_env::Process;
+use mpi_errors::{Error, Result};
+
+use crate::check;
+use crate::cx::{CommView, Cx, TypeRef};
+use crate::errors::Outcome;
+
+/// The process and the whole communicator, once the lock is given up.
+fn enter(cx: Cx, comm: CommView) -> Result<(&'static Process, Arc<Comm>)> {
+    let whole = cx.whole_comm(comm.handle)?;
+    Ok((cx.process, whole))
+}
+
+/// `MPI_Barrier`
+pub fn barrier(cx: Cx, comm: CommView) -> Outcome {
+    let (process, comm) = enter(cx, comm)?;
+    Ok(process.coll.barrier(&comm)?)
+}
+
+/// `MPI_Bcast`
+pub fn bcast(cx: Cx, buffer: RecvBuf<'_>, root: u32, comm: CommView) -> Outcome {
+    let (process, comm) = enter(cx, comm)?;
+    Ok(process.coll.bcast(&comm, buffer, root)?)
+}
+
+/// `MPI_Reduce`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn reduce(
+    cx: Cx,
+    send: *const c_void,
+    recv: *mut c_void,
+    count: u64,
+    datatype: TypeRef,
+    op: usize,
+    root: u32,
+    comm: CommView,
+) -> Outcome {
+    let op = cx.op("op", op)?;
+    let at_root = root == comm.rank;
+    let recv = match at_root {
+        true => Some(cx.recv_buffer("recvbuf", recv, count, &datatype)?),
+        false => None,
+    };
+    let send = match is_in_place(send) {
+        true if !at_root => return Err(in_place("sendbuf").into()),
+        true => None,
+        false => Some(cx.send_buffer("sendbuf", send, count, &datatype)?),
+    };
+    distinct(&send, &recv)?;
+    let (process, comm) = enter(cx, comm)?;
+    let reduction = Reduction { op: &op, datatype: &datatype, handle: datatype.word(), count };
+    Ok(process.coll.reduce(&comm, send, recv, &reduction, root)?)
+}
+
+/// `MPI_Allreduce`
+pub fn allreduce(
+    cx: Cx,
+    send: *const c_void,
+    recv: *mut c_void,
+    count: u64,
+    datatype: TypeRef,
+    op: usize,
+    comm: CommView,
+) -> Outcome {
+    let op = cx.op("op", op)?;
+    let recv = cx.recv_buffer("recvbuf", recv, count, &datatype)?;
+    let send = match is_in_place(send) {
+        true => None,
+        false => Some(cx.send_buffer("sendbuf", send, count, &datatype)?),
+    };
+    let recv = Some(recv);
+    distinct(&send, &recv)?;
+    let (process, comm) = enter(cx, comm)?;
+    let reduction = Reduction { op: &op, datatype: &datatype, handle: datatype.word(), count };
+    match recv {
+        Some(recv) => Ok(process.coll.allreduce(&comm, send, recv, &reduction)?),
+        None => Ok(()),
+    }
+}
+
+/// One side of a collective as the program passed it: nothing of it has been checked.
+struct Side<B> {
+    names: [&'static str; 3],
+    buffer: B,
+    count: i64,
+    datatype: usize,
+}
+
+impl<B> Side<B> {
+    /// The number of elements for `parts` processes, and their type.
+    fn described(&self, cx: &Cx, parts: u32) -> Result<(u64, TypeRef)> {
+        let count = check::count(self.names[1], self.count)?;
+        Ok((count.saturating_mul(u64::from(parts)), cx.datatype(self.names[2], self.datatype)?))
+    }
+}
+
+fn sending<C: Into<i64>>(buffer: *const c_void, count: C, datatype: usize) -> Side<*const c_void> {
+    Side { names: ["sendbuf", "sendcount", "sendtype"], buffer, count: count.into(), datatype }
+}
+
+fn receiving<C: Into<i64>>(buffer: *mut c_void, count: C, datatype: usize) -> Side<*mut c_void> {
+    Side { names: ["recvbuf", "recvcount", "recvtype"], buffer, count: count.into(), datatype }
+}
+
+impl Side<*const c_void> {
+    /// The buffer of what goes to `parts` processes.
+    fn send(&self, cx: &Cx, parts: u32) -> Result<SendBuf<'static>> {
+        let (count, datatype) = self.described(cx, parts)?;
+        cx.send_buffer(self.names[0], self.buffer, count, &datatype)
+    }
+
+    /// The same; `None` for `MPI_IN_PLACE`, whose count and type mean nothing.
+    fn send_or_in_place(&self, cx: &Cx, parts: u32) -> Result<Option<SendBuf<'static>>> {
+        if is_in_place(self.buffer) { Ok(None) } else { self.send(cx, parts).map(Some) }
+    }
+}
+
+impl Side<*mut c_void> {
+    /// The buffer of what comes from `parts` processes.
+    fn recv(&self, cx: &Cx, parts: u32) -> Result<RecvBuf<'static>> {
+        let (count, datatype) = self.described(cx, parts)?;
+        cx.recv_buffer(self.names[0], self.buffer, count, &datatype)
+    }
+}
+
+/// `MPI_Gather`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn gather<C: Into<i64>>(
+    cx: Cx,
+    sendbuf: *const c_void,
+    sendcount: C,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: C,
+    recvtype: usize,
+    root: u32,
+    comm: CommView,
+) -> Outcome {
+    let (send, recv) = (sending(sendbuf, sendcount, sendtype), receiving(recvbuf, recvcount, recvtype));
+    let (send, recv) = match root == comm.rank {
+        true => (send.send_or_in_place(&cx, 1)?, Some(recv.recv(&cx, comm.size)?)),
+        false => (Some(send.send(&cx, 1)?), None),
+    };
+    distinct(&send, &recv)?;
+    let (process, comm) = enter(cx, comm)?;
+    Ok(process.coll.gather(&comm, send, recv, root)?)
+}
+
+/// `MPI_Scatter`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn scatter<C: Into<i64>>(
+    cx: Cx,
+    sendbuf: *const c_void,
+    sendcount: C,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: C,
+    recvtype: usize,
+    root: u32,
+    comm: CommView,
+) -> Outcome {
+    let (send, recv) = (sending(sendbuf, sendcount, sendtype), receiving(recvbuf, recvcount, recvtype));
+    let (send, recv) = match root == comm.rank {
+        true if is_in_place(recv.buffer) => (Some(send.send(&cx, comm.size)?), None),
+        true => (Some(send.send(&cx, comm.size)?), Some(recv.recv(&cx, 1)?)),
+        false => (None, Some(recv.recv(&cx, 1)?)),
+    };
+    distinct(&send, &recv)?;
+    let (process, comm) = enter(cx, comm)?;
+    Ok(process.coll.scatter(&comm, send, recv, root)?)
+}
+
+/// `MPI_Allgather`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn allgather<C: Into<i64>>(
+    cx: Cx,
+    sendbuf: *const c_void,
+    sendcount: C,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: C,
+    recvtype: usize,
+    comm: CommView,
+) -> Outcome {
+    let recv = receiving(recvbuf, recvcount, recvtype).recv(&cx, comm.size)?;
+    let send = sending(sendbuf, sendcount, sendtype).send_or_in_place(&cx, 1)?;
+    let (process, comm) = enter(cx, comm)?;
+    Ok(process.coll.allgather(&comm, send, recv)?)
+}
+
+/// `MPI_Alltoall`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn alltoall<C: Into<i64>>(
+    cx: Cx,
+    sendbuf: *const c_void,
+    sendcount: C,
+    sendtype: usize,
+    recvbuf: *mut c_void,
+    recvcount: C,
+    recvtype: usize,
+    comm: CommView,
+) -> Outcome {
+    let recv = receiving(recvbuf, recvcount, recvtype).recv(&cx, comm.size)?;
+    let send = sending(sendbuf, sendcount, sendtype).send_or_in_place(&cx, comm.size)?;
+    let (process, comm) = enter(cx, comm)?;
+    Ok(process.coll.alltoall(&comm, send, recv)?)
+}
+
+fn is_in_place(buffer: *const c_void) -> bool {
+    buffer as usize == abi::MPI_IN_PLACE
+}
+
+#[cold]
+fn in_place(name: &'static str) -> Error {
+    Error::new(abi::MPI_ERR_BUFFER, "only the root may pass that here").arg(name, &"MPI_IN_PLACE")
+}
+
+/// Refuses the same address for both buffers, the usual mistake where `MPI_IN_PLACE` was meant.
+fn distinct(send: &Option<SendBuf<'_>>, recv: &Option<RecvBuf<'_>>) -> Result<()> {
+    let (Some(send), Some(recv)) = (send, recv) else { return Ok(()) };
+    let same = send.bytes() > 0 && recv.bytes() > 0 && send.address().is_some() && send.address() == recv.address();
+    if !same {
+        return Ok(());
+    }
+    let address = send.address().unwrap_or_default();
+    let rule = "both buffers are the same memory; pass MPI_IN_PLACE where one buffer is meant";
+    Err(Error::new(abi::MPI_ERR_BUFFER, rule).arg("sendbuf", &format_args!("{address:#x}")))
+}

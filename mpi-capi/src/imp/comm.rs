@@ -1,0 +1,71 @@
+//! Communicators (MPI-5.0, chapter 7).
+
+use core::ffi::{CStr, c_char};
+
+use mpi_core::abi;
+use mpi_errors::Error;
+
+use crate::check::{self, Out};
+use crate::cx::{CommView, Cx};
+use crate::errors::Outcome;
+
+/// `MPI_Comm_rank`
+#[inline]
+pub fn comm_rank(_cx: Cx, comm: CommView, rank: Out<i32>) -> Outcome {
+    rank.set(comm.rank as i32);
+    Ok(())
+}
+
+/// `MPI_Comm_size`
+#[inline]
+pub fn comm_size(_cx: Cx, comm: CommView, size: Out<i32>) -> Outcome {
+    size.set(comm.size as i32);
+    Ok(())
+}
+
+/// `MPI_Comm_dup`
+pub fn comm_dup(cx: Cx, comm: CommView, new: Out<usize>) -> Outcome {
+    let process = cx.process;
+    // Collective: the lock is given up first.
+    drop(cx);
+    new.set(process.comm_dup(comm.handle)?.0);
+    Ok(())
+}
+
+/// `MPI_Comm_free`
+pub fn comm_free(mut cx: Cx, comm: Out<usize>) -> Outcome {
+    let handle = cx.comm("comm", comm.get())?.handle;
+    if matches!(handle.0, abi::MPI_COMM_WORLD | abi::MPI_COMM_SELF) {
+        let name = if handle.0 == abi::MPI_COMM_WORLD { "MPI_COMM_WORLD" } else { "MPI_COMM_SELF" };
+        let rule = "a predefined communicator cannot be freed";
+        return Err(Error::new(abi::MPI_ERR_COMM, rule).arg("comm", &name).into());
+    }
+    let process = cx.process;
+    drop(cx);
+    process.comm_free(handle)?;
+    comm.set(abi::MPI_COMM_NULL);
+    Ok(())
+}
+
+/// `MPI_Comm_compare`
+pub fn comm_compare(cx: Cx, first: CommView, second: CommView, result: Out<i32>) -> Outcome {
+    let (first, second) = (cx.whole_comm(first.handle)?, cx.whole_comm(second.handle)?);
+    result.set(first.compare(&second) as i32);
+    Ok(())
+}
+
+/// `MPI_Comm_set_name`
+pub fn comm_set_name(cx: Cx, comm: CommView, name: &CStr) -> Outcome {
+    cx.whole_comm(comm.handle)?.set_name(&name.to_string_lossy());
+    Ok(())
+}
+
+/// `MPI_Comm_get_name`
+pub fn comm_get_name(cx: Cx, comm: CommView, name: *mut c_char, length: Out<i32>) -> Outcome {
+    let text = cx.whole_comm(comm.handle)?.name();
+    // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
+    let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, &text) };
+    length.set(stored as i32);
+    Ok(())
+}
+

@@ -1,0 +1,192 @@
+//! Completing one, some or all of several requests (MPI-5.0, 3.7.5).
+//!
+//! Invariant: when one of several operations failed, the call returns `MPI_ERR_IN_STATUS`, and every status that the
+//! call sets has its own code in its error field: success, the operation's error, or `MPI_ERR_PENDING`.
+
+use mpi_core::{Handle, Status, abi};
+use mpi_errors::Error;
+use mpi_p2p::Completion;
+
+use crate::check::{Out, StatusOut, StatusesOut};
+use crate::cx::Cx;
+use crate::errors::{self, Outcome, Raised};
+use crate::imp::request;
+
+/// Sees a list of requests as handles, which have the same representation.
+fn handles(requests: &mut [usize]) -> &mut [Handle] {
+    // SAFETY: `Handle` is a transparent wrapper of `usize`.
+    unsafe { &mut *(requests as *mut [usize] as *mut [Handle]) }
+}
+
+/// Collects what went wrong in a call that completes several operations.
+struct Failures {
+    statuses: StatusesOut,
+    /// The first operation that failed: its context, where it has one.
+    first: Option<Option<u32>>,
+}
+
+impl Failures {
+    fn new(statuses: StatusesOut) -> Failures {
+        Failures { statuses, first: None }
+    }
+
+    /// Stores the status of the operation that stands at `place` in the array of statuses.
+    #[inline]
+    fn completed(&mut self, place: usize, completion: Completion) {
+        match completion.error {
+            None => self.statuses.set(place, Status { error: abi::MPI_SUCCESS, ..completion.status }),
+            Some(error) => self.failed(place, completion.status, error, completion.context),
+        }
+    }
+
+    #[cold]
+    fn failed(&mut self, place: usize, status: Status, error: Error, context: Option<u32>) {
+        self.first.get_or_insert(context);
+        let code = errors::code(error);
+        self.statuses.set(place, Status { error: code, ..status });
+    }
+
+    /// The outcome of the call.
+    fn finish(self) -> Outcome {
+        match self.first {
+            None => Ok(()),
+            Some(context) => {
+                let error = Error::new(abi::MPI_ERR_IN_STATUS, "an operation failed; its status has the error code");
+                Err(Raised::on_context(error, context))
+            }
+        }
+    }
+}
+
+/// `MPI_Waitall`
+#[inline]
+pub fn waitall(cx: Cx, count: usize, requests: &mut [usize], statuses: *mut Status) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    debug_assert!(count == requests.len());
+    let requests = handles(requests);
+    let mut failures = Failures::new(StatusesOut::new(statuses));
+    process.engine.wait_all(guard, requests, |index, completion| failures.completed(index, completion))?;
+    requests.fill(Handle(abi::MPI_REQUEST_NULL));
+    failures.finish()
+}
+
+/// `MPI_Testall`
+pub fn testall(cx: Cx, _count: usize, requests: &mut [usize], flag: Out<i32>, statuses: *mut Status) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    let requests = handles(requests);
+    let mut failures = Failures::new(StatusesOut::new(statuses));
+    let done =
+        process.engine.test_all(&mut guard, requests, |index, completion| failures.completed(index, completion))?;
+    drop(guard);
+    if done {
+        requests.fill(Handle(abi::MPI_REQUEST_NULL));
+    }
+    flag.set(i32::from(done));
+    failures.finish()
+}
+
+/// `MPI_Waitany`
+pub fn waitany(cx: Cx, _count: usize, requests: &mut [usize], index: Out<i32>, status: StatusOut) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    let requests = handles(requests);
+    match process.engine.wait_any(guard, requests)? {
+        None => none_active(index, status),
+        Some((at, completion)) => one(requests, at, completion, index, status),
+    }
+}
+
+/// `MPI_Testany`
+pub fn testany(
+    cx: Cx,
+    _count: usize,
+    requests: &mut [usize],
+    index: Out<i32>,
+    flag: Out<i32>,
+    status: StatusOut,
+) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    let requests = handles(requests);
+    let found = process.engine.test_any(&mut guard, requests)?;
+    drop(guard);
+    flag.set(i32::from(found.is_some()));
+    match found {
+        None => {
+            index.set(abi::MPI_UNDEFINED);
+            Ok(())
+        }
+        Some(None) => none_active(index, status),
+        Some(Some((at, completion))) => one(requests, at, completion, index, status),
+    }
+}
+
+/// `MPI_Waitsome`
+pub fn waitsome(
+    cx: Cx,
+    _count: usize,
+    requests: &mut [usize],
+    outcount: Out<i32>,
+    indices: *mut i32,
+    statuses: *mut Status,
+) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    some(requests, outcount, indices, statuses, |requests, each| process.engine.wait_some(guard, requests, each))
+}
+
+/// `MPI_Testsome`
+pub fn testsome(
+    cx: Cx,
+    _count: usize,
+    requests: &mut [usize],
+    outcount: Out<i32>,
+    indices: *mut i32,
+    statuses: *mut Status,
+) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    some(requests, outcount, indices, statuses, |requests, each| {
+        process.engine.test_some(&mut guard, requests, each)
+    })
+}
+
+type Each<'e> = &'e mut dyn FnMut(usize, Completion);
+
+fn some(
+    requests: &mut [usize],
+    outcount: Out<i32>,
+    indices: *mut i32,
+    statuses: *mut Status,
+    complete: impl FnOnce(&[Handle], Each<'_>) -> mpi_errors::Result<Option<usize>>,
+) -> Outcome {
+    let requests = handles(requests);
+    let indices = crate::check::slice("array_of_indices", indices, requests.len())?;
+    let mut failures = Failures::new(StatusesOut::new(statuses));
+    let mut taken = 0;
+    let found = complete(requests, &mut |index, completion| {
+        failures.completed(taken, completion);
+        indices[taken] = index as i32;
+        taken += 1;
+    })?;
+    for index in &indices[..taken] {
+        requests[*index as usize] = Handle(abi::MPI_REQUEST_NULL);
+    }
+    outcount.set(found.map_or(abi::MPI_UNDEFINED, |count| count as i32));
+    failures.finish()
+}
+
+/// The call found only null requests: an empty status and no index.
+fn none_active(index: Out<i32>, status: StatusOut) -> Outcome {
+    index.set(abi::MPI_UNDEFINED);
+    status.set(Status::EMPTY);
+    Ok(())
+}
+
+fn one(
+    requests: &mut [Handle],
+    at: usize,
+    completion: Completion,
+    index: Out<i32>,
+    status: StatusOut,
+) -> Outcome {
+    requests[at] = Handle(abi::MPI_REQUEST_NULL);
+    index.set(at as i32);
+    request::finish(completion, status)
+}

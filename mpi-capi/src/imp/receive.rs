@@ -1,0 +1,175 @@
+//! Receives, combined sends and receives, and probes (MPI-5.0, 3.2.4, 3.8, 3.10).
+
+use mpi_core::{Handle, Status, abi};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Error;
+
+use crate::check::{Out, StatusOut};
+use crate::cx::{CommView, Cx};
+use crate::errors::{Outcome, Raised};
+
+/// `MPI_Recv`
+#[inline]
+pub fn recv(cx: Cx, buffer: RecvBuf<'_>, source: i32, tag: i32, comm: CommView, status: StatusOut) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    status.set(process.engine.recv(guard, comm.context, source, tag, buffer)?);
+    Ok(())
+}
+
+/// `MPI_Irecv`
+#[inline]
+pub fn irecv(
+    cx: Cx,
+    buffer: RecvBuf<'static>,
+    source: i32,
+    tag: i32,
+    comm: CommView,
+    request: Out<usize>,
+) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    request.set(process.engine.irecv(&mut guard, comm.context, source, tag, buffer)?.0);
+    Ok(())
+}
+
+/// `MPI_Sendrecv`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn sendrecv(
+    cx: Cx,
+    send_buffer: SendBuf<'_>,
+    dest: i32,
+    send_tag: i32,
+    recv_buffer: RecvBuf<'_>,
+    source: i32,
+    recv_tag: i32,
+    comm: CommView,
+    status: StatusOut,
+) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    let engine = &process.engine;
+    status.set(engine.sendrecv(guard, comm.context, dest, send_tag, send_buffer, source, recv_tag, recv_buffer)?);
+    Ok(())
+}
+
+/// `MPI_Sendrecv_replace`: what is sent is copied first, so that the receive may write over it.
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn sendrecv_replace(
+    cx: Cx,
+    buffer: RecvBuf<'_>,
+    dest: i32,
+    send_tag: i32,
+    source: i32,
+    recv_tag: i32,
+    comm: CommView,
+    status: StatusOut,
+) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    let mut copy = vec![0u8; buffer.bytes() as usize];
+    buffer.as_send().pack(0, &mut copy);
+    let sent = SendBuf::from_slice(&copy);
+    let engine = &process.engine;
+    status.set(engine.sendrecv(guard, comm.context, dest, send_tag, sent, source, recv_tag, buffer)?);
+    Ok(())
+}
+
+/// `MPI_Probe`
+pub fn probe(cx: Cx, source: i32, tag: i32, comm: CommView, status: StatusOut) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    if source == abi::MPI_PROC_NULL {
+        status.set(Status::PROC_NULL);
+        return Ok(());
+    }
+    status.set(process.engine.probe(guard, comm.context, source, tag)?);
+    Ok(())
+}
+
+/// `MPI_Iprobe`
+pub fn iprobe(cx: Cx, source: i32, tag: i32, comm: CommView, flag: Out<i32>, status: StatusOut) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    let found = match source {
+        abi::MPI_PROC_NULL => Some(Status::PROC_NULL),
+        _ => process.engine.iprobe(&mut guard, comm.context, source, tag)?,
+    };
+    if let Some(found) = found {
+        status.set(found);
+    }
+    flag.set(i32::from(found.is_some()));
+    Ok(())
+}
+
+/// `MPI_Mprobe`
+pub fn mprobe(cx: Cx, source: i32, tag: i32, comm: CommView, message: Out<usize>, status: StatusOut) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    let (handle, found) = match source {
+        abi::MPI_PROC_NULL => (Handle(abi::MPI_MESSAGE_NO_PROC), Status::PROC_NULL),
+        _ => process.engine.mprobe(guard, comm.context, source, tag)?,
+    };
+    message.set(handle.0);
+    status.set(found);
+    Ok(())
+}
+
+/// `MPI_Improbe`
+pub fn improbe(
+    cx: Cx,
+    source: i32,
+    tag: i32,
+    comm: CommView,
+    flag: Out<i32>,
+    message: Out<usize>,
+    status: StatusOut,
+) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    let found = match source {
+        abi::MPI_PROC_NULL => Some((Handle(abi::MPI_MESSAGE_NO_PROC), Status::PROC_NULL)),
+        _ => process.engine.improbe(&mut guard, comm.context, source, tag)?,
+    };
+    if let Some((handle, found)) = found {
+        message.set(handle.0);
+        status.set(found);
+    }
+    flag.set(i32::from(found.is_some()));
+    Ok(())
+}
+
+/// `MPI_Mrecv`
+pub fn mrecv(cx: Cx, buffer: RecvBuf<'_>, message: Out<usize>, status: StatusOut) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    let handle = Handle(message.get());
+    let context = process.engine.message_context(&guard, handle);
+    match process.engine.mrecv(guard, handle, buffer) {
+        Ok(Some(received)) => {
+            message.set(abi::MPI_MESSAGE_NULL);
+            status.set(received);
+            Ok(())
+        }
+        Ok(None) => Err(no_such_message(handle).into()),
+        Err(error) => {
+            message.set(abi::MPI_MESSAGE_NULL);
+            Err(Raised::on_context(error, context))
+        }
+    }
+}
+
+/// `MPI_Imrecv`
+pub fn imrecv(cx: Cx, buffer: RecvBuf<'static>, message: Out<usize>, request: Out<usize>) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    let handle = Handle(message.get());
+    match process.engine.imrecv(&mut guard, handle, buffer)? {
+        Some(started) => {
+            message.set(abi::MPI_MESSAGE_NULL);
+            request.set(started.0);
+            Ok(())
+        }
+        None => Err(no_such_message(handle).into()),
+    }
+}
+
+#[cold]
+fn no_such_message(message: Handle) -> Error {
+    match message.0 {
+        abi::MPI_MESSAGE_NULL => Error::new(abi::MPI_ERR_REQUEST, "a message of MPI_Mprobe or MPI_Improbe is needed")
+            .arg("message", &"MPI_MESSAGE_NULL"),
+        word => Error::new(abi::MPI_ERR_REQUEST, "no message has that handle; each is received once")
+            .arg("message", &format_args!("{word:#x}")),
+    }
+}

@@ -1,0 +1,81 @@
+//! Completing, freeing and cancelling one request (MPI-5.0, 3.7.3, 3.7.4, 3.8.4).
+
+use mpi_core::{Handle, abi};
+use mpi_errors::Error;
+use mpi_p2p::Completion;
+
+use crate::check::{Out, StatusOut};
+use crate::cx::Cx;
+use crate::errors::{Outcome, Raised};
+
+/// `MPI_Wait`
+#[inline]
+pub fn wait(cx: Cx, request: Out<usize>, status: StatusOut) -> Outcome {
+    let Cx { process, guard, .. } = cx;
+    let completion = process.engine.wait(guard, Handle(request.get()))?;
+    request.set(abi::MPI_REQUEST_NULL);
+    finish(completion, status)
+}
+
+/// `MPI_Test`
+#[inline]
+pub fn test(cx: Cx, request: Out<usize>, flag: Out<i32>, status: StatusOut) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    match process.engine.test(&mut guard, Handle(request.get()))? {
+        None => {
+            flag.set(0);
+            Ok(())
+        }
+        Some(completion) => {
+            drop(guard);
+            request.set(abi::MPI_REQUEST_NULL);
+            flag.set(1);
+            finish(completion, status)
+        }
+    }
+}
+
+/// `MPI_Request_free`
+pub fn request_free(cx: Cx, request: Out<usize>) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    process.engine.request_free(&mut guard, active(request)?)?;
+    request.set(abi::MPI_REQUEST_NULL);
+    Ok(())
+}
+
+/// `MPI_Request_get_status`
+pub fn request_get_status(cx: Cx, request: usize, flag: Out<i32>, status: StatusOut) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    let found = process.engine.request_get_status(&mut guard, Handle(request))?;
+    if let Some(found) = found {
+        status.set(found);
+    }
+    flag.set(i32::from(found.is_some()));
+    Ok(())
+}
+
+/// `MPI_Cancel`
+pub fn cancel(cx: Cx, request: Out<usize>) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    Ok(process.engine.cancel(&mut guard, active(request)?)?)
+}
+
+/// What a completed operation leaves behind: its status, or its error on its communicator.
+#[inline]
+pub fn finish(completion: Completion, status: StatusOut) -> Outcome {
+    status.set(completion.status);
+    match completion.error {
+        None => Ok(()),
+        Some(error) => Err(Raised::on_context(error, completion.context)),
+    }
+}
+
+/// The request of a call that takes no null request.
+fn active(request: Out<usize>) -> Result<Handle, Error> {
+    match request.get() {
+        abi::MPI_REQUEST_NULL => {
+            Err(Error::new(abi::MPI_ERR_REQUEST, "a request is needed").arg("request", &"MPI_REQUEST_NULL"))
+        }
+        word => Ok(Handle(word)),
+    }
+}

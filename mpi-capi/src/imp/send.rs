@@ -1,0 +1,43 @@
+//! Sends in all modes, blocking or not (MPI-5.0, 3.4 and 3.7).
+
+use mpi_core::Guard;
+use mpi_datatype::SendBuf;
+use mpi_p2p::Mode;
+
+use crate::check::Out;
+use crate::cx::{CommView, Cx};
+use crate::errors::Outcome;
+
+macro_rules! sends {
+    ($($blocking:ident, $started:ident: $mode:ident;)*) => {$(
+        /// The blocking send of one mode.
+        #[inline]
+        pub fn $blocking(cx: Cx, buffer: SendBuf<'_>, dest: i32, tag: i32, comm: CommView) -> Outcome {
+            let Cx { process, guard, .. } = cx;
+            Ok(process.engine.send(guard, comm.context, dest, tag, buffer, Mode::$mode)?)
+        }
+
+        /// The non-blocking send of one mode.
+        #[inline]
+        pub fn $started(
+            cx: Cx,
+            buffer: SendBuf<'static>,
+            dest: i32,
+            tag: i32,
+            comm: CommView,
+            request: Out<usize>,
+        ) -> Outcome {
+            let Cx { process, mut guard, .. } = cx;
+            let guard: &mut Guard<'_> = &mut guard;
+            request.set(process.engine.isend(guard, comm.context, dest, tag, buffer, Mode::$mode)?.0);
+            Ok(())
+        }
+    )*};
+}
+
+sends! {
+    send, isend: Standard;
+    ssend, issend: Synchronous;
+    rsend, irsend: Ready;
+    bsend, ibsend: Buffered;
+}
