@@ -29,6 +29,8 @@ pub(crate) struct Context {
     pub spec: ContextSpec,
     /// Matching for the program's messages and for collectives.
     pub sides: [Side; 2],
+    /// The communicator was freed; posted receives are still to be matched.
+    pub freed: bool,
 }
 
 #[derive(Debug)]
@@ -94,7 +96,7 @@ impl Contexts {
             self.live = 0;
             old.into_iter().flatten().for_each(|context| self.place(context));
         }
-        self.place(Box::new(Context { spec, sides: [Side::new(), Side::new()] }));
+        self.place(Box::new(Context { spec, sides: [Side::new(), Side::new()], freed: false }));
     }
 
     fn place(&mut self, context: Box<Context>) {
@@ -107,7 +109,24 @@ impl Contexts {
         self.live += 1;
     }
 
-    pub fn remove(&mut self, id: u32) -> Option<Box<Context>> {
+    /// Frees a context: at once, or when the last of its posted receives is matched.
+    pub fn free(&mut self, id: u32) {
+        if let Some(context) = self.get_mut(id) {
+            context.freed = true;
+            self.remove_if_idle(id);
+        }
+    }
+
+    /// Removes a freed context that no posted receive needs any more.
+    #[cold]
+    pub fn remove_if_idle(&mut self, id: u32) {
+        if self.get(id).is_some_and(|context| context.freed && context.sides.iter().all(|side| side.posted.is_empty()))
+        {
+            self.remove(id);
+        }
+    }
+
+    fn remove(&mut self, id: u32) -> Option<Box<Context>> {
         let at = self.position(id)?;
         let removed = self.entries[at].take();
         self.live -= 1;

@@ -17,6 +17,7 @@ use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 use crate::buffered::Buffered;
 use crate::chains::Key;
 use crate::context::Contexts;
+use crate::cvars::EngineSettings;
 use crate::direct::Direct;
 use crate::instruments::{CommInstruments, EngineInstruments};
 use crate::message::{Body, Message, Pool};
@@ -58,6 +59,7 @@ pub(crate) struct Core {
     pub pool: Pool,
     pub buffered: Buffered,
     pub instruments: &'static EngineInstruments,
+    pub settings: &'static EngineSettings,
     /// The first thing found wrong with what another process sent.
     pub fault: Option<Error>,
 }
@@ -101,7 +103,7 @@ struct Early {
 }
 
 impl Core {
-    pub fn new(size: u32, instruments: &'static EngineInstruments) -> Core {
+    pub fn new(size: u32, instruments: &'static EngineInstruments, settings: &'static EngineSettings) -> Core {
         Core {
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
@@ -120,6 +122,7 @@ impl Core {
             pool: Pool::default(),
             buffered: Buffered::default(),
             instruments,
+            settings,
             fault: None,
         }
     }
@@ -186,6 +189,9 @@ impl Core {
                     unreachable!("a receive leaves `posted` when it leaves that state")
                 };
                 (request.status, request.error) = deliver(buffer, key, &payload);
+                if context.freed {
+                    self.contexts.remove_if_idle(head.context);
+                }
                 self.finish(handle);
             }
             None if self.direct.wants(head.context, key) => {
@@ -226,6 +232,9 @@ impl Core {
                 if let Some(instruments) = instruments {
                     instruments.posted_length.lower(1);
                     count_received(instruments, offer.bytes);
+                }
+                if context.freed {
+                    self.contexts.remove_if_idle(head.context);
                 }
                 self.matched.push(Matched { from, token: head.b, offer, key, request });
             }

@@ -15,6 +15,7 @@ use mpi_t::InstrumentMemory;
 use crate::buffered::Attached;
 use crate::context::ContextSpec;
 use crate::core::{Core, State};
+use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::instruments::EngineInstruments;
 use crate::request::Completion;
@@ -29,6 +30,7 @@ pub struct Engine {
     pub(crate) state: Guarded<State>,
     pub(crate) doorbell: Doorbell,
     pub(crate) instruments: &'static EngineInstruments,
+    settings: &'static EngineSettings,
     rank: u32,
     size: u32,
 }
@@ -41,9 +43,14 @@ impl Engine {
     pub fn new(endpoint: Endpoint, lock: Arc<ProcessLock>, memory: &dyn InstrumentMemory) -> Engine {
         let (rank, size, doorbell) = (endpoint.rank(), endpoint.size(), endpoint.doorbell());
         let instruments = EngineInstruments::place(memory);
-        let core = Core::new(size, instruments);
+        let settings = EngineSettings::new();
+        let policy = doorbell.policy();
+        settings.wait_spins.set(policy.spins());
+        settings.wait_yields.set(policy.yields());
+        settings.wait_sleep.set(policy.sleeps());
+        let core = Core::new(size, instruments, settings);
         let state = Guarded::new(&lock, State { endpoint, core, doorbell: doorbell.clone(), lock: lock.clone() });
-        Engine { lock, state, doorbell, instruments, rank, size }
+        Engine { lock, state, doorbell, instruments, settings, rank, size }
     }
 
     /// Takes the process's lock.
@@ -72,6 +79,11 @@ impl Engine {
         self.instruments
     }
 
+    /// What can be set of the engine.
+    pub fn settings(&self) -> &'static EngineSettings {
+        self.settings
+    }
+
     /// Makes a communicator known, before any of its messages is sent or received here.
     pub fn add_context(&self, guard: &mut Guard<'_>, spec: ContextSpec) {
         let core = &mut self.state.get_mut(guard).core;
@@ -80,9 +92,14 @@ impl Engine {
         core.replay_early(id);
     }
 
-    /// Forgets a communicator and what is left of its messages.
+    /// Forgets a communicator and the messages that nobody received. Operations under way complete first.
     pub fn remove_context(&self, guard: &mut Guard<'_>, id: u32) {
-        self.state.get_mut(guard).core.contexts.remove(id);
+        self.state.get_mut(guard).core.contexts.free(id);
+    }
+
+    /// Gives a request up whose buffer is about to go away, after a fault.
+    pub fn abandon(&self, guard: &mut Guard<'_>, request: Handle) {
+        self.state.get_mut(guard).abandon(request);
     }
 
     /// Blocking send.
@@ -332,6 +349,10 @@ impl Engine {
         mut ready: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T> {
         let multiple = self.lock.is_multiple();
+        let policy = self.doorbell.policy();
+        policy.set_spins(self.settings.wait_spins.get());
+        policy.set_yields(self.settings.wait_yields.get());
+        policy.set_sleeps(self.settings.wait_sleep.get());
         let mut spell = self.doorbell.spell();
         let waited = self.instruments.begin_wait();
         let result = loop {

@@ -35,6 +35,7 @@ mod wire;
 
 pub use buffered::Attached;
 pub use context::ContextSpec;
+pub use cvars::EngineSettings;
 pub use engine::Engine;
 pub use instruments::{CommInstruments, EngineInstruments};
 pub use request::Completion;

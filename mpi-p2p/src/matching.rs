@@ -90,6 +90,11 @@ impl Posted {
         best
     }
 
+    /// Whether no receive is posted.
+    pub fn is_empty(&self) -> bool {
+        self.chains.len() == 0
+    }
+
     /// Takes a receive back (cancelled).
     pub fn withdraw(&mut self, key: Key, node: Node) {
         if let Some(kind) = wildcard_kind(key) {

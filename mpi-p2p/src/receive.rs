@@ -138,6 +138,7 @@ impl State {
                 if user_side(id) {
                     context.spec.instruments.posted_length.lower(1);
                 }
+                core.contexts.remove_if_idle(id);
             }
             Work::Queued(_) => {
                 if !core.unqueue(handle) {

@@ -56,7 +56,7 @@ impl State {
         let world = context.spec.world_ranks[dest as usize];
         let rank = context.spec.rank;
         let bytes = buffer.bytes();
-        let eager = bytes <= eager_limit(&self.endpoint);
+        let eager = bytes <= core.settings.eager_limit.get().min(self.endpoint.max_payload() as u64);
         if eager && mode != Mode::Synchronous && (core.backlogged == 0 || core.backlog[world as usize].is_empty()) {
             let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a: u64::from(rank), b: 0 };
             let pushed = match buffer.contiguous() {
@@ -197,12 +197,6 @@ impl Core {
         self.backlogged -= removed;
         removed > 0
     }
-}
-
-/// Longest message that is sent without asking, in bytes.
-#[inline]
-fn eager_limit(endpoint: &Endpoint) -> u64 {
-    crate::cvars::EAGER_LIMIT.get().min(endpoint.max_payload() as u64)
 }
 
 #[inline]
