@@ -1,1 +1,12 @@
-//! mpiexec, and the wire-up that a started process speaks.
+//! `mpiexec`, and the wire-up that a started process speaks.
+//!
+//! - [`wireup`]: how a process learns its rank, the number of ranks and the job memory from its environment.
+//! - [`args`]: the command line of `mpiexec`.
+//! - [`mpiexec`]: starting the ranks, forwarding their streams and signals, and ending all of them in every case.
+//!
+//! Invariant: when `mpiexec` ends, in whatever way, no process of the job is left and nothing with a name remains.
+//! Not here: the job memory's layout (`mpi-fabric`).
+
+pub mod args;
+pub mod mpiexec;
+pub mod wireup;

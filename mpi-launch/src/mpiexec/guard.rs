@@ -1,0 +1,133 @@
+//! The guard: a process that outlives the launcher for a moment, to end the job when the launcher was killed.
+//!
+//! The kernel ends the ranks themselves then (parent death signal), but not what they started. The guard waits for the
+//! end of a pipe that only the launcher holds. It is in no process group of anybody, takes no signals but SIGKILL, and
+//! holds no descriptor but the pipe. It finds the job's processes by their groups and by the job's number in their
+//! environment.
+//!
+//! Invariant: with the launcher alive or ended in order, the guard never signals anything.
+#![allow(unsafe_code)] // fork, shared memory, and what the guard does without the standard library's help
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use super::os;
+
+/// The launcher's end of the guard.
+pub(super) struct Guard {
+    pid: libc::pid_t,
+    pipe: OwnedFd,
+    groups: &'static [AtomicI32],
+}
+
+impl Guard {
+    /// Starts the guard for a job of so many ranks. To be called before other threads, signals or ranks exist.
+    pub(super) fn start(ranks: u32, job_id: u64) -> io::Result<Guard> {
+        let groups = shared_words(ranks as usize)?;
+        let (read, write) = os::pipe()?;
+        // SAFETY: a fork without SIGCHLD, so that waiting for the ranks does not see the guard. One thread exists, so the
+        // child may go on in this program's code.
+        let pid = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) } as libc::pid_t;
+        match pid {
+            0 => {
+                drop(write);
+                watch(&read, groups, job_id);
+                // SAFETY: ends this process without running the launcher's exit code.
+                unsafe { libc::_exit(0) }
+            }
+            pid if pid > 0 => Ok(Guard { pid, pipe: write, groups }),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Notes the process group of a rank; 0 once it has ended.
+    pub(super) fn set_group(&self, rank: u32, group: i32) {
+        self.groups[rank as usize].store(group, Ordering::Relaxed);
+    }
+
+    /// Its process id.
+    pub(super) fn pid(&self) -> i32 {
+        self.pid
+    }
+}
+
+impl Drop for Guard {
+    /// Dismisses the guard.
+    fn drop(&mut self) {
+        let _ = os::write(self.pipe.as_fd(), b"done");
+        // SAFETY: our own child, which ends now; `__WCLONE` because it was made without a signal.
+        unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), libc::__WCLONE) };
+    }
+}
+
+/// Words that launcher and guard share.
+fn shared_words(count: usize) -> io::Result<&'static [AtomicI32]> {
+    let (bytes, access) = (count * size_of::<AtomicI32>(), libc::PROT_READ | libc::PROT_WRITE);
+    // SAFETY: new zeroed memory, aligned to a page and never unmapped.
+    unsafe {
+        let at = libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, 0);
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(std::slice::from_raw_parts(at.cast(), count))
+    }
+}
+
+/// The guard's life.
+fn watch(pipe: &OwnedFd, groups: &[AtomicI32], job_id: u64) {
+    // SAFETY: system calls on this process's own state.
+    unsafe {
+        libc::setsid();
+        libc::prctl(libc::PR_SET_NAME, c"mpiexec-guard".as_ptr());
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::sigprocmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());
+        // Whoever waits for the end of the launcher's streams must not wait for the guard.
+        let keep = pipe.as_raw_fd() as libc::c_uint;
+        libc::syscall(libc::SYS_close_range, 0, keep - 1, 0);
+        libc::syscall(libc::SYS_close_range, keep + 1, libc::c_uint::MAX, 0);
+    }
+    loop {
+        match os::read(pipe.as_fd(), &mut [0u8; 16]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Ok(0) | Err(_) => break,
+            Ok(_) => return,
+        }
+    }
+    for group in groups.iter().map(|group| group.load(Ordering::Relaxed)).filter(|group| *group > 1) {
+        os::signal_group(group, libc::SIGKILL);
+    }
+    end_members(job_id);
+}
+
+/// Ends every process with the job's number in its environment, until there is none; the caller is spared.
+pub(super) fn end_members(job_id: u64) {
+    let mark = format!("{}={job_id:016x}\0", crate::wireup::JOB_ID);
+    // What a dying process started meanwhile is found the next time around; the rounds are limited in case something
+    // cannot be killed.
+    for _ in 0..100 {
+        let members = members(mark.as_bytes());
+        if members.is_empty() {
+            return;
+        }
+        for pid in members {
+            os::signal_process(pid, libc::SIGKILL);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+fn members(mark: &[u8]) -> Vec<i32> {
+    let own = std::process::id() as i32;
+    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter(|pid| {
+        // A zombie's environment reads as empty, so it does not count.
+        *pid != own
+            && fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|text| text.windows(mark.len()).any(|part| part == mark))
+    })
+    .collect()
+}

@@ -1,0 +1,187 @@
+//! The system calls of the launcher, each with a safe face.
+#![allow(unsafe_code)] // system calls; each block says why it holds
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// Turns the -1 of a system call into its error.
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// A pipe, both ends closed in started programs: (read, write).
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: two descriptors are written; they are ours alone.
+    unsafe {
+        checked(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC))?;
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}
+
+/// Makes a pipe longer; it only means fewer system calls, so it may fail.
+pub(super) fn enlarge_pipe(fd: BorrowedFd<'_>, bytes: i32) {
+    // SAFETY: a plain query about a descriptor.
+    unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETPIPE_SZ, bytes) };
+}
+
+/// Makes reads and writes return instead of waiting. Only for descriptors that are ours alone.
+pub(super) fn set_nonblocking(fd: BorrowedFd<'_>) {
+    // SAFETY: plain queries about a descriptor.
+    unsafe {
+        let flags = libc::fcntl(fd.as_raw_fd(), libc::F_GETFL);
+        libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK);
+    }
+}
+
+/// `read`, without retries.
+pub(super) fn read(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the buffer is writable for its length.
+    let n = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+/// `write`, without retries.
+pub(super) fn write(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: the bytes are readable for their length.
+    let n = unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+/// One descriptor to wait for.
+pub(super) fn poll_entry(fd: BorrowedFd<'_>, events: i16) -> libc::pollfd {
+    libc::pollfd { fd: fd.as_raw_fd(), events, revents: 0 }
+}
+
+/// Waits for events, at most `limit_ms` milliseconds if given.
+pub(super) fn poll(entries: &mut [libc::pollfd], limit_ms: Option<i32>) -> io::Result<()> {
+    // SAFETY: live entries, as many as said.
+    let n = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit_ms.unwrap_or(-1)) };
+    match checked(n) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// What identifies the file behind a descriptor, and its kind (`S_IFMT` bits).
+pub(super) fn file_identity(fd: BorrowedFd<'_>) -> io::Result<(u64, u64, u32)> {
+    // SAFETY: `stat` is plain data, filled by the call when it succeeds.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        checked(libc::fstat(fd.as_raw_fd(), &mut stat))?;
+        Ok((stat.st_dev, stat.st_ino, stat.st_mode & libc::S_IFMT))
+    }
+}
+
+/// Blocks signals and gives a descriptor to read them from, and the mask there was before.
+pub(super) fn take_signals(signals: &[i32]) -> io::Result<(OwnedFd, libc::sigset_t)> {
+    // SAFETY: signal sets are plain data, initialised by the calls; the descriptor is ours alone.
+    unsafe {
+        let (mut set, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigemptyset(&mut set);
+        for signal in signals {
+            libc::sigaddset(&mut set, *signal);
+        }
+        checked(libc::sigprocmask(libc::SIG_BLOCK, &set, &mut before))?;
+        let fd = checked(libc::signalfd(-1, &set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK))?;
+        Ok((OwnedFd::from_raw_fd(fd), before))
+    }
+}
+
+/// The next signal that arrived, if any.
+pub(super) fn next_signal(fd: BorrowedFd<'_>) -> Option<i32> {
+    let mut info = [0u8; size_of::<libc::signalfd_siginfo>()];
+    let n = read(fd, &mut info).ok()?;
+    // The signal's number is the first field.
+    (n == info.len()).then(|| i32::from_ne_bytes([info[0], info[1], info[2], info[3]]))
+}
+
+/// Stops this process until it is continued.
+pub(super) fn stop_self() {
+    // SAFETY: no memory is passed.
+    unsafe { libc::raise(libc::SIGSTOP) };
+}
+
+/// Sends a signal to a process group, or to nobody if it has ended.
+pub(super) fn signal_group(group: i32, signal: i32) {
+    // SAFETY: no memory is passed.
+    unsafe { libc::kill(-group, signal) };
+}
+
+/// Sends a signal to one process.
+pub(super) fn signal_process(pid: i32, signal: i32) {
+    // SAFETY: no memory is passed.
+    unsafe { libc::kill(pid, signal) };
+}
+
+/// What happened to a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It returned this code.
+    Exited(i32),
+    /// This signal ended it.
+    Killed(i32),
+}
+
+/// Children that ended.
+pub(super) enum Reaped {
+    /// One did.
+    Child(i32, Ended),
+    /// None has ended since, but some live.
+    NoneYet,
+    /// There are no children at all.
+    NoChildren,
+}
+
+/// Collects one child that ended.
+pub(super) fn reap() -> Reaped {
+    let mut status = 0;
+    // SAFETY: one status word is written.
+    let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
+    match pid {
+        0 => Reaped::NoneYet,
+        pid if pid > 0 && libc::WIFSIGNALED(status) => Reaped::Child(pid, Ended::Killed(libc::WTERMSIG(status))),
+        pid if pid > 0 => Reaped::Child(pid, Ended::Exited(libc::WEXITSTATUS(status))),
+        _ => Reaped::NoChildren,
+    }
+}
+
+/// Lets orphans of the job become children of this process, so that it sees and ends them.
+pub(super) fn adopt_orphans() {
+    // SAFETY: no memory is passed; on a kernel without it orphans go to init as ever.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+}
+
+/// Allows as many open files as permitted; returns what was allowed before, for the started programs.
+pub(super) fn raise_open_files() -> libc::rlimit {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: one limit is written and read.
+    unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
+        let most = libc::rlimit { rlim_cur: limit.rlim_max, rlim_max: limit.rlim_max };
+        libc::setrlimit(libc::RLIMIT_NOFILE, &most);
+    }
+    limit
+}
+
+/// Whether a descriptor is a terminal whose input this process may read now.
+pub(super) fn is_foreground_terminal(fd: BorrowedFd<'_>) -> bool {
+    // SAFETY: plain queries about a descriptor.
+    unsafe { libc::tcgetpgrp(fd.as_raw_fd()) == libc::getpgrp() }
+}
+
+/// `write` that never waits, whatever the descriptor's own setting (which others share); an error where the kernel
+/// cannot do that for this kind of file.
+pub(super) fn write_nowait(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: one part, readable for its length.
+    let n = unsafe { libc::pwritev2(fd.as_raw_fd(), &part, 1, -1, libc::RWF_NOWAIT) };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+/// Process ids of this process's children, adopted ones included; `None` where the kernel does not list them.
+pub(super) fn children() -> Option<Vec<i32>> {
+    // The only thread has the process's own id.
+    let list = std::fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id())).ok()?;
+    Some(list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+}
