@@ -2,6 +2,7 @@
 //!
 //! - [`abi`]: the constants of the MPI-5.0 standard ABI, generated from `spec/`.
 //! - [`handle`]: handles, which are words to look up and never pointers to follow.
+//! - [`info`]: info objects, which are lists of keys and values.
 //! - [`table`]: handle tables, whose slots remember how often they were reused.
 //! - [`lock`]: the one lock of a process, and cells that only its holder can open.
 //! - [`status`]: `MPI_Status` as the ABI lays it out.
@@ -10,6 +11,7 @@
 
 mod generated;
 pub mod handle;
+pub mod info;
 pub mod lock;
 pub mod status;
 pub mod table;
@@ -23,6 +25,7 @@ pub mod abi {
 
 pub use generated::functions;
 pub use handle::{Handle, Kind};
+pub use info::Info;
 pub use lock::{Guard, Guarded, ProcessLock};
 pub use status::Status;
 pub use table::Table;

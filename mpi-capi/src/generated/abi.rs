@@ -16,7 +16,7 @@ pub unsafe extern "C" fn PMPI_Abi_get_info(info: *mut usize) -> c_int {
     entry::anytime(functions::MPI_ABI_GET_INFO, || {
         let info = check::out("info", info)?;
 
-        imp::env::abi_get_info(info)
+        imp::info::abi_get_info(info)
     })
 }
 

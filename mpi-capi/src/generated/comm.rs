@@ -54,7 +54,7 @@ pub unsafe extern "C" fn PMPI_Comm_get_name(comm: usize, comm_name: *mut c_char,
     entry::running(functions::MPI_COMM_GET_NAME, comm, |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
-        let comm_name = check::slice("comm_name", comm_name, MPI_MAX_OBJECT_NAME)?;
+        let comm_name = check::pointer("comm_name", comm_name)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
         let record = cx.record(-1, 0, 0);

@@ -14,7 +14,7 @@ use crate::{check, entry, imp};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int {
     entry::anytime(functions::MPI_GET_LIBRARY_VERSION, || {
-        let version = check::slice("version", version, MPI_MAX_LIBRARY_VERSION_STRING)?;
+        let version = check::pointer("version", version)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
         imp::env::get_library_version(version, resultlen)
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn PMPI_Get_library_version(version: *mut c_char, resultle
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> c_int {
     entry::running(functions::MPI_GET_PROCESSOR_NAME, 0, |cx| {
-        let name = check::slice("name", name, MPI_MAX_PROCESSOR_NAME)?;
+        let name = check::pointer("name", name)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
         let record = cx.record(-1, 0, 0);

@@ -83,7 +83,7 @@ pub unsafe extern "C" fn PMPI_Error_class(errorcode: c_int, errorclass: *mut c_i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Error_string(errorcode: c_int, string: *mut c_char, resultlen: *mut c_int) -> c_int {
     entry::anytime(functions::MPI_ERROR_STRING, || {
-        let string = check::slice("string", string, MPI_MAX_ERROR_STRING)?;
+        let string = check::pointer("string", string)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
         imp::errhandler::error_string(errorcode, string, resultlen)

@@ -15,6 +15,7 @@ pub mod datatype;
 pub mod env;
 pub mod errors;
 pub mod ext;
+pub mod info;
 pub mod p2p;
 pub mod process;
 pub mod tool;

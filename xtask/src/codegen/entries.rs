@@ -134,7 +134,7 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
             (absorbed[count], absorbed[datatype]) = (true, true);
             let of = |at: usize| rust_name(&function.parameters[at]);
             format!("{name}, {}, &{}", of(count), of(datatype))
-        } else if let Some(length) = parameter.value("len").filter(|length| *length != "*") {
+        } else if let Some(length) = array_length(spec, parameter) {
             format!("{name}, {length}")
         } else if parameter.direction == Direction::In && spec.kind(parameter).large.is_some() {
             match spec.kind(parameter).c.as_str() {
@@ -144,10 +144,7 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         } else {
             name.clone()
         };
-        let by = match (&check.strip_prefix("cx."), parameter.value("len")) {
-            (None, Some(length)) if length != "*" => "check::slice",
-            _ => check,
-        };
+        let by = if array_length(spec, parameter).is_some() { "check::slice" } else { check };
         let _ = writeln!(checks.text, "        let {name} = {by}(\"{quoted}\", {value})?;");
     }
     let uses_cx = checks.text.contains("cx.");
@@ -165,6 +162,12 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         .map(|(_, parameter)| rust_name(parameter))
         .collect();
     Ok(checks)
+}
+
+/// The length of an array whose length is known; texts end by themselves.
+fn array_length<'p>(spec: &Spec, parameter: &'p Parameter) -> Option<&'p str> {
+    let is_text = spec.kind(parameter).c.ends_with('*');
+    parameter.value("len").filter(|length| *length != "*" && !is_text)
 }
 
 /// The check that a parameter of this kind and direction gets; none where the implementation checks it.

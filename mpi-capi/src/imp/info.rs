@@ -1,0 +1,203 @@
+//! Info objects by handle (MPI-5.0, chapter 10): allowed at any time, from any thread.
+//!
+//! Invariant: the table has a lock of its own, because there may be no process yet whose lock could be taken.
+//! Not here: what an info object is (mpi-core).
+
+use core::ffi::{CStr, c_char};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mpi_core::info::Refused;
+use mpi_core::{Handle, Info, Kind, Table, abi};
+use mpi_errors::{Error, Result};
+
+use crate::check::{self, Out};
+use crate::cx::bad_handle;
+use crate::errors::Outcome;
+
+static INFOS: Mutex<Table<Info>> = Mutex::new(Table::new(Kind::Info));
+
+fn infos() -> MutexGuard<'static, Table<Info>> {
+    // A panic ends the process, so the table is never left half changed.
+    INFOS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Puts an info object into the table.
+pub fn insert(info: Info) -> Result<usize> {
+    match infos().insert(info) {
+        Ok(handle) => Ok(handle.0),
+        Err(_) => Err(Error::new(abi::MPI_ERR_NO_MEM, "there are too many info objects")),
+    }
+}
+
+/// Looks at an info object; `MPI_INFO_ENV` is one that cannot be changed.
+pub fn with<R>(name: &'static str, word: usize, look: impl FnOnce(&Info) -> R) -> Result<R> {
+    if word == abi::MPI_INFO_ENV {
+        return Ok(look(&environment()));
+    }
+    infos().get(Handle(word)).map(look).ok_or_else(|| no_info(name, word))
+}
+
+fn change<R>(word: usize, change: impl FnOnce(&mut Info) -> R) -> Result<R> {
+    infos().get_mut(Handle(word)).map(change).ok_or_else(|| no_info("info", word))
+}
+
+#[cold]
+fn no_info(name: &'static str, word: usize) -> Error {
+    if word == abi::MPI_INFO_ENV {
+        return Error::new(abi::MPI_ERR_INFO, "that info object can only be read").arg(name, &"MPI_INFO_ENV");
+    }
+    bad_handle(name, word, abi::MPI_ERR_INFO, ("info object", abi::MPI_INFO_NULL, "MPI_INFO_NULL"))
+}
+
+/// What `MPI_INFO_ENV` says of how the program was started (MPI-5.0, 11.2.1), as far as it is known.
+fn environment() -> Info {
+    let mut info = Info::new();
+    let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let directory = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
+    let facts = [
+        ("command", arguments.next()),
+        ("argv", Some(arguments.collect::<Vec<_>>().join(" "))),
+        ("wdir", directory.ok()),
+    ];
+    for (key, value) in facts {
+        // What is too long for an info object is left out, as the standard allows.
+        let _ = value.map(|value| info.set(key, &value));
+    }
+    info
+}
+
+fn key_of<'k>(key: &'k CStr) -> Result<&'k str> {
+    match key.to_str() {
+        Ok(text) if Info::is_key(text) => Ok(text),
+        _ => Err(bad_key(key)),
+    }
+}
+
+#[cold]
+fn bad_key(key: &CStr) -> Error {
+    let rule = format!("a key is UTF-8 text of 1 to {} bytes", abi::MPI_MAX_INFO_KEY - 1);
+    Error::new(abi::MPI_ERR_INFO_KEY, rule).arg("key", &format_args!("{:?}", key.to_string_lossy()))
+}
+
+/// `MPI_Info_create`
+pub fn info_create(info: Out<usize>) -> Outcome {
+    info.set(insert(Info::new())?);
+    Ok(())
+}
+
+/// `MPI_Info_dup`
+pub fn info_dup(info: usize, new: Out<usize>) -> Outcome {
+    let copy = with("info", info, Info::clone)?;
+    new.set(insert(copy)?);
+    Ok(())
+}
+
+/// `MPI_Info_free`
+pub fn info_free(info: Out<usize>) -> Outcome {
+    let word = info.get();
+    let removed = infos().remove(Handle(word));
+    removed.ok_or_else(|| no_info("info", word))?;
+    info.set(abi::MPI_INFO_NULL);
+    Ok(())
+}
+
+/// `MPI_Info_set`
+pub fn info_set(info: usize, key: &CStr, value: &CStr) -> Outcome {
+    let outcome = change(info, |info| info.set(key_of(key)?, &value.to_string_lossy()).map_err(|why| match why {
+        Refused::Key => bad_key(key),
+        Refused::Value => {
+            let rule = format!("a value has at most {} bytes", abi::MPI_MAX_INFO_VAL - 1);
+            Error::new(abi::MPI_ERR_INFO_VALUE, rule).arg("value", &format_args!("{} bytes long", value.count_bytes()))
+        }
+    }))?;
+    Ok(outcome?)
+}
+
+/// `MPI_Info_delete`
+pub fn info_delete(info: usize, key: &CStr) -> Outcome {
+    let text = key_of(key)?;
+    match change(info, |info| info.remove(text))? {
+        true => Ok(()),
+        false => {
+            let error = Error::new(abi::MPI_ERR_INFO_NOKEY, "the info object has no such key");
+            Err(error.arg("key", &text).into())
+        }
+    }
+}
+
+/// `MPI_Info_get`: the value cut to `length` bytes, not counting the NUL.
+pub fn info_get(info: usize, key: &CStr, length: i32, value: *mut c_char, flag: Out<i32>) -> Outcome {
+    let found = with("info", info, |info| Ok::<_, Error>(info.get(key_of(key)?).map(str::to_owned)))??;
+    if length < 0 {
+        return Err(Error::new(abi::MPI_ERR_ARG, "a length must not be negative").arg("valuelen", &length).into());
+    }
+    if let Some(text) = &found {
+        // SAFETY: the program passed `length + 1` characters.
+        unsafe { check::store_text(value, length as usize + 1, text) };
+    }
+    flag.set(i32::from(found.is_some()));
+    Ok(())
+}
+
+/// `MPI_Info_get_valuelen`
+pub fn info_get_valuelen(info: usize, key: &CStr, length: Out<i32>, flag: Out<i32>) -> Outcome {
+    let found = with("info", info, |info| Ok::<_, Error>(info.get(key_of(key)?).map(str::len)))??;
+    if let Some(found) = found {
+        length.set(found as i32);
+    }
+    flag.set(i32::from(found.is_some()));
+    Ok(())
+}
+
+/// `MPI_Info_get_string`: the value cut to the program's memory; the length it needs, NUL included, comes back.
+pub fn info_get_string(info: usize, key: &CStr, room: Out<i32>, value: *mut c_char, flag: Out<i32>) -> Outcome {
+    let found = with("info", info, |info| Ok::<_, Error>(info.get(key_of(key)?).map(str::to_owned)))??;
+    let given = room.get();
+    if given < 0 {
+        return Err(Error::new(abi::MPI_ERR_ARG, "a length must not be negative").arg("buflen", &given).into());
+    }
+    if let Some(text) = &found {
+        // SAFETY: the program passed `room` characters; none is touched when that is 0.
+        unsafe { check::store_text(value, given as usize, text) };
+        room.set(text.len() as i32 + 1);
+    }
+    flag.set(i32::from(found.is_some()));
+    Ok(())
+}
+
+/// `MPI_Info_get_nkeys`
+pub fn info_get_nkeys(info: usize, count: Out<i32>) -> Outcome {
+    count.set(with("info", info, Info::len)? as i32);
+    Ok(())
+}
+
+/// `MPI_Info_get_nthkey`
+pub fn info_get_nthkey(info: usize, place: i32, key: *mut c_char) -> Outcome {
+    let (found, keys) = with("info", info, |info| {
+        (usize::try_from(place).ok().and_then(|place| info.key(place)).map(str::to_owned), info.len())
+    })?;
+    let Some(found) = found else {
+        let rule = format!("the info object has {keys} keys, counted from 0");
+        return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("n", &place).into());
+    };
+    // SAFETY: the program passed MPI_MAX_INFO_KEY characters.
+    unsafe { check::store_text(key, abi::MPI_MAX_INFO_KEY as usize, &found) };
+    Ok(())
+}
+
+/// `MPI_Info_create_env`
+pub fn info_create_env(_count: i32, _arguments: *mut *mut c_char, info: Out<usize>) -> Outcome {
+    info.set(insert(environment())?);
+    Ok(())
+}
+
+/// `MPI_Abi_get_info`
+pub fn abi_get_info(info: Out<usize>) -> Outcome {
+    let mut facts = Info::new();
+    let sizes = [("mpi_aint_size", size_of::<isize>()), ("mpi_count_size", 8), ("mpi_offset_size", 8)];
+    for (key, size) in sizes {
+        facts.set(key, &size.to_string()).expect("short texts fit into an info object");
+    }
+    info.set(insert(facts)?);
+    Ok(())
+}
