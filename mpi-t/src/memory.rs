@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Instruments, PvarDef};
+use crate::{Field, Instruments, PvarDef};
 
 /// What a block of instruments is, for a reader from outside who sees only words.
 #[derive(Debug, Clone, Copy)]
@@ -72,12 +72,22 @@ pub fn place<B: Instruments>(memory: &dyn InstrumentMemory, object: &str) -> &'s
 
 /// Gives a block back; nobody may write it from here on. Unbind it from registries first.
 pub fn retire<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B) {
-    let count = size_of::<B>() / 8;
-    // SAFETY: the reverse of the cast in `place`: the block is this many atomic words.
-    let words = unsafe { std::slice::from_raw_parts((block as *const B).cast::<AtomicU64>(), count) };
+    let words = words_of(block);
     if !memory.release(words) {
         HeapMemory.release(words);
     }
+}
+
+/// A block as the words that it is.
+pub(crate) fn words_of<B: Instruments>(block: &'static B) -> &'static [AtomicU64] {
+    // SAFETY: the reverse of the cast in `place`: the block is this many atomic words.
+    unsafe { std::slice::from_raw_parts((block as *const B).cast::<AtomicU64>(), size_of::<B>() / 8) }
+}
+
+/// Fields as the words that they are.
+pub(crate) fn words_of_all<F: Field>(fields: &'static [F]) -> &'static [AtomicU64] {
+    // SAFETY: a field is nothing but atomic words, by the trait's promise.
+    unsafe { std::slice::from_raw_parts(fields.as_ptr().cast::<AtomicU64>(), size_of_val(fields) / 8) }
 }
 
 #[cfg(test)]

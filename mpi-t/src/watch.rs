@@ -1,14 +1,111 @@
 //! Who watches a level, so that its high- and low-water marks move.
 //!
-//! A level says above and below which value somebody's mark must be moved; only then does it come here.
-//! Not here: the marks themselves (each handle has its own).
+//! A level knows above and below which value some running mark must be moved; only then does it come here. The marks
+//! are in the state words of the handles. Starting, resetting and writing a watermark ([`expect`]) only widens what
+//! the level reports, without a lock, so it is async-signal-safe; narrowing it again is done here, by the level.
+//!
+//! Invariant: after `expect` of a mark, the level reports whatever passes it until the mark has moved.
+//! Not here: the marks' own steps (`handle::state`).
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::Level;
+use crate::handle::state::{self, Kind};
+
+/// The watchers of each watched level, by the level's address.
+static WATCHERS: Mutex<BTreeMap<usize, Vec<Watcher>>> = Mutex::new(BTreeMap::new());
+
+#[derive(Debug, Clone, Copy)]
+struct Watcher {
+    kind: Kind,
+    state: &'static AtomicU64,
+}
 
 /// A level rose above a mark.
 #[cold]
-pub(crate) fn rose(_level: &Level, _now: u64) {}
+pub(crate) fn rose(level: &Level, now: u64) {
+    passed(level, Kind::High, now);
+}
 
 /// A level fell below a mark.
 #[cold]
-pub(crate) fn fell(_level: &Level, _now: u64) {}
+pub(crate) fn fell(level: &Level, now: u64) {
+    passed(level, Kind::Low, now);
+}
+
+/// A new watermark, running or not.
+pub(crate) fn add(level: &'static Level, kind: Kind, state: &'static AtomicU64) {
+    let mut watchers = watchers();
+    watchers.entry(address(level)).or_default().push(Watcher { kind, state });
+    drop(watchers);
+    if let Some(mark) = state::running_mark(state) {
+        expect(level, kind, mark);
+        state::follow(state, kind, level.get());
+    }
+}
+
+/// The watermark is gone.
+pub(crate) fn remove(level: &'static Level, state: &'static AtomicU64) {
+    let mut watchers = watchers();
+    if let Some(of_level) = watchers.get_mut(&address(level)) {
+        of_level.retain(|watcher| !std::ptr::eq(watcher.state, state));
+        narrow(level, Kind::High, of_level);
+        narrow(level, Kind::Low, of_level);
+        if of_level.is_empty() {
+            watchers.remove(&address(level));
+        }
+    }
+}
+
+/// Lets the level report when it passes this mark. Async-signal-safe.
+///
+/// A level that another thread changes in this very instant may be seen only at its next change; a thread that starts
+/// its own watermark misses nothing.
+pub(crate) fn expect(level: &Level, kind: Kind, mark: u64) {
+    // SeqCst, here and in `narrow`: either `narrow` sees the mark, which is stored before this, or this comes after
+    // the word that `narrow` stores.
+    match kind {
+        Kind::High => level.above.fetch_max(!mark, Ordering::SeqCst),
+        _ => level.below.fetch_max(mark, Ordering::SeqCst),
+    };
+}
+
+fn passed(level: &Level, kind: Kind, now: u64) {
+    let watchers = watchers();
+    let of_level = watchers.get(&address(level)).map_or(&[][..], Vec::as_slice);
+    for watcher in of_level.iter().filter(|watcher| watcher.kind == kind) {
+        state::follow(watcher.state, kind, now);
+    }
+    narrow(level, kind, of_level);
+}
+
+/// Sets what the level reports to what the running marks need, no less.
+fn narrow(level: &Level, kind: Kind, of_level: &[Watcher]) {
+    let (word, needed): (_, &dyn Fn(u64) -> u64) = match kind {
+        Kind::High => (&level.above, &|mark| !mark),
+        _ => (&level.below, &|mark| mark),
+    };
+    let most = || {
+        let of_kind = of_level.iter().filter(|watcher| watcher.kind == kind);
+        of_kind.filter_map(|watcher| state::running_mark(watcher.state)).map(needed).max().unwrap_or(0)
+    };
+    loop {
+        let needed = most();
+        word.store(needed, Ordering::SeqCst);
+        // A mark set meanwhile is seen now, or its `expect` is still to come.
+        if most() <= needed {
+            return;
+        }
+    }
+}
+
+fn watchers() -> MutexGuard<'static, BTreeMap<usize, Vec<Watcher>>> {
+    // Every change is one push or one removal, so a panic elsewhere leaves nothing half done.
+    WATCHERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn address(level: &Level) -> usize {
+    std::ptr::from_ref(level) as usize
+}

@@ -1,0 +1,365 @@
+//! What can be done with a handle: read, write, start, stop, reset, readreset (MPI-5.0, section 15.3.7).
+//!
+//! Invariant: no lock, no allocation, no call out of this crate: async-signal-safe and thread-safe at all times.
+//! An array's elements are stepped one after the other; each of them is exact for itself.
+//! Not here: the fast read (`table`), giving out handles (`pool`).
+#![allow(unsafe_code)] // sources and states are found through pointers, values are stored in callers' buffers
+
+use std::ffi::c_void;
+use std::sync::atomic::AtomicU64;
+
+use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
+
+use crate::field::WordUnit;
+use crate::handle::slot::{Look, Slot};
+use crate::handle::state::{self, Gone, Kind, Stepped};
+use crate::handle::{pool, table};
+use crate::{Level, TError, TResult, Value, ValueType, watch};
+
+/// How the bits of a word are told as a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Telling {
+    pub(crate) value: ValueType,
+    pub(crate) unit: WordUnit,
+}
+
+/// One element's value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Scalar {
+    I32(i32),
+    U32(u32),
+    U64(u64),
+    F64(f64),
+}
+
+const WHOLE: f64 = crate::Percentage::WHOLE as f64;
+
+impl Telling {
+    pub(crate) const fn bits(self) -> u8 {
+        self.value as u8 | (self.unit as u8) << 4
+    }
+
+    const fn from_bits(bits: u8) -> Telling {
+        let value = match bits & 15 {
+            0 => ValueType::I32,
+            1 => ValueType::U32,
+            2 => ValueType::U64,
+            _ => ValueType::F64,
+        };
+        let unit = match bits >> 4 {
+            0 => WordUnit::One,
+            1 => WordUnit::Nanosecond,
+            _ => WordUnit::Fraction,
+        };
+        Telling { value, unit }
+    }
+
+    fn tell(self, word: u64) -> Scalar {
+        match (self.value, self.unit) {
+            (ValueType::I32, _) => Scalar::I32(word as u32 as i32),
+            (ValueType::U32, _) => Scalar::U32(u32::try_from(word).unwrap_or(u32::MAX)),
+            (ValueType::U64, _) => Scalar::U64(word),
+            (_, WordUnit::One) => Scalar::F64(word as f64),
+            (_, WordUnit::Nanosecond) => Scalar::F64(word as f64 / 1e9),
+            (_, WordUnit::Fraction) => Scalar::F64((word as f64 / WHOLE).min(1.0)),
+        }
+    }
+
+    fn word(self, value: Scalar) -> u64 {
+        match (value, self.unit) {
+            (Scalar::I32(value), _) => u64::from(value as u32),
+            (Scalar::U32(value), _) => u64::from(value),
+            (Scalar::U64(value), _) => value,
+            // A conversion to an integer saturates, and makes zero of what is no number.
+            (Scalar::F64(value), WordUnit::One) => value as u64,
+            (Scalar::F64(value), WordUnit::Nanosecond) => (value * 1e9).round() as u64,
+            (Scalar::F64(value), WordUnit::Fraction) => (value.clamp(0.0, 1.0) * WHOLE) as u64,
+        }
+    }
+}
+
+impl From<Scalar> for Value {
+    fn from(scalar: Scalar) -> Value {
+        match scalar {
+            Scalar::I32(value) => Value::I32(value),
+            Scalar::U32(value) => Value::U32(value),
+            Scalar::U64(value) => Value::U64(value),
+            Scalar::F64(value) => Value::F64(value),
+        }
+    }
+}
+
+impl Scalar {
+    fn from_value(value: &Value) -> Option<Scalar> {
+        Some(match value {
+            Value::I32(value) => Scalar::I32(*value),
+            Value::U32(value) => Scalar::U32(*value),
+            Value::U64(value) => Scalar::U64(*value),
+            Value::F64(value) => Scalar::F64(*value),
+            Value::Text(_) => return None,
+        })
+    }
+
+    /// # Safety
+    /// `at` has room for one element of the scalar's type, aligned or not.
+    unsafe fn store(self, at: *mut c_void, i: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Scalar::I32(value) => at.cast::<i32>().add(i).write_unaligned(value),
+                Scalar::U32(value) => at.cast::<u32>().add(i).write_unaligned(value),
+                Scalar::U64(value) => at.cast::<u64>().add(i).write_unaligned(value),
+                Scalar::F64(value) => at.cast::<f64>().add(i).write_unaligned(value),
+            }
+        }
+    }
+
+    /// # Safety
+    /// At `at` lie at least `i + 1` elements of this type, aligned or not.
+    unsafe fn fetch(value: ValueType, at: *const c_void, i: usize) -> Scalar {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match value {
+                ValueType::I32 => Scalar::I32(at.cast::<i32>().add(i).read_unaligned()),
+                ValueType::U32 => Scalar::U32(at.cast::<u32>().add(i).read_unaligned()),
+                ValueType::U64 => Scalar::U64(at.cast::<u64>().add(i).read_unaligned()),
+                ValueType::F64 | ValueType::Text => Scalar::F64(at.cast::<f64>().add(i).read_unaligned()),
+            }
+        }
+    }
+}
+
+/// A handle that was found to be live, with consistent facts.
+#[derive(Clone, Copy)]
+struct Found {
+    slot: &'static Slot,
+    look: Look,
+}
+
+impl Found {
+    fn telling(&self) -> Telling {
+        Telling::from_bits(self.look.facts.telling)
+    }
+
+    fn count(&self) -> usize {
+        self.look.facts.count as usize
+    }
+
+    /// State word and source of element `i < count`.
+    fn element(&self, i: usize) -> (&'static AtomicU64, &'static AtomicU64) {
+        // SAFETY: a handle's source has `count` elements `stride` words apart, all of them static; so are the
+        // elements' state words where there are some.
+        unsafe {
+            let source = &*self.look.source.add(i * self.look.facts.stride as usize);
+            let own = if self.look.elements.is_null() { &self.slot.state } else { &*self.look.elements.add(i) };
+            (own, source)
+        }
+    }
+
+    /// Takes a step on every element; the state of an array as a whole is stepped first.
+    fn each(
+        &self,
+        mut step: impl FnMut(usize, &'static AtomicU64, &'static AtomicU64) -> Result<(), Gone>,
+    ) -> TResult<()> {
+        (0..self.count())
+            .try_for_each(|i| {
+                let (word, source) = self.element(i);
+                step(i, word, source)
+            })
+            .map_err(|Gone| TError::INVALID_HANDLE)
+    }
+
+    fn is_gone(&self) -> bool {
+        matches!(
+            state::State(self.slot.state.load(std::sync::atomic::Ordering::Acquire)).format(),
+            state::Format::Ended
+        )
+    }
+
+    fn read(&self, mut tell: impl FnMut(usize, Scalar)) -> TResult<()> {
+        if self.is_gone() {
+            return Err(TError::INVALID_HANDLE);
+        }
+        let (kind, telling) = (self.look.facts.kind, self.telling());
+        self.each(|i, word, source| state::read(word, source, kind).map(|bits| tell(i, telling.tell(bits))))
+    }
+
+    fn set_running(&self, running: bool) -> TResult<()> {
+        if !self.look.elements.is_null() {
+            state::mark_running(&self.slot.state, running).map_err(|Gone| TError::INVALID_HANDLE)?;
+        }
+        let kind = self.look.facts.kind;
+        self.each(|_, word, source| state::set_running(word, source, kind, running).map(|step| self.watch(step)))
+    }
+
+    fn reset(&self, mut tell: impl FnMut(usize, Scalar)) -> TResult<()> {
+        if self.is_gone() {
+            return Err(TError::INVALID_HANDLE);
+        }
+        let (kind, telling) = (self.look.facts.kind, self.telling());
+        self.each(|i, word, source| {
+            state::reset(word, source, kind).map(|step| {
+                self.watch(step);
+                tell(i, telling.tell(step.value));
+            })
+        })
+    }
+
+    fn write(&self, fetch: impl Fn(usize) -> Scalar) -> TResult<()> {
+        if self.look.facts.readonly {
+            return Err(TError::PVAR_NO_WRITE);
+        }
+        if self.is_gone() {
+            return Err(TError::INVALID_HANDLE);
+        }
+        let (kind, telling) = (self.look.facts.kind, self.telling());
+        self.each(|i, word, source| {
+            state::write(word, source, kind, telling.word(fetch(i))).map(|step| self.watch(step))
+        })
+    }
+
+    /// A running watermark has a new mark: the level must come here when it passes it.
+    fn watch(&self, step: Stepped) {
+        if step.running && matches!(self.look.facts.kind, Kind::High | Kind::Low) {
+            // SAFETY: watermarks are declared on levels only, so the source is the first word of one.
+            let level = unsafe { &*self.look.source.cast::<Level>() };
+            watch::expect(level, self.look.facts.kind, step.own);
+            // What the level did meanwhile counts too.
+            state::follow(&self.slot.state, self.look.facts.kind, level.get());
+        }
+    }
+}
+
+fn find(session: usize, handle: usize) -> TResult<Found> {
+    let slot = table::slot_of(handle);
+    match slot.look(session, handle) {
+        Some(look) if table::is_enabled() => Ok(Found { slot, look }),
+        _ => Err(refusal(session)),
+    }
+}
+
+#[cold]
+fn refusal(session: usize) -> TError {
+    if !table::is_enabled() {
+        TError::NOT_INITIALIZED
+    } else if pool::is_session(session) {
+        TError::INVALID_HANDLE
+    } else {
+        TError::INVALID_SESSION
+    }
+}
+
+/// The live handles of a session, as they are when they are come to.
+fn all_of(session: usize) -> TResult<impl Iterator<Item = Found>> {
+    if !table::is_enabled() || !pool::is_session(session) {
+        return Err(refusal(session));
+    }
+    Ok((1..pool::end_of_used()).filter_map(move |position| {
+        let slot = table::slot_at(position);
+        let handle = slot.word.load(std::sync::atomic::Ordering::Relaxed);
+        slot.look(session, handle).map(|look| Found { slot, look })
+    }))
+}
+
+fn code(result: TResult<()>) -> i32 {
+    result.map_or_else(TError::code, |()| MPI_SUCCESS)
+}
+
+/// Reads a handle's elements, whatever their number and type.
+///
+/// # Safety
+/// `out` has room for all of the handle's elements.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
+    // SAFETY: the caller's promise, and the elements come with consistent facts.
+    code(find(session, handle).and_then(|found| found.read(|i, value| unsafe { value.store(out, i) })))
+}
+
+/// Reads a handle's elements and gives them their starting values (`MPI_T_pvar_readreset`): `MPI_SUCCESS` or an
+/// `MPI_T_ERR_*` code. Async-signal-safe; thread-safe. No event is lost or counted twice in between.
+///
+/// # Safety
+/// As [`pvar_read_raw`](crate::pvar_read_raw).
+pub unsafe fn pvar_readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
+    // SAFETY: as in `read_raw`.
+    code(find(session, handle).and_then(|found| {
+        readable_and_resettable(&found)?;
+        found.reset(|i, value| unsafe { value.store(out, i) })
+    }))
+}
+
+/// Sets a handle's elements (`MPI_T_pvar_write`): `MPI_SUCCESS` or an `MPI_T_ERR_*` code. Async-signal-safe;
+/// thread-safe; no other handle changes.
+///
+/// # Safety
+/// At `from` lie as many values of the variable's type as the handle has elements.
+pub unsafe fn pvar_write_raw(session: usize, handle: usize, from: *const c_void) -> i32 {
+    code(find(session, handle).and_then(|found| {
+        let value = found.telling().value;
+        // SAFETY: the caller's promise.
+        found.write(|i| unsafe { Scalar::fetch(value, from, i) })
+    }))
+}
+
+/// Reads a handle's elements into values.
+pub(crate) fn read(session: usize, handle: usize, mut tell: impl FnMut(Value)) -> TResult<()> {
+    find(session, handle)?.read(|_, value| tell(value.into()))
+}
+
+/// As [`read`], and gives them their starting values.
+pub(crate) fn read_and_reset(session: usize, handle: usize, mut tell: impl FnMut(Value)) -> TResult<()> {
+    let found = find(session, handle)?;
+    readable_and_resettable(&found)?;
+    found.reset(|_, value| tell(value.into()))
+}
+
+/// Sets a handle's elements; the values must be as many and of the type that the handle has.
+pub(crate) fn write(session: usize, handle: usize, values: &[Value]) -> TResult<()> {
+    let found = find(session, handle)?;
+    let right = |value: &Value| value.value_type() == found.telling().value;
+    if values.len() != found.count() || !values.iter().all(right) {
+        return Err(TError::INVALID);
+    }
+    found.write(|i| Scalar::from_value(&values[i]).expect("types were compared, and no handle tells texts"))
+}
+
+/// Starts or stops a handle, or all of a session that can be (`MPI_T_pvar_start`, `MPI_T_pvar_stop`).
+/// Async-signal-safe; thread-safe.
+pub(crate) fn set_running(session: usize, handle: usize, running: bool) -> TResult<()> {
+    if handle == MPI_T_PVAR_ALL_HANDLES {
+        return all_of(session)?
+            .filter(|found| !found.look.facts.continuous && !found.is_gone())
+            .try_for_each(|found| found.set_running(running).map_err(|_| TError::PVAR_NO_STARTSTOP));
+    }
+    let found = find(session, handle)?;
+    if found.look.facts.continuous {
+        return Err(TError::PVAR_NO_STARTSTOP);
+    }
+    found.set_running(running)
+}
+
+/// Gives a handle, or all of a session that can have it, the starting value (`MPI_T_pvar_reset`).
+/// Async-signal-safe; thread-safe.
+pub(crate) fn reset(session: usize, handle: usize) -> TResult<()> {
+    if handle == MPI_T_PVAR_ALL_HANDLES {
+        return all_of(session)?
+            .filter(|found| !found.look.facts.readonly && !found.is_gone())
+            .try_for_each(|found| found.reset(|_, _| ()).map_err(|_| TError::PVAR_NO_WRITE));
+    }
+    let found = find(session, handle)?;
+    if found.look.facts.readonly {
+        return Err(TError::PVAR_NO_WRITE);
+    }
+    found.reset(|_, _| ())
+}
+
+/// The index of a handle's variable.
+pub(crate) fn variable_of(session: usize, handle: usize) -> TResult<usize> {
+    Ok(find(session, handle)?.look.variable)
+}
+
+fn readable_and_resettable(found: &Found) -> TResult<()> {
+    // Everything that can be reset can be read and reset in one step.
+    if found.look.facts.readonly { Err(TError::PVAR_NO_ATOMIC) } else { Ok(()) }
+}

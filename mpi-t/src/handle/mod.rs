@@ -1,0 +1,16 @@
+//! Handles of performance variables: what each one has accumulated, apart from all others (MPI-5.0, section 15.3.7).
+//!
+//! - `state`: the one word in which a handle keeps its own starting point, and the steps on it.
+//! - `slot`: what a handle is; how a slot is given out again without a reader being fooled.
+//! - `table`: where slots lie; the few instructions from a handle word to a value.
+//! - `access`: read, write, start, stop, reset, readreset; of one handle and of all.
+//! - `pool`: giving out and taking back handles and sessions.
+//!
+//! Invariant: the operations of `access` take no lock, allocate nothing and call nothing, so they are
+//! async-signal-safe and thread-safe, at every thread level, before `MPI_Init` and after `MPI_Finalize`.
+
+pub(crate) mod access;
+pub(crate) mod pool;
+pub(crate) mod slot;
+pub(crate) mod state;
+pub(crate) mod table;

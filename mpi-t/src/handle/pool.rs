@@ -1,0 +1,253 @@
+//! Giving out and taking back handles and sessions (MPI-5.0, section 15.3.7).
+//!
+//! All this is under one lock, and none of it for signal handlers; what is looked at without the lock are the slots'
+//! words, [`is_session`] and [`end_of_used`].
+//! Invariant: a slot is on the free list exactly when its word is 0 and its position is below [`end_of_used`].
+//! Not here: what a slot holds (`slot`), using a handle (`access`).
+#![allow(unsafe_code)] // a watermark's level is found through its slot's source
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mpi_core::Handle;
+use mpi_core::handle::{GENERATION_MASK, Kind as HandleKind};
+
+use crate::handle::slot::{Facts, Look, Slot};
+use crate::handle::state::{self, Format, Kind, State};
+use crate::handle::table;
+use crate::{Level, TError, TResult, watch};
+
+/// How many sessions can be at a time.
+const SESSIONS: usize = 4096;
+
+static POOL: Mutex<Pool> = Mutex::new(Pool::new());
+/// The words of the sessions that are; 0: none.
+static SESSION_WORDS: [AtomicUsize; SESSIONS] = [const { AtomicUsize::new(0) }; SESSIONS];
+static END_OF_USED: AtomicUsize = AtomicUsize::new(1);
+
+struct Pool {
+    initializations: usize,
+    free: Vec<u32>,
+    live: usize,
+    /// Per session position: the generation of the session, or of the last one.
+    session_generations: Vec<u32>,
+    free_sessions: Vec<u32>,
+    /// State words of arrays that are free, by their number. They are never returned, because a reader may still look.
+    free_elements: BTreeMap<usize, Vec<&'static [AtomicU64]>>,
+}
+
+impl Pool {
+    const fn new() -> Pool {
+        Pool {
+            initializations: 0,
+            free: Vec::new(),
+            live: 0,
+            session_generations: Vec::new(),
+            free_sessions: Vec::new(),
+            free_elements: BTreeMap::new(),
+        }
+    }
+}
+
+/// What a new handle is to be.
+#[derive(Debug)]
+pub(crate) struct NewHandle {
+    pub(crate) facts: Facts,
+    pub(crate) format: Format,
+    pub(crate) variable: usize,
+    /// All words from the first element's to the last one's.
+    pub(crate) source: &'static [AtomicU64],
+}
+
+fn pool() -> MutexGuard<'static, Pool> {
+    // Changes are made in an order that leaves the pool usable wherever a panic might end them.
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One more initialization somewhere in this operating-system process; false: there is no address space for handles.
+pub(crate) fn initialize() -> bool {
+    let mut pool = pool();
+    table::enable(true);
+    pool.initializations += 1;
+    table::is_enabled()
+}
+
+/// One initialization less. Sessions and handles survive until the interface is initialized again.
+pub(crate) fn finalize() {
+    let mut pool = pool();
+    pool.initializations = pool.initializations.saturating_sub(1);
+    if pool.initializations == 0 {
+        table::enable(false);
+    }
+}
+
+/// Whether this word is a session. Async-signal-safe.
+pub(crate) fn is_session(session: usize) -> bool {
+    let handle = Handle(session);
+    handle.kind() == Some(HandleKind::PvarSession)
+        && SESSION_WORDS.get(handle.index() as usize).is_some_and(|word| word.load(Ordering::Acquire) == session)
+}
+
+/// All slots in use lie below this position. Async-signal-safe.
+pub(crate) fn end_of_used() -> usize {
+    END_OF_USED.load(Ordering::Acquire)
+}
+
+pub(crate) fn create_session() -> TResult<Handle> {
+    let mut pool = pool();
+    let position = match pool.free_sessions.pop() {
+        Some(position) => position as usize,
+        None if pool.session_generations.len() < SESSIONS => {
+            pool.session_generations.push(0);
+            pool.session_generations.len() - 1
+        }
+        None => return Err(TError::OUT_OF_SESSIONS),
+    };
+    let generation = next(pool.session_generations[position]);
+    pool.session_generations[position] = generation;
+    let handle = Handle::pack(HandleKind::PvarSession, position as u32, generation);
+    SESSION_WORDS[position].store(handle.0, Ordering::Release);
+    Ok(handle)
+}
+
+/// Frees a session and all handles that are still allocated in it.
+pub(crate) fn free_session(session: usize) -> TResult<()> {
+    let mut pool = pool();
+    if !is_session(session) {
+        return Err(TError::INVALID_SESSION);
+    }
+    let position = Handle(session).index();
+    SESSION_WORDS[position as usize].store(0, Ordering::Release);
+    pool.free_sessions.push(position);
+    if pool.live > 0 {
+        for position in 1..end_of_used() {
+            let slot = table::slot_at(position);
+            let handle = slot.word.load(Ordering::Relaxed);
+            if let Some(look) = slot.look(session, handle) {
+                pool.close(position, slot, &look);
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn open(session: usize, new: NewHandle) -> TResult<Handle> {
+    let mut pool = pool();
+    if !is_session(session) {
+        return Err(TError::INVALID_SESSION);
+    }
+    let position = match pool.free.pop() {
+        Some(position) => position as usize,
+        None => {
+            let position = end_of_used();
+            if position >= table::capacity() {
+                return Err(TError::OUT_OF_HANDLES);
+            }
+            END_OF_USED.store(position + 1, Ordering::Release);
+            position
+        }
+    };
+    pool.live += 1;
+    let slot = table::slot_at(position);
+    let generation = next(slot.generation.load(Ordering::Relaxed) as u32);
+    slot.generation.store(generation as usize, Ordering::Relaxed);
+    let Facts { kind, continuous: running, count, stride, .. } = new.facts;
+    let source = |i: usize| new.source[i * stride as usize].load(Ordering::Relaxed);
+    let mut elements: *mut AtomicU64 = std::ptr::null_mut();
+    let state = if count == 1 {
+        kind.initial(generation, new.format, running, source(0))
+    } else {
+        let words = pool.elements(count as usize);
+        for (i, word) in words.iter().enumerate() {
+            word.store(kind.initial(generation, Format::Other, running, source(i)).0, Ordering::Relaxed);
+        }
+        elements = words.as_ptr().cast_mut();
+        State::new(0, generation, Format::Other, running)
+    };
+    let first = new.source.as_ptr().cast_mut();
+    let look = Look { facts: new.facts, source: first, elements, variable: new.variable };
+    let handle = Handle::pack(HandleKind::Pvar, table::index_of(position), generation);
+    slot.open(session, handle.0, look, state);
+    if let Some(level) = watched_level(&look) {
+        watch::add(level, kind, &slot.state);
+    }
+    Ok(handle)
+}
+
+pub(crate) fn close(session: usize, handle: usize) -> TResult<()> {
+    let mut pool = pool();
+    if !is_session(session) {
+        return Err(TError::INVALID_SESSION);
+    }
+    let position = table::position_of(Handle(handle).index());
+    if Handle(handle).kind() != Some(HandleKind::Pvar) || position == 0 || position >= end_of_used() {
+        return Err(TError::INVALID_HANDLE);
+    }
+    let slot = table::slot_at(position);
+    let look = slot.look(session, handle).ok_or(TError::INVALID_HANDLE)?;
+    pool.close(position, slot, &look);
+    Ok(())
+}
+
+/// Ends all handles that read these words: their object goes away. They must still be freed.
+pub(crate) fn end_handles_of(words: &'static [AtomicU64]) {
+    let pool = pool();
+    if pool.live == 0 {
+        return;
+    }
+    let range = words.as_ptr_range();
+    for position in 1..end_of_used() {
+        let slot = table::slot_at(position);
+        let source = slot.source.load(Ordering::Relaxed).cast_const();
+        if slot.word.load(Ordering::Relaxed) != 0 && range.contains(&source) {
+            state::end(&slot.state);
+            let look = slot.look(slot.session.load(Ordering::Relaxed), slot.word.load(Ordering::Relaxed));
+            if let Some(level) = look.as_ref().and_then(watched_level) {
+                watch::remove(level, &slot.state);
+            }
+        }
+    }
+}
+
+impl Pool {
+    fn close(&mut self, position: usize, slot: &'static Slot, look: &Look) {
+        slot.close();
+        if let Some(level) = watched_level(look) {
+            watch::remove(level, &slot.state);
+        }
+        if !look.elements.is_null() {
+            let count = look.facts.count as usize;
+            // SAFETY: an array's state words came from `elements`, this many of them, static.
+            let words: &'static [AtomicU64] = unsafe { std::slice::from_raw_parts(look.elements, count) };
+            self.free_elements.entry(count).or_default().push(words);
+        }
+        self.live -= 1;
+        self.free.push(position as u32);
+    }
+
+    fn elements(&mut self, count: usize) -> &'static [AtomicU64] {
+        match self.free_elements.get_mut(&count).and_then(Vec::pop) {
+            Some(words) => words,
+            None => Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect()),
+        }
+    }
+}
+
+/// The level that a watermark watches.
+fn watched_level(look: &Look) -> Option<&'static Level> {
+    // SAFETY: watermarks are declared on levels only, so the source is the first word of one, which is static.
+    matches!(look.facts.kind, Kind::High | Kind::Low).then(|| unsafe { &*look.source.cast::<Level>() })
+}
+
+/// The generation after this one. 0 is skipped, so that a zeroed word with the right kind never matches.
+fn next(generation: u32) -> u32 {
+    (generation.wrapping_add(1) & GENERATION_MASK).max(1)
+}
+
+// The statics of this file and the slots are shared by pointer with readers that take no lock.
+const _: fn() = || {
+    fn shared<T: Sync>() {}
+    shared::<Slot>();
+    shared::<AtomicPtr<AtomicU64>>();
+};

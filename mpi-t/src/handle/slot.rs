@@ -1,0 +1,113 @@
+//! A slot: one cache line with all that a handle is.
+//!
+//! A slot is given out again for other handles. Its `word` is the handle while it has one and 0 in between, so a
+//! reader that finds its own handle there before and after a look has seen one handle's facts, not a mixture.
+//! Invariant: facts change only while `word` is 0, under the pool's lock; all memory pointed to is static.
+//! Not here: the steps of a handle (`state`). `tests/loom.rs` checks this file.
+
+use crate::handle::state::{Kind, State};
+use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
+
+/// Everything about one handle.
+#[repr(C, align(64))]
+pub(crate) struct Slot {
+    /// The handle, or 0.
+    pub(crate) word: AtomicUsize,
+    /// The session that the handle belongs to.
+    pub(crate) session: AtomicUsize,
+    /// The first source word.
+    pub(crate) source: AtomicPtr<AtomicU64>,
+    /// The state word; for an array that of all together: whether it runs or has ended.
+    pub(crate) state: AtomicU64,
+    /// The elements' own state words, for an array.
+    pub(crate) elements: AtomicPtr<AtomicU64>,
+    /// [`Facts`], packed.
+    pub(crate) facts: AtomicU64,
+    /// The variable's index.
+    pub(crate) variable: AtomicUsize,
+    /// The generation of the handle, or of the last one; changed under the pool's lock.
+    pub(crate) generation: AtomicUsize,
+}
+
+/// What a handle's variable is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) kind: Kind,
+    /// How values are told; `access` gives the meaning.
+    pub(crate) telling: u8,
+    pub(crate) readonly: bool,
+    pub(crate) continuous: bool,
+    /// Words from one element to the next.
+    pub(crate) stride: u16,
+    pub(crate) count: u32,
+}
+
+impl Facts {
+    pub(crate) const fn pack(self) -> u64 {
+        self.kind as u64
+            | (self.readonly as u64) << 2
+            | (self.continuous as u64) << 3
+            | (self.telling as u64) << 8
+            | (self.stride as u64) << 16
+            | (self.count as u64) << 32
+    }
+
+    pub(crate) const fn unpack(bits: u64) -> Facts {
+        Facts {
+            kind: Kind::from_bits(bits as u8),
+            readonly: bits & 4 != 0,
+            continuous: bits & 8 != 0,
+            telling: (bits >> 8) as u8,
+            stride: (bits >> 16) as u16,
+            count: (bits >> 32) as u32,
+        }
+    }
+}
+
+/// A consistent look at a slot's facts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    pub(crate) facts: Facts,
+    pub(crate) source: *mut AtomicU64,
+    pub(crate) elements: *mut AtomicU64,
+    pub(crate) variable: usize,
+}
+
+impl Slot {
+    /// The facts of this handle, or `None` if the slot is not, or no more, this handle's in this session.
+    pub(crate) fn look(&self, session: usize, handle: usize) -> Option<Look> {
+        // Acquire pairs with the Release in `open`.
+        if handle == 0 || self.word.load(Ordering::Acquire) != handle {
+            return None;
+        }
+        let of_session = self.session.load(Ordering::Relaxed);
+        let look = Look {
+            facts: Facts::unpack(self.facts.load(Ordering::Relaxed)),
+            source: self.source.load(Ordering::Relaxed),
+            elements: self.elements.load(Ordering::Relaxed),
+            variable: self.variable.load(Ordering::Relaxed),
+        };
+        // Pairs with the Release fence in `close`: facts of a later handle come with a later word.
+        fence(Ordering::Acquire);
+        (self.word.load(Ordering::Relaxed) == handle && of_session == session).then_some(look)
+    }
+
+    /// Makes the slot a handle's. The caller holds the pool's lock, and the slot is closed.
+    pub(crate) fn open(&self, session: usize, handle: usize, look: Look, state: State) {
+        self.session.store(session, Ordering::Relaxed);
+        self.source.store(look.source, Ordering::Relaxed);
+        self.state.store(state.0, Ordering::Relaxed);
+        self.elements.store(look.elements, Ordering::Relaxed);
+        self.facts.store(look.facts.pack(), Ordering::Relaxed);
+        self.variable.store(look.variable, Ordering::Relaxed);
+        // Pairs with the Acquire in `look`.
+        self.word.store(handle, Ordering::Release);
+    }
+
+    /// Takes the slot from its handle; from here on the handle is stale. The caller holds the pool's lock.
+    pub(crate) fn close(&self) {
+        self.word.store(0, Ordering::Relaxed);
+        // Pairs with the Acquire fence in `look`.
+        fence(Ordering::Release);
+    }
+}

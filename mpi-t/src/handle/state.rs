@@ -1,0 +1,290 @@
+//! The state word of a handle: its own part of a value, whether it runs, and how the value is told.
+//!
+//! ```text
+//!   63                             6 5        3 2      1    0
+//!  | own part, signed               | turn     | format | stopped |
+//! ```
+//! For sums, levels and states the value is the own part plus, while running, the source. For watermarks the own part
+//! is the mark. Every step is one compare-and-swap, so any number of threads and signal handlers may take it.
+//! `turn` is the low bits of the slot's generation: the word of a slot's next handle differs from this one's.
+//!
+//! Invariant: between two equal looks at the word, the source read in between belongs to it.
+//! Not here: which word belongs to which handle (`slot`). `tests/loom.rs` checks this file.
+
+use crate::sync::{AtomicU64, Ordering, fence};
+
+const STOPPED: u64 = 1;
+const FORMAT_SHIFT: u32 = 1;
+const TURN_SHIFT: u32 = 3;
+const OWN_SHIFT: u32 = 6;
+const LOW_BITS: u64 = (1 << OWN_SHIFT) - 1;
+
+/// How a value is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// As a `u64`; running, this is the fast path.
+    U64 = 0,
+    /// As a `u32`, at most `u32::MAX`.
+    U32 = 1,
+    /// In another way, which the slot's facts tell.
+    Other = 2,
+    /// Not any more: the object is gone.
+    Ended = 3,
+}
+
+/// One look at a state word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct State(pub(crate) u64);
+
+impl State {
+    pub(crate) const fn new(own: u64, turn: u32, format: Format, running: bool) -> State {
+        State(
+            own << OWN_SHIFT
+                | ((turn & 7) as u64) << TURN_SHIFT
+                | (format as u64) << FORMAT_SHIFT
+                | if running { 0 } else { STOPPED },
+        )
+    }
+
+    /// The own part, sign-extended.
+    #[inline(always)]
+    pub(crate) const fn own(self) -> u64 {
+        (self.0 as i64 >> OWN_SHIFT) as u64
+    }
+
+    #[inline(always)]
+    pub(crate) const fn running(self) -> bool {
+        self.0 & STOPPED == 0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn format(self) -> Format {
+        match (self.0 >> FORMAT_SHIFT) & 3 {
+            0 => Format::U64,
+            1 => Format::U32,
+            2 => Format::Other,
+            _ => Format::Ended,
+        }
+    }
+
+    /// Whether the handle runs and its value is told as a `u64`: one test of three bits.
+    #[inline(always)]
+    pub(crate) const fn is_running_u64(self) -> bool {
+        self.0 & (STOPPED | 3 << FORMAT_SHIFT) == 0
+    }
+
+    /// The same word with another own part.
+    const fn with_own(self, own: u64) -> State {
+        State(own << OWN_SHIFT | self.0 & LOW_BITS)
+    }
+
+    const fn with_running(self, running: bool) -> State {
+        State(self.0 & !STOPPED | if running { 0 } else { STOPPED })
+    }
+}
+
+/// What a handle's value is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// What was added to the source while running.
+    Sum = 0,
+    /// The source; the source as it was, while stopped.
+    Mirror = 1,
+    /// The highest source while running.
+    High = 2,
+    /// The lowest source while running.
+    Low = 3,
+}
+
+impl Kind {
+    pub(crate) const fn from_bits(bits: u8) -> Kind {
+        match bits & 3 {
+            0 => Kind::Sum,
+            1 => Kind::Mirror,
+            2 => Kind::High,
+            _ => Kind::Low,
+        }
+    }
+
+    /// The value, from a state and the source as it was at that state.
+    pub(crate) const fn value(self, state: State, source: u64) -> u64 {
+        let own = state.own();
+        if !state.running() {
+            return own;
+        }
+        match self {
+            Kind::Sum | Kind::Mirror => own.wrapping_add(source),
+            Kind::High => {
+                if source > own {
+                    source
+                } else {
+                    own
+                }
+            }
+            Kind::Low => {
+                if source < own {
+                    source
+                } else {
+                    own
+                }
+            }
+        }
+    }
+
+    /// The own part with which `value` is the value now.
+    const fn own_for(self, value: u64, running: bool, source: u64) -> u64 {
+        match self {
+            Kind::Sum if running => value.wrapping_sub(source),
+            Kind::Mirror if running => 0,
+            _ => value,
+        }
+    }
+
+    /// The starting value (MPI-5.0, section 15.3.7): zero for sums, what is now for all others.
+    const fn starting_value(self, source: u64) -> u64 {
+        match self {
+            Kind::Sum => 0,
+            _ => source,
+        }
+    }
+
+    /// The state of a new handle, which has its starting value.
+    pub(crate) const fn initial(self, turn: u32, format: Format, running: bool, source: u64) -> State {
+        let own = self.own_for(self.starting_value(source), running, source);
+        State::new(own, turn, format, running)
+    }
+}
+
+/// The object is gone: the handle has no value any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gone;
+
+/// What a step changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stepped {
+    /// The value just before.
+    pub(crate) value: u64,
+    /// The own part now; a watermark's mark.
+    pub(crate) own: u64,
+    /// Whether the handle runs now.
+    pub(crate) running: bool,
+}
+
+/// The value now.
+#[inline]
+pub(crate) fn read(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<u64, Gone> {
+    loop {
+        let state = State(word.load(Ordering::Acquire));
+        let from = source.load(Ordering::Relaxed);
+        // Pairs with the Release fence in `step`: a source written after a step is not taken for one before it.
+        fence(Ordering::Acquire);
+        if word.load(Ordering::Relaxed) == state.0 {
+            return if matches!(state.format(), Format::Ended) { Err(Gone) } else { Ok(kind.value(state, from)) };
+        }
+    }
+}
+
+/// Lets the handle run, or stops it; no change if it already does.
+pub(crate) fn set_running(word: &AtomicU64, source: &AtomicU64, kind: Kind, running: bool) -> Result<Stepped, Gone> {
+    step(word, source, |state, from| {
+        if state.running() == running {
+            return state;
+        }
+        let value = kind.value(state, from);
+        let own = match (kind, running) {
+            // A mark begins to follow: the level now counts.
+            (Kind::High | Kind::Low, true) => kind.value(state.with_running(true), from),
+            _ => kind.own_for(value, running, from),
+        };
+        state.with_own(own).with_running(running)
+    })
+    .map(|(before, after, from)| Stepped {
+        value: kind.value(before, from),
+        own: after.own(),
+        running: after.running(),
+    })
+}
+
+/// Marks an array as a whole as running or stopped.
+pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), Gone> {
+    let mut state = State(word.load(Ordering::Relaxed));
+    loop {
+        if matches!(state.format(), Format::Ended) {
+            return Err(Gone);
+        }
+        match word.compare_exchange(state.0, state.with_running(running).0, Ordering::SeqCst, Ordering::Relaxed) {
+            Ok(_) => return Ok(()),
+            Err(now) => state = State(now),
+        }
+    }
+}
+
+/// Gives the handle its starting value; tells the value before, nothing lost and nothing counted twice in between.
+pub(crate) fn reset(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<Stepped, Gone> {
+    step(word, source, |state, from| state.with_own(kind.own_for(kind.starting_value(from), state.running(), from)))
+        .map(|(before, after, from)| Stepped {
+            value: kind.value(before, from),
+            own: after.own(),
+            running: after.running(),
+        })
+}
+
+/// Gives the handle a value.
+pub(crate) fn write(word: &AtomicU64, source: &AtomicU64, kind: Kind, value: u64) -> Result<Stepped, Gone> {
+    step(word, source, |state, from| state.with_own(kind.own_for(value, state.running(), from))).map(
+        |(before, after, from)| Stepped { value: kind.value(before, from), own: after.own(), running: after.running() },
+    )
+}
+
+/// Moves the mark of a running watermark to a new level if it must. The level is the source, just stored.
+pub(crate) fn follow(word: &AtomicU64, kind: Kind, level: u64) {
+    let mut state = State(word.load(Ordering::SeqCst));
+    loop {
+        let moved = kind.value(state, level);
+        if !state.running() || matches!(state.format(), Format::Ended) || moved == state.own() {
+            return;
+        }
+        match word.compare_exchange(state.0, state.with_own(moved).0, Ordering::SeqCst, Ordering::SeqCst) {
+            Ok(_) => return,
+            Err(now) => state = State(now),
+        }
+    }
+}
+
+/// The mark of a running watermark.
+pub(crate) fn running_mark(word: &AtomicU64) -> Option<u64> {
+    let state = State(word.load(Ordering::SeqCst));
+    (state.running() && !matches!(state.format(), Format::Ended)).then_some(state.own())
+}
+
+/// Ends the handle: its object goes away.
+pub(crate) fn end(word: &AtomicU64) {
+    let mut state = State(word.load(Ordering::Relaxed));
+    loop {
+        let ended = State(state.0 | (Format::Ended as u64) << FORMAT_SHIFT | STOPPED);
+        match word.compare_exchange(state.0, ended.0, Ordering::SeqCst, Ordering::Relaxed) {
+            Ok(_) => break,
+            Err(now) => state = State(now),
+        }
+    }
+    // Pairs with the Acquire fence in `read`: what the memory is used for next is not taken for this source.
+    fence(Ordering::Release);
+}
+
+/// One step: from the word and the source as they are together to a new word.
+fn step(word: &AtomicU64, source: &AtomicU64, next: impl Fn(State, u64) -> State) -> Result<(State, State, u64), Gone> {
+    loop {
+        let before = State(word.load(Ordering::Acquire));
+        if matches!(before.format(), Format::Ended) {
+            return Err(Gone);
+        }
+        let from = source.load(Ordering::Relaxed);
+        let after = next(before, from);
+        // The swap succeeds only if the word is still the one that the source was read with. SeqCst: see `watch`.
+        if word.compare_exchange(before.0, after.0, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+            // Pairs with the Acquire fence in `read`.
+            fence(Ordering::Release);
+            return Ok((before, after, from));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The slots, and the way from a handle word to a value in about twenty instructions.
+//!
+//! The slots of all handles of an operating-system process lie in one stretch of address space, reserved once and
+//! never returned, of which only pages in use take memory. A handle's index is the byte offset of its slot, so finding
+//! it is an `and` and an `add`, and finding whether it is the right one a compare. While the interface is not
+//! initialized the mask is zero, every handle leads to slot 0, and slot 0 is nobody's: no extra check is needed.
+//!
+//! Invariant: `MASK` is nonzero only after `BASE` points at the whole stretch, and `BASE` never changes after.
+//! Not here: giving out slots (`pool`), whatever is not fast (`access`).
+#![allow(unsafe_code)] // slots are found by address arithmetic; the reads of other crates go through here
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+use crate::handle::access;
+use crate::handle::slot::Slot;
+use crate::handle::state::{Format, State};
+
+/// Bytes of a slot; the low bits of a handle's index are free for it.
+const SLOT_BYTES: usize = size_of::<Slot>();
+/// No stretch is longer, because an index has 26 bits.
+const MOST_BYTES: usize = 1 << 26;
+
+const _: () = assert!(SLOT_BYTES == 64);
+
+/// Nobody's slot: no handle word equals its word, because the kind in it does not exist.
+static NOBODY: Slot = Slot {
+    word: AtomicUsize::new(usize::MAX),
+    session: AtomicUsize::new(usize::MAX),
+    source: AtomicPtr::new((&raw const NOTHING).cast_mut()),
+    state: AtomicU64::new(NOBODYS_STATE.0),
+    elements: AtomicPtr::new(std::ptr::null_mut()),
+    facts: AtomicU64::new(0),
+    variable: AtomicUsize::new(0),
+    generation: AtomicUsize::new(0),
+};
+/// Stopped, and not told as a `u64`, so the fast path ends even for somebody who guesses the words.
+const NOBODYS_STATE: State = State::new(0, 0, Format::Other, false);
+static NOTHING: AtomicU64 = AtomicU64::new(0);
+
+static BASE: AtomicPtr<Slot> = AtomicPtr::new((&raw const NOBODY).cast_mut());
+static MASK: AtomicUsize = AtomicUsize::new(0);
+/// Bytes of the stretch; 0: none yet.
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Reads a performance variable into `out` (`MPI_T_pvar_read`): `MPI_SUCCESS` or an `MPI_T_ERR_*` code.
+/// Async-signal-safe; thread-safe. No lock, no allocation, no system call.
+///
+/// # Safety
+/// `out` has room for the variable's elements, by the type and count that were told for the handle. Any words are
+/// fine as `session` and `handle`.
+#[inline(always)]
+pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
+    let slot = slot_of(handle);
+    // The order matters: state, then whose it is, then the source, then the state again. The handle was given out
+    // before this call, so a state seen before its word is one of this handle's or of a later one; and an equal state
+    // after the source says that the slot was this handle's all the time. Acquire keeps the order.
+    let state = State(slot.state.load(Ordering::Acquire));
+    let mine = slot.word.load(Ordering::Relaxed) == handle && slot.session.load(Ordering::Relaxed) == session;
+    if mine {
+        let source = slot.source.load(Ordering::Acquire);
+        // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
+        let value = unsafe { &*source }.load(Ordering::Acquire);
+        if slot.state.load(Ordering::Relaxed) == state.0 && state.is_running_u64() {
+            // SAFETY: the format of the handle is u64, so `out` has room for one, by the caller's promise.
+            unsafe { out.cast::<u64>().write_unaligned(state.own().wrapping_add(value)) };
+            return 0;
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { access::read_raw(session, handle, out) }
+}
+
+/// The slot that a handle word leads to; whether it is that handle's is for the caller to see.
+#[inline(always)]
+pub(crate) fn slot_of(handle: usize) -> &'static Slot {
+    // Acquire pairs with the Release in `enable`: a nonzero mask comes with the stretch.
+    let offset = handle & MASK.load(Ordering::Acquire);
+    let base = BASE.load(Ordering::Relaxed);
+    // SAFETY: the mask keeps the offset, a multiple of a slot's size, within what `BASE` points at; with the mask of
+    // zero that is slot 0 of either.
+    unsafe { &*base.byte_add(offset) }
+}
+
+/// Lets handles be found, or not: for the first initialization and the last finalization.
+pub(crate) fn enable(enabled: bool) {
+    let bytes = if enabled { reserve() } else { 0 };
+    let mask = if bytes == 0 { 0 } else { (bytes - 1) & !(SLOT_BYTES - 1) };
+    // Release pairs with the Acquire in `slot_of`.
+    MASK.store(mask, Ordering::Release);
+}
+
+/// Whether handles can be found.
+pub(crate) fn is_enabled() -> bool {
+    MASK.load(Ordering::Relaxed) != 0
+}
+
+/// Number of slots, slot 0 included; 0 before the first initialization.
+pub(crate) fn capacity() -> usize {
+    BYTES.load(Ordering::Acquire) / SLOT_BYTES
+}
+
+/// The slot at a position below [`capacity`], whether the interface is initialized or not.
+pub(crate) fn slot_at(position: usize) -> &'static Slot {
+    assert!(position < capacity().max(1), "a slot beyond the stretch");
+    // SAFETY: `BYTES` is set after `BASE`, and the position lies within.
+    unsafe { &*BASE.load(Ordering::Acquire).add(position) }
+}
+
+/// The index that a handle to this slot has.
+pub(crate) fn index_of(position: usize) -> u32 {
+    (position * SLOT_BYTES) as u32
+}
+
+/// The position of the slot that a handle's index tells.
+pub(crate) fn position_of(index: u32) -> usize {
+    index as usize / SLOT_BYTES
+}
+
+/// Reserves the stretch once; its length in bytes, 0 if there is no address space. Callers hold the pool's lock.
+fn reserve() -> usize {
+    let have = BYTES.load(Ordering::Acquire);
+    if have != 0 {
+        return have;
+    }
+    let mut bytes = MOST_BYTES;
+    // A limit on address space gets a smaller table.
+    while bytes >= 1 << 16 {
+        // SAFETY: a new anonymous mapping touches nothing that exists.
+        let at = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if at != libc::MAP_FAILED {
+            let base = at.cast::<Slot>();
+            // SAFETY: the first slot of a fresh mapping, zeroed and aligned to a page; nobody else has it yet.
+            unsafe { copy_nobody(&*base) };
+            BASE.store(base, Ordering::Release);
+            BYTES.store(bytes, Ordering::Release);
+            return bytes;
+        }
+        bytes /= 4;
+    }
+    0
+}
+
+fn copy_nobody(slot: &Slot) {
+    slot.word.store(usize::MAX, Ordering::Relaxed);
+    slot.session.store(usize::MAX, Ordering::Relaxed);
+    slot.state.store(NOBODYS_STATE.0, Ordering::Relaxed);
+    slot.source.store((&raw const NOTHING).cast_mut(), Ordering::Relaxed);
+}

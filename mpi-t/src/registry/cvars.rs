@@ -1,0 +1,191 @@
+//! Control variables: indices, handles, reading and setting (MPI-5.0, section 15.3.6).
+//!
+//! Invariant: a cell is only ever set to a value that its declaration accepts.
+//! Not here: the cells (`setting`), how the environment is understood (`environment`).
+#![allow(unsafe_code)] // values are stored in and taken from callers' buffers
+
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use mpi_core::Handle;
+use mpi_core::abi::MPI_T_ENUM_NULL;
+use mpi_errors::Result;
+
+use super::{Registry, described, full, int, taken};
+use crate::{Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
+
+/// What is told of a control variable.
+pub struct CvarInfo {
+    /// As it was declared.
+    pub definition: CvarDef,
+    /// What it controls, the values it takes, and its unit.
+    pub description: String,
+    /// The names of its values, or `MPI_T_ENUM_NULL`.
+    pub enumeration: Handle,
+    cell: &'static dyn Cell,
+}
+
+impl fmt::Debug for CvarInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CvarInfo").field("definition", &self.definition).finish_non_exhaustive()
+    }
+}
+
+impl CvarInfo {
+    /// The name.
+    pub fn name(&self) -> &'static str {
+        self.definition.name
+    }
+
+    /// The value now.
+    pub fn read(&self) -> Value {
+        self.cell.read()
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CvarHandle {
+    index: usize,
+}
+
+impl Registry {
+    /// Gives the variables of a block their indices, and those that the environment names their values. A value that
+    /// is not accepted is left out, and told by [`Registry::startup_errors`].
+    pub fn register_settings<S: Settings>(&self, block: &'static S) -> Result<()> {
+        let mut growth = self.growth();
+        for (definition, cell) in block.cells() {
+            if growth.cvars.contains_key(definition.name) {
+                return Err(taken("control variable", definition.name));
+            }
+            if let Some(value) = growth.environment.value_for(&definition) {
+                // Types agree: the environment was read by this declaration.
+                if cell.write(&value).is_err() {
+                    growth.environment.refuse(&definition);
+                }
+            }
+            let states = definition.states.and_then(|states| self.intern(&mut growth, states));
+            let info = CvarInfo {
+                definition,
+                description: described(definition.description, definition.unit),
+                enumeration: states.unwrap_or(Handle(MPI_T_ENUM_NULL)),
+                cell,
+            };
+            let index = self.cvars.push(info).map_err(|_| full())?;
+            growth.cvars.insert(definition.name, index);
+            self.categorize_cvar(&mut growth, definition.category, index);
+        }
+        Ok(())
+    }
+
+    /// `MPI_T_cvar_get_num`
+    pub fn cvar_get_num(&self) -> TResult<i32> {
+        self.check_initialized()?;
+        Ok(int(self.cvars.len()))
+    }
+
+    /// `MPI_T_cvar_get_info`
+    pub fn cvar_get_info(&self, index: i32) -> TResult<&CvarInfo> {
+        self.check_initialized()?;
+        usize::try_from(index).ok().and_then(|index| self.cvars.get(index)).ok_or(TError::INVALID_INDEX)
+    }
+
+    /// `MPI_T_cvar_get_index`
+    pub fn cvar_get_index(&self, name: &str) -> TResult<i32> {
+        self.check_initialized()?;
+        self.growth().cvars.get(name).map(|index| int(*index)).ok_or(TError::INVALID_NAME)
+    }
+
+    /// `MPI_T_cvar_handle_alloc`: the handle and the number of elements. All control variables are of the process as a
+    /// whole, so an object is ignored.
+    pub fn cvar_handle_alloc(&self, index: i32) -> TResult<(Handle, i32)> {
+        let info = self.cvar_get_info(index)?;
+        let index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
+        let handle = self.with_handles(|handles| handles.insert(CvarHandle { index }));
+        Ok((handle.map_err(|_| TError::OUT_OF_HANDLES)?, int(info.definition.count())))
+    }
+
+    /// `MPI_T_cvar_handle_free`
+    pub fn cvar_handle_free(&self, handle: Handle) -> TResult<()> {
+        self.check_initialized()?;
+        self.with_handles(|handles| handles.remove(handle)).map(|_| ()).ok_or(TError::INVALID_HANDLE)
+    }
+
+    /// `MPI_T_cvar_read`
+    pub fn cvar_read(&self, handle: Handle) -> TResult<Value> {
+        Ok(self.cvar_of(handle)?.cell.read())
+    }
+
+    /// `MPI_T_cvar_write`. `MPI_T_ERR_INVALID` for a value that the variable does not take,
+    /// `MPI_T_ERR_CVAR_SET_NEVER` when it cannot be set any more.
+    pub fn cvar_write(&self, handle: Handle, value: &Value) -> TResult<()> {
+        let info = self.cvar_of(handle)?;
+        let definition = &info.definition;
+        if !definition.scope.is_writable() || definition.until_init && self.started.load(Ordering::SeqCst) {
+            return Err(TError::CVAR_SET_NEVER);
+        }
+        if !definition.accepts(value) {
+            return Err(TError::INVALID);
+        }
+        info.cell.write(value)
+    }
+
+    /// `MPI_T_cvar_read` into C memory.
+    ///
+    /// # Safety
+    /// `out` has room for the variable's elements, by the type and count that were told for the handle.
+    pub unsafe fn cvar_read_raw(&self, handle: Handle, out: *mut c_void) -> TResult<()> {
+        let info = self.cvar_of(handle)?;
+        // SAFETY: the caller's promise; a text is shorter than its count, so its null has room too.
+        unsafe {
+            match info.cell.read() {
+                Value::I32(value) => out.cast::<i32>().write_unaligned(value),
+                Value::U32(value) => out.cast::<u32>().write_unaligned(value),
+                Value::U64(value) => out.cast::<u64>().write_unaligned(value),
+                Value::F64(value) => out.cast::<f64>().write_unaligned(value),
+                Value::Text(text) => {
+                    let bytes = &text.as_bytes()[..text.len().min(info.definition.count() - 1)];
+                    out.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+                    out.cast::<u8>().add(bytes.len()).write(0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `MPI_T_cvar_write` from C memory. A text ends at its null, or at its count.
+    ///
+    /// # Safety
+    /// At `from` lie the variable's elements, by the type and count that were told for the handle.
+    pub unsafe fn cvar_write_raw(&self, handle: Handle, from: *const c_void) -> TResult<()> {
+        let definition = &self.cvar_of(handle)?.definition;
+        // SAFETY: the caller's promise; a text is read up to its null, and never beyond its count.
+        let value = unsafe {
+            match definition.value {
+                ValueType::I32 => Value::I32(from.cast::<i32>().read_unaligned()),
+                ValueType::U32 => Value::U32(from.cast::<u32>().read_unaligned()),
+                ValueType::U64 => Value::U64(from.cast::<u64>().read_unaligned()),
+                ValueType::F64 => Value::F64(from.cast::<f64>().read_unaligned()),
+                ValueType::Text => {
+                    let at = from.cast::<u8>();
+                    let length = (0..definition.count()).take_while(|&i| at.add(i).read() != 0).count();
+                    let bytes = std::slice::from_raw_parts(at, length);
+                    Value::Text(std::str::from_utf8(bytes).map_err(|_| TError::INVALID)?.to_owned())
+                }
+            }
+        };
+        self.cvar_write(handle, &value)
+    }
+
+    fn cvar_of(&self, handle: Handle) -> TResult<&CvarInfo> {
+        self.check_initialized()?;
+        let found = self.with_handles(|handles| handles.get(handle).copied());
+        found.and_then(|handle| self.cvars.get(handle.index)).ok_or(TError::INVALID_HANDLE)
+    }
+
+    fn with_handles<R>(&self, use_them: impl FnOnce(&mut mpi_core::Table<CvarHandle>) -> R) -> R {
+        // The table's changes are each complete when made, so a panic elsewhere leaves nothing half done.
+        use_them(&mut self.cvar_handles.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,172 @@
+//! The registry: all variables, categories and enumerations of a process, by index and by name (MPI-5.0, section 15.3).
+//!
+//! Its functions are those of the standard, on Rust types: `pvar_get_info` is `MPI_T_pvar_get_info`. All are
+//! thread-safe. Those of `pvar_start` to `pvar_readreset` are async-signal-safe too; the others take short locks of
+//! the registry's own, never the engine's, and must not be called from signal handlers.
+//!
+//! Invariant: what has an index keeps it and all that was told of it; everything only grows.
+//! Not here: handles (`handle`), the fields (`field`).
+
+mod append;
+mod categories;
+mod cvars;
+mod enums;
+mod environment;
+mod pvars;
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mpi_core::abi::{MPI_ERR_OTHER, MPI_THREAD_MULTIPLE};
+use mpi_core::handle::Kind;
+use mpi_core::{Handle, Table};
+use mpi_errors::Error;
+
+use crate::handle::pool;
+use crate::{Bind, EnumDef, PvarClass, TError, TResult};
+use append::AppendOnly;
+pub use categories::CategoryInfo;
+use cvars::CvarHandle;
+pub use cvars::CvarInfo;
+use environment::Environment;
+pub use environment::PREFIX;
+use pvars::Elements;
+pub use pvars::PvarInfo;
+
+/// All variables of one process.
+#[derive(Debug)]
+pub struct Registry {
+    initializations: AtomicUsize,
+    started: AtomicBool,
+    pvars: AppendOnly<PvarInfo>,
+    cvars: AppendOnly<CvarInfo>,
+    categories: AppendOnly<CategoryInfo>,
+    enums: AppendOnly<&'static EnumDef>,
+    stamp: AtomicI32,
+    growth: Mutex<Growth>,
+    cvar_handles: Mutex<Table<CvarHandle>>,
+}
+
+/// What changes when the registry grows; its lock also orders growth.
+#[derive(Debug, Default)]
+struct Growth {
+    pvars: HashMap<(&'static str, PvarClass), usize>,
+    cvars: HashMap<&'static str, usize>,
+    categories: HashMap<String, usize>,
+    category_texts: HashMap<&'static str, &'static str>,
+    /// The blocks declared, with the index of their first variable.
+    blocks: HashMap<TypeId, usize>,
+    /// The words of each block bound: by kind of object, handle word (0: none) and block.
+    bound: HashMap<(Bind, usize, TypeId), &'static [AtomicU64]>,
+    /// Arrays bound: by kind of object, handle word and variable.
+    elements: HashMap<(Bind, usize, usize), Elements>,
+    environment: Environment,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Registry::new()
+    }
+}
+
+impl Registry {
+    /// A registry without variables, which takes values of control variables from the process's environment.
+    pub fn new() -> Registry {
+        Registry::with_environment(
+            std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))),
+        )
+    }
+
+    /// As [`Registry::new`], with these environment variables instead of the process's.
+    pub fn with_environment(variables: impl IntoIterator<Item = (String, String)>) -> Registry {
+        let environment = Environment::new(variables);
+        Registry {
+            initializations: AtomicUsize::new(0),
+            started: AtomicBool::new(false),
+            pvars: AppendOnly::new(),
+            cvars: AppendOnly::new(),
+            categories: AppendOnly::new(),
+            enums: AppendOnly::new(),
+            stamp: AtomicI32::new(1),
+            growth: Mutex::new(Growth { environment, ..Growth::default() }),
+            cvar_handles: Mutex::new(Table::new(Kind::Cvar)),
+        }
+    }
+
+    /// `MPI_T_init_thread`: one more initialization; the thread level provided is always `MPI_THREAD_MULTIPLE`.
+    pub fn init_thread(&self) -> TResult<i32> {
+        if !pool::initialize() {
+            pool::finalize();
+            return Err(TError::MEMORY);
+        }
+        self.initializations.fetch_add(1, Ordering::SeqCst);
+        Ok(MPI_THREAD_MULTIPLE)
+    }
+
+    /// `MPI_T_finalize`: one initialization less; an error when there is none.
+    pub fn finalize(&self) -> TResult<()> {
+        let less = |count: usize| count.checked_sub(1);
+        let counted = self.initializations.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+        counted.map_err(|_| TError::NOT_INITIALIZED)?;
+        pool::finalize();
+        Ok(())
+    }
+
+    /// Whether [`Registry::init_thread`] was called more often than [`Registry::finalize`]. Async-signal-safe.
+    #[inline]
+    pub fn is_initialized(&self) -> bool {
+        self.initializations.load(Ordering::Relaxed) != 0
+    }
+
+    /// MPI is initialized from here on: control variables that can be set only before it are fixed.
+    pub fn started(&self) {
+        self.started.store(true, Ordering::SeqCst);
+    }
+
+    fn check_initialized(&self) -> TResult<()> {
+        if self.is_initialized() { Ok(()) } else { Err(TError::NOT_INITIALIZED) }
+    }
+
+    fn growth(&self) -> MutexGuard<'_, Growth> {
+        // Entries are added to the lists before the maps, so a panic leaves at most an entry without a name.
+        self.growth.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        while self.finalize().is_ok() {}
+    }
+}
+
+/// A count or an index as the standard's functions tell it.
+fn int(value: usize) -> i32 {
+    i32::try_from(value).unwrap_or(i32::MAX)
+}
+
+/// The words of a text that was written over several lines.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A description as tools get it: the text and the unit.
+fn described(text: &str, unit: &str) -> String {
+    let text = joined(text);
+    if unit.is_empty() { text } else { format!("{text} Unit: {unit}.") }
+}
+
+fn full() -> Error {
+    Error::new(MPI_ERR_OTHER, "the registry has no room for further variables")
+}
+
+fn taken(what: &str, name: &str) -> Error {
+    Error::new(MPI_ERR_OTHER, format!("there is a {what} of that name already")).arg("name", &name)
+}
+
+/// The handle of an enumeration: its index, as enumerations never end.
+fn enum_handle(index: usize) -> Handle {
+    Handle::pack(Kind::Enum, index as u32, 1)
+}

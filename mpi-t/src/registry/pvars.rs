@@ -1,0 +1,284 @@
+//! Performance variables: declaring them, binding blocks to objects, telling of them, allocating handles
+//! (MPI-5.0, section 15.3.7).
+//!
+//! Invariant: name and class are unique together; a handle is allocated only for words that are bound.
+//! Not here: what is done with a handle (`handle::access`).
+
+use std::any::TypeId;
+use std::sync::atomic::AtomicU64;
+
+use mpi_core::Handle;
+use mpi_core::abi::MPI_T_ENUM_NULL;
+use mpi_errors::Result;
+
+use super::{Registry, described, full, int, taken};
+use crate::handle::access::{self, Telling};
+use crate::handle::pool::{self, NewHandle};
+use crate::handle::slot::Facts;
+use crate::handle::state::{Format, Kind};
+use crate::memory::{words_of, words_of_all};
+use crate::{Bind, Field, Instruments, Level, PvarClass, PvarDef, TError, TResult, Value, ValueType, Verbosity};
+
+/// What is told of a performance variable.
+#[derive(Debug)]
+pub struct PvarInfo {
+    /// As it was declared.
+    pub definition: &'static PvarDef,
+    /// What it counts, when it changes, and its unit.
+    pub description: String,
+    /// The names of its values, or `MPI_T_ENUM_NULL`.
+    pub enumeration: Handle,
+    block: TypeId,
+}
+
+impl PvarInfo {
+    /// The name.
+    pub fn name(&self) -> &'static str {
+        self.definition.name
+    }
+
+    /// The class.
+    pub fn class(&self) -> PvarClass {
+        self.definition.class
+    }
+
+    /// The type of its values.
+    pub fn value(&self) -> ValueType {
+        self.definition.value
+    }
+
+    /// What it must be bound to.
+    pub fn bind(&self) -> Bind {
+        self.definition.bind
+    }
+
+    /// For whom it is meant.
+    pub fn verbosity(&self) -> Verbosity {
+        self.definition.verbosity
+    }
+
+    /// Whether it can be neither written nor reset.
+    pub fn readonly(&self) -> bool {
+        self.definition.readonly()
+    }
+
+    /// Whether it can be neither started nor stopped.
+    pub fn continuous(&self) -> bool {
+        self.definition.continuous
+    }
+
+    /// Whether it can be read and reset in one step.
+    pub fn atomic(&self) -> bool {
+        self.definition.atomic()
+    }
+}
+
+/// A new handle and its number of elements.
+pub type Allocated = (Handle, i32);
+
+impl Registry {
+    /// Gives the variables of a block their indices. Declaring a block again changes nothing.
+    pub fn declare<B: Instruments>(&self) -> Result<()> {
+        let mut growth = self.growth();
+        if growth.blocks.contains_key(&TypeId::of::<B>()) {
+            return Ok(());
+        }
+        let key = |definition: &PvarDef| (definition.name, definition.class);
+        for (i, definition) in B::VARS.iter().enumerate() {
+            let twice = B::VARS[..i].iter().any(|other| key(other) == key(definition));
+            if twice || growth.pvars.contains_key(&key(definition)) {
+                return Err(taken("performance variable", definition.name));
+            }
+        }
+        growth.blocks.insert(TypeId::of::<B>(), self.pvars.len());
+        for definition in B::VARS {
+            let states = definition.states.and_then(|states| self.intern(&mut growth, states));
+            let info = PvarInfo {
+                definition,
+                description: described(definition.description, definition.unit),
+                enumeration: states.unwrap_or(Handle(MPI_T_ENUM_NULL)),
+                block: TypeId::of::<B>(),
+            };
+            let index = self.pvars.push(info).map_err(|_| full())?;
+            growth.pvars.insert((definition.name, definition.class), index);
+            self.categorize_pvar(&mut growth, definition.category, index);
+        }
+        Ok(())
+    }
+
+    /// Declares a block's variables and gives them the block of the process as a whole.
+    pub fn register<B: Instruments>(&self, block: &'static B) -> Result<()> {
+        self.declare::<B>()?;
+        self.bind(0, block);
+        Ok(())
+    }
+
+    /// From here on, handles for this object (`0`: the process) read this block.
+    pub fn bind<B: Instruments>(&self, object: usize, block: &'static B) {
+        self.growth().bound.insert((B::BIND, object, TypeId::of::<B>()), words_of(block));
+    }
+
+    /// From here on, handles of this variable (of a block declared) for this object read these elements, one for each
+    /// peer for example, instead of the block's one field. Not for watermarks.
+    pub fn bind_elements<F: Field>(&self, index: i32, object: usize, elements: &'static [F]) -> TResult<()> {
+        let index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
+        let definition = self.pvars.get(index).ok_or(TError::INVALID_INDEX)?.definition;
+        if elements.is_empty() || definition.class.is_watermark() || !F::CLASSES.contains(&definition.class) {
+            return Err(TError::INVALID);
+        }
+        let stride = u16::try_from(size_of::<F>() / 8).map_err(|_| TError::INVALID)?;
+        let bound = Elements { words: words_of_all(elements), stride };
+        self.growth().elements.insert((definition.bind, object, index), bound);
+        Ok(())
+    }
+
+    /// The object goes away: its handles end (they must still be freed). After this the block may be retired.
+    pub fn unbind<B: Instruments>(&self, object: usize, block: &'static B) {
+        let mut growth = self.growth();
+        growth.bound.remove(&(B::BIND, object, TypeId::of::<B>()));
+        // Under the growth lock, so that no handle is allocated for it in between.
+        pool::end_handles_of(words_of(block));
+        let of_object = growth.elements.extract_if(|key, _| (key.0, key.1) == (B::BIND, object));
+        of_object.for_each(|(_, elements)| pool::end_handles_of(elements.words));
+    }
+
+    /// `MPI_T_pvar_get_num`
+    pub fn pvar_get_num(&self) -> TResult<i32> {
+        self.check_initialized()?;
+        Ok(int(self.pvars.len()))
+    }
+
+    /// `MPI_T_pvar_get_info`
+    pub fn pvar_get_info(&self, index: i32) -> TResult<&PvarInfo> {
+        self.check_initialized()?;
+        usize::try_from(index).ok().and_then(|index| self.pvars.get(index)).ok_or(TError::INVALID_INDEX)
+    }
+
+    /// `MPI_T_pvar_get_index`; `class` is an `MPI_T_PVAR_CLASS_*`.
+    pub fn pvar_get_index(&self, name: &str, class: i32) -> TResult<i32> {
+        self.check_initialized()?;
+        let class = PvarClass::from_abi(class).ok_or(TError::INVALID_NAME)?;
+        // The map's keys are static names, so a borrowed one is compared with each; there are a few hundred.
+        let found = self.pvars.iter().position(|info| info.name() == name && info.class() == class);
+        found.map(int).ok_or(TError::INVALID_NAME)
+    }
+
+    /// `MPI_T_pvar_session_create`
+    pub fn pvar_session_create(&self) -> TResult<Handle> {
+        self.check_initialized()?;
+        pool::create_session()
+    }
+
+    /// `MPI_T_pvar_session_free`; frees the session's handles too.
+    pub fn pvar_session_free(&self, session: Handle) -> TResult<()> {
+        self.check_initialized()?;
+        pool::free_session(session.0)
+    }
+
+    /// `MPI_T_pvar_handle_alloc`. `object` is the handle word of the object to bind to; it is ignored for variables of
+    /// the process. `MPI_T_ERR_INVALID` if the variable does not exist for that object.
+    pub fn pvar_handle_alloc(&self, session: Handle, index: i32, object: Option<usize>) -> TResult<Allocated> {
+        let info = self.pvar_get_info(index)?;
+        if !pool::is_session(session.0) {
+            return Err(TError::INVALID_SESSION);
+        }
+        let def = info.definition;
+        let object = match def.bind {
+            Bind::NoObject => 0,
+            _ => object.ok_or(TError::INVALID)?,
+        };
+        let usize_index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
+        let growth = self.growth();
+        if let Some(elements) = growth.elements.get(&(def.bind, object, usize_index)) {
+            let count = elements.words.len() / elements.stride as usize;
+            let count = u32::try_from(count).map_err(|_| TError::INVALID)?;
+            let new = new_handle(def, usize_index, elements.words, count, elements.stride);
+            return Ok((pool::open(session.0, new)?, int(count as usize)));
+        }
+        let words: &'static [AtomicU64] = growth.bound.get(&(def.bind, object, info.block)).ok_or(TError::INVALID)?;
+        let length = if def.class.is_watermark() { size_of::<Level>() / 8 } else { 1 };
+        let source = words.get(def.word..def.word + length).ok_or(TError::INVALID)?;
+        let handle = pool::open(session.0, new_handle(def, usize_index, source, 1, 1))?;
+        Ok((handle, 1))
+    }
+
+    /// `MPI_T_pvar_handle_free`
+    pub fn pvar_handle_free(&self, session: Handle, handle: Handle) -> TResult<()> {
+        self.check_initialized()?;
+        pool::close(session.0, handle.0)
+    }
+
+    /// `MPI_T_pvar_start`; `MPI_T_PVAR_ALL_HANDLES` is taken. Async-signal-safe.
+    pub fn pvar_start(&self, session: Handle, handle: Handle) -> TResult<()> {
+        access::set_running(session.0, handle.0, true)
+    }
+
+    /// `MPI_T_pvar_stop`; `MPI_T_PVAR_ALL_HANDLES` is taken. Async-signal-safe.
+    pub fn pvar_stop(&self, session: Handle, handle: Handle) -> TResult<()> {
+        access::set_running(session.0, handle.0, false)
+    }
+
+    /// `MPI_T_pvar_reset`; `MPI_T_PVAR_ALL_HANDLES` is taken. Async-signal-safe.
+    pub fn pvar_reset(&self, session: Handle, handle: Handle) -> TResult<()> {
+        access::reset(session.0, handle.0)
+    }
+
+    /// `MPI_T_pvar_read`, for one value. Async-signal-safe.
+    pub fn pvar_read(&self, session: Handle, handle: Handle) -> TResult<Value> {
+        let mut first = None;
+        access::read(session.0, handle.0, |value| first = first.take().or(Some(value)))?;
+        first.ok_or(TError::INVALID)
+    }
+
+    /// `MPI_T_pvar_read`, for any number of elements.
+    pub fn pvar_read_all(&self, session: Handle, handle: Handle) -> TResult<Vec<Value>> {
+        let mut values = Vec::new();
+        access::read(session.0, handle.0, |value| values.push(value))?;
+        Ok(values)
+    }
+
+    /// `MPI_T_pvar_readreset`. Async-signal-safe for one element.
+    pub fn pvar_readreset(&self, session: Handle, handle: Handle) -> TResult<Vec<Value>> {
+        let mut values = Vec::new();
+        access::read_and_reset(session.0, handle.0, |value| values.push(value))?;
+        Ok(values)
+    }
+
+    /// `MPI_T_pvar_write`; as many values of the variable's type as the handle has elements. Async-signal-safe.
+    pub fn pvar_write(&self, session: Handle, handle: Handle, values: &[Value]) -> TResult<()> {
+        access::write(session.0, handle.0, values)
+    }
+
+    /// The index of the variable that a handle reads. Async-signal-safe.
+    pub fn pvar_of_handle(&self, session: Handle, handle: Handle) -> TResult<i32> {
+        access::variable_of(session.0, handle.0).map(int)
+    }
+}
+
+/// Elements bound in place of a block's field.
+#[derive(Debug)]
+pub(super) struct Elements {
+    words: &'static [AtomicU64],
+    stride: u16,
+}
+
+fn new_handle(def: &PvarDef, variable: usize, source: &'static [AtomicU64], count: u32, stride: u16) -> NewHandle {
+    let kind = match def.class {
+        class if class.is_sum() => Kind::Sum,
+        PvarClass::HighWatermark => Kind::High,
+        PvarClass::LowWatermark => Kind::Low,
+        _ => Kind::Mirror,
+    };
+    let telling = Telling { value: def.value, unit: def.unit_of_word };
+    let format = match (kind, def.value) {
+        (Kind::Sum | Kind::Mirror, ValueType::U64) if count == 1 => Format::U64,
+        _ => Format::Other,
+    };
+    let (readonly, continuous) = (def.readonly(), def.continuous);
+    NewHandle {
+        facts: Facts { kind, telling: telling.bits(), readonly, continuous, stride, count },
+        format,
+        variable,
+        source,
+    }
+}
