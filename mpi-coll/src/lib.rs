@@ -1,9 +1,107 @@
 //! Collective communication and reduction operations (MPI-5.0, chapter 6).
 //!
 //! - [`op`]: reduction operations and their kernels.
+//! - [`Collectives`]: the collective calls of one process; one file for each group of them (`barrier`, `bcast`,
+//!   `reduce`, `allreduce`, `gather`, `scatter`, `allgather`, `alltoall`).
+//! - `link`, `flight`: messages between the processes of one collective call.
+//! - `partial`: combining contributions in rank order.
+//! - `plan`: which algorithm, for which size and number of processes.
+//! - `instruments`, `settings`: what the collectives tell of themselves and let be set.
 //!
+//! Invariants: every process of a communicator picks the same algorithm from the same facts; a process that finds an
+//! error in what it received plays its part to the end, so that the others do not hang, and reports it then.
 //! Not here: handles of operations (`mpi-env`), argument checks of the C interface (`mpi-capi`).
 
+mod allgather;
+mod allreduce;
+mod alltoall;
+mod barrier;
+mod bcast;
+mod flight;
+mod gather;
+mod instruments;
+mod link;
 pub mod op;
+mod partial;
+mod plan;
+mod reduce;
+mod scatter;
+mod scratch;
+mod settings;
+mod split;
 
+use std::sync::Arc;
+
+use mpi_comm::Comm;
+use mpi_datatype::Datatype;
+use mpi_p2p::Engine;
+use mpi_t::InstrumentMemory;
+
+pub use instruments::CollInstruments;
 pub use op::{Builtin, Op, Reducer, UserFunction};
+pub use settings::CollSettings;
+
+use link::Link;
+use plan::Plan;
+
+/// The collective calls of one process. Thread-safe: threads may be in collectives of different communicators.
+///
+/// Calls wait until this process's part is done. The caller has checked that roots are ranks of the communicator.
+/// Errors of all calls: `MPI_ERR_TRUNCATE` and `MPI_ERR_OTHER` when the processes' counts or types do not match;
+/// whatever the engine finds. `None` for a send buffer (receive buffer of a scatter) stands for `MPI_IN_PLACE`.
+#[derive(Clone)]
+pub struct Collectives {
+    engine: Arc<Engine>,
+    instruments: &'static CollInstruments,
+    settings: &'static CollSettings,
+    /// More processes than cores: a message costs a context switch.
+    crowded: bool,
+}
+
+/// What a reduction combines, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Reduction<'a> {
+    /// The operation.
+    pub op: &'a Op,
+    /// The type of the elements.
+    pub datatype: &'a Datatype,
+    /// The type's handle word, passed on to a user's operation.
+    pub handle: usize,
+    /// Number of elements that each process contributes.
+    pub count: u64,
+}
+
+impl Collectives {
+    /// The collectives over an engine; `crowded` says that the job has more processes than cores, and must be the
+    /// same in all its processes.
+    pub fn new(engine: Arc<Engine>, crowded: bool, memory: &dyn InstrumentMemory) -> Collectives {
+        Collectives { engine, instruments: CollInstruments::place(memory), settings: CollSettings::new(), crowded }
+    }
+
+    /// What the collectives count.
+    pub fn instruments(&self) -> &'static CollInstruments {
+        self.instruments
+    }
+
+    /// What can be set of the collectives.
+    pub fn settings(&self) -> &'static CollSettings {
+        self.settings
+    }
+
+    /// Counts under the process lock, as instruments demand.
+    #[inline]
+    fn count(&self, note: impl FnOnce(&CollInstruments)) {
+        let _guard = self.engine.lock();
+        note(self.instruments);
+    }
+
+    #[inline]
+    fn link<'a>(&'a self, comm: &Comm, tag: i32) -> Link<'a> {
+        Link { engine: &self.engine, context: comm.collective_context(), rank: comm.rank, size: comm.size(), tag }
+    }
+
+    #[inline]
+    fn plan(&self, comm: &Comm) -> Plan {
+        Plan::new(comm.size(), self.crowded, self.settings)
+    }
+}

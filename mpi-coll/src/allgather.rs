@@ -1,0 +1,91 @@
+//! `MPI_Allgather` (MPI-5.0, 6.7).
+
+use mpi_comm::Comm;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+
+use crate::Collectives;
+use crate::bcast::spread;
+use crate::flight::Flight;
+use crate::gather::{collect, each_block};
+use crate::link::{ALLGATHER, Link, Outcome};
+use crate::scratch::Scratch;
+
+impl Collectives {
+    /// Collects everybody's block in every process, in rank order. `recv` is the whole of as many blocks as there are
+    /// processes. `None` for `send`: the own block is in place already.
+    pub fn allgather(&self, comm: &Comm, send: Option<SendBuf<'_>>, mut recv: RecvBuf<'_>) -> Result<()> {
+        let (link, plan) = (self.link(comm, ALLGATHER), self.plan(comm));
+        let whole = recv.bytes();
+        let block = whole / link.size as u64;
+        self.count(|it| {
+            it.allgather_calls.incr();
+            it.allgather_bytes.add(send.as_ref().map_or(block, |send| send.bytes()));
+        });
+        if let Some(send) = &send {
+            recv.part(link.rank as u64 * block, block).copy_from(send);
+        }
+        if link.size == 1 || block == 0 {
+            return Ok(());
+        }
+        let mut outcome = Outcome::default();
+        if link.size == 2 {
+            meet(link, recv, block, &mut outcome)?;
+        } else if !plan.short_allgather(whole) {
+            direct(link, recv, &mut outcome)?;
+        } else if plan.flat() {
+            through_rank_0(link, recv, block, &mut outcome)?;
+        } else {
+            bruck(link, recv, block, &mut outcome)?;
+        }
+        outcome.end()
+    }
+}
+
+/// Everybody tells everybody.
+fn direct(link: Link<'_>, recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
+    let own;
+    let mut flight = Flight::new(link);
+    own = each_block(link, recv, |rank, piece| flight.recv(rank, piece))?;
+    link.others().try_for_each(|rank| flight.send(rank, own.as_send()))?;
+    flight.land(outcome)
+}
+
+/// Two processes tell each other.
+fn meet(link: Link<'_>, recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
+    let (first, second) = recv.split_at(block);
+    let (own, other) = if link.rank == 0 { (first, second) } else { (second, first) };
+    outcome.note(link.exchange(1 - link.rank, own.as_send(), 1 - link.rank, other))
+}
+
+/// Rank 0 collects, then tells everybody: for all others one wait.
+fn through_rank_0(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
+    if link.rank == 0 {
+        collect(link, None, recv.reborrow(), outcome)?;
+    } else {
+        link.send(0, recv.part(link.rank as u64 * block, block).as_send())?;
+    }
+    spread(link, recv, 0, true, outcome)
+}
+
+/// In log2(n) steps, each of which doubles the number of blocks that a process has: its own and those behind it.
+fn bruck(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
+    let Link { rank, size, .. } = link;
+    let mut scratch = Scratch::new(recv.bytes())?;
+    let blocks = scratch.bytes();
+    let bytes = |count: u32| (count as u64 * block) as usize;
+    recv.part(rank as u64 * block, block).pack(0, &mut blocks[..bytes(1)]);
+    let mut have = 1;
+    while have < size {
+        let more = have.min(size - have);
+        let (known, coming) = blocks.split_at_mut(bytes(have));
+        let out = SendBuf::from_slice(&known[..bytes(more)]);
+        let into = RecvBuf::from_slice(&mut coming[..bytes(more)]);
+        outcome.note(link.exchange((rank + size - have) % size, out, (rank + have) % size, into))?;
+        have += more;
+    }
+    for (step, data) in blocks.chunks(bytes(1)).enumerate().skip(1) {
+        recv.unpack(((rank + step as u32) % size) as u64 * block, data);
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! `MPI_Allreduce` (MPI-5.0, 6.9.6).
+//!
+//! Where several processes compute the same result they do so in the same order, so that it is the same to the bit.
+
+use mpi_comm::Comm;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+
+use crate::link::{ALLREDUCE, Link, Outcome};
+use crate::partial::{Partial, elements_mut};
+use crate::scratch::Scratch;
+use crate::{Collectives, Reduction, split};
+
+impl Collectives {
+    /// Combines the contributions of all processes, in rank order; all get the result. `None` takes the contribution
+    /// from `recv`. Errors: also `MPI_ERR_OP` when the operation is not defined on the type.
+    #[inline]
+    pub fn allreduce(
+        &self,
+        comm: &Comm,
+        send: Option<SendBuf<'_>>,
+        mut recv: RecvBuf<'_>,
+        what: &Reduction<'_>,
+    ) -> Result<()> {
+        let reducer = what.op.on(what.datatype, what.handle)?;
+        let bytes = recv.bytes();
+        self.count(|it| {
+            it.allreduce_calls.incr();
+            it.allreduce_bytes.add(bytes);
+        });
+        let (link, plan) = (self.link(comm, ALLREDUCE), self.plan(comm));
+        let mut outcome = Outcome::default();
+        if plan.split(bytes) {
+            split::allreduce(link, send, recv, &reducer, what, &mut outcome)?;
+            return outcome.end();
+        }
+        if let Some(send) = &send {
+            recv.copy_from(send);
+        }
+        if link.size == 1 || bytes == 0 {
+            return Ok(());
+        }
+        let value = elements_mut(&mut recv)?;
+        let mut scratch = Scratch::new(value.len() as u64)?;
+        let mut partial = Partial::new(&reducer, what.datatype, what.count, value, scratch.bytes());
+        if link.size == 2 {
+            meet(link, 1 - link.rank, &mut partial, &mut outcome)?;
+        } else if plan.flat() {
+            through_rank_0(link, &mut partial, &mut outcome)?;
+        } else {
+            doubling(link, &mut partial, &mut outcome)?;
+        }
+        partial.settle();
+        outcome.end()
+    }
+}
+
+/// Two processes, or two groups of processes of which each knows its own result, tell each other.
+#[inline]
+fn meet(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
+    let (value, incoming) = partial.both();
+    outcome.note(link.exchange(partner, value, partner, incoming))?;
+    if partner > link.rank {
+        partial.absorb_higher();
+    } else {
+        partial.absorb_lower();
+    }
+    Ok(())
+}
+
+/// Rank 0 combines, then tells everybody: for all others one wait.
+fn through_rank_0(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
+    if link.rank != 0 {
+        link.send(0, partial.value())?;
+        return outcome.note(link.recv(0, partial.value_mut()));
+    }
+    for source in 1..link.size {
+        outcome.note(link.recv(source, partial.incoming()))?;
+        partial.absorb(true);
+    }
+    (1..link.size).try_for_each(|dest| link.send(dest, partial.value()))
+}
+
+/// Recursive doubling. Without a power of two, pairs of neighbours at the front first become one each.
+fn doubling(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
+    let power = 1 << link.size.ilog2();
+    let paired = 2 * (link.size - power);
+    let rank = link.rank;
+    if rank < paired && rank.is_multiple_of(2) {
+        link.send(rank + 1, partial.value())?;
+        return outcome.note(link.recv(rank + 1, partial.value_mut()));
+    }
+    if rank < paired {
+        outcome.note(link.recv(rank - 1, partial.incoming()))?;
+        partial.absorb_lower();
+    }
+    let place = if rank < paired { rank / 2 } else { rank - paired / 2 };
+    let mut bit = 1;
+    while bit < power {
+        let other = place ^ bit;
+        let partner = if other < paired / 2 { 2 * other + 1 } else { other + paired / 2 };
+        meet(link, partner, partial, outcome)?;
+        bit *= 2;
+    }
+    if rank < paired {
+        link.send(rank - 1, partial.value())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! `MPI_Alltoall` (MPI-5.0, 6.8).
+
+use mpi_comm::Comm;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+
+use crate::Collectives;
+use crate::bcast::SHORT;
+use crate::flight::Flight;
+use crate::gather::each_block;
+use crate::link::{ALLTOALL, Link, Outcome};
+use crate::scratch::Scratch;
+
+impl Collectives {
+    /// Sends block i to rank i and receives rank i's block for this process into place i. Both buffers are the whole
+    /// of as many blocks as there are processes. `None` for `send`: the blocks are taken out of `recv`.
+    pub fn alltoall(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>) -> Result<()> {
+        let link = self.link(comm, ALLTOALL);
+        let bytes = send.as_ref().map_or(recv.bytes(), |send| send.bytes());
+        self.count(|it| {
+            it.alltoall_calls.incr();
+            it.alltoall_bytes.add(bytes);
+        });
+        if bytes == 0 && recv.bytes() == 0 {
+            return Ok(());
+        }
+        let mut outcome = Outcome::default();
+        match send {
+            Some(send) => exchange(link, &send, recv, &mut outcome)?,
+            None => {
+                let mut copy = Scratch::new(bytes)?;
+                recv.pack(0, copy.bytes());
+                exchange(link, &SendBuf::from_slice(copy.bytes()), recv, &mut outcome)?;
+            }
+        }
+        outcome.end()
+    }
+}
+
+fn exchange(link: Link<'_>, send: &SendBuf<'_>, mut recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
+    let Link { rank: own, size, .. } = link;
+    let (out, into) = (send.bytes() / size as u64, recv.bytes() / size as u64);
+    let piece = |rank: u32| send.part(rank as u64 * out, out);
+    recv.part(own as u64 * into, into).copy_from(&piece(own));
+    if out.max(into) <= SHORT {
+        // All sends are over at once; then there is one wait after the other, the longest first.
+        link.others().try_for_each(|rank| link.send(rank, piece(rank)))?;
+        for step in 1..size {
+            let source = (own + size - step) % size;
+            outcome.note(link.recv(source, recv.part(source as u64 * into, into)))?;
+        }
+        return Ok(());
+    }
+    let mut flight = Flight::new(link);
+    each_block(link, recv, |rank, block| flight.recv(rank, block))?;
+    link.others().try_for_each(|rank| flight.send(rank, piece(rank)))?;
+    flight.land(outcome)
+}

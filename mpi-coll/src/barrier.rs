@@ -1,0 +1,51 @@
+//! `MPI_Barrier` (MPI-5.0, 6.3).
+
+use mpi_comm::Comm;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+
+use crate::Collectives;
+use crate::link::{BARRIER, Link};
+
+impl Collectives {
+    /// Returns once every process of the communicator has called it.
+    #[inline]
+    pub fn barrier(&self, comm: &Comm) -> Result<()> {
+        self.count(|it| it.barrier_calls.incr());
+        self.synchronize(comm)
+    }
+
+    /// A barrier of the library's own, which no instrument counts.
+    #[inline]
+    pub fn synchronize(&self, comm: &Comm) -> Result<()> {
+        let link = self.link(comm, BARRIER);
+        match link.size {
+            1 => Ok(()),
+            2 => link.exchange(1 - link.rank, SendBuf::empty(), 1 - link.rank, RecvBuf::empty()),
+            _ if self.plan(comm).flat() => through_rank_0(link),
+            _ => dissemination(link),
+        }
+    }
+}
+
+/// Two messages per process, and for all but rank 0 one wait.
+fn through_rank_0(link: Link<'_>) -> Result<()> {
+    if link.rank != 0 {
+        link.send(0, SendBuf::empty())?;
+        return link.recv(0, RecvBuf::empty());
+    }
+    (1..link.size).try_for_each(|rank| link.recv(rank, RecvBuf::empty()))?;
+    (1..link.size).try_for_each(|rank| link.send(rank, SendBuf::empty()))
+}
+
+/// After step k each process knows of the 2^k before it.
+fn dissemination(link: Link<'_>) -> Result<()> {
+    let mut distance = 1;
+    while distance < link.size {
+        let dest = (link.rank + distance) % link.size;
+        let source = (link.rank + link.size - distance) % link.size;
+        link.exchange(dest, SendBuf::empty(), source, RecvBuf::empty())?;
+        distance *= 2;
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! `MPI_Bcast` (MPI-5.0, 6.4).
+
+use mpi_comm::Comm;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+use smallvec::SmallVec;
+
+use crate::Collectives;
+use crate::flight::Flight;
+use crate::link::{BCAST, Link, Outcome};
+
+/// Messages up to this length are sent one after the other: they are over at once.
+pub(crate) const SHORT: u64 = 4096;
+
+impl Collectives {
+    /// Copies `root`'s buffer into everybody else's.
+    #[inline]
+    pub fn bcast(&self, comm: &Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
+        let bytes = buffer.bytes();
+        self.count(|it| {
+            it.bcast_calls.incr();
+            it.bcast_bytes.add(bytes);
+        });
+        if comm.size() == 1 || bytes == 0 {
+            return Ok(());
+        }
+        let flat = if bytes <= SHORT { self.plan(comm).flat_bcast() } else { self.plan(comm).flat_long_bcast() };
+        let mut outcome = Outcome::default();
+        spread(self.link(comm, BCAST), buffer, root, flat, &mut outcome)?;
+        outcome.end()
+    }
+}
+
+/// The broadcast itself, also as the second half of other collectives.
+#[inline]
+pub(crate) fn spread(
+    link: Link<'_>,
+    mut buffer: RecvBuf<'_>,
+    root: u32,
+    flat: bool,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    if flat {
+        if link.rank != root {
+            return outcome.note(link.recv(root, buffer));
+        }
+        return send_to_all(link, &buffer.as_send(), link.others());
+    }
+    let place = (link.rank + link.size - root) % link.size;
+    if place != 0 {
+        let parent = place & (place - 1);
+        outcome.note(link.recv((parent + root) % link.size, buffer.reborrow()))?;
+    }
+    // The children of a place add one bit below its lowest; the largest subtree begins first.
+    let limit = if place == 0 { link.size.next_power_of_two() } else { place & place.wrapping_neg() };
+    let mut children: SmallVec<[u32; 8]> = SmallVec::new();
+    let mut bit = limit >> 1;
+    while bit > 0 {
+        if place + bit < link.size {
+            children.push((place + bit + root) % link.size);
+        }
+        bit >>= 1;
+    }
+    send_to_all(link, &buffer.as_send(), children.into_iter())
+}
+
+#[inline]
+fn send_to_all(link: Link<'_>, buffer: &SendBuf<'_>, mut ranks: impl Iterator<Item = u32>) -> Result<()> {
+    if buffer.bytes() <= SHORT {
+        return ranks.try_for_each(|rank| link.send(rank, buffer.clone()));
+    }
+    let mut flight = Flight::new(link);
+    ranks.try_for_each(|rank| flight.send(rank, buffer.clone()))?;
+    flight.land(&mut Outcome::default())
+}

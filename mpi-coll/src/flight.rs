@@ -1,0 +1,83 @@
+//! Several messages at once: non-blocking operations on borrowed buffers that are over before the borrow is.
+//!
+//! Invariant: a `Flight` holds its buffers' borrow; when it ends, by `land` or by an early return, none of its
+//! operations can touch them any more.
+#![allow(unsafe_code)] // lends buffers to requests that it outlives
+
+use std::marker::PhantomData;
+
+use mpi_core::Handle;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+use mpi_p2p::Mode;
+use smallvec::SmallVec;
+
+use crate::link::{Link, Outcome, check};
+
+/// Operations under way.
+pub(crate) struct Flight<'l, 'b> {
+    link: Link<'l>,
+    requests: SmallVec<[Handle; 16]>,
+    /// Of each receive: its source and the bytes it expects; of a send, `None`.
+    expected: SmallVec<[Option<(u32, u64)>; 16]>,
+    buffers: PhantomData<&'b mut [u8]>,
+}
+
+impl<'l, 'b> Flight<'l, 'b> {
+    pub fn new(link: Link<'l>) -> Self {
+        Flight { link, requests: SmallVec::new(), expected: SmallVec::new(), buffers: PhantomData }
+    }
+
+    /// Starts a send.
+    pub fn send(&mut self, dest: u32, buffer: SendBuf<'b>) -> Result<()> {
+        // SAFETY: the request ends before `self`, whose lifetime `'b` keeps the buffer borrowed.
+        let buffer = unsafe { buffer.detach() };
+        let Link { engine, context, tag, .. } = self.link;
+        let request = engine.isend(&mut engine.lock(), context, dest as i32, tag, buffer, Mode::Standard)?;
+        self.requests.push(request);
+        self.expected.push(None);
+        Ok(())
+    }
+
+    /// Starts to receive as many bytes as the buffer has.
+    pub fn recv(&mut self, source: u32, buffer: RecvBuf<'b>) -> Result<()> {
+        let bytes = buffer.bytes();
+        // SAFETY: as for `send`.
+        let buffer = unsafe { buffer.detach() };
+        let Link { engine, context, tag, .. } = self.link;
+        let request = engine.irecv(&mut engine.lock(), context, source as i32, tag, buffer)?;
+        self.requests.push(request);
+        self.expected.push(Some((source, bytes)));
+        Ok(())
+    }
+
+    /// Waits until all are over.
+    pub fn land(mut self, outcome: &mut Outcome) -> Result<()> {
+        let mut fault = Ok(());
+        let (engine, expected) = (self.link.engine, &self.expected);
+        engine.wait_all(engine.lock(), &self.requests, |index, completion| {
+            let result = match (completion.error, expected[index]) {
+                (Some(error), _) => Err(error),
+                (None, Some((source, bytes))) => check(source, bytes, &completion.status),
+                (None, None) => Ok(()),
+            };
+            if fault.is_ok() {
+                fault = outcome.note(result);
+            }
+        })?;
+        self.requests.clear();
+        fault
+    }
+}
+
+impl Drop for Flight<'_, '_> {
+    fn drop(&mut self) {
+        if !self.requests.is_empty() {
+            let mut guard = self.link.engine.lock();
+            for request in &self.requests {
+                // One that is over already is gone, which is as good.
+                self.link.engine.abandon(&mut guard, *request);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `MPI_Gather` (MPI-5.0, 6.5).
+
+use mpi_comm::Comm;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+
+use crate::Collectives;
+use crate::flight::Flight;
+use crate::link::{GATHER, Link, Outcome};
+use crate::reduce::{no_contribution, no_result};
+
+impl Collectives {
+    /// Collects everybody's block at `root`, in rank order. `recv`, needed at the root only, is the whole of as many
+    /// blocks as there are processes. `None` for `send`, at the root only: its block is in place already.
+    pub fn gather(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: Option<RecvBuf<'_>>, root: u32) -> Result<()> {
+        let recv = if comm.rank == root { recv } else { None };
+        let block = match (&send, &recv) {
+            (Some(send), _) => send.bytes(),
+            (None, Some(recv)) => recv.bytes() / comm.size() as u64,
+            (None, None) => return Err(no_contribution()),
+        };
+        self.count(|it| {
+            it.gather_calls.incr();
+            it.gather_bytes.add(block);
+        });
+        let link = self.link(comm, GATHER);
+        let mut outcome = Outcome::default();
+        match (send, recv) {
+            (send, Some(recv)) => collect(link, send, recv, &mut outcome)?,
+            (Some(_), None) if comm.rank == root => return Err(no_result()),
+            (Some(send), None) if block > 0 => link.send(root, send)?,
+            _ => {}
+        }
+        outcome.end()
+    }
+}
+
+/// The root's side, also as the first half of other collectives: receives the blocks of all others into place.
+pub(crate) fn collect(
+    link: Link<'_>,
+    send: Option<SendBuf<'_>>,
+    mut recv: RecvBuf<'_>,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let block = recv.bytes() / link.size as u64;
+    if let Some(send) = &send {
+        recv.part(link.rank as u64 * block, block).copy_from(send);
+    }
+    if block == 0 {
+        return Ok(());
+    }
+    let mut flight = Flight::new(link);
+    each_block(link, recv, |rank, piece| flight.recv(rank, piece))?;
+    flight.land(outcome)
+}
+
+/// Gives the block of each other process to `take`, and returns this one's.
+pub(crate) fn each_block<'b>(
+    link: Link<'_>,
+    mut whole: RecvBuf<'b>,
+    mut take: impl FnMut(u32, RecvBuf<'b>) -> Result<()>,
+) -> Result<RecvBuf<'b>> {
+    let block = whole.bytes() / link.size as u64;
+    let mut own = RecvBuf::empty();
+    for rank in 0..link.size {
+        let (piece, rest) = whole.split_at(block);
+        if rank == link.rank {
+            own = piece;
+        } else {
+            take(rank, piece)?;
+        }
+        whole = rest;
+    }
+    Ok(own)
+}

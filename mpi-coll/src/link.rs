@@ -1,0 +1,117 @@
+//! Messages between the processes of one collective call.
+//!
+//! Each kind of collective has its tag, so processes that call different ones are seen to wait for each other and
+//! never take one's data for the other's.
+//! Invariant: an operation that fails on what it received still has happened; the caller goes on and reports later.
+
+use mpi_core::Status;
+use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_TRUNCATE};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+use mpi_p2p::{Engine, Mode};
+
+pub(crate) const BARRIER: i32 = 1;
+pub(crate) const BCAST: i32 = 2;
+pub(crate) const REDUCE: i32 = 3;
+pub(crate) const ALLREDUCE: i32 = 4;
+pub(crate) const GATHER: i32 = 5;
+pub(crate) const SCATTER: i32 = 6;
+pub(crate) const ALLGATHER: i32 = 7;
+pub(crate) const ALLTOALL: i32 = 8;
+
+/// One collective call's way to the other processes.
+#[derive(Clone, Copy)]
+pub(crate) struct Link<'a> {
+    pub engine: &'a Engine,
+    pub context: u32,
+    pub rank: u32,
+    pub size: u32,
+    pub tag: i32,
+}
+
+impl Link<'_> {
+    /// Sends to a rank.
+    #[inline]
+    pub fn send(&self, dest: u32, buffer: SendBuf<'_>) -> Result<()> {
+        self.engine.send(self.engine.lock(), self.context, dest as i32, self.tag, buffer, Mode::Standard)
+    }
+
+    /// Receives as many bytes as the buffer has from a rank.
+    #[inline]
+    pub fn recv(&self, source: u32, buffer: RecvBuf<'_>) -> Result<()> {
+        let expected = buffer.bytes();
+        let status = self.engine.recv(self.engine.lock(), self.context, source as i32, self.tag, buffer)?;
+        check(source, expected, &status)
+    }
+
+    /// Sends to one rank and receives from another, or the same.
+    #[inline]
+    pub fn exchange(&self, dest: u32, out: SendBuf<'_>, source: u32, into: RecvBuf<'_>) -> Result<()> {
+        let expected = into.bytes();
+        let guard = self.engine.lock();
+        let status =
+            self.engine.sendrecv(guard, self.context, dest as i32, self.tag, out, source as i32, self.tag, into)?;
+        check(source, expected, &status)
+    }
+
+    /// All other ranks, beginning behind this one: so that not all processes begin with the same.
+    pub fn others(&self) -> impl Iterator<Item = u32> {
+        let (rank, size) = (self.rank, self.size);
+        (1..size).map(move |step| (rank + step) % size)
+    }
+}
+
+/// A message shorter than the collective demands is an error, as a longer one is for the engine.
+#[inline]
+pub(crate) fn check(source: u32, expected: u64, status: &Status) -> Result<()> {
+    if status.bytes() == expected { Ok(()) } else { Err(mismatch(source, expected, status.bytes())) }
+}
+
+#[cold]
+fn mismatch(source: u32, expected: u64, got: u64) -> Error {
+    Error::new(
+        MPI_ERR_OTHER,
+        format!(
+            "rank {source} sent {got} bytes where {expected} were expected: the counts or types of the processes \
+             do not match"
+        ),
+    )
+}
+
+/// Whether a failed operation has taken its message, so that the collective can go on.
+#[cold]
+fn is_about_data(error: &Error) -> bool {
+    matches!(error.class(), MPI_ERR_TRUNCATE | MPI_ERR_OTHER)
+}
+
+/// The first error of a collective that plays its part to the end.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    first: Option<Error>,
+}
+
+impl Outcome {
+    /// Notes an error about data; any other ends the call.
+    #[inline]
+    pub fn note(&mut self, result: Result<()>) -> Result<()> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => self.keep(error),
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, error: Error) -> Result<()> {
+        if !is_about_data(&error) {
+            return Err(error);
+        }
+        self.first.get_or_insert(error);
+        Ok(())
+    }
+
+    /// What the call returns.
+    #[inline]
+    pub fn end(self) -> Result<()> {
+        self.first.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,108 @@
+//! A partial result of a reduction, and combining it with contributions in rank order.
+//!
+//! Two pieces of memory take turns: one holds the partial result, the other what comes in. An operation that may not
+//! swap its operands leaves the result where the right operand was, and then the pieces change places.
+//! Invariant: the pieces are as long as `count` elements span; the result covers a contiguous range of ranks.
+
+use mpi_core::abi::MPI_ERR_UNSUPPORTED_OPERATION;
+use mpi_datatype::{Datatype, RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+
+use crate::op::Reducer;
+
+pub(crate) struct Partial<'a> {
+    reducer: &'a Reducer<'a>,
+    datatype: &'a Datatype,
+    count: u64,
+    value: &'a mut [u8],
+    other: &'a mut [u8],
+    swapped: bool,
+}
+
+impl<'a> Partial<'a> {
+    /// A partial result of `count` elements that stand in `value`; `other` is for what comes in.
+    #[inline]
+    pub fn new(
+        reducer: &'a Reducer<'a>,
+        datatype: &'a Datatype,
+        count: u64,
+        value: &'a mut [u8],
+        other: &'a mut [u8],
+    ) -> Partial<'a> {
+        Partial { reducer, datatype, count, value, other, swapped: false }
+    }
+
+    /// The partial result, to send.
+    #[inline]
+    pub fn value(&self) -> SendBuf<'_> {
+        SendBuf::over(self.value, self.count, self.datatype).expect("the pieces are long enough")
+    }
+
+    /// The partial result, to overwrite.
+    #[inline]
+    pub fn value_mut(&mut self) -> RecvBuf<'_> {
+        RecvBuf::over(self.value, self.count, self.datatype).expect("the pieces are long enough")
+    }
+
+    /// Where the next contribution goes.
+    #[inline]
+    pub fn incoming(&mut self) -> RecvBuf<'_> {
+        self.both().1
+    }
+
+    /// The partial result, to send, and where the next contribution goes.
+    #[inline]
+    pub fn both(&mut self) -> (SendBuf<'_>, RecvBuf<'_>) {
+        (
+            SendBuf::over(self.value, self.count, self.datatype).expect("the pieces are long enough"),
+            RecvBuf::over(self.other, self.count, self.datatype).expect("the pieces are long enough"),
+        )
+    }
+
+    /// Combines with what came in from ranks below those in the result.
+    #[inline]
+    pub fn absorb_lower(&mut self) {
+        self.reducer.apply(self.other, self.value, self.count);
+    }
+
+    /// Combines with what came in from ranks above those in the result.
+    #[inline]
+    pub fn absorb_higher(&mut self) {
+        self.reducer.apply(self.value, self.other, self.count);
+        std::mem::swap(&mut self.value, &mut self.other);
+        self.swapped = !self.swapped;
+    }
+
+    /// Combines with what came in, in whatever order is allowed and cheapest. Not for results that several processes
+    /// compute: they could differ in the sign of a zero.
+    #[inline]
+    pub fn absorb(&mut self, from_higher: bool) {
+        if from_higher && !self.reducer.is_commutative() {
+            self.absorb_higher();
+        } else {
+            self.absorb_lower();
+        }
+    }
+
+    /// Brings the result into the memory that was `value` at first.
+    #[inline]
+    pub fn settle(self) {
+        if self.swapped {
+            let result = SendBuf::over(self.value, self.count, self.datatype).expect("the pieces are long enough");
+            RecvBuf::over(self.other, self.count, self.datatype)
+                .expect("the pieces are long enough")
+                .copy_from(&result);
+        }
+    }
+}
+
+/// The elements of a receive buffer as they stand in memory.
+#[inline]
+pub(crate) fn elements_mut<'b>(buffer: &'b mut RecvBuf<'_>) -> Result<&'b mut [u8]> {
+    buffer.native_mut().ok_or_else(derived)
+}
+
+#[cold]
+fn derived() -> Error {
+    Error::new(MPI_ERR_UNSUPPORTED_OPERATION, "this library does not reduce derived datatypes")
+}
