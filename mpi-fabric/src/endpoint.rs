@@ -15,6 +15,7 @@ use mpi_errors::{Error, Result};
 use crate::doorbell::Doorbell;
 use crate::fault;
 use crate::host::HostFacts;
+use crate::instruments::JobInstruments;
 use crate::job::Job;
 use crate::layout::{LINE, block};
 use crate::rank_block::Life;
@@ -43,6 +44,7 @@ pub struct Endpoint {
     full_events: u64,
     doorbell: Doorbell,
     recorder: Recorder,
+    instruments: Arc<JobInstruments>,
     job: Arc<Job>,
     /// The word that peers read to find out whether they can; its address is in the block.
     _probe: Box<u64>,
@@ -211,6 +213,11 @@ impl Endpoint {
     /// The rank's flight recorder.
     pub fn recorder(&self) -> Recorder {
         self.recorder.clone()
+    }
+
+    /// Memory for this rank's instruments, visible from outside. Thread-safe; the same one for every caller.
+    pub fn instrument_memory(&self) -> Arc<JobInstruments> {
+        self.instruments.clone()
     }
 
     /// The job this rank belongs to.

@@ -154,6 +154,11 @@ impl Job {
         Recorder::new(self.mapping.clone(), self.layout.block_at(rank))
     }
 
+    /// Tells the launcher how far a rank has come; for that rank itself. Panics if there is no such rank.
+    pub fn set_life(&self, rank: u32, life: Life) {
+        self.block(rank).set_life(life);
+    }
+
     /// Notes that a rank wants the job to end with an exit code. Only the first one counts; true if this was it.
     pub fn request_abort(&self, rank: u32, code: i32) -> bool {
         let word = 1 << 63 | (rank as u64) << 32 | code as u32 as u64;

@@ -28,6 +28,8 @@ mod fault;
 #[cfg(not(loom))]
 pub mod host;
 #[cfg(not(loom))]
+pub mod instruments;
+#[cfg(not(loom))]
 pub mod job;
 #[cfg(not(loom))]
 mod mapping;
@@ -49,6 +51,7 @@ pub use {
     doorbell::{Doorbell, Spell, Ticket, Wait, WaitPolicy},
     endpoint::{Attachment, Endpoint},
     host::HostFacts,
+    instruments::JobInstruments,
     job::{Job, JobOptions},
     rank_block::Life,
     recorder::{Mark, Recorder},

@@ -1,18 +1,19 @@
 //! The job memory as mapped into this process.
 //!
-//! Invariant: `base..base + bytes` stays mapped while the value lives, and for ever once [`Mapping::keep`] was called;
+//! Invariant: `base..base + bytes` stays mapped while the value lives, and its first bytes for ever once [`Mapping::keep`] said so;
 //! every access is checked against `bytes` here or by the layout it was made from.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 pub(crate) struct Mapping {
     base: NonNull<u8>,
     bytes: usize,
-    keep: AtomicBool,
+    /// Bytes at the begin that are never unmapped.
+    kept: AtomicUsize,
 }
 
 // SAFETY: an address and a length; what lies there is accessed as atomics or by the protocols of this crate.
@@ -74,7 +75,7 @@ impl Mapping {
             return Err(io::Error::last_os_error());
         }
         let base = NonNull::new(base.cast()).expect("the kernel does not map address 0 unasked");
-        Ok(Mapping { base, bytes, keep: AtomicBool::new(false) })
+        Ok(Mapping { base, bytes, kept: AtomicUsize::new(0) })
     }
 
     #[inline(always)]
@@ -86,10 +87,11 @@ impl Mapping {
         self.bytes
     }
 
-    /// Never unmaps: something with a longer life points into it.
-    pub(crate) fn keep(&self) {
+    /// Never unmaps the first `bytes`, a multiple of a page: something with a longer life points into them.
+    pub(crate) fn keep(&self, bytes: usize) {
+        assert!(bytes <= self.bytes && bytes.is_multiple_of(crate::layout::PAGE));
         // Relaxed: dropping happens after, by the ownership of the value.
-        self.keep.store(true, Ordering::Relaxed);
+        self.kept.fetch_max(bytes, Ordering::Relaxed);
     }
 
     /// The address of `len` bytes at an offset.
@@ -116,9 +118,11 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if !*self.keep.get_mut() {
-            // SAFETY: our own mapping; the references handed out borrow `self`, the rings' owners hold it alive.
-            unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+        let kept = *self.kept.get_mut();
+        if kept < self.bytes {
+            // SAFETY: our own mapping; the references handed out borrow `self`, the rings' owners hold it alive, and
+            // what has a longer life lies in the part that is kept.
+            unsafe { libc::munmap(self.base.as_ptr().add(kept).cast(), self.bytes - kept) };
         }
     }
 }

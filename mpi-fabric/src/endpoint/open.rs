@@ -10,6 +10,7 @@ use super::Endpoint;
 use super::peer::Output;
 use crate::doorbell::{Doorbell, WaitPolicy};
 use crate::fault;
+use crate::instruments::JobInstruments;
 use crate::job::{Job, JobOptions};
 use crate::recorder::Recorder;
 use crate::{host, os, remote};
@@ -101,6 +102,7 @@ impl Endpoint {
             full_events: 0,
             doorbell: Doorbell::new(job.mapping().clone(), block_at, policy),
             recorder: Recorder::new(job.mapping().clone(), block_at),
+            instruments: Arc::new(JobInstruments::new(&job, rank)),
             job,
             _probe: probe,
         })
