@@ -1,0 +1,12 @@
+/* MPI_Pcontrol takes any level and further arguments, and does nothing when no tool is there. */
+#include "check.h"
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    ok(MPI_Pcontrol(0));
+    ok(MPI_Pcontrol(1));
+    ok(MPI_Pcontrol(2, "phase", 3));
+    ok(MPI_Pcontrol(-17));
+    return finish();
+}

@@ -1,0 +1,36 @@
+/* A receive that nothing has matched can be cancelled: it completes, its status says so and its buffer stays as it was. One that
+ * has its message cannot. */
+#include "check.h"
+
+int main(int argc, char **argv)
+{
+    int word = 3, flag = -1;
+    MPI_Request request;
+    MPI_Status status;
+    begin(&argc, &argv);
+    ok(MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &request));
+    ok(MPI_Cancel(&request));
+    ok(MPI_Wait(&request, &status));
+    ok(MPI_Test_cancelled(&status, &flag));
+    check(flag);
+    check(request == MPI_REQUEST_NULL);
+    check_equal(word, 3);
+    /* Nothing is left posted: this message goes to the later receive. */
+    int other = (rank + 1) % size, from = (rank + size - 1) % size, value = -1;
+    ok(MPI_Irecv(&value, 1, MPI_INT, from, 5, MPI_COMM_WORLD, &request));
+    ok(MPI_Send(&rank, 1, MPI_INT, other, 5, MPI_COMM_WORLD));
+    ok(MPI_Wait(&request, &status));
+    ok(MPI_Test_cancelled(&status, &flag));
+    check(!flag);
+    check_equal(value, from);
+    check_equal(word, 3);
+    /* A message to oneself has arrived before the cancel. */
+    ok(MPI_Send(&rank, 1, MPI_INT, 0, 6, MPI_COMM_SELF));
+    ok(MPI_Irecv(&value, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &request));
+    ok(MPI_Cancel(&request));
+    ok(MPI_Wait(&request, &status));
+    ok(MPI_Test_cancelled(&status, &flag));
+    check(!flag);
+    check_equal(value, rank);
+    return finish();
+}
