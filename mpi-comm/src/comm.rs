@@ -62,6 +62,18 @@ impl Comm {
         }
     }
 
+    /// Context id of the program's messages; collectives use the id above it.
+    #[inline]
+    pub fn context(&self) -> u32 {
+        self.context
+    }
+
+    /// This process's rank in the communicator.
+    #[inline]
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
     /// Number of processes.
     #[inline]
     pub fn size(&self) -> u32 {

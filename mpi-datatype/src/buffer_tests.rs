@@ -1,3 +1,5 @@
+//! Rules of typed buffers: pack, unpack, parts, bounds.
+
 use mpi_core::abi::*;
 
 use super::*;

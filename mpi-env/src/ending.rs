@@ -5,8 +5,8 @@
 
 use std::io::Write;
 
-use mpi_errors::{FatalReport, fatal_report};
 use mpi_errors::Error;
+use mpi_errors::{FatalReport, fatal_report};
 
 use crate::inquiry;
 use crate::process::Process;

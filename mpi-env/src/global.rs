@@ -1,7 +1,8 @@
-//! The process record that the C functions and the Rust facade share: the library's one static.
+//! The one process of the C interface.
 //!
-//! Invariant: `RUNNING` is null, or points to the record in `PROCESS`, which is never dropped.
-#![allow(unsafe_code)] // a pointer to a static, read once per call
+//! Invariant: the record, once made, is never moved or dropped; `RUNNING` names it exactly while MPI is initialised
+//! and not finalised.
+#![allow(unsafe_code)] // one load of the process's address is what the message path can afford
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -9,53 +10,95 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};
 
-use crate::lifecycle::Phase;
+use crate::life::Life;
 use crate::process::Process;
 
-static PROCESS: OnceLock<Result<Process>> = OnceLock::new();
+static PROCESS: OnceLock<std::result::Result<Process, Failure>> = OnceLock::new();
 static RUNNING: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The process record, made at the first call: attaches to the job, or makes a world of one.
-///
-/// Thread-safe. Errors: what the launcher handed down is invalid, or a launcher is there that this library cannot
-/// speak with; every later call gives the same error.
+/// Why there is no process; told to everybody who asks.
+struct Failure {
+    class: i32,
+    text: String,
+}
+
+/// The process, made at the first call: attached to its job, its variables registered, MPI not yet initialised.
+/// Thread-safe. Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable; the same at each call.
+#[inline]
 pub fn process() -> Result<&'static Process> {
-    match PROCESS.get_or_init(Process::from_environment) {
-        Ok(process) => Ok(process),
-        Err(error) => Err(Error::new(error.class(), error.message().to_owned())),
+    match PROCESS.get() {
+        Some(Ok(process)) => Ok(process),
+        _ => make(),
     }
 }
 
-/// The process record, between initialisation and finalisation.
-///
-/// Thread-safe; one load. Errors: `MPI_ERR_OTHER` before and after.
+#[cold]
+fn make() -> Result<&'static Process> {
+    let made = PROCESS.get_or_init(|| {
+        Process::from_environment().map_err(|error| Failure { class: error.class(), text: error.to_string() })
+    });
+    made.as_ref().map_err(|failure| Error::new(failure.class, failure.text.clone()))
+}
+
+/// The process, while MPI is initialised and not finalised; what every other call of the standard needs.
+/// Thread-safe and async-signal-safe. Errors: `MPI_ERR_OTHER` that says which of the two it is.
 #[inline]
 pub fn running() -> Result<&'static Process> {
-    let process = RUNNING.load(Ordering::Acquire); // pairs with the Release in `set_running`
-    if process.is_null() {
+    // Acquire pairs with the Release in `announce`.
+    let running = RUNNING.load(Ordering::Acquire);
+    if running.is_null() {
         return Err(not_running());
     }
-    // SAFETY: a non-null pointer leads to the record in `PROCESS`, which lives as long as the program.
-    Ok(unsafe { &*process })
-}
-
-/// Makes the record the running one, or, with none, ends its time.
-pub(crate) fn set_running(process: Option<&'static Process>) {
-    let pointer = process.map_or(std::ptr::null_mut(), |process| std::ptr::from_ref(process).cast_mut());
-    RUNNING.store(pointer, Ordering::Release); // pairs with the Acquire in `running`
+    // SAFETY: only `announce` stores another address than null: that of the record in `PROCESS`, which is initialised
+    // and stays where it is for ever.
+    Ok(unsafe { &*running })
 }
 
 #[cold]
 fn not_running() -> Error {
-    let phase = match PROCESS.get() {
-        Some(Ok(process)) => process.phase(),
-        _ => Phase::NotInitialised,
-    };
     Error::new(
         MPI_ERR_OTHER,
-        match phase {
-            Phase::Finalised => "MPI was finalised before this call",
-            _ => "MPI is not initialised; call MPI_Init first",
+        if is_finalized() {
+            "MPI_Finalize was called; only the tool interface can be used after it"
+        } else {
+            "MPI is not initialized; call MPI_Init or MPI_Init_thread first"
         },
     )
+}
+
+/// `MPI_Init_thread` of the one process; returns the thread level provided. Errors: as [`process`] and
+/// [`Process::init`].
+pub fn init(required: i32) -> Result<i32> {
+    let process = process()?;
+    let provided = process.init(required)?;
+    // Release pairs with the Acquire in `running`.
+    RUNNING.store(std::ptr::from_ref(process).cast_mut(), Ordering::Release);
+    Ok(provided)
+}
+
+/// Called when a process begins to finalise: the one process of the C interface is not running any more.
+pub(crate) fn renounce(process: &Process) {
+    let _ = RUNNING.compare_exchange(
+        std::ptr::from_ref(process).cast_mut(),
+        std::ptr::null_mut(),
+        Ordering::AcqRel,
+        Ordering::Relaxed,
+    );
+}
+
+fn life() -> Life {
+    match PROCESS.get() {
+        Some(Ok(process)) => process.life(),
+        _ => Life::New,
+    }
+}
+
+/// `MPI_Initialized`: whether MPI has been initialised, finalised since or not. Thread-safe and async-signal-safe.
+pub fn is_initialized() -> bool {
+    matches!(life(), Life::Initialised | Life::Finalising | Life::Finalised)
+}
+
+/// `MPI_Finalized`. Thread-safe and async-signal-safe.
+pub fn is_finalized() -> bool {
+    life() == Life::Finalised
 }

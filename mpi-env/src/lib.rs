@@ -1,22 +1,25 @@
-//! Environmental management: the process record, start and end, inquiry, timers (MPI-4.1, chapters 9 and 11).
+//! Environmental management: start-up and shutdown, the process record, version, processor name, timers
+//! (MPI-5.0, chapters 9 and 11).
 //!
-//! - [`Process`]: everything one process of a job owns; it exists from the first need (MPI_Init, or the first MPI_T
-//!   call) until the process ends.
-//! - [`process`], [`running`]: the one static of the library, behind the C functions and the Rust facade.
-//! - [`clock`], [`inquiry`]: time, versions, names; they need no process record.
+//! - [`Process`]: all that one process of a job owns: engine, collectives, registry of variables, tables of objects.
+//! - [`process`], [`running`]: the one process of the C interface; a Rust program may make its own with
+//!   [`Process::new`], several as threads.
+//! - `life`: initialisation, thread levels, finalisation. `abort`: ending the job.
+//! - `objects`: handles of communicators, datatypes and operations.
+//! - `identity`: versions, the processor's name, time.
 //!
-//! Invariant: a `Process` outlives MPI_Finalize, so that instruments can be read to the end.
-//! Not here: argument checks and error routing (`mpi-capi`), messages (`mpi-p2p`).
+//! Invariant: the tool interface works from the first call of anything until the process ends; everything else only
+//! between initialisation and finalisation.
+//! Not here: argument checks and error routing (`mpi-capi`).
 
-pub mod clock;
-mod ending;
+mod abort;
 mod global;
-pub mod inquiry;
-mod lifecycle;
+mod identity;
+mod life;
 mod objects;
 mod process;
 
-pub use ending::die;
-pub use global::{process, running};
-pub use lifecycle::{Phase, ThreadLevel};
+pub use global::{init, is_finalized, is_initialized, process, running};
+pub use identity::{library_version, processor_name, wtick, wtime};
+pub use life::Life;
 pub use process::Process;

@@ -48,8 +48,9 @@ impl ThreadLevel {
             MPI_THREAD_SERIALIZED => ThreadLevel::Serialized,
             MPI_THREAD_MULTIPLE => ThreadLevel::Multiple,
             other => {
-                return Err(Error::new(MPI_ERR_ARG, "it must be one of the four MPI_THREAD_ levels")
-                    .arg("required", &other));
+                return Err(
+                    Error::new(MPI_ERR_ARG, "it must be one of the four MPI_THREAD_ levels").arg("required", &other)
+                );
             }
         })
     }
@@ -87,10 +88,13 @@ impl Process {
             }
         }
         self.level.store(level as i32, Ordering::Relaxed);
-        *self.main_thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
-            Some(std::thread::current().id());
+        *self.main_thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(std::thread::current().id());
         self.engine.process_lock().set_multiple(level == ThreadLevel::Multiple);
         self.set_life(Life::Initialised);
+        self.registry.started();
+        if self.engine.rank() == 0 {
+            self.registry.unknown_environment().iter().for_each(|sentence| eprintln!("Ferrum MPI: {sentence}"));
+        }
         self.phase.store(Phase::Initialised as u8, Ordering::Release);
         Ok(())
     }
@@ -105,8 +109,7 @@ impl Process {
 
     /// Whether the calling thread is the one that initialised (`MPI_Is_thread_main`).
     pub fn is_main_thread(&self) -> bool {
-        *self.main_thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-            == Some(std::thread::current().id())
+        *self.main_thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner) == Some(std::thread::current().id())
     }
 
     /// Finalises: completes what the program has let go of, then ends communication. Instruments stay.

@@ -1,54 +1,136 @@
-//! Making and freeing communicators by handle (MPI-4.1, 7.4).
+//! Handles of communicators, datatypes and operations, and the calls that make and end such objects.
 //!
-//! Invariant: a communicator is in the table from when all its members agreed on it until it is freed, its error
-//! handler counted as attached all the while.
+//! Invariant: predefined objects are no entries of the tables; a look-up compares their words first.
+//! Not here: error handlers (`mpi_errors::Errhandlers` is its own table), requests (`mpi-p2p`).
 
 use std::sync::Arc;
 
+use mpi_coll::Op;
 use mpi_comm::{Comm, CommSpec, agree_on_context, register, unregister};
-use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM, MPI_ERR_OTHER};
-use mpi_core::{Guard, Handle};
+use mpi_core::abi::*;
+use mpi_core::{Guard, Handle, Table};
+use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
 use mpi_p2p::CommInstruments;
 
 use crate::process::Process;
 
 impl Process {
-    /// A communicator of the same processes with a context of its own (`MPI_Comm_dup`). Collective; waits.
-    ///
-    /// Errors: `MPI_ERR_OTHER` when there is no context id or handle left.
-    pub fn comm_dup(&self, parent: &Arc<Comm>) -> Result<Handle> {
-        let context = agree_on_context(&self.engine, parent, &self.context_ids)?;
-        let spec = CommSpec::duplicate(parent, context);
-        let mut guard = self.engine.lock();
-        let instruments = CommInstruments::place_for(&*self.memory, &spec.name);
-        self.errhandlers.get_mut(&mut guard).attach_again(spec.errhandler);
-        let comm = Arc::new(register(&self.engine, &mut guard, spec, instruments));
-        let handle = self
-            .comms
-            .get_mut(&mut guard)
-            .insert(comm.clone())
-            .map_err(|_| Error::new(MPI_ERR_OTHER, "this process has all the communicators it can have"))?;
+    /// The communicator a handle names; `None` for a null, freed, forged or wrong-kind word.
+    #[inline]
+    pub fn comm<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Arc<Comm>> {
+        match handle.0 {
+            MPI_COMM_WORLD => Some(&self.world),
+            MPI_COMM_SELF => Some(&self.own),
+            _ => self.comms.get(guard).get(handle),
+        }
+    }
+
+    /// The handle of the communicator with this context id, of its program's messages or of its collectives. Walks
+    /// through all communicators.
+    pub fn handle_of_context(&self, guard: &Guard<'_>, context: u32) -> Option<Handle> {
+        let even = context & !1;
+        let predefined = [&self.world, &self.own].into_iter();
+        let mut all = predefined.chain(self.comms.get(guard).iter().map(|(_, comm)| comm));
+        all.find(|comm| comm.context == even).map(|comm| comm.handle())
+    }
+
+    /// `MPI_Comm_dup`. Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, and
+    /// `MPI_ERR_OTHER` when there are no context ids left.
+    pub fn comm_dup(&self, handle: Handle) -> Result<Handle> {
+        let parent = {
+            let guard = self.engine.lock();
+            self.comm(&guard, handle).cloned().ok_or_else(|| no_comm(handle))?
+        };
+        let context = agree_on_context(&self.engine, &parent, &self.context_ids)?;
+        let guard = &mut self.engine.lock();
+        self.retire_left(guard);
+        let instruments = CommInstruments::place_for(&*self.memory, &format!("communicator {}", context / 2));
+        let comm = Arc::new(register(&self.engine, guard, CommSpec::duplicate(&parent, context), instruments));
+        let handle = match self.comms.get_mut(guard).insert(comm.clone()) {
+            Ok(handle) => handle,
+            Err(_) => {
+                unregister(&self.engine, guard, &comm);
+                return Err(too_many("communicators"));
+            }
+        };
         comm.set_handle(handle);
+        self.errhandlers.get_mut(guard).attach_again(comm.errhandler());
+        self.registry.bind(handle.0, instruments);
         Ok(handle)
     }
 
-    /// Gives a communicator up (`MPI_Comm_free`); operations under way complete.
-    ///
-    /// Errors: `MPI_ERR_COMM` for the predefined ones and for what is no communicator.
-    pub fn comm_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
+    /// `MPI_Comm_free`: the handle is stale from here on; operations under way complete. Errors: `MPI_ERR_COMM`, also
+    /// for a predefined communicator.
+    pub fn comm_free(&self, handle: Handle) -> Result<()> {
+        let guard = &mut self.engine.lock();
         if matches!(handle.0, MPI_COMM_WORLD | MPI_COMM_SELF) {
             return Err(Error::new(MPI_ERR_COMM, "a predefined communicator cannot be freed"));
         }
-        let Some(comm) = self.comms.get_mut(guard).remove(handle) else {
-            return Err(Error::new(MPI_ERR_COMM, "it is no communicator of this process"));
-        };
+        let comm = self.comms.get_mut(guard).remove(handle).ok_or_else(|| no_comm(handle))?;
         self.errhandlers.get_mut(guard).detach(comm.errhandler());
+        self.registry.unbind(handle.0, comm.instruments());
         unregister(&self.engine, guard, &comm);
-        if self.engine.check_context(guard, comm.context).is_err() {
-            // No receive is left that could still count.
-            mpi_t::retire(&*self.memory, comm.instruments());
-        }
+        self.leaving.get_mut(guard).push((comm.context, comm.instruments()));
+        self.retire_left(guard);
         Ok(())
     }
+
+    /// Gives back the instruments of freed communicators that the engine does not write any more.
+    fn retire_left(&self, guard: &mut Guard<'_>) {
+        let mut leaving = std::mem::take(self.leaving.get_mut(guard));
+        leaving.retain(|(context, instruments)| {
+            let in_use = self.engine.check_context(guard, *context).is_ok();
+            if !in_use {
+                mpi_t::retire(&*self.memory, *instruments);
+            }
+            in_use
+        });
+        *self.leaving.get_mut(guard) = leaving;
+    }
+
+    /// `MPI_Type_dup`. Errors: `MPI_ERR_NO_MEM`.
+    pub fn type_dup(&self, guard: &mut Guard<'_>, datatype: &Datatype) -> Result<Handle> {
+        insert(self.datatypes.get_mut(guard), datatype.clone(), "datatypes")
+    }
+
+    /// `MPI_Type_free`; operations under way keep what they need. Errors: `MPI_ERR_TYPE`.
+    pub fn type_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
+        remove(self.datatypes.get_mut(guard), handle, MPI_ERR_TYPE, "datatype")
+    }
+
+    /// `MPI_Op_create`. Errors: `MPI_ERR_NO_MEM`.
+    pub fn op_create(&self, guard: &mut Guard<'_>, op: Op) -> Result<Handle> {
+        insert(self.ops.get_mut(guard), op, "operations")
+    }
+
+    /// `MPI_Op_free`; operations under way keep what they need. Errors: `MPI_ERR_OP`.
+    pub fn op_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
+        remove(self.ops.get_mut(guard), handle, MPI_ERR_OP, "op")
+    }
+}
+
+fn insert<T>(table: &mut Table<T>, value: T, what: &str) -> Result<Handle> {
+    table.insert(value).map_err(|_| too_many(what))
+}
+
+fn remove<T>(table: &mut Table<T>, handle: Handle, class: i32, name: &'static str) -> Result<()> {
+    if table.remove(handle).is_some() {
+        return Ok(());
+    }
+    let why = match table.was_freed(handle) {
+        true => "that object was freed before",
+        false => "no object of this kind has that handle",
+    };
+    Err(Error::new(class, why).arg(name, &format_args!("{:#x}", handle.0)))
+}
+
+#[cold]
+fn too_many(what: &str) -> Error {
+    Error::new(MPI_ERR_NO_MEM, format!("there are too many {what}"))
+}
+
+#[cold]
+fn no_comm(handle: Handle) -> Error {
+    Error::new(MPI_ERR_COMM, "no communicator has that handle").arg("comm", &format_args!("{:#x}", handle.0))
 }

@@ -1,131 +1,152 @@
-//! The process record: what one process of a job owns.
+//! The record of one process: made once, at the first call of the library, and passed down from there.
 //!
-//! Invariant: all fields that change after creation are atomics, `Guarded` by the process lock, or have a lock of
-//! their own. A `Process` is no static by itself: a test makes several, one per thread.
+//! Invariant: `MPI_COMM_WORLD` and `MPI_COMM_SELF` exist, with their variables bound, as long as the record does.
+//! Not here: the one static record (`global`), what may be called when (`life`).
 
-use std::sync::atomic::{AtomicI32, AtomicU8};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicI32, AtomicU32};
+use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 
-use mpi_coll::Collectives;
-use mpi_coll::op::Op;
+use mpi_coll::{Collectives, Op};
 use mpi_comm::{Comm, CommSpec, ContextIds, register};
-use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_OTHER, MPI_THREAD_SINGLE};
-use mpi_core::{Guard, Guarded, Handle, Kind, ProcessLock, Table};
+use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_THREAD_SINGLE};
+use mpi_core::{Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
-use mpi_errors::{Error, ErrorCodes, Errhandlers, Result};
-use mpi_fabric::{Endpoint, Job, Life, Recorder};
+use mpi_errors::{Errhandlers, ErrorCodes, Result};
+use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
+use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
-use mpi_t::InstrumentMemory;
+use mpi_t::Registry;
 
-/// One process of a job: engine, instruments, tables of objects, and where it stands.
+/// All that one process of a job owns. Thread-safe.
 pub struct Process {
-    /// The message engine.
+    /// The message engine, and with it the process's lock.
     pub engine: Arc<Engine>,
-    /// Collective operations over the engine.
+    /// The collective calls.
     pub coll: Collectives,
+    /// Control and performance variables.
+    pub registry: Registry,
+    /// Error codes and what they stand for.
+    pub codes: ErrorCodes,
     /// The flight recorder.
     pub recorder: Recorder,
-    /// Error codes that remember their instance.
-    pub codes: ErrorCodes,
-    /// Error handlers.
-    pub errhandlers: Guarded<Errhandlers>,
-    /// The program's own datatypes.
+    /// Communicators other than the predefined ones.
+    pub comms: Guarded<Table<Arc<Comm>>>,
+    /// Datatypes other than the predefined ones.
     pub datatypes: Guarded<Table<Datatype>>,
-    /// The program's own reduction operations.
+    /// Users' operations.
     pub ops: Guarded<Table<Op>>,
-    pub(crate) comms: Guarded<Table<Arc<Comm>>>,
+    /// Users' error handlers.
+    pub errhandlers: Guarded<Errhandlers>,
     pub(crate) world: Arc<Comm>,
-    pub(crate) myself: Arc<Comm>,
+    pub(crate) own: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
+    /// Freed communicators whose operations may still be under way: context and instruments.
+    pub(crate) leaving: Guarded<Vec<(u32, &'static CommInstruments)>>,
+    pub(crate) memory: Arc<JobInstruments>,
     pub(crate) job: Arc<Job>,
-    pub(crate) memory: Arc<dyn InstrumentMemory + Send + Sync>,
-    pub(crate) phase: AtomicU8,
-    pub(crate) level: AtomicI32,
-    pub(crate) main_thread: Mutex<Option<ThreadId>>,
-    pub(crate) starting: Mutex<()>,
+    pub(crate) host: HostFacts,
+    pub(crate) life: AtomicU32,
+    pub(crate) thread_level: AtomicI32,
+    pub(crate) main_thread: OnceLock<ThreadId>,
 }
 
 impl Process {
-    /// The process that the launcher's environment describes, or a world of one.
-    pub(crate) fn from_environment() -> Result<Process> {
-        let place = mpi_launch::wireup::from_environment()
-            .map_err(|error| Error::new(MPI_ERR_OTHER, error.to_string()))?;
-        let endpoint = match place {
-            Some(place) => Endpoint::attach(&place)?,
-            None => Endpoint::world_of_one()?,
-        };
-        Ok(Process::new(endpoint))
-    }
-
-    /// A process over one rank's endpoint.
-    pub fn new(endpoint: Endpoint) -> Process {
+    /// The record over one rank's endpoint. Errors: `MPI_ERR_INTERN` when two variables have the same name.
+    pub fn new(endpoint: Endpoint) -> Result<Process> {
         let lock = Arc::new(ProcessLock::new(false));
-        let (rank, size) = (endpoint.rank(), endpoint.size());
-        let (job, recorder) = (endpoint.job().clone(), endpoint.recorder());
-        let host = endpoint.host_facts();
-        let memory: Arc<dyn InstrumentMemory + Send + Sync> = endpoint.instrument_memory();
+        let (recorder, job, host) = (endpoint.recorder(), endpoint.job().clone(), endpoint.host_facts());
+        let memory = endpoint.instrument_memory();
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
-        let predefined = |spec: CommSpec, handle: usize| {
+        let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
+        let registry = Registry::new();
+        register_variables(&registry, &engine, &coll)?;
+
+        let predefined = |word: usize, spec: CommSpec| {
             let instruments = CommInstruments::place_for(&*memory, &spec.name);
             let comm = register(&engine, &mut engine.lock(), spec, instruments);
-            comm.set_handle(Handle(handle));
+            comm.set_handle(Handle(word));
+            registry.bind(word, instruments);
             Arc::new(comm)
         };
-        let world = predefined(CommSpec::world(rank, size), MPI_COMM_WORLD);
-        let myself = predefined(CommSpec::this_process(rank), MPI_COMM_SELF);
-        Process {
-            coll: Collectives::new(engine.clone(), host.oversubscribed(), &*memory),
+        let (rank, size) = (engine.rank(), engine.size());
+        let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size));
+        let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank));
+        Ok(Process {
+            coll,
+            registry,
+            codes: ErrorCodes::new(),
             recorder,
-            codes: ErrorCodes::default(),
-            errhandlers: Guarded::new(&lock, Errhandlers::default()),
+            comms: Guarded::new(&lock, Table::new(Kind::Comm)),
             datatypes: Guarded::new(&lock, Table::new(Kind::Datatype)),
             ops: Guarded::new(&lock, Table::new(Kind::Op)),
-            comms: Guarded::new(&lock, Table::new(Kind::Comm)),
+            errhandlers: Guarded::new(&lock, Errhandlers::new()),
             world,
-            myself,
+            own,
             context_ids: Guarded::new(&lock, ContextIds::new(rank, size)),
-            job,
+            leaving: Guarded::new(&lock, Vec::new()),
             memory,
-            phase: AtomicU8::new(0),
-            level: AtomicI32::new(MPI_THREAD_SINGLE),
-            main_thread: Mutex::new(None),
-            starting: Mutex::new(()),
+            job,
+            host,
+            life: AtomicU32::new(0),
+            thread_level: AtomicI32::new(MPI_THREAD_SINGLE),
+            main_thread: OnceLock::new(),
             engine,
-        }
+        })
     }
 
-    /// The communicator a handle names; `None` for a null, freed, forged or wrong-kind handle.
+    /// The record of a process as its environment says: of a job when a launcher started it, else of a world of one.
+    /// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable.
+    pub fn from_environment() -> Result<Process> {
+        let attachment = wireup::from_environment()
+            .map_err(|error| mpi_errors::Error::new(mpi_core::abi::MPI_ERR_OTHER, error.to_string()))?;
+        Process::new(match attachment {
+            Some(attachment) => Endpoint::attach(&attachment)?,
+            None => Endpoint::world_of_one()?,
+        })
+    }
+
+    /// Rank in `MPI_COMM_WORLD`.
     #[inline]
-    pub fn comm<'g>(&'g self, guard: &'g Guard<'_>, handle: Handle) -> Option<&'g Arc<Comm>> {
-        match handle.0 {
-            MPI_COMM_WORLD => Some(&self.world),
-            MPI_COMM_SELF => Some(&self.myself),
-            _ => self.comms.get(guard).get(handle),
-        }
+    pub fn rank(&self) -> u32 {
+        self.engine.rank()
+    }
+
+    /// Number of processes in `MPI_COMM_WORLD`.
+    #[inline]
+    pub fn size(&self) -> u32 {
+        self.engine.size()
     }
 
     /// `MPI_COMM_WORLD`.
+    #[inline]
     pub fn world(&self) -> &Arc<Comm> {
         &self.world
     }
 
     /// `MPI_COMM_SELF`.
-    pub fn myself(&self) -> &Arc<Comm> {
-        &self.myself
+    #[inline]
+    pub fn own(&self) -> &Arc<Comm> {
+        &self.own
     }
+}
 
-    /// The communicator whose context this is; for errors of operations under way, which know only that.
-    pub fn handle_of_context(&self, guard: &Guard<'_>, context: u32) -> Option<Handle> {
-        [&self.world, &self.myself]
-            .into_iter()
-            .chain(self.comms.get(guard).iter().map(|(_, comm)| comm))
-            .find(|comm| comm.context == context & !1)
-            .map(|comm| comm.handle())
-    }
-
-    /// Tells the launcher how far this process has come.
-    pub(crate) fn set_life(&self, life: Life) {
-        self.job.set_life(self.engine.rank(), life);
-    }
+fn register_variables(registry: &Registry, engine: &Engine, coll: &Collectives) -> Result<()> {
+    registry.reserve_environment(&[wireup::JOB_FD, wireup::JOB_ID, wireup::RANK, wireup::SIZE, "FERRUM_SINGLE_COPY"]);
+    registry.describe_categories(&[
+        ("p2p", "Point-to-point communication."),
+        ("p2p.unexpected", "Messages that arrive before their receive."),
+        ("p2p.posted", "Receives that wait for their message."),
+        ("p2p.traffic", "Messages and bytes that the program sends and receives."),
+        ("p2p.protocol", "How messages are carried: eagerly, or offered first."),
+        ("p2p.waiting", "Waiting for messages, and how."),
+        ("coll", "Collective communication."),
+        ("coll.calls", "Calls of collective operations."),
+        ("coll.data", "Bytes that the program gives to collective operations."),
+    ]);
+    registry.declare::<CommInstruments>()?;
+    registry.register(engine.instruments())?;
+    registry.register(coll.instruments())?;
+    registry.register_settings(engine.settings())?;
+    registry.register_settings(coll.settings())
 }

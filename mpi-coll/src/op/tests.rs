@@ -1,3 +1,5 @@
+//! Rules of the reduction operations: each follows a naive reference on every type that it takes.
+
 use std::sync::Arc;
 
 use mpi_core::abi::*;

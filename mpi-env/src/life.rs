@@ -1,0 +1,112 @@
+//! Initialisation, thread levels, finalisation (MPI-5.0, 11.2 to 11.4).
+//!
+//! Invariant: a process's life goes forward only, and only once through each state.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use mpi_core::abi::{
+    MPI_ERR_ARG, MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
+};
+use mpi_errors::{Error, Result};
+
+use crate::global;
+use crate::process::Process;
+
+/// How far a process has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Life {
+    /// Only the tool interface can be used.
+    New = 0,
+    /// A call of `MPI_Init` is under way.
+    Initialising = 1,
+    /// Everything can be used.
+    Initialised = 2,
+    /// `MPI_Finalize` is under way.
+    Finalising = 3,
+    /// Only the tool interface can be used.
+    Finalised = 4,
+}
+
+impl Process {
+    /// How far the process has come. Thread-safe and async-signal-safe.
+    #[inline]
+    pub fn life(&self) -> Life {
+        // Acquire pairs with the Release of `advance`: who sees a state sees what led to it.
+        match self.life.load(Ordering::Acquire) {
+            0 => Life::New,
+            1 => Life::Initialising,
+            2 => Life::Initialised,
+            3 => Life::Finalising,
+            _ => Life::Finalised,
+        }
+    }
+
+    fn advance(&self, from: Life, to: Life) -> bool {
+        self.life.compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// `MPI_Init_thread`: initialises at a thread level and returns it: what is required is provided.
+    /// The calling thread becomes the main thread. Errors: `MPI_ERR_ARG` for a level that is none; `MPI_ERR_OTHER`
+    /// when MPI was initialised before.
+    pub fn init(&self, required: i32) -> Result<i32> {
+        let levels = [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE];
+        if !levels.contains(&required) {
+            let rule = "a thread level is one of MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED and _MULTIPLE";
+            return Err(Error::new(MPI_ERR_ARG, rule).arg("required", &required));
+        }
+        if !self.advance(Life::New, Life::Initialising) {
+            return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before, and can be only once in a process"));
+        }
+        self.warn_of_settings();
+        self.engine.process_lock().set_multiple(required == MPI_THREAD_MULTIPLE);
+        self.thread_level.store(required, Ordering::Relaxed);
+        let _ = self.main_thread.set(thread::current().id());
+        self.registry.started();
+        self.job.set_life(self.rank(), mpi_fabric::Life::Initialised);
+        self.advance(Life::Initialising, Life::Initialised);
+        Ok(required)
+    }
+
+    /// Settings in the environment that cannot be used, told once per job.
+    fn warn_of_settings(&self) {
+        if self.rank() != 0 {
+            return;
+        }
+        for text in self.registry.startup_errors() {
+            eprintln!("Ferrum MPI: {text}");
+        }
+        for name in self.registry.unknown_environment() {
+            eprintln!("Ferrum MPI: the environment variable {name} names no control variable and is ignored");
+        }
+    }
+
+    /// The thread level provided (`MPI_Query_thread`).
+    pub fn thread_level(&self) -> i32 {
+        self.thread_level.load(Ordering::Relaxed)
+    }
+
+    /// Whether the calling thread is the one that initialised MPI (`MPI_Is_thread_main`).
+    pub fn is_main_thread(&self) -> bool {
+        self.main_thread.get() == Some(&thread::current().id())
+    }
+
+    /// `MPI_Finalize`: buffered sends complete, all processes come together, and nothing but the tool interface can
+    /// be used afterwards. Collective; waits. Errors: `MPI_ERR_OTHER` when MPI is not initialised, or finalised.
+    pub fn finalize(&self) -> Result<()> {
+        if !self.advance(Life::Initialised, Life::Finalising) {
+            let state = if self.life() < Life::Initialised { "not initialized" } else { "finalized already" };
+            return Err(Error::new(MPI_ERR_OTHER, format!("MPI is {state}")));
+        }
+        let (engine, world) = (&self.engine, &self.world);
+        let ended = engine
+            .buffer_flush(engine.lock())
+            .and_then(|()| self.coll.synchronize(world))
+            .and_then(|()| engine.drain(engine.lock()));
+        global::renounce(self);
+        self.job.set_life(self.rank(), mpi_fabric::Life::Finalised);
+        self.advance(Life::Finalising, Life::Finalised);
+        ended
+    }
+}
