@@ -172,14 +172,14 @@ impl Engine {
     /// Gives a request up: it completes by itself (MPI-4.1, 3.7.3).
     pub fn request_free(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         let core = &mut self.state.get_mut(guard).core;
-        match core.requests.get_mut(request) {
+        match core.requests.get(request) {
             None => Err(no_such_request(request)),
             Some(found) if found.is_done() => {
                 core.requests.remove(request);
                 Ok(())
             }
-            Some(found) => {
-                found.detached = true;
+            Some(_) => {
+                core.detach(request);
                 Ok(())
             }
         }

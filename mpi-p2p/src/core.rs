@@ -46,6 +46,8 @@ pub(crate) struct Core {
     /// Sends that wait for room, per destination; `backlogged` counts them all.
     pub backlog: Vec<VecDeque<Handle>>,
     pub backlogged: usize,
+    /// Sends that the program has let go of and that are not over.
+    pub detached_sends: usize,
     /// Sends that feed fragments.
     pub streams: Vec<Handle>,
     /// Receives whose chunks both sides copy.
@@ -113,6 +115,7 @@ impl Core {
             matched: Vec::new(),
             backlog: (0..size).map(|_| VecDeque::new()).collect(),
             backlogged: 0,
+            detached_sends: 0,
             streams: Vec::new(),
             shares: Vec::new(),
             slots: Slots::new(),
@@ -132,11 +135,21 @@ impl Core {
     pub fn finish(&mut self, handle: Handle) {
         self.completions += 1;
         if let Some(request) = self.requests.get_mut(handle) {
+            let was_send = request.detached && request.work.is_send();
             request.work = Work::Done;
             if request.detached {
+                self.detached_sends -= usize::from(was_send);
                 self.requests.remove(handle);
                 self.buffered.finished(handle);
             }
+        }
+    }
+
+    /// Lets go of a request that is not over: it completes by itself.
+    pub fn detach(&mut self, handle: Handle) {
+        if let Some(request) = self.requests.get_mut(handle) {
+            request.detached = true;
+            self.detached_sends += usize::from(request.work.is_send());
         }
     }
 

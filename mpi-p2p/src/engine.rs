@@ -287,13 +287,13 @@ impl Engine {
         self.state.get_mut(guard).progress().map(drop)
     }
 
-    /// Waits until nothing this process has sent waits for room or for its receiver's wish, so that the process may
-    /// stop calling the library (`MPI_Finalize`).
+    /// Waits until nothing this process has sent, and let go of, is still with it, so that the process may stop calling
+    /// the library (`MPI_Finalize`).
     pub fn drain(&self, guard: Guard<'_>) -> Result<()> {
         self.block(guard, |state| {
             let core = &state.core;
-            (core.backlogged == 0 && core.replies.is_empty() && core.streams.is_empty() && core.buffered.is_idle())
-                .then_some(())
+            let idle = core.backlogged == 0 && core.replies.is_empty() && core.streams.is_empty();
+            (idle && core.detached_sends == 0 && core.shares.is_empty()).then_some(())
         })
     }
 

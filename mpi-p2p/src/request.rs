@@ -104,6 +104,14 @@ impl Data {
     }
 }
 
+impl Work {
+    /// Whether it is a send's.
+    pub fn is_send(&self) -> bool {
+        use Work::{AwaitMatch, Offered, Queued, Streaming};
+        matches!(self, Queued(_) | AwaitMatch { .. } | Offered { .. } | Streaming { .. })
+    }
+}
+
 impl Request {
     #[inline]
     pub fn done(context: u32) -> Request {

@@ -127,8 +127,8 @@ impl State {
             if core.requests.get(handle).is_some_and(Request::is_done) {
                 core.requests.remove(handle);
                 core.buffered.finished(handle);
-            } else if let Some(request) = core.requests.get_mut(handle) {
-                request.detached = true;
+            } else {
+                core.detach(handle);
             }
             return Ok(Started::Complete);
         }

@@ -263,3 +263,21 @@ fn four_threads_of_each_rank_talk_at_once() {
         threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });
 }
+
+#[test]
+fn a_send_that_was_let_go_of_still_arrives() {
+    run(2, |rank| {
+        for size in [10usize, 100_000] {
+            if rank.me() == 0 {
+                let data = pattern(size, 5);
+                let request = rank.isend(1, 1, &data);
+                rank.engine.request_free(&mut rank.engine.lock(), request).expect("live");
+                rank.engine.drain(rank.engine.lock()).expect("no fault");
+            } else {
+                let mut data = vec![0; size];
+                rank.recv(0, 1, &mut data).expect("fits");
+                assert!(data == pattern(size, 5));
+            }
+        }
+    });
+}
