@@ -62,12 +62,12 @@ impl StatusOut {
     /// Stores source, tag and length; the error field stays as it is, for a call that completes one operation
     /// returns its error (MPI-5.0, 3.2.5).
     #[inline]
-    pub fn set(self, status: Status) {
+    pub fn set(self, mut status: Status) {
         if !self.address.is_null() {
             // SAFETY: the program passed the address of a status, or MPI_STATUS_IGNORE, which is NULL.
             unsafe {
-                let error = (&raw const (*self.address).error).read_unaligned();
-                self.address.write_unaligned(Status { error, ..status });
+                status.error = (&raw const (*self.address).error).read_unaligned();
+                self.address.write_unaligned(status);
             }
         }
     }
@@ -197,13 +197,21 @@ pub fn count_out<T: CountWord>(name: &'static str, address: *mut T) -> Result<Co
 /// A number of elements.
 #[inline]
 pub fn count(name: &'static str, value: i64) -> Result<u64> {
-    if value < 0 { Err(negative(name, value, abi::MPI_ERR_COUNT, "a count must not be negative")) } else { Ok(value as u64) }
+    if value < 0 {
+        Err(negative(name, value, abi::MPI_ERR_COUNT, "a count must not be negative"))
+    } else {
+        Ok(value as u64)
+    }
 }
 
 /// A number of bytes.
 #[inline]
 pub fn size(name: &'static str, value: i64) -> Result<u64> {
-    if value < 0 { Err(negative(name, value, abi::MPI_ERR_ARG, "a size must not be negative")) } else { Ok(value as u64) }
+    if value < 0 {
+        Err(negative(name, value, abi::MPI_ERR_ARG, "a size must not be negative"))
+    } else {
+        Ok(value as u64)
+    }
 }
 
 /// The length of an array.
@@ -236,12 +244,8 @@ pub fn logical(_name: &'static str, value: c_int) -> Result<bool> {
 
 /// A level of thread support.
 pub fn thread_level(name: &'static str, value: c_int) -> Result<c_int> {
-    const LEVELS: [c_int; 4] = [
-        abi::MPI_THREAD_SINGLE,
-        abi::MPI_THREAD_FUNNELED,
-        abi::MPI_THREAD_SERIALIZED,
-        abi::MPI_THREAD_MULTIPLE,
-    ];
+    const LEVELS: [c_int; 4] =
+        [abi::MPI_THREAD_SINGLE, abi::MPI_THREAD_FUNNELED, abi::MPI_THREAD_SERIALIZED, abi::MPI_THREAD_MULTIPLE];
     if LEVELS.contains(&value) {
         return Ok(value);
     }

@@ -5,8 +5,10 @@
 
 use core::ffi::c_void;
 use core::ops::Deref;
+use std::sync::Arc;
 
 use mpi_coll::op::Op;
+use mpi_comm::Comm;
 use mpi_core::{Guard, Handle, abi};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined};
 use mpi_env::Process;
@@ -111,7 +113,7 @@ impl Cx {
         match self.process.comm(&self.guard, Handle(word)) {
             Some(comm) => {
                 self.comm =
-                    CommView { handle: Handle(word), context: comm.context(), rank: comm.rank(), size: comm.size() };
+                    CommView { handle: Handle(word), context: comm.context, rank: comm.rank, size: comm.size() };
                 Ok(self.comm)
             }
             None => Err(self.no_comm(name, word)),
@@ -131,7 +133,7 @@ impl Cx {
     fn own_datatype(&self, name: &'static str, word: usize) -> Result<TypeRef> {
         match self.process.datatypes.get(&self.guard).get(Handle(word)) {
             Some(datatype) => Ok(TypeRef { word, held: Held::Own(Box::new(datatype.clone())) }),
-            None => Err(bad_handle(name, word, abi::MPI_ERR_TYPE, ("datatype", abi::MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"))),
+            None => Err(bad_type(name, word)),
         }
     }
 
@@ -139,14 +141,18 @@ impl Cx {
     pub fn op(&self, name: &'static str, word: usize) -> Result<Op> {
         match Op::predefined(word).or_else(|| self.process.ops.get(&self.guard).get(Handle(word))) {
             Some(op) => Ok(op.clone()),
-            None => Err(bad_handle(name, word, abi::MPI_ERR_OP, ("operation", abi::MPI_OP_NULL, "MPI_OP_NULL"))),
+            None => Err(bad_op(name, word)),
         }
     }
 
     /// A rank to send to.
     #[inline]
     pub fn dest(&self, name: &'static str, rank: i32) -> Result<i32> {
-        if (rank as u32) < self.comm.size || rank == abi::MPI_PROC_NULL { Ok(rank) } else { Err(self.bad_rank(name, rank)) }
+        if (rank as u32) < self.comm.size || rank == abi::MPI_PROC_NULL {
+            Ok(rank)
+        } else {
+            Err(self.bad_rank(name, rank))
+        }
     }
 
     /// A rank to receive from.
@@ -201,6 +207,11 @@ impl Cx {
         Ok(unsafe { RecvBuf::new(address.cast(), count, datatype) })
     }
 
+    /// The communicator itself, for what needs more than the message path does.
+    pub fn whole_comm(&self, handle: Handle) -> Result<Arc<Comm>> {
+        self.process.comm(&self.guard, handle).cloned().ok_or_else(|| self.no_comm("comm", handle.0))
+    }
+
     #[cold]
     fn no_comm(&self, name: &'static str, word: usize) -> Error {
         bad_handle(name, word, abi::MPI_ERR_COMM, ("communicator", abi::MPI_COMM_NULL, "MPI_COMM_NULL"))
@@ -213,14 +224,21 @@ impl Cx {
     }
 }
 
+/// A word that is no datatype.
+#[cold]
+pub fn bad_type(name: &'static str, word: usize) -> Error {
+    bad_handle(name, word, abi::MPI_ERR_TYPE, ("datatype", abi::MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"))
+}
+
+/// A word that is no reduction operation.
+#[cold]
+pub fn bad_op(name: &'static str, word: usize) -> Error {
+    bad_handle(name, word, abi::MPI_ERR_OP, ("operation", abi::MPI_OP_NULL, "MPI_OP_NULL"))
+}
+
 /// A word that is no handle of its kind: the null handle, one that was freed, of another kind, or no handle at all.
 #[cold]
-pub fn bad_handle(
-    name: &'static str,
-    word: usize,
-    class: i32,
-    (kind, null, null_name): (&str, usize, &str),
-) -> Error {
+pub fn bad_handle(name: &'static str, word: usize, class: i32, (kind, null, null_name): (&str, usize, &str)) -> Error {
     if word == null {
         return Error::new(class, format!("a {kind} is needed")).arg(name, &null_name);
     }

@@ -6,7 +6,6 @@
 use core::ffi::c_int;
 
 use mpi_core::abi;
-use mpi_env::process;
 
 use crate::cx::Cx;
 use crate::errors::{self, Outcome};

@@ -110,7 +110,6 @@ pub unsafe extern "C" fn PMPI_Info_get_string(
     entry::anytime(functions::MPI_INFO_GET_STRING, || {
         let key = check::text("key", key)?;
         let buflen = check::out("buflen", buflen)?;
-        let value = check::pointer("value", value)?;
         let flag = check::out("flag", flag)?;
 
         imp::info::info_get_string(info, key, buflen, value, flag)

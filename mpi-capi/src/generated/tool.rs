@@ -34,6 +34,12 @@ pub unsafe extern "C" fn PMPI_T_category_get_cvars(cat_index: c_int, len: c_int,
     imp::category::category_get_cvars(cat_index, len, indices)
 }
 
+/// `MPI_T_category_get_events`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_category_get_events(cat_index: c_int, len: c_int, indices: *mut c_int) -> c_int {
+    imp::category::category_get_events(cat_index, len, indices)
+}
+
 /// `MPI_T_category_get_index`, since MPI-3.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_T_category_get_index(name: *const c_char, cat_index: *mut c_int) -> c_int {
@@ -59,6 +65,12 @@ pub unsafe extern "C" fn PMPI_T_category_get_info(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_T_category_get_num(num_cat: *mut c_int) -> c_int {
     imp::category::category_get_num(num_cat)
+}
+
+/// `MPI_T_category_get_num_events`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_category_get_num_events(cat_index: c_int, num_events: *mut c_int) -> c_int {
+    imp::category::category_get_num_events(cat_index, num_events)
 }
 
 /// `MPI_T_category_get_pvars`, since MPI-3.0.

@@ -68,4 +68,3 @@ pub fn comm_get_name(cx: Cx, comm: CommView, name: *mut c_char, length: Out<i32>
     length.set(stored as i32);
     Ok(())
 }
-

@@ -7,7 +7,7 @@ use mpi_datatype::predefined;
 use mpi_errors::Error;
 
 use crate::check::{CountOut, Out};
-use crate::cx::{Cx, TypeRef};
+use crate::cx::{Cx, TypeRef, bad_type};
 use crate::errors::Outcome;
 
 /// `MPI_Type_size`
@@ -50,6 +50,9 @@ pub fn type_free(cx: Cx, datatype: Out<usize>) -> Outcome {
     if predefined(word).is_some() {
         let rule = "a predefined datatype cannot be freed";
         return Err(Error::new(abi::MPI_ERR_TYPE, rule).arg("datatype", &format_args!("{word:#x}")).into());
+    }
+    if word == abi::MPI_DATATYPE_NULL {
+        return Err(bad_type("datatype", word).into());
     }
     process.type_free(&mut guard, Handle(word))?;
     datatype.set(abi::MPI_DATATYPE_NULL);

@@ -18,9 +18,8 @@ pub fn get_version(version: Out<i32>, subversion: Out<i32>) -> Outcome {
 /// `MPI_Get_library_version`
 pub fn get_library_version(version: *mut c_char, length: Out<i32>) -> Outcome {
     // SAFETY: the program passed MPI_MAX_LIBRARY_VERSION_STRING characters (MPI-5.0, 9.1.1).
-    let stored = unsafe {
-        check::store_text(version, abi::MPI_MAX_LIBRARY_VERSION_STRING as usize, &mpi_env::library_version())
-    };
+    let stored =
+        unsafe { check::store_text(version, abi::MPI_MAX_LIBRARY_VERSION_STRING as usize, mpi_env::library_version()) };
     length.set(stored as i32);
     Ok(())
 }
@@ -28,8 +27,7 @@ pub fn get_library_version(version: *mut c_char, length: Out<i32>) -> Outcome {
 /// `MPI_Get_processor_name`
 pub fn get_processor_name(_cx: Cx, name: *mut c_char, length: Out<i32>) -> Outcome {
     // SAFETY: the program passed MPI_MAX_PROCESSOR_NAME characters (MPI-5.0, 9.1.2).
-    let stored =
-        unsafe { check::store_text(name, abi::MPI_MAX_PROCESSOR_NAME as usize, &mpi_env::processor_name()) };
+    let stored = unsafe { check::store_text(name, abi::MPI_MAX_PROCESSOR_NAME as usize, mpi_env::processor_name()) };
     length.set(stored as i32);
     Ok(())
 }
@@ -53,7 +51,8 @@ pub fn abi_get_version(major: Out<i32>, minor: Out<i32>) -> Outcome {
     Ok(())
 }
 
-/// `MPI_Pcontrol`: without a profiling tool there is nothing to control (MPI-5.0, 15.2.4).
-pub fn pcontrol(_level: i32) -> Outcome {
+/// `MPI_Pcontrol`: without a tool the level changes nothing (MPI-5.0, 15.2.4); further arguments are not looked at.
+pub fn pcontrol(level: i32) -> Outcome {
+    mpi_pmpi::control(level);
     Ok(())
 }

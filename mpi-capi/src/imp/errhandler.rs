@@ -44,7 +44,7 @@ pub fn comm_call_errhandler(cx: Cx, comm: CommView, code: i32) -> Outcome {
     drop(cx);
     let text = process.codes.string_of(code).unwrap_or_default();
     let error = Error::new(class, text);
-    errors::call_handler(process, comm.handle, error, code);
+    errors::call_handler(process, comm.handle, &error.call("MPI_Comm_call_errhandler"), code);
     Ok(())
 }
 

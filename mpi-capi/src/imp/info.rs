@@ -103,13 +103,16 @@ pub fn info_free(info: Out<usize>) -> Outcome {
 
 /// `MPI_Info_set`
 pub fn info_set(info: usize, key: &CStr, value: &CStr) -> Outcome {
-    let outcome = change(info, |info| info.set(key_of(key)?, &value.to_string_lossy()).map_err(|why| match why {
-        Refused::Key => bad_key(key),
-        Refused::Value => {
-            let rule = format!("a value has at most {} bytes", abi::MPI_MAX_INFO_VAL - 1);
-            Error::new(abi::MPI_ERR_INFO_VALUE, rule).arg("value", &format_args!("{} bytes long", value.count_bytes()))
-        }
-    }))?;
+    let outcome = change(info, |info| {
+        info.set(key_of(key)?, &value.to_string_lossy()).map_err(|why| match why {
+            Refused::Key => bad_key(key),
+            Refused::Value => {
+                let rule = format!("a value has at most {} bytes", abi::MPI_MAX_INFO_VAL - 1);
+                Error::new(abi::MPI_ERR_INFO_VALUE, rule)
+                    .arg("value", &format_args!("{} bytes long", value.count_bytes()))
+            }
+        })
+    })?;
     Ok(outcome?)
 }
 
@@ -186,7 +189,7 @@ pub fn info_get_nthkey(info: usize, place: i32, key: *mut c_char) -> Outcome {
 }
 
 /// `MPI_Info_create_env`
-pub fn info_create_env(_count: i32, _arguments: *mut *mut c_char, info: Out<usize>) -> Outcome {
+pub fn info_create_env(_count: *mut i32, _arguments: *mut *mut c_char, info: Out<usize>) -> Outcome {
     info.set(insert(environment())?);
     Ok(())
 }

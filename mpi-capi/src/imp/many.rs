@@ -1,7 +1,8 @@
 //! Completing one, some or all of several requests (MPI-5.0, 3.7.5).
 //!
 //! Invariant: when one of several operations failed, the call returns `MPI_ERR_IN_STATUS`, and every status that the
-//! call sets has its own code in its error field: success, the operation's error, or `MPI_ERR_PENDING`.
+//! call sets has its own code in its error field; no operation is left pending then, because waiting goes on to the
+//! last one. When none failed, error fields stay as they are.
 
 use mpi_core::{Handle, Status, abi};
 use mpi_errors::Error;
@@ -34,16 +35,20 @@ impl Failures {
     #[inline]
     fn completed(&mut self, place: usize, completion: Completion) {
         match completion.error {
-            None => self.statuses.set(place, Status { error: abi::MPI_SUCCESS, ..completion.status }),
+            None if self.first.is_none() => self.statuses.set_keeping_error(place, completion.status),
+            None => self.statuses.set(place, with_error(completion.status, abi::MPI_SUCCESS)),
             Some(error) => self.failed(place, completion.status, error, completion.context),
         }
     }
 
     #[cold]
     fn failed(&mut self, place: usize, status: Status, error: Error, context: Option<u32>) {
-        self.first.get_or_insert(context);
-        let code = errors::code(error);
-        self.statuses.set(place, Status { error: code, ..status });
+        if self.first.is_none() {
+            self.first = Some(context);
+            // Places are filled in order: those before this one succeeded.
+            (0..place).for_each(|place| self.statuses.set_error(place, abi::MPI_SUCCESS));
+        }
+        self.statuses.set(place, with_error(status, errors::code(error)));
     }
 
     /// The outcome of the call.
@@ -56,6 +61,11 @@ impl Failures {
             }
         }
     }
+}
+
+fn with_error(mut status: Status, error: i32) -> Status {
+    status.error = error;
+    status
 }
 
 /// `MPI_Waitall`
@@ -142,9 +152,7 @@ pub fn testsome(
     statuses: *mut Status,
 ) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
-    some(requests, outcount, indices, statuses, |requests, each| {
-        process.engine.test_some(&mut guard, requests, each)
-    })
+    some(requests, outcount, indices, statuses, |requests, each| process.engine.test_some(&mut guard, requests, each))
 }
 
 type Each<'e> = &'e mut dyn FnMut(usize, Completion);
@@ -179,13 +187,7 @@ fn none_active(index: Out<i32>, status: StatusOut) -> Outcome {
     Ok(())
 }
 
-fn one(
-    requests: &mut [Handle],
-    at: usize,
-    completion: Completion,
-    index: Out<i32>,
-    status: StatusOut,
-) -> Outcome {
+fn one(requests: &mut [Handle], at: usize, completion: Completion, index: Out<i32>, status: StatusOut) -> Outcome {
     requests[at] = Handle(abi::MPI_REQUEST_NULL);
     index.set(at as i32);
     request::finish(completion, status)

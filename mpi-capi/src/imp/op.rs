@@ -10,7 +10,7 @@ use mpi_core::{Handle, abi};
 use mpi_errors::{Error, Result};
 
 use crate::check::{Function, Out, bad_buffer, is_no_memory};
-use crate::cx::{Cx, TypeRef};
+use crate::cx::{Cx, TypeRef, bad_op};
 use crate::errors::Outcome;
 
 /// `MPI_User_function`
@@ -66,6 +66,9 @@ pub fn op_free(cx: Cx, op: Out<usize>) -> Outcome {
     if Op::predefined(word).is_some() {
         let rule = "a predefined operation cannot be freed";
         return Err(Error::new(abi::MPI_ERR_OP, rule).arg("op", &format_args!("{word:#x}")).into());
+    }
+    if word == abi::MPI_OP_NULL {
+        return Err(bad_op("op", word).into());
     }
     process.op_free(&mut guard, Handle(word))?;
     op.set(abi::MPI_OP_NULL);

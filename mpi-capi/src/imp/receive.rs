@@ -18,14 +18,7 @@ pub fn recv(cx: Cx, buffer: RecvBuf<'_>, source: i32, tag: i32, comm: CommView, 
 
 /// `MPI_Irecv`
 #[inline]
-pub fn irecv(
-    cx: Cx,
-    buffer: RecvBuf<'static>,
-    source: i32,
-    tag: i32,
-    comm: CommView,
-    request: Out<usize>,
-) -> Outcome {
+pub fn irecv(cx: Cx, buffer: RecvBuf<'static>, source: i32, tag: i32, comm: CommView, request: Out<usize>) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
     request.set(process.engine.irecv(&mut guard, comm.context, source, tag, buffer)?.0);
     Ok(())

@@ -1,0 +1,62 @@
+//! Start, end, and what a program may ask at any time about them (MPI-5.0, 11.2 to 11.4).
+//!
+//! Not here: what starting up consists of (mpi-env).
+
+use core::ffi::c_char;
+
+use mpi_core::abi;
+
+use crate::check::Out;
+use crate::cx::{CommView, Cx};
+use crate::errors::Outcome;
+
+/// `MPI_Init`: the arguments are the program's own, nothing is taken out of them.
+pub fn init(_count: *mut i32, _arguments: *mut *mut *mut c_char) -> Outcome {
+    mpi_env::init(abi::MPI_THREAD_SINGLE)?;
+    Ok(())
+}
+
+/// `MPI_Init_thread`
+pub fn init_thread(_count: *mut i32, _arguments: *mut *mut *mut c_char, required: i32, provided: Out<i32>) -> Outcome {
+    provided.set(mpi_env::init(required)?);
+    Ok(())
+}
+
+/// `MPI_Query_thread`
+pub fn query_thread(cx: Cx, provided: Out<i32>) -> Outcome {
+    provided.set(cx.process.thread_level());
+    Ok(())
+}
+
+/// `MPI_Is_thread_main`
+pub fn is_thread_main(cx: Cx, flag: Out<i32>) -> Outcome {
+    flag.set(i32::from(cx.process.is_main_thread()));
+    Ok(())
+}
+
+/// `MPI_Initialized`
+pub fn initialized(flag: Out<i32>) -> Outcome {
+    flag.set(i32::from(mpi_env::is_initialized()));
+    Ok(())
+}
+
+/// `MPI_Finalize`
+pub fn finalize(cx: Cx) -> Outcome {
+    let process = cx.process;
+    // The end is collective: the lock is given up first.
+    drop(cx);
+    Ok(process.finalize()?)
+}
+
+/// `MPI_Finalized`
+pub fn finalized(flag: Out<i32>) -> Outcome {
+    flag.set(i32::from(mpi_env::is_finalized()));
+    Ok(())
+}
+
+/// `MPI_Abort`: the job ends with this code, whatever the communicator.
+pub fn abort(cx: Cx, _comm: CommView, code: i32) -> Outcome {
+    let process = cx.process;
+    drop(cx);
+    process.abort(code)
+}

@@ -1,0 +1,24 @@
+//! The implementations behind the entry points: each gets checked arguments and calls the engine crates.
+//!
+//! Invariant: an implementation writes its results last, after everything that can fail.
+//! Not here: checks that follow from a parameter's kind (generated), what the functions do (the crates below).
+
+pub mod buffer;
+pub mod category;
+pub mod coll;
+pub mod comm;
+pub mod cvar;
+pub mod datatype;
+pub mod env;
+pub mod errhandler;
+pub mod info;
+pub mod life;
+pub mod many;
+pub mod op;
+pub mod pvar;
+pub mod receive;
+pub mod request;
+pub mod send;
+pub mod status;
+pub mod tool;
+pub mod tool_enum;

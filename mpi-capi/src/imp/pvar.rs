@@ -1,0 +1,157 @@
+//! Performance variables (MPI-5.0, 15.3.7).
+//!
+//! Invariant: read, write, start, stop, reset and readreset are async-signal-safe and thread-safe: no lock, no
+//! allocation, no error handler.
+
+use core::ffi::{c_char, c_int, c_void};
+
+use mpi_core::{Handle, abi};
+use mpi_t::TError;
+
+use crate::tool_edge::{TextOut, required, store, text, with_registry};
+
+/// `MPI_T_pvar_get_num`
+pub fn pvar_get_num(count: *mut c_int) -> c_int {
+    with_registry(|registry| {
+        store(required(count)?, registry.pvar_get_num()?);
+        Ok(())
+    })
+}
+
+/// `MPI_T_pvar_get_info`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn pvar_get_info(
+    index: c_int,
+    name: *mut c_char,
+    name_length: *mut c_int,
+    verbosity: *mut c_int,
+    class: *mut c_int,
+    datatype: *mut usize,
+    enumeration: *mut usize,
+    description: *mut c_char,
+    description_length: *mut c_int,
+    bind: *mut c_int,
+    readonly: *mut c_int,
+    continuous: *mut c_int,
+    atomic: *mut c_int,
+) -> c_int {
+    with_registry(|registry| {
+        let info = registry.pvar_get_info(index)?;
+        let (name, description) = (TextOut::new(name, name_length)?, TextOut::new(description, description_length)?);
+        name.set(info.name());
+        description.set(&info.description);
+        store(verbosity, info.verbosity() as c_int);
+        store(class, info.class() as c_int);
+        store(datatype, info.value().datatype());
+        store(enumeration, info.enumeration.0);
+        store(bind, info.bind() as c_int);
+        store(readonly, c_int::from(info.readonly()));
+        store(continuous, c_int::from(info.continuous()));
+        store(atomic, c_int::from(info.atomic()));
+        Ok(())
+    })
+}
+
+/// `MPI_T_pvar_get_index`
+pub fn pvar_get_index(name: *const c_char, class: c_int, index: *mut c_int) -> c_int {
+    with_registry(|registry| {
+        let index = required(index)?;
+        store(index, registry.pvar_get_index(text(name)?, class)?);
+        Ok(())
+    })
+}
+
+/// `MPI_T_pvar_session_create`
+pub fn pvar_session_create(session: *mut usize) -> c_int {
+    with_registry(|registry| {
+        store(required(session)?, registry.pvar_session_create()?.0);
+        Ok(())
+    })
+}
+
+/// `MPI_T_pvar_session_free`
+pub fn pvar_session_free(session: *mut usize) -> c_int {
+    with_registry(|registry| {
+        let session = required(session)?;
+        // SAFETY: the program passed the address of a session.
+        registry.pvar_session_free(Handle(unsafe { session.read_unaligned() }))?;
+        store(session, abi::MPI_T_PVAR_SESSION_NULL);
+        Ok(())
+    })
+}
+
+/// `MPI_T_pvar_handle_alloc`
+pub fn pvar_handle_alloc(
+    session: usize,
+    index: c_int,
+    object: *mut c_void,
+    handle: *mut usize,
+    count: *mut c_int,
+) -> c_int {
+    with_registry(|registry| {
+        let handle = required(handle)?;
+        // SAFETY: where an object is needed, the program passed the address of its handle, which is one word; where
+        // none is needed, the argument is not looked at.
+        let object = || (!object.is_null()).then(|| unsafe { object.cast::<usize>().read_unaligned() });
+        let bound = registry.pvar_get_info(index)?.bind() as c_int != abi::MPI_T_BIND_NO_OBJECT;
+        let object = if bound { object() } else { None };
+        let (made, elements) = registry.pvar_handle_alloc(Handle(session), index, object)?;
+        store(handle, made.0);
+        store(count, elements);
+        Ok(())
+    })
+}
+
+/// `MPI_T_pvar_handle_free`
+pub fn pvar_handle_free(session: usize, handle: *mut usize) -> c_int {
+    with_registry(|registry| {
+        let handle = required(handle)?;
+        // SAFETY: the program passed the address of a handle.
+        registry.pvar_handle_free(Handle(session), Handle(unsafe { handle.read_unaligned() }))?;
+        store(handle, abi::MPI_T_PVAR_HANDLE_NULL);
+        Ok(())
+    })
+}
+
+/// `MPI_T_pvar_start`
+pub fn pvar_start(session: usize, handle: usize) -> c_int {
+    with_registry(|registry| registry.pvar_start(Handle(session), Handle(handle)))
+}
+
+/// `MPI_T_pvar_stop`
+pub fn pvar_stop(session: usize, handle: usize) -> c_int {
+    with_registry(|registry| registry.pvar_stop(Handle(session), Handle(handle)))
+}
+
+/// `MPI_T_pvar_reset`
+pub fn pvar_reset(session: usize, handle: usize) -> c_int {
+    with_registry(|registry| registry.pvar_reset(Handle(session), Handle(handle)))
+}
+
+/// `MPI_T_pvar_read`
+#[inline(always)]
+pub fn pvar_read(session: usize, handle: usize, out: *mut c_void) -> c_int {
+    if out.is_null() {
+        return TError::INVALID.code();
+    }
+    // SAFETY: the program passed memory for the variable's elements.
+    unsafe { mpi_t::pvar_read_raw(session, handle, out) }
+}
+
+/// `MPI_T_pvar_readreset`
+pub fn pvar_readreset(session: usize, handle: usize, out: *mut c_void) -> c_int {
+    if out.is_null() {
+        return TError::INVALID.code();
+    }
+    // SAFETY: as in `pvar_read`.
+    unsafe { mpi_t::pvar_readreset_raw(session, handle, out) }
+}
+
+/// `MPI_T_pvar_write`
+pub fn pvar_write(session: usize, handle: usize, from: *const c_void) -> c_int {
+    if from.is_null() {
+        return TError::INVALID.code();
+    }
+    // SAFETY: the program passed the variable's elements.
+    unsafe { mpi_t::pvar_write_raw(session, handle, from) }
+}

@@ -1,0 +1,29 @@
+//! Initialising the tools interface (MPI-5.0, 15.3.4).
+
+use core::ffi::c_int;
+
+use mpi_core::abi;
+
+use crate::tool_edge::{code, required, store, with_registry};
+
+/// `MPI_T_init_thread`: any thread may use the interface at any time, whatever level is asked for.
+pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
+    if let Err(error) = required(provided) {
+        return code(Err(error));
+    }
+    match mpi_env::process() {
+        Ok(process) => match process.registry.init_thread() {
+            Ok(level) => {
+                store(provided, level);
+                abi::MPI_SUCCESS
+            }
+            Err(error) => code(Err(error)),
+        },
+        Err(_) => abi::MPI_T_ERR_CANNOT_INIT,
+    }
+}
+
+/// `MPI_T_finalize`
+pub fn finalize() -> c_int {
+    with_registry(|registry| registry.finalize())
+}

@@ -1,0 +1,89 @@
+//! The edge of the tools interface: its errors are plain codes, its results optional (MPI-5.0, 15.3.2 and 15.3.10).
+//!
+//! Invariant: nothing here calls an error handler, and nothing is written before the call has succeeded.
+//! Not here: what the interface does (mpi-t).
+
+use core::ffi::{CStr, c_char, c_int};
+
+use mpi_core::abi;
+use mpi_t::{Registry, TError, TResult};
+
+/// Does something with the registry; its code.
+#[inline]
+pub fn with_registry(work: impl FnOnce(&'static Registry) -> TResult<()>) -> c_int {
+    let outcome = match mpi_env::process() {
+        Ok(process) => work(&process.registry),
+        // There is no process to tell anything of: nobody can have initialised the interface.
+        Err(_) => Err(TError::NOT_INITIALIZED),
+    };
+    code(outcome)
+}
+
+/// The code of an outcome.
+#[inline]
+pub fn code(outcome: TResult<()>) -> c_int {
+    outcome.map_or_else(TError::code, |()| abi::MPI_SUCCESS)
+}
+
+/// Stores a result that the program may not want.
+pub fn store<T>(address: *mut T, value: T) {
+    if !address.is_null() {
+        // SAFETY: the program passed the address of a variable of this type.
+        unsafe { address.write_unaligned(value) }
+    }
+}
+
+/// An address that the call cannot do without.
+pub fn required<T>(address: *mut T) -> TResult<*mut T> {
+    if address.is_null() { Err(TError::INVALID) } else { Ok(address) }
+}
+
+/// A text that goes in.
+pub fn text<'a>(address: *const c_char) -> TResult<&'a str> {
+    if address.is_null() {
+        return Err(TError::INVALID);
+    }
+    // SAFETY: the program passed a C string.
+    unsafe { CStr::from_ptr(address) }.to_str().map_err(|_| TError::INVALID_NAME)
+}
+
+/// Where a text goes, by the rules of strings of this interface (MPI-5.0, 15.3.3).
+#[derive(Debug, Clone, Copy)]
+pub struct TextOut {
+    address: *mut c_char,
+    length: *mut c_int,
+    room: usize,
+}
+
+impl TextOut {
+    /// Memory and the address of its length, either of which may be NULL. Errors: a negative length.
+    pub fn new(address: *mut c_char, length: *mut c_int) -> TResult<TextOut> {
+        if length.is_null() {
+            return Ok(TextOut { address, length, room: 0 });
+        }
+        // SAFETY: the program passed the address of a length, which also goes in.
+        let room = usize::try_from(unsafe { length.read_unaligned() }).map_err(|_| TError::INVALID)?;
+        Ok(TextOut { address, length, room: if address.is_null() { 0 } else { room } })
+    }
+
+    /// Stores the text cut to its memory, and the length that the whole of it takes, its NUL included.
+    pub fn set(self, text: &str) {
+        if self.room > 0 {
+            // SAFETY: the program passed `room` characters.
+            unsafe { crate::check::store_text(self.address, self.room, text) };
+        }
+        store(self.length, c_int::try_from(text.len() + 1).unwrap_or(c_int::MAX));
+    }
+}
+
+/// Stores as many numbers as there is room for.
+pub fn store_all(address: *mut c_int, room: c_int, values: &[c_int]) -> TResult<()> {
+    let room = usize::try_from(room).map_err(|_| TError::INVALID)?;
+    let count = values.len().min(room);
+    if count > 0 {
+        let address = required(address)?;
+        // SAFETY: the program passed `room` numbers.
+        unsafe { core::ptr::copy_nonoverlapping(values.as_ptr(), address, count) };
+    }
+    Ok(())
+}
