@@ -25,12 +25,15 @@ int main(int argc, char **argv)
     check_equal(value, from);
     check_equal(word, 3);
     /* A message to oneself has arrived before the cancel. */
-    ok(MPI_Send(&rank, 1, MPI_INT, 0, 6, MPI_COMM_SELF));
+    MPI_Request send;
+    ok(MPI_Isend(&rank, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &send));
+    ok(MPI_Probe(0, 6, MPI_COMM_SELF, MPI_STATUS_IGNORE));
     ok(MPI_Irecv(&value, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &request));
     ok(MPI_Cancel(&request));
     ok(MPI_Wait(&request, &status));
     ok(MPI_Test_cancelled(&status, &flag));
     check(!flag);
     check_equal(value, rank);
+    ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
     return finish();
 }
