@@ -4,7 +4,7 @@
 //! Not here: the page (mpi-fabric implements the trait for it).
 #![allow(unsafe_code)] // a block is placed in words; the one cast is here
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
@@ -36,12 +36,13 @@ pub trait InstrumentMemory: Send + Sync {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HeapMemory;
 
-static FREE: Mutex<Option<HashMap<usize, Vec<&'static [AtomicU64]>>>> = Mutex::new(None);
+/// Blocks given back, by their number of words.
+static FREE: Mutex<BTreeMap<usize, Vec<&'static [AtomicU64]>>> = Mutex::new(BTreeMap::new());
 
 impl InstrumentMemory for HeapMemory {
     fn allocate(&self, words: usize, _: &BlockDescription<'_>) -> Option<&'static [AtomicU64]> {
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(block) = free.as_mut().and_then(|map| map.get_mut(&words)).and_then(Vec::pop) {
+        if let Some(block) = free.get_mut(&words).and_then(Vec::pop) {
             return Some(block);
         }
         Some(Vec::leak((0..words).map(|_| AtomicU64::new(0)).collect()))
@@ -50,14 +51,14 @@ impl InstrumentMemory for HeapMemory {
     fn release(&self, words: &'static [AtomicU64]) -> bool {
         words.iter().for_each(|word| word.store(0, Relaxed));
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-        free.get_or_insert_default().entry(words.len()).or_default().push(words);
+        free.entry(words.len()).or_default().push(words);
         true
     }
 }
 
 /// Places a block of instruments for an object (`""`: the process). Never fails: without room the heap takes it.
 pub fn place<B: Instruments>(memory: &dyn InstrumentMemory, object: &str) -> &'static B {
-    const { assert!(size_of::<B>() % 8 == 0 && align_of::<B>() == 8, "a block is made of words") }
+    const { assert!(size_of::<B>().is_multiple_of(8) && align_of::<B>() == 8, "a block is made of words") }
     let count = size_of::<B>() / 8;
     let description = BlockDescription { block: B::NAME, variables: B::VARS, object };
     let words = memory

@@ -282,9 +282,9 @@ pub(crate) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -
 /// # Safety
 /// As [`pvar_read_raw`](crate::pvar_read_raw).
 pub unsafe fn pvar_readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
-    // SAFETY: as in `read_raw`.
     code(find(session, handle).and_then(|found| {
         readable_and_resettable(&found)?;
+        // SAFETY: the caller's promise, and the elements come with consistent facts.
         found.reset(|i, value| unsafe { value.store(out, i) })
     }))
 }

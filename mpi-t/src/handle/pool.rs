@@ -33,6 +33,8 @@ struct Pool {
     /// Per session position: the generation of the session, or of the last one.
     session_generations: Vec<u32>,
     free_sessions: Vec<u32>,
+    /// Per session position: handles of the session that are.
+    session_handles: Vec<usize>,
     /// State words of arrays that are free, by their number. They are never returned, because a reader may still look.
     free_elements: BTreeMap<usize, Vec<&'static [AtomicU64]>>,
 }
@@ -45,6 +47,7 @@ impl Pool {
             live: 0,
             session_generations: Vec::new(),
             free_sessions: Vec::new(),
+            session_handles: Vec::new(),
             free_elements: BTreeMap::new(),
         }
     }
@@ -100,6 +103,7 @@ pub(crate) fn create_session() -> TResult<Handle> {
         Some(position) => position as usize,
         None if pool.session_generations.len() < SESSIONS => {
             pool.session_generations.push(0);
+            pool.session_handles.push(0);
             pool.session_generations.len() - 1
         }
         None => return Err(TError::OUT_OF_SESSIONS),
@@ -120,12 +124,12 @@ pub(crate) fn free_session(session: usize) -> TResult<()> {
     let position = Handle(session).index();
     SESSION_WORDS[position as usize].store(0, Ordering::Release);
     pool.free_sessions.push(position);
-    if pool.live > 0 {
+    if pool.session_handles[position as usize] > 0 {
         for position in 1..end_of_used() {
             let slot = table::slot_at(position);
             let handle = slot.word.load(Ordering::Relaxed);
             if let Some(look) = slot.look(session, handle) {
-                pool.close(position, slot, &look);
+                pool.close(position, slot, session, &look);
             }
         }
     }
@@ -149,6 +153,7 @@ pub(crate) fn open(session: usize, new: NewHandle) -> TResult<Handle> {
         }
     };
     pool.live += 1;
+    pool.session_handles[Handle(session).index() as usize] += 1;
     let slot = table::slot_at(position);
     let generation = next(slot.generation.load(Ordering::Relaxed) as u32);
     slot.generation.store(generation as usize, Ordering::Relaxed);
@@ -186,7 +191,7 @@ pub(crate) fn close(session: usize, handle: usize) -> TResult<()> {
     }
     let slot = table::slot_at(position);
     let look = slot.look(session, handle).ok_or(TError::INVALID_HANDLE)?;
-    pool.close(position, slot, &look);
+    pool.close(position, slot, session, &look);
     Ok(())
 }
 
@@ -211,7 +216,7 @@ pub(crate) fn end_handles_of(words: &'static [AtomicU64]) {
 }
 
 impl Pool {
-    fn close(&mut self, position: usize, slot: &'static Slot, look: &Look) {
+    fn close(&mut self, position: usize, slot: &'static Slot, session: usize, look: &Look) {
         slot.close();
         if let Some(level) = watched_level(look) {
             watch::remove(level, &slot.state);
@@ -223,6 +228,7 @@ impl Pool {
             self.free_elements.entry(count).or_default().push(words);
         }
         self.live -= 1;
+        self.session_handles[Handle(session).index() as usize] -= 1;
         self.free.push(position as u32);
     }
 

@@ -73,6 +73,12 @@ impl State {
         self.0 & (STOPPED | 3 << FORMAT_SHIFT) == 0
     }
 
+    /// The same for `u32`.
+    #[inline(always)]
+    pub(crate) const fn is_running_u32(self) -> bool {
+        self.0 & (STOPPED | 3 << FORMAT_SHIFT) == (Format::U32 as u64) << FORMAT_SHIFT
+    }
+
     /// The same word with another own part.
     const fn with_own(self, own: u64) -> State {
         State(own << OWN_SHIFT | self.0 & LOW_BITS)
@@ -245,7 +251,11 @@ pub(crate) fn follow(word: &AtomicU64, kind: Kind, level: u64) {
             return;
         }
         match word.compare_exchange(state.0, state.with_own(moved).0, Ordering::SeqCst, Ordering::SeqCst) {
-            Ok(_) => return,
+            Ok(_) => {
+                // Pairs with the Acquire fence in `read`: who sees the next level sees this mark.
+                fence(Ordering::Release);
+                return;
+            }
             Err(now) => state = State(now),
         }
     }

@@ -5,7 +5,7 @@
 //! it is an `and` and an `add`, and finding whether it is the right one a compare. While the interface is not
 //! initialized the mask is zero, every handle leads to slot 0, and slot 0 is nobody's: no extra check is needed.
 //!
-//! Invariant: `MASK` is nonzero only after `BASE` points at the whole stretch, and `BASE` never changes after.
+//! Invariant: `mask` is nonzero only after `base` points at the whole stretch, and `base` never changes after.
 //! Not here: giving out slots (`pool`), whatever is not fast (`access`).
 #![allow(unsafe_code)] // slots are found by address arithmetic; the reads of other crates go through here
 
@@ -38,10 +38,20 @@ static NOBODY: Slot = Slot {
 const NOBODYS_STATE: State = State::new(0, 0, Format::Other, false);
 static NOTHING: AtomicU64 = AtomicU64::new(0);
 
-static BASE: AtomicPtr<Slot> = AtomicPtr::new((&raw const NOBODY).cast_mut());
-static MASK: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the stretch; 0: none yet.
-static BYTES: AtomicUsize = AtomicUsize::new(0);
+/// Where the slots are, in one cache line.
+#[repr(C, align(64))]
+struct Stretch {
+    mask: AtomicUsize,
+    base: AtomicPtr<Slot>,
+    /// Bytes of the stretch; 0: none yet.
+    bytes: AtomicUsize,
+}
+
+static STRETCH: Stretch = Stretch {
+    mask: AtomicUsize::new(0),
+    base: AtomicPtr::new((&raw const NOBODY).cast_mut()),
+    bytes: AtomicUsize::new(0),
+};
 
 /// Reads a performance variable into `out` (`MPI_T_pvar_read`): `MPI_SUCCESS` or an `MPI_T_ERR_*` code.
 /// Async-signal-safe; thread-safe. No lock, no allocation, no system call.
@@ -61,10 +71,19 @@ pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> 
         let source = slot.source.load(Ordering::Acquire);
         // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
         let value = unsafe { &*source }.load(Ordering::Acquire);
-        if slot.state.load(Ordering::Relaxed) == state.0 && state.is_running_u64() {
-            // SAFETY: the format of the handle is u64, so `out` has room for one, by the caller's promise.
-            unsafe { out.cast::<u64>().write_unaligned(state.own().wrapping_add(value)) };
-            return 0;
+        if slot.state.load(Ordering::Relaxed) == state.0 {
+            let value = state.own().wrapping_add(value);
+            if state.is_running_u64() {
+                // SAFETY: the format of the handle is u64, so `out` has room for one, by the caller's promise.
+                unsafe { out.cast::<u64>().write_unaligned(value) };
+                return 0;
+            }
+            if state.is_running_u32() {
+                let value = u32::try_from(value).unwrap_or(u32::MAX);
+                // SAFETY: as above, for u32.
+                unsafe { out.cast::<u32>().write_unaligned(value) };
+                return 0;
+            }
         }
     }
     // SAFETY: the caller's promise.
@@ -75,9 +94,9 @@ pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> 
 #[inline(always)]
 pub(crate) fn slot_of(handle: usize) -> &'static Slot {
     // Acquire pairs with the Release in `enable`: a nonzero mask comes with the stretch.
-    let offset = handle & MASK.load(Ordering::Acquire);
-    let base = BASE.load(Ordering::Relaxed);
-    // SAFETY: the mask keeps the offset, a multiple of a slot's size, within what `BASE` points at; with the mask of
+    let offset = handle & STRETCH.mask.load(Ordering::Acquire);
+    let base = STRETCH.base.load(Ordering::Relaxed);
+    // SAFETY: the mask keeps the offset, a multiple of a slot's size, within what `base` points at; with the mask of
     // zero that is slot 0 of either.
     unsafe { &*base.byte_add(offset) }
 }
@@ -87,24 +106,24 @@ pub(crate) fn enable(enabled: bool) {
     let bytes = if enabled { reserve() } else { 0 };
     let mask = if bytes == 0 { 0 } else { (bytes - 1) & !(SLOT_BYTES - 1) };
     // Release pairs with the Acquire in `slot_of`.
-    MASK.store(mask, Ordering::Release);
+    STRETCH.mask.store(mask, Ordering::Release);
 }
 
 /// Whether handles can be found.
 pub(crate) fn is_enabled() -> bool {
-    MASK.load(Ordering::Relaxed) != 0
+    STRETCH.mask.load(Ordering::Relaxed) != 0
 }
 
 /// Number of slots, slot 0 included; 0 before the first initialization.
 pub(crate) fn capacity() -> usize {
-    BYTES.load(Ordering::Acquire) / SLOT_BYTES
+    STRETCH.bytes.load(Ordering::Acquire) / SLOT_BYTES
 }
 
 /// The slot at a position below [`capacity`], whether the interface is initialized or not.
 pub(crate) fn slot_at(position: usize) -> &'static Slot {
     assert!(position < capacity().max(1), "a slot beyond the stretch");
-    // SAFETY: `BYTES` is set after `BASE`, and the position lies within.
-    unsafe { &*BASE.load(Ordering::Acquire).add(position) }
+    // SAFETY: `bytes` is set after `base`, and the position lies within.
+    unsafe { &*STRETCH.base.load(Ordering::Acquire).add(position) }
 }
 
 /// The index that a handle to this slot has.
@@ -119,7 +138,7 @@ pub(crate) fn position_of(index: u32) -> usize {
 
 /// Reserves the stretch once; its length in bytes, 0 if there is no address space. Callers hold the pool's lock.
 fn reserve() -> usize {
-    let have = BYTES.load(Ordering::Acquire);
+    let have = STRETCH.bytes.load(Ordering::Acquire);
     if have != 0 {
         return have;
     }
@@ -141,8 +160,8 @@ fn reserve() -> usize {
             let base = at.cast::<Slot>();
             // SAFETY: the first slot of a fresh mapping, zeroed and aligned to a page; nobody else has it yet.
             unsafe { copy_nobody(&*base) };
-            BASE.store(base, Ordering::Release);
-            BYTES.store(bytes, Ordering::Release);
+            STRETCH.base.store(base, Ordering::Release);
+            STRETCH.bytes.store(bytes, Ordering::Release);
             return bytes;
         }
         bytes /= 4;

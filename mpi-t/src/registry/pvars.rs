@@ -272,6 +272,7 @@ fn new_handle(def: &PvarDef, variable: usize, source: &'static [AtomicU64], coun
     let telling = Telling { value: def.value, unit: def.unit_of_word };
     let format = match (kind, def.value) {
         (Kind::Sum | Kind::Mirror, ValueType::U64) if count == 1 => Format::U64,
+        (Kind::Sum | Kind::Mirror, ValueType::U32) if count == 1 => Format::U32,
         _ => Format::Other,
     };
     let (readonly, continuous) = (def.readonly(), def.continuous);

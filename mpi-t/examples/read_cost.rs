@@ -1,0 +1,81 @@
+//! What reading a performance variable costs, in nanoseconds above an empty loop, without any bench library.
+//!
+//! Run it with `cargo run --release -p mpi-t --example read_cost`.
+#![allow(unsafe_code)] // reads as the C functions do
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use mpi_core::Handle;
+use mpi_t::{Counter, Level, PvarClass, Registry};
+
+mpi_t::instruments! {
+    /// What is read.
+    struct Block: NoObject {
+        /// Events.
+        events: Counter = { name: "events", class: Counter, type: u64, unit: "events", category: "x" },
+        /// Depth.
+        depth: Level =
+            { name: "depth", class: Level, type: u32, unit: "items", category: "x" }
+            { name: "depth", class: HighWatermark, type: u64, unit: "items", category: "x" },
+    }
+}
+
+const ROUNDS: u32 = 20_000_000;
+
+/// The shortest of several runs, in nanoseconds a round.
+fn measure(mut round: impl FnMut()) -> f64 {
+    let run = |round: &mut dyn FnMut()| {
+        let start = Instant::now();
+        round();
+        start.elapsed().as_secs_f64() * 1e9 / f64::from(ROUNDS)
+    };
+    (0..7).map(|_| run(&mut round)).fold(f64::INFINITY, f64::min)
+}
+
+/// A call that is not inlined, as one from C is.
+#[inline(never)]
+unsafe extern "C" fn called(session: usize, handle: usize, out: *mut std::ffi::c_void) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { mpi_t::pvar_read_raw(session, handle, out) }
+}
+
+fn main() {
+    let registry = Registry::with_environment([]);
+    registry.init_thread().expect("address space for handles");
+    let block = Block::detached();
+    registry.register(block).expect("new names");
+    let session = registry.pvar_session_create().expect("room");
+    let handle = |name, class| -> Handle {
+        let index = registry.pvar_get_index(name, class as i32).expect("declared");
+        let handle = registry.pvar_handle_alloc(session, index, None).expect("room").0;
+        registry.pvar_start(session, handle).expect("not continuous");
+        handle
+    };
+    let empty = measure(|| (0..ROUNDS).for_each(|i| _ = black_box(i)));
+    println!("empty loop                     {empty:5.2} ns");
+    for (name, class) in
+        [("events", PvarClass::Counter), ("depth", PvarClass::Level), ("depth", PvarClass::HighWatermark)]
+    {
+        let (session, handle, mut out) = (session.0, handle(name, class).0, 0u64);
+        let read = measure(|| {
+            for _ in 0..ROUNDS {
+                // SAFETY: room for the one u64 or u32.
+                let code = unsafe {
+                    black_box(called as unsafe extern "C" fn(_, _, _) -> _)(session, handle, (&raw mut out).cast())
+                };
+                assert_eq!(code, 0);
+            }
+        });
+        println!("{:<30} {:5.2} ns above it", format!("{name} ({class:?})"), read - empty);
+    }
+    let incr = measure(|| (0..ROUNDS).for_each(|_| black_box(block).events.incr()));
+    println!("{:<30} {:5.2} ns above it", "Counter::incr", incr - empty);
+    let raise = measure(|| {
+        (0..ROUNDS / 2).for_each(|_| {
+            black_box(block).depth.raise(1);
+            black_box(block).depth.lower(1);
+        })
+    });
+    println!("{:<30} {:5.2} ns above it", "Level::raise or lower, watched", raise - empty);
+}
