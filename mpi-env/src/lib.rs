@@ -6,7 +6,7 @@
 //!   [`Process::new`], several as threads.
 //! - `life`: initialisation, thread levels, finalisation. `abort`: ending the job.
 //! - `objects`: handles of communicators, datatypes and operations.
-//! - `identity`: versions, the processor's name, time.
+//! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
 //!
 //! Invariant: the tool interface works from the first call of anything until the process ends; everything else only
 //! between initialisation and finalisation.
@@ -18,6 +18,7 @@ mod identity;
 mod life;
 mod objects;
 mod process;
+mod variables;
 
 pub use global::{init, is_finalized, is_initialized, process, running};
 pub use identity::{library_version, processor_name, wtick, wtime};

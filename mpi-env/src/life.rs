@@ -10,6 +10,7 @@ use mpi_core::abi::{
 };
 use mpi_errors::{Error, Result};
 
+use crate::abort::say;
 use crate::global;
 use crate::process::Process;
 
@@ -59,7 +60,9 @@ impl Process {
         if !self.advance(Life::New, Life::Initialising) {
             return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before, and can be only once in a process"));
         }
-        self.warn_of_settings();
+        if self.rank() == 0 {
+            self.registry.unknown_environment().iter().for_each(|sentence| say(&format!("Ferrum MPI: {sentence}\n")));
+        }
         self.engine.process_lock().set_multiple(required == MPI_THREAD_MULTIPLE);
         self.thread_level.store(required, Ordering::Relaxed);
         let _ = self.main_thread.set(thread::current().id());
@@ -67,19 +70,6 @@ impl Process {
         self.job.set_life(self.rank(), mpi_fabric::Life::Initialised);
         self.advance(Life::Initialising, Life::Initialised);
         Ok(required)
-    }
-
-    /// Settings in the environment that cannot be used, told once per job.
-    fn warn_of_settings(&self) {
-        if self.rank() != 0 {
-            return;
-        }
-        for text in self.registry.startup_errors() {
-            eprintln!("Ferrum MPI: {text}");
-        }
-        for name in self.registry.unknown_environment() {
-            eprintln!("Ferrum MPI: the environment variable {name} names no control variable and is ignored");
-        }
     }
 
     /// The thread level provided (`MPI_Query_thread`).

@@ -18,6 +18,8 @@ use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::Registry;
 
+use crate::variables;
+
 /// All that one process of a job owns. Thread-safe.
 pub struct Process {
     /// The message engine, and with it the process's lock.
@@ -52,15 +54,15 @@ pub struct Process {
 }
 
 impl Process {
-    /// The record over one rank's endpoint. Errors: `MPI_ERR_INTERN` when two variables have the same name.
+    /// The record over one rank's endpoint. Errors: `MPI_ERR_ARG` when an environment variable sets a control variable
+    /// to what it cannot be.
     pub fn new(endpoint: Endpoint) -> Result<Process> {
         let lock = Arc::new(ProcessLock::new(false));
         let (recorder, job, host) = (endpoint.recorder(), endpoint.job().clone(), endpoint.host_facts());
         let memory = endpoint.instrument_memory();
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
         let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
-        let registry = Registry::new();
-        register_variables(&registry, &engine, &coll)?;
+        let registry = variables::registry(&engine, &coll)?;
 
         let predefined = |word: usize, spec: CommSpec| {
             let instruments = CommInstruments::place_for(&*memory, &spec.name);
@@ -129,24 +131,4 @@ impl Process {
     pub fn own(&self) -> &Arc<Comm> {
         &self.own
     }
-}
-
-fn register_variables(registry: &Registry, engine: &Engine, coll: &Collectives) -> Result<()> {
-    registry.reserve_environment(&[wireup::JOB_FD, wireup::JOB_ID, wireup::RANK, wireup::SIZE, "FERRUM_SINGLE_COPY"]);
-    registry.describe_categories(&[
-        ("p2p", "Point-to-point communication."),
-        ("p2p.unexpected", "Messages that arrive before their receive."),
-        ("p2p.posted", "Receives that wait for their message."),
-        ("p2p.traffic", "Messages and bytes that the program sends and receives."),
-        ("p2p.protocol", "How messages are carried: eagerly, or offered first."),
-        ("p2p.waiting", "Waiting for messages, and how."),
-        ("coll", "Collective communication."),
-        ("coll.calls", "Calls of collective operations."),
-        ("coll.data", "Bytes that the program gives to collective operations."),
-    ]);
-    registry.declare::<CommInstruments>()?;
-    registry.register(engine.instruments())?;
-    registry.register(coll.instruments())?;
-    registry.register_settings(engine.settings())?;
-    registry.register_settings(coll.settings())
 }

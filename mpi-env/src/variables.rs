@@ -3,24 +3,23 @@
 //! Invariant: the order of registration is fixed, so that indices are the same in every process of a job.
 
 use mpi_coll::Collectives;
-use mpi_comm::Comm;
-use mpi_core::Handle;
 use mpi_core::abi::MPI_ERR_ARG;
 use mpi_errors::{Error, Result};
+use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::Registry;
 
 /// Environment variables that other parts of the library read.
 const RESERVED: &[&str] =
-    &["FERRUM_JOB_FD", "FERRUM_JOB_ID", "FERRUM_RANK", "FERRUM_SIZE", "FERRUM_RING_BYTES", "FERRUM_SINGLE_COPY"];
+    &[wireup::JOB_FD, wireup::JOB_ID, wireup::RANK, wireup::SIZE, "FERRUM_RING_BYTES", "FERRUM_SINGLE_COPY"];
 
 /// What the subsystems are, for people.
 const CATEGORIES: &[(&str, &str)] = &[
     ("p2p", "Point-to-point messages: queues, traffic, protocols, waiting."),
     (
         "p2p.unexpected",
-        "Messages that arrived before a receive was posted. Long queues cost memory and copies: post \
-                        receives earlier, or slow the sender down.",
+        "Messages that arrived before a receive was posted. Long queues cost memory and copies: post receives \
+         earlier, or slow the sender down.",
     ),
     ("p2p.posted", "Receives that wait for their message."),
     ("p2p.traffic", "Messages and bytes of the program, each way."),
@@ -28,7 +27,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("p2p.waiting", "What blocking calls do until their message comes: poll, yield, sleep."),
     ("coll", "Collective operations."),
     ("coll.calls", "How often each collective operation was called."),
-    ("coll.data", "Bytes that each collective operation moved or combined for this process."),
+    ("coll.data", "Bytes that the program gave to each collective operation."),
 ];
 
 /// A registry of all variables of a process over this engine.
@@ -47,14 +46,4 @@ pub(crate) fn registry(engine: &Engine, coll: &Collectives) -> Result<Registry> 
         None => Ok(registry),
         Some(sentence) => Err(Error::new(MPI_ERR_ARG, sentence.clone())),
     }
-}
-
-/// Lets variables be bound to a communicator.
-pub(crate) fn bind(registry: &Registry, comm: &Comm) {
-    registry.bind(comm.handle().0, comm.instruments());
-}
-
-/// Ends the variables' binding to a communicator that is about to go.
-pub(crate) fn unbind(registry: &Registry, handle: Handle, comm: &Comm) {
-    registry.unbind(handle.0, comm.instruments());
 }
