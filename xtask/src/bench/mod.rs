@@ -96,6 +96,21 @@ pub fn run(options: &Options) -> Result<()> {
     }
 }
 
+/// Every case but the counted one once on our library: that the programs build and run.
+pub fn smoke() -> Result<()> {
+    let library = Library::ferrum(&paths::dist());
+    let folder = paths::scratch("bench").join(library.name);
+    let wanted: Vec<Case> = cases::all().into_iter().filter(|case| !case.counts_only()).collect();
+    build(&library, &wanted, &folder)?;
+    for case in &wanted {
+        let numbers = case.measure(&library, &folder).map_err(|failure| failure.during(case.name))?;
+        if numbers.is_empty() {
+            return Err(format!("{} gives no number", case.name).into());
+        }
+    }
+    Ok(())
+}
+
 /// The libraries asked for; a peer that cannot be installed is named and left out.
 fn libraries(options: &Options) -> Result<Vec<Library>> {
     let known = ["ferrum", "mpich", "openmpi", "intel"];

@@ -5,20 +5,20 @@
 #include <stdint.h>
 #include <wchar.h>
 
-static void expect(const char *name, MPI_Datatype type, size_t should)
+static void expect(const char *name, MPI_Datatype type, size_t expected)
 {
-    int is = -1, before = wrong;
+    int bytes = -1, before = wrong;
     MPI_Count large = -1, low_x = -1, extent_x = -1;
     MPI_Aint low = -1, extent = -1;
-    ok(MPI_Type_size(type, &is));
-    check_equal(is, should);
+    ok(MPI_Type_size(type, &bytes));
+    check_equal(bytes, expected);
     ok(MPI_Type_size_c(type, &large));
-    check_equal(large, should);
+    check_equal(large, expected);
     ok(MPI_Type_get_extent(type, &low, &extent));
     check_equal(low, 0);
-    check_equal(extent, should);
+    check_equal(extent, expected);
     ok(MPI_Type_get_extent_c(type, &low_x, &extent_x));
-    check_equal(extent_x, should);
+    check_equal(extent_x, expected);
     if (wrong > before)
         fprintf(stderr, "... for %s\n", name);
 }

@@ -1,0 +1,100 @@
+//! What cargo runs: the tests of the crates, the loom models, the examples.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::{Context, Report};
+use crate::process::Outcome;
+use crate::{Result, paths, process};
+
+const MINUTES_20: Duration = Duration::from_secs(1200);
+
+/// `cargo test` of the workspace, documentation examples too. Release mode: some tests move millions of messages.
+pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
+    let outcome = process::run(cargo(&["test", "--workspace", "--no-fail-fast"]), MINUTES_20)?;
+    count("cargo test", &outcome, report);
+    Ok(())
+}
+
+/// The models that loom runs through all interleavings, in the crates that have them.
+pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
+    for package in ["mpi-fabric", "mpi-t"] {
+        let target = paths::target().join("loom");
+        let mut command = cargo(&["test", "--release", "--package", package, "--tests", "--lib", "--", "loom"]);
+        command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target).env("LOOM_MAX_PREEMPTIONS", "3");
+        let outcome = process::run(&mut command, MINUTES_20)?;
+        let (passed, _) = counts(&outcome.stdout);
+        report.check(package, passed > 0, || format!("no model was selected\n{}", outcome.report()));
+        count(package, &outcome, report);
+    }
+    Ok(())
+}
+
+/// The examples: the Rust ones with the launcher, the C ones are part of `tools` and `demo`.
+pub fn examples(context: &Context, report: &mut Report) -> Result<()> {
+    let mpiexec = context.dist()?.join("bin/mpiexec");
+    let build = process::run(cargo(&["build", "--workspace", "--examples", "--release"]), MINUTES_20)?;
+    report.check("build", build.success(), || build.report());
+    let folder = paths::target().join("release/examples");
+    for (name, ranks, says) in [("ring", 4, "ring"), ("variables", 2, "")] {
+        run_example(&mpiexec, &folder.join(name), ranks, says, report)?;
+    }
+    Ok(())
+}
+
+fn run_example(mpiexec: &Path, program: &Path, ranks: u32, says: &str, report: &mut Report) -> Result<()> {
+    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if !program.exists() {
+        report.fail(&name, "the example is not there");
+        return Ok(());
+    }
+    let mut command = Command::new(mpiexec);
+    let outcome = process::run(command.args(["-n", &ranks.to_string()]).arg(program), Duration::from_secs(60))?;
+    report.check(&name, outcome.success() && outcome.stdout.contains(says), || outcome.report());
+    Ok(())
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(paths::root());
+    command
+}
+
+/// Adds the tests of a `cargo test`; one that could not be run counts as one failure.
+fn count(name: &str, outcome: &Outcome, report: &mut Report) {
+    let (passed, failed) = counts(&outcome.stdout);
+    report.add_passed(passed);
+    let failing: Vec<&str> = outcome.stdout.lines().filter(|line| line.ends_with("FAILED")).collect();
+    for line in &failing {
+        report.fail(name, line);
+    }
+    if !outcome.success() && (failed == 0 || failing.is_empty()) {
+        report.fail(name, &outcome.report());
+    } else if !outcome.success() {
+        crate::ui::note(outcome.report());
+    }
+}
+
+/// Passed and failed tests of all `test result:` lines.
+fn counts(output: &str) -> (usize, usize) {
+    let number = |line: &str, what: &str| -> usize {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let place = words.iter().position(|word| word.trim_end_matches(';') == what);
+        place.and_then(|place| words[place.checked_sub(1)?].parse().ok()).unwrap_or(0)
+    };
+    let results = output.lines().filter(|line| line.starts_with("test result:"));
+    results.fold((0, 0), |(passed, failed), line| (passed + number(line, "passed"), failed + number(line, "failed")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_several_crates_add_up() {
+        let text =
+            "test result: ok. 5 passed; 0 failed; 1 ignored\nx\ntest result: FAILED. 2 passed; 3 failed; 0 ignored\n";
+        assert_eq!(counts(text), (7, 3));
+    }
+}
