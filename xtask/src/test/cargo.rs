@@ -12,7 +12,7 @@ const MINUTES_20: Duration = Duration::from_secs(1200);
 
 /// `cargo test` of the workspace, documentation examples too. Release mode: some tests move millions of messages.
 pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
-    let outcome = process::run(cargo(&["test", "--workspace", "--no-fail-fast"]), MINUTES_20)?;
+    let outcome = process::run(&mut cargo(&["test", "--workspace", "--no-fail-fast"]), MINUTES_20)?;
     count("cargo test", &outcome, report);
     Ok(())
 }
@@ -34,7 +34,7 @@ pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
 /// The examples: the Rust ones with the launcher, the C ones are part of `tools` and `demo`.
 pub fn examples(context: &Context, report: &mut Report) -> Result<()> {
     let mpiexec = context.dist()?.join("bin/mpiexec");
-    let build = process::run(cargo(&["build", "--workspace", "--examples", "--release"]), MINUTES_20)?;
+    let build = process::run(&mut cargo(&["build", "--workspace", "--examples", "--release"]), MINUTES_20)?;
     report.check("build", build.success(), || build.report());
     let folder = paths::target().join("release/examples");
     for (name, ranks, says) in [("ring", 4, "ring"), ("variables", 2, "")] {
