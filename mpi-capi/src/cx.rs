@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use mpi_coll::op::Op;
 use mpi_comm::Comm;
-use mpi_core::{Guard, Handle, abi};
+use mpi_core::{Guard, Handle, Kind, abi};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined};
 use mpi_env::Process;
 use mpi_errors::{Error, Result};
@@ -24,7 +24,6 @@ pub struct Cx {
     pub process: &'static Process,
     /// Its lock, held.
     pub guard: Guard<'static>,
-    function: u16,
     comm: CommView,
 }
 
@@ -95,16 +94,23 @@ impl Record {
 impl Cx {
     /// Enters the library; an error before initialisation and after finalisation.
     #[inline]
-    pub fn enter(function: u16) -> Result<Cx> {
+    pub fn new() -> Result<Cx> {
         let process = mpi_env::running()?;
-        Ok(Cx { process, guard: process.engine.lock(), function, comm: CommView::NONE })
+        Ok(Cx { process, guard: process.engine.lock(), comm: CommView::NONE })
     }
 
-    /// Writes the call into the flight recorder.
+    /// Writes the begin of a call that may wait into the flight recorder.
     #[inline]
-    pub fn record(&self, peer: i32, tag: i32, count: u64) -> Record {
+    pub fn enter(&self, function: u16, peer: i32, tag: i32, count: u64) -> Record {
         let recorder = &self.process.recorder;
-        Record { recorder, mark: recorder.enter(self.function, self.comm.context, peer, tag, count) }
+        Record { recorder, mark: recorder.enter(function, self.comm.context, peer, tag, count) }
+    }
+
+    /// Writes a call that cannot wait into the flight recorder.
+    #[inline]
+    pub fn note(&self, function: u16, peer: i32, tag: i32, count: u64) {
+        let recorder = &self.process.recorder;
+        recorder.leave(recorder.enter(function, self.comm.context, peer, tag, count));
     }
 
     /// A communicator.
@@ -116,7 +122,7 @@ impl Cx {
                     CommView { handle: Handle(word), context: comm.context, rank: comm.rank, size: comm.size() };
                 Ok(self.comm)
             }
-            None => Err(self.no_comm(name, word)),
+            None => Err(bad_comm(name, word)),
         }
     }
 
@@ -125,15 +131,7 @@ impl Cx {
     pub fn datatype(&self, name: &'static str, word: usize) -> Result<TypeRef> {
         match predefined(word) {
             Some(datatype) => Ok(TypeRef { word, held: Held::Predefined(datatype) }),
-            None => self.own_datatype(name, word),
-        }
-    }
-
-    #[cold]
-    fn own_datatype(&self, name: &'static str, word: usize) -> Result<TypeRef> {
-        match self.process.datatypes.get(&self.guard).get(Handle(word)) {
-            Some(datatype) => Ok(TypeRef { word, held: Held::Own(Box::new(datatype.clone())) }),
-            None => Err(bad_type(name, word)),
+            None => own_datatype(self.process, &self.guard, name, word),
         }
     }
 
@@ -151,7 +149,7 @@ impl Cx {
         if (rank as u32) < self.comm.size || rank == abi::MPI_PROC_NULL {
             Ok(rank)
         } else {
-            Err(self.bad_rank(name, rank))
+            Err(bad_rank(self.comm.size, name, rank))
         }
     }
 
@@ -170,8 +168,7 @@ impl Cx {
         if (rank as u32) < self.comm.size {
             return Ok(rank as u32);
         }
-        let rule = format!("the communicator has {} processes", self.comm.size);
-        Err(Error::new(abi::MPI_ERR_ROOT, rule).arg(name, &rank))
+        Err(bad_root(self.comm.size, name, rank))
     }
 
     /// Memory to send from. The engine may keep it until the operation is complete: that it stays is the program's
@@ -209,43 +206,69 @@ impl Cx {
 
     /// The communicator itself, for what needs more than the message path does.
     pub fn whole_comm(&self, handle: Handle) -> Result<Arc<Comm>> {
-        self.process.comm(&self.guard, handle).cloned().ok_or_else(|| self.no_comm("comm", handle.0))
+        self.process.comm(&self.guard, handle).cloned().ok_or_else(|| bad_comm("comm", handle.0))
     }
+}
 
-    #[cold]
-    fn no_comm(&self, name: &'static str, word: usize) -> Error {
-        bad_handle(name, word, abi::MPI_ERR_COMM, ("communicator", abi::MPI_COMM_NULL, "MPI_COMM_NULL"))
-    }
+// What follows takes values, not the `Cx`: a cold call that borrowed it would keep all of it in memory on the hot path.
 
-    #[cold]
-    fn bad_rank(&self, name: &'static str, rank: i32) -> Error {
-        let rule = format!("the communicator has {} processes, numbered from 0", self.comm.size);
-        Error::new(abi::MPI_ERR_RANK, rule).arg(name, &rank)
+#[cold]
+fn own_datatype(process: &Process, guard: &Guard<'_>, name: &'static str, word: usize) -> Result<TypeRef> {
+    match process.datatypes.get(guard).get(Handle(word)) {
+        Some(datatype) => Ok(TypeRef { word, held: Held::Own(Box::new(datatype.clone())) }),
+        None => Err(bad_type(name, word)),
     }
+}
+
+#[cold]
+fn bad_rank(size: u32, name: &'static str, rank: i32) -> Error {
+    let rule = match size {
+        1 => "the communicator has 1 process, rank 0".to_owned(),
+        _ => format!("the communicator has {size} processes, ranks 0 to {}", size - 1),
+    };
+    Error::new(abi::MPI_ERR_RANK, rule).arg(name, &rank)
+}
+
+#[cold]
+fn bad_root(size: u32, name: &'static str, rank: i32) -> Error {
+    Error::new(abi::MPI_ERR_ROOT, format!("a root is a rank from 0 to {}", size.saturating_sub(1))).arg(name, &rank)
+}
+
+/// A word that is no communicator.
+#[cold]
+pub fn bad_comm(name: &'static str, word: usize) -> Error {
+    bad_handle(name, word, abi::MPI_ERR_COMM, Kind::Comm, (abi::MPI_COMM_NULL, "MPI_COMM_NULL", "communicator"))
 }
 
 /// A word that is no datatype.
 #[cold]
 pub fn bad_type(name: &'static str, word: usize) -> Error {
-    bad_handle(name, word, abi::MPI_ERR_TYPE, ("datatype", abi::MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"))
+    bad_handle(name, word, abi::MPI_ERR_TYPE, Kind::Datatype, (abi::MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL", "datatype"))
 }
 
 /// A word that is no reduction operation.
 #[cold]
 pub fn bad_op(name: &'static str, word: usize) -> Error {
-    bad_handle(name, word, abi::MPI_ERR_OP, ("operation", abi::MPI_OP_NULL, "MPI_OP_NULL"))
+    bad_handle(name, word, abi::MPI_ERR_OP, Kind::Op, (abi::MPI_OP_NULL, "MPI_OP_NULL", "operation"))
 }
 
 /// A word that is no handle of its kind: the null handle, one that was freed, of another kind, or no handle at all.
+/// The texts are the null handle's name and what the kind is called.
 #[cold]
-pub fn bad_handle(name: &'static str, word: usize, class: i32, (kind, null, null_name): (&str, usize, &str)) -> Error {
+pub fn bad_handle(
+    name: &'static str,
+    word: usize,
+    class: i32,
+    kind: Kind,
+    (null, null_name, called): (usize, &str, &str),
+) -> Error {
     if word == null {
-        return Error::new(class, format!("a {kind} is needed")).arg(name, &null_name);
+        return Error::new(class, format!("a handle of a live {called} is needed")).arg(name, &null_name);
     }
     let why = match Handle(word).kind() {
-        _ if word == 0 => format!("0 is never a handle; a {kind} is needed"),
-        Some(found) => format!("no {kind} has that handle, which looks like a handle of a {found:?}; was it freed?"),
-        None => format!("no {kind} has that handle"),
+        Some(found) if found == kind => format!("no {called} has that handle any more: it was freed"),
+        Some(found) => format!("that looks like the handle of another kind of object ({found:?})"),
+        None => format!("no {called} has that handle"),
     };
     Error::new(class, why).arg(name, &format_args!("{word:#x}"))
 }

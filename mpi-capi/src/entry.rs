@@ -14,7 +14,7 @@ use crate::errors::{self, Outcome};
 /// handler takes an error of this call; 0 where there is none.
 #[inline]
 pub fn running(function: u16, object: usize, body: impl FnOnce(Cx) -> Outcome) -> c_int {
-    let outcome = match Cx::enter(function) {
+    let outcome = match Cx::new() {
         Ok(cx) => body(cx),
         Err(error) => Err(error.into()),
     };

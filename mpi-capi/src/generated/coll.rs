@@ -25,7 +25,7 @@ pub unsafe extern "C" fn PMPI_Allgather(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLGATHER, -1, 0, 0);
         record.end(imp::coll::allgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
 }
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn PMPI_Allgather_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLGATHER_C, -1, 0, 0);
         record.end(imp::coll::allgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
 }
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn PMPI_Allreduce(
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
-        let record = cx.record(-1, 0, count);
+        let record = cx.enter(functions::MPI_ALLREDUCE, -1, 0, count);
         record.end(imp::coll::allreduce(cx, sendbuf, recvbuf, count, datatype, op, comm))
     })
 }
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn PMPI_Allreduce_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
-        let record = cx.record(-1, 0, count);
+        let record = cx.enter(functions::MPI_ALLREDUCE_C, -1, 0, count);
         record.end(imp::coll::allreduce(cx, sendbuf, recvbuf, count, datatype, op, comm))
     })
 }
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn PMPI_Alltoall(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLTOALL, -1, 0, 0);
         record.end(imp::coll::alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
 }
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn PMPI_Alltoall_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_ALLTOALL_C, -1, 0, 0);
         record.end(imp::coll::alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
     })
 }
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn PMPI_Barrier(comm: usize) -> c_int {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_BARRIER, -1, 0, 0);
         record.end(imp::coll::barrier(cx, comm))
     })
 }
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn PMPI_Bcast(
         let root = cx.root("root", root)?;
         let buffer = cx.recv_buffer("buffer", buffer, count, &datatype)?;
 
-        let record = cx.record(root as i32, 0, count);
+        let record = cx.enter(functions::MPI_BCAST, root as i32, 0, count);
         record.end(imp::coll::bcast(cx, buffer, root, comm))
     })
 }
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn PMPI_Bcast_c(
         let root = cx.root("root", root)?;
         let buffer = cx.recv_buffer("buffer", buffer, count, &datatype)?;
 
-        let record = cx.record(root as i32, 0, count);
+        let record = cx.enter(functions::MPI_BCAST_C, root as i32, 0, count);
         record.end(imp::coll::bcast(cx, buffer, root, comm))
     })
 }
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn PMPI_Gather(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.record(root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_GATHER, root as i32, 0, 0);
         record.end(imp::coll::gather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
     })
 }
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn PMPI_Gather_c(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.record(root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_GATHER_C, root as i32, 0, 0);
         record.end(imp::coll::gather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
     })
 }
@@ -238,8 +238,7 @@ pub unsafe extern "C" fn PMPI_Op_commutative(op: usize, commute: *mut c_int) -> 
     entry::running(functions::MPI_OP_COMMUTATIVE, 0, |cx| {
         let commute = check::out("commute", commute)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::op::op_commutative(cx, op, commute))
+        imp::op::op_commutative(cx, op, commute)
     })
 }
 
@@ -251,8 +250,7 @@ pub unsafe extern "C" fn PMPI_Op_create(user_fn: usize, commute: c_int, op: *mut
         let commute = check::logical("commute", commute)?;
         let op = check::out("op", op)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::op::op_create(cx, user_fn, commute, op))
+        imp::op::op_create(cx, user_fn, commute, op)
     })
 }
 
@@ -264,8 +262,7 @@ pub unsafe extern "C" fn PMPI_Op_create_c(user_fn: usize, commute: c_int, op: *m
         let commute = check::logical("commute", commute)?;
         let op = check::out("op", op)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::op::op_create(cx, user_fn, commute, op))
+        imp::op::op_create(cx, user_fn, commute, op)
     })
 }
 
@@ -275,8 +272,7 @@ pub unsafe extern "C" fn PMPI_Op_free(op: *mut usize) -> c_int {
     entry::running(functions::MPI_OP_FREE, 0, |cx| {
         let op = check::out("op", op)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::op::op_free(cx, op))
+        imp::op::op_free(cx, op)
     })
 }
 
@@ -298,7 +294,7 @@ pub unsafe extern "C" fn PMPI_Reduce(
         let datatype = cx.datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.record(root as i32, 0, count);
+        let record = cx.enter(functions::MPI_REDUCE, root as i32, 0, count);
         record.end(imp::coll::reduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm))
     })
 }
@@ -321,7 +317,7 @@ pub unsafe extern "C" fn PMPI_Reduce_c(
         let datatype = cx.datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.record(root as i32, 0, count);
+        let record = cx.enter(functions::MPI_REDUCE_C, root as i32, 0, count);
         record.end(imp::coll::reduce(cx, sendbuf, recvbuf, count, datatype, op, root, comm))
     })
 }
@@ -339,8 +335,7 @@ pub unsafe extern "C" fn PMPI_Reduce_local(
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
-        let record = cx.record(-1, 0, count);
-        record.end(imp::op::reduce_local(cx, inbuf, inoutbuf, count, datatype, op))
+        imp::op::reduce_local(cx, inbuf, inoutbuf, count, datatype, op)
     })
 }
 
@@ -357,8 +352,7 @@ pub unsafe extern "C" fn PMPI_Reduce_local_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
-        let record = cx.record(-1, 0, count);
-        record.end(imp::op::reduce_local(cx, inbuf, inoutbuf, count, datatype, op))
+        imp::op::reduce_local(cx, inbuf, inoutbuf, count, datatype, op)
     })
 }
 
@@ -379,7 +373,7 @@ pub unsafe extern "C" fn PMPI_Scatter(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.record(root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_SCATTER, root as i32, 0, 0);
         record.end(imp::coll::scatter(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
     })
 }
@@ -401,7 +395,7 @@ pub unsafe extern "C" fn PMPI_Scatter_c(
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
 
-        let record = cx.record(root as i32, 0, 0);
+        let record = cx.enter(functions::MPI_SCATTER_C, root as i32, 0, 0);
         record.end(imp::coll::scatter(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
     })
 }

@@ -19,8 +19,7 @@ pub unsafe extern "C" fn PMPI_Comm_compare(comm1: usize, comm2: usize, result: *
         let comm2 = cx.comm("comm2", comm2)?;
         let result = check::out("result", result)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::comm::comm_compare(cx, comm1, comm2, result))
+        imp::comm::comm_compare(cx, comm1, comm2, result)
     })
 }
 
@@ -32,7 +31,7 @@ pub unsafe extern "C" fn PMPI_Comm_dup(comm: usize, newcomm: *mut usize) -> c_in
         let comm = cx.comm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_COMM_DUP, -1, 0, 0);
         record.end(imp::comm::comm_dup(cx, comm, newcomm))
     })
 }
@@ -43,7 +42,7 @@ pub unsafe extern "C" fn PMPI_Comm_free(comm: *mut usize) -> c_int {
     entry::running(functions::MPI_COMM_FREE, 0, |cx| {
         let comm = check::out("comm", comm)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_COMM_FREE, -1, 0, 0);
         record.end(imp::comm::comm_free(cx, comm))
     })
 }
@@ -57,8 +56,7 @@ pub unsafe extern "C" fn PMPI_Comm_get_name(comm: usize, comm_name: *mut c_char,
         let comm_name = check::pointer("comm_name", comm_name)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::comm::comm_get_name(cx, comm, comm_name, resultlen))
+        imp::comm::comm_get_name(cx, comm, comm_name, resultlen)
     })
 }
 
@@ -70,8 +68,7 @@ pub unsafe extern "C" fn PMPI_Comm_rank(comm: usize, rank: *mut c_int) -> c_int 
         let comm = cx.comm("comm", comm)?;
         let rank = check::out("rank", rank)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::comm::comm_rank(cx, comm, rank))
+        imp::comm::comm_rank(cx, comm, rank)
     })
 }
 
@@ -83,8 +80,7 @@ pub unsafe extern "C" fn PMPI_Comm_set_name(comm: usize, comm_name: *const c_cha
         let comm = cx.comm("comm", comm)?;
         let comm_name = check::text("comm_name", comm_name)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::comm::comm_set_name(cx, comm, comm_name))
+        imp::comm::comm_set_name(cx, comm, comm_name)
     })
 }
 
@@ -96,7 +92,6 @@ pub unsafe extern "C" fn PMPI_Comm_size(comm: usize, size: *mut c_int) -> c_int 
         let comm = cx.comm("comm", comm)?;
         let size = check::out("size", size)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::comm::comm_size(cx, comm, size))
+        imp::comm::comm_size(cx, comm, size)
     })
 }

@@ -28,8 +28,7 @@ pub unsafe extern "C" fn PMPI_Get_address(location: *const c_void, address: *mut
     entry::running(functions::MPI_GET_ADDRESS, 0, |cx| {
         let address = check::out("address", address)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::datatype::get_address(cx, location, address))
+        imp::datatype::get_address(cx, location, address)
     })
 }
 
@@ -41,8 +40,7 @@ pub unsafe extern "C" fn PMPI_Get_elements(status: *const Status, datatype: usiz
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count_out("count", count)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::get_elements(cx, status, datatype, count))
+        imp::status::get_elements(cx, status, datatype, count)
     })
 }
 
@@ -54,8 +52,7 @@ pub unsafe extern "C" fn PMPI_Get_elements_c(status: *const Status, datatype: us
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count_out("count", count)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::get_elements(cx, status, datatype, count))
+        imp::status::get_elements(cx, status, datatype, count)
     })
 }
 
@@ -67,8 +64,7 @@ pub unsafe extern "C" fn PMPI_Get_elements_x(status: *const Status, datatype: us
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::out("count", count)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::get_elements_x(cx, status, datatype, count))
+        imp::status::get_elements_x(cx, status, datatype, count)
     })
 }
 
@@ -79,8 +75,7 @@ pub unsafe extern "C" fn PMPI_Type_dup(oldtype: usize, newtype: *mut usize) -> c
         let oldtype = cx.datatype("oldtype", oldtype)?;
         let newtype = check::out("newtype", newtype)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::datatype::type_dup(cx, oldtype, newtype))
+        imp::datatype::type_dup(cx, oldtype, newtype)
     })
 }
 
@@ -90,8 +85,7 @@ pub unsafe extern "C" fn PMPI_Type_free(datatype: *mut usize) -> c_int {
     entry::running(functions::MPI_TYPE_FREE, 0, |cx| {
         let datatype = check::out("datatype", datatype)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::datatype::type_free(cx, datatype))
+        imp::datatype::type_free(cx, datatype)
     })
 }
 
@@ -103,8 +97,7 @@ pub unsafe extern "C" fn PMPI_Type_get_extent(datatype: usize, lb: *mut isize, e
         let lb = check::count_out("lb", lb)?;
         let extent = check::count_out("extent", extent)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::datatype::type_get_extent(cx, datatype, lb, extent))
+        imp::datatype::type_get_extent(cx, datatype, lb, extent)
     })
 }
 
@@ -116,8 +109,7 @@ pub unsafe extern "C" fn PMPI_Type_get_extent_c(datatype: usize, lb: *mut i64, e
         let lb = check::count_out("lb", lb)?;
         let extent = check::count_out("extent", extent)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::datatype::type_get_extent(cx, datatype, lb, extent))
+        imp::datatype::type_get_extent(cx, datatype, lb, extent)
     })
 }
 
@@ -129,8 +121,7 @@ pub unsafe extern "C" fn PMPI_Type_get_extent_x(datatype: usize, lb: *mut i64, e
         let lb = check::out("lb", lb)?;
         let extent = check::out("extent", extent)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::datatype::type_get_extent_x(cx, datatype, lb, extent))
+        imp::datatype::type_get_extent_x(cx, datatype, lb, extent)
     })
 }
 
@@ -141,8 +132,7 @@ pub unsafe extern "C" fn PMPI_Type_size(datatype: usize, size: *mut c_int) -> c_
         let datatype = cx.datatype("datatype", datatype)?;
         let size = check::count_out("size", size)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::datatype::type_size(cx, datatype, size))
+        imp::datatype::type_size(cx, datatype, size)
     })
 }
 
@@ -153,8 +143,7 @@ pub unsafe extern "C" fn PMPI_Type_size_c(datatype: usize, size: *mut i64) -> c_
         let datatype = cx.datatype("datatype", datatype)?;
         let size = check::count_out("size", size)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::datatype::type_size(cx, datatype, size))
+        imp::datatype::type_size(cx, datatype, size)
     })
 }
 
@@ -165,7 +154,6 @@ pub unsafe extern "C" fn PMPI_Type_size_x(datatype: usize, size: *mut i64) -> c_
         let datatype = cx.datatype("datatype", datatype)?;
         let size = check::out("size", size)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::datatype::type_size_x(cx, datatype, size))
+        imp::datatype::type_size_x(cx, datatype, size)
     })
 }

@@ -28,8 +28,7 @@ pub unsafe extern "C" fn PMPI_Get_processor_name(name: *mut c_char, resultlen: *
         let name = check::pointer("name", name)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::env::get_processor_name(cx, name, resultlen))
+        imp::env::get_processor_name(cx, name, resultlen)
     })
 }
 

@@ -17,8 +17,7 @@ pub unsafe extern "C" fn PMPI_Comm_call_errhandler(comm: usize, errorcode: c_int
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::errhandler::comm_call_errhandler(cx, comm, errorcode))
+        imp::errhandler::comm_call_errhandler(cx, comm, errorcode)
     })
 }
 
@@ -29,8 +28,7 @@ pub unsafe extern "C" fn PMPI_Comm_create_errhandler(comm_errhandler_fn: usize, 
         let comm_errhandler_fn = check::callback("comm_errhandler_fn", comm_errhandler_fn)?;
         let errhandler = check::out("errhandler", errhandler)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::errhandler::comm_create_errhandler(cx, comm_errhandler_fn, errhandler))
+        imp::errhandler::comm_create_errhandler(cx, comm_errhandler_fn, errhandler)
     })
 }
 
@@ -42,8 +40,7 @@ pub unsafe extern "C" fn PMPI_Comm_get_errhandler(comm: usize, errhandler: *mut 
         let comm = cx.comm("comm", comm)?;
         let errhandler = check::out("errhandler", errhandler)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::errhandler::comm_get_errhandler(cx, comm, errhandler))
+        imp::errhandler::comm_get_errhandler(cx, comm, errhandler)
     })
 }
 
@@ -54,8 +51,7 @@ pub unsafe extern "C" fn PMPI_Comm_set_errhandler(comm: usize, errhandler: usize
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::errhandler::comm_set_errhandler(cx, comm, errhandler))
+        imp::errhandler::comm_set_errhandler(cx, comm, errhandler)
     })
 }
 

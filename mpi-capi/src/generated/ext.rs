@@ -17,8 +17,7 @@ pub unsafe extern "C" fn PMPI_Status_set_cancelled(status: *mut Status, flag: c_
         let status = check::status_out("status", status)?;
         let flag = check::logical("flag", flag)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::status_set_cancelled(cx, status, flag))
+        imp::status::status_set_cancelled(cx, status, flag)
     })
 }
 
@@ -30,8 +29,7 @@ pub unsafe extern "C" fn PMPI_Status_set_elements(status: *mut Status, datatype:
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count("count", count as i64)?;
 
-        let record = cx.record(-1, 0, count);
-        record.end(imp::status::status_set_elements(cx, status, datatype, count))
+        imp::status::status_set_elements(cx, status, datatype, count)
     })
 }
 
@@ -43,8 +41,7 @@ pub unsafe extern "C" fn PMPI_Status_set_elements_c(status: *mut Status, datatyp
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count("count", count as i64)?;
 
-        let record = cx.record(-1, 0, count);
-        record.end(imp::status::status_set_elements(cx, status, datatype, count))
+        imp::status::status_set_elements(cx, status, datatype, count)
     })
 }
 
@@ -56,8 +53,7 @@ pub unsafe extern "C" fn PMPI_Status_set_elements_x(status: *mut Status, datatyp
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count("count", count)?;
 
-        let record = cx.record(-1, 0, count);
-        record.end(imp::status::status_set_elements_x(cx, status, datatype, count))
+        imp::status::status_set_elements_x(cx, status, datatype, count)
     })
 }
 
@@ -67,8 +63,7 @@ pub unsafe extern "C" fn PMPI_Status_set_error(status: *mut Status, error: c_int
     entry::running(functions::MPI_STATUS_SET_ERROR, 0, |cx| {
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::status_set_error(cx, status, error))
+        imp::status::status_set_error(cx, status, error)
     })
 }
 
@@ -79,8 +74,7 @@ pub unsafe extern "C" fn PMPI_Status_set_source(status: *mut Status, source: c_i
         let status = check::status_out("status", status)?;
         let source = cx.source("source", source)?;
 
-        let record = cx.record(source as i32, 0, 0);
-        record.end(imp::status::status_set_source(cx, status, source))
+        imp::status::status_set_source(cx, status, source)
     })
 }
 
@@ -91,7 +85,6 @@ pub unsafe extern "C" fn PMPI_Status_set_tag(status: *mut Status, tag: c_int) ->
         let status = check::status_out("status", status)?;
         let tag = check::tag("tag", tag)?;
 
-        let record = cx.record(-1, tag, 0);
-        record.end(imp::status::status_set_tag(cx, status, tag))
+        imp::status::status_set_tag(cx, status, tag)
     })
 }

@@ -29,7 +29,7 @@ pub unsafe extern "C" fn PMPI_Bsend(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
+        let record = cx.enter(functions::MPI_BSEND, dest as i32, tag, count);
         record.end(imp::send::bsend(cx, buf, dest, tag, comm))
     })
 }
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn PMPI_Bsend_c(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
+        let record = cx.enter(functions::MPI_BSEND_C, dest as i32, tag, count);
         record.end(imp::send::bsend(cx, buf, dest, tag, comm))
     })
 }
@@ -64,8 +64,7 @@ pub unsafe extern "C" fn PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) ->
     entry::running(functions::MPI_BUFFER_ATTACH, 0, |cx| {
         let size = check::size("size", size as i64)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::buffer::buffer_attach(cx, buffer, size))
+        imp::buffer::buffer_attach(cx, buffer, size)
     })
 }
 
@@ -75,8 +74,7 @@ pub unsafe extern "C" fn PMPI_Buffer_attach_c(buffer: *mut c_void, size: i64) ->
     entry::running(functions::MPI_BUFFER_ATTACH_C, 0, |cx| {
         let size = check::size("size", size as i64)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::buffer::buffer_attach(cx, buffer, size))
+        imp::buffer::buffer_attach(cx, buffer, size)
     })
 }
 
@@ -87,7 +85,7 @@ pub unsafe extern "C" fn PMPI_Buffer_detach(buffer_addr: *mut c_void, size: *mut
         let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
         let size = check::count_out("size", size)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_BUFFER_DETACH, -1, 0, 0);
         record.end(imp::buffer::buffer_detach(cx, buffer_addr, size))
     })
 }
@@ -99,7 +97,7 @@ pub unsafe extern "C" fn PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: *m
         let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
         let size = check::count_out("size", size)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_BUFFER_DETACH_C, -1, 0, 0);
         record.end(imp::buffer::buffer_detach(cx, buffer_addr, size))
     })
 }
@@ -108,7 +106,7 @@ pub unsafe extern "C" fn PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Buffer_flush() -> c_int {
     entry::running(functions::MPI_BUFFER_FLUSH, 0, |cx| {
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_BUFFER_FLUSH, -1, 0, 0);
         record.end(imp::buffer::buffer_flush(cx))
     })
 }
@@ -119,8 +117,8 @@ pub unsafe extern "C" fn PMPI_Cancel(request: *mut usize) -> c_int {
     entry::running(functions::MPI_CANCEL, 0, |cx| {
         let request = check::out("request", request)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::request::cancel(cx, request))
+        cx.note(functions::MPI_CANCEL, -1, 0, 0);
+        imp::request::cancel(cx, request)
     })
 }
 
@@ -132,8 +130,7 @@ pub unsafe extern "C" fn PMPI_Get_count(status: *const Status, datatype: usize, 
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count_out("count", count)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::get_count(cx, status, datatype, count))
+        imp::status::get_count(cx, status, datatype, count)
     })
 }
 
@@ -145,8 +142,7 @@ pub unsafe extern "C" fn PMPI_Get_count_c(status: *const Status, datatype: usize
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count_out("count", count)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::get_count(cx, status, datatype, count))
+        imp::status::get_count(cx, status, datatype, count)
     })
 }
 
@@ -171,8 +167,8 @@ pub unsafe extern "C" fn PMPI_Ibsend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
-        record.end(imp::send::ibsend(cx, buf, dest, tag, comm, request))
+        cx.note(functions::MPI_IBSEND, dest as i32, tag, count);
+        imp::send::ibsend(cx, buf, dest, tag, comm, request)
     })
 }
 
@@ -197,8 +193,8 @@ pub unsafe extern "C" fn PMPI_Ibsend_c(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
-        record.end(imp::send::ibsend(cx, buf, dest, tag, comm, request))
+        cx.note(functions::MPI_IBSEND_C, dest as i32, tag, count);
+        imp::send::ibsend(cx, buf, dest, tag, comm, request)
     })
 }
 
@@ -221,8 +217,8 @@ pub unsafe extern "C" fn PMPI_Improbe(
         let message = check::out("message", message)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(source as i32, tag, 0);
-        record.end(imp::receive::improbe(cx, source, tag, comm, flag, message, status))
+        cx.note(functions::MPI_IMPROBE, source as i32, tag, 0);
+        imp::receive::improbe(cx, source, tag, comm, flag, message, status)
     })
 }
 
@@ -242,8 +238,8 @@ pub unsafe extern "C" fn PMPI_Imrecv(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(-1, 0, count);
-        record.end(imp::receive::imrecv(cx, buf, message, request))
+        cx.note(functions::MPI_IMRECV, -1, 0, count);
+        imp::receive::imrecv(cx, buf, message, request)
     })
 }
 
@@ -263,8 +259,8 @@ pub unsafe extern "C" fn PMPI_Imrecv_c(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(-1, 0, count);
-        record.end(imp::receive::imrecv(cx, buf, message, request))
+        cx.note(functions::MPI_IMRECV_C, -1, 0, count);
+        imp::receive::imrecv(cx, buf, message, request)
     })
 }
 
@@ -285,8 +281,8 @@ pub unsafe extern "C" fn PMPI_Iprobe(
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(source as i32, tag, 0);
-        record.end(imp::receive::iprobe(cx, source, tag, comm, flag, status))
+        cx.note(functions::MPI_IPROBE, source as i32, tag, 0);
+        imp::receive::iprobe(cx, source, tag, comm, flag, status)
     })
 }
 
@@ -311,8 +307,8 @@ pub unsafe extern "C" fn PMPI_Irecv(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(source as i32, tag, count);
-        record.end(imp::receive::irecv(cx, buf, source, tag, comm, request))
+        cx.note(functions::MPI_IRECV, source as i32, tag, count);
+        imp::receive::irecv(cx, buf, source, tag, comm, request)
     })
 }
 
@@ -337,8 +333,8 @@ pub unsafe extern "C" fn PMPI_Irecv_c(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(source as i32, tag, count);
-        record.end(imp::receive::irecv(cx, buf, source, tag, comm, request))
+        cx.note(functions::MPI_IRECV_C, source as i32, tag, count);
+        imp::receive::irecv(cx, buf, source, tag, comm, request)
     })
 }
 
@@ -363,8 +359,8 @@ pub unsafe extern "C" fn PMPI_Irsend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
-        record.end(imp::send::irsend(cx, buf, dest, tag, comm, request))
+        cx.note(functions::MPI_IRSEND, dest as i32, tag, count);
+        imp::send::irsend(cx, buf, dest, tag, comm, request)
     })
 }
 
@@ -389,8 +385,8 @@ pub unsafe extern "C" fn PMPI_Irsend_c(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
-        record.end(imp::send::irsend(cx, buf, dest, tag, comm, request))
+        cx.note(functions::MPI_IRSEND_C, dest as i32, tag, count);
+        imp::send::irsend(cx, buf, dest, tag, comm, request)
     })
 }
 
@@ -415,8 +411,8 @@ pub unsafe extern "C" fn PMPI_Isend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
-        record.end(imp::send::isend(cx, buf, dest, tag, comm, request))
+        cx.note(functions::MPI_ISEND, dest as i32, tag, count);
+        imp::send::isend(cx, buf, dest, tag, comm, request)
     })
 }
 
@@ -441,8 +437,8 @@ pub unsafe extern "C" fn PMPI_Isend_c(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
-        record.end(imp::send::isend(cx, buf, dest, tag, comm, request))
+        cx.note(functions::MPI_ISEND_C, dest as i32, tag, count);
+        imp::send::isend(cx, buf, dest, tag, comm, request)
     })
 }
 
@@ -467,8 +463,8 @@ pub unsafe extern "C" fn PMPI_Issend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
-        record.end(imp::send::issend(cx, buf, dest, tag, comm, request))
+        cx.note(functions::MPI_ISSEND, dest as i32, tag, count);
+        imp::send::issend(cx, buf, dest, tag, comm, request)
     })
 }
 
@@ -493,8 +489,8 @@ pub unsafe extern "C" fn PMPI_Issend_c(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
-        record.end(imp::send::issend(cx, buf, dest, tag, comm, request))
+        cx.note(functions::MPI_ISSEND_C, dest as i32, tag, count);
+        imp::send::issend(cx, buf, dest, tag, comm, request)
     })
 }
 
@@ -515,7 +511,7 @@ pub unsafe extern "C" fn PMPI_Mprobe(
         let message = check::out("message", message)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(source as i32, tag, 0);
+        let record = cx.enter(functions::MPI_MPROBE, source as i32, tag, 0);
         record.end(imp::receive::mprobe(cx, source, tag, comm, message, status))
     })
 }
@@ -536,7 +532,7 @@ pub unsafe extern "C" fn PMPI_Mrecv(
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(-1, 0, count);
+        let record = cx.enter(functions::MPI_MRECV, -1, 0, count);
         record.end(imp::receive::mrecv(cx, buf, message, status))
     })
 }
@@ -557,7 +553,7 @@ pub unsafe extern "C" fn PMPI_Mrecv_c(
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(-1, 0, count);
+        let record = cx.enter(functions::MPI_MRECV_C, -1, 0, count);
         record.end(imp::receive::mrecv(cx, buf, message, status))
     })
 }
@@ -572,7 +568,7 @@ pub unsafe extern "C" fn PMPI_Probe(source: c_int, tag: c_int, comm: usize, stat
         let tag = check::any_tag("tag", tag)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(source as i32, tag, 0);
+        let record = cx.enter(functions::MPI_PROBE, source as i32, tag, 0);
         record.end(imp::receive::probe(cx, source, tag, comm, status))
     })
 }
@@ -598,7 +594,7 @@ pub unsafe extern "C" fn PMPI_Recv(
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(source as i32, tag, count);
+        let record = cx.enter(functions::MPI_RECV, source as i32, tag, count);
         record.end(imp::receive::recv(cx, buf, source, tag, comm, status))
     })
 }
@@ -624,7 +620,7 @@ pub unsafe extern "C" fn PMPI_Recv_c(
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(source as i32, tag, count);
+        let record = cx.enter(functions::MPI_RECV_C, source as i32, tag, count);
         record.end(imp::receive::recv(cx, buf, source, tag, comm, status))
     })
 }
@@ -635,8 +631,7 @@ pub unsafe extern "C" fn PMPI_Request_free(request: *mut usize) -> c_int {
     entry::running(functions::MPI_REQUEST_FREE, 0, |cx| {
         let request = check::out("request", request)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::request::request_free(cx, request))
+        imp::request::request_free(cx, request)
     })
 }
 
@@ -647,8 +642,7 @@ pub unsafe extern "C" fn PMPI_Request_get_status(request: usize, flag: *mut c_in
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::request::request_get_status(cx, request, flag, status))
+        imp::request::request_get_status(cx, request, flag, status)
     })
 }
 
@@ -671,7 +665,7 @@ pub unsafe extern "C" fn PMPI_Rsend(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
+        let record = cx.enter(functions::MPI_RSEND, dest as i32, tag, count);
         record.end(imp::send::rsend(cx, buf, dest, tag, comm))
     })
 }
@@ -695,7 +689,7 @@ pub unsafe extern "C" fn PMPI_Rsend_c(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
+        let record = cx.enter(functions::MPI_RSEND_C, dest as i32, tag, count);
         record.end(imp::send::rsend(cx, buf, dest, tag, comm))
     })
 }
@@ -719,7 +713,7 @@ pub unsafe extern "C" fn PMPI_Send(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
+        let record = cx.enter(functions::MPI_SEND, dest as i32, tag, count);
         record.end(imp::send::send(cx, buf, dest, tag, comm))
     })
 }
@@ -743,7 +737,7 @@ pub unsafe extern "C" fn PMPI_Send_c(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
+        let record = cx.enter(functions::MPI_SEND_C, dest as i32, tag, count);
         record.end(imp::send::send(cx, buf, dest, tag, comm))
     })
 }
@@ -779,7 +773,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv(
         let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, &sendtype)?;
         let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, &recvtype)?;
 
-        let record = cx.record(dest as i32, sendtag, sendcount);
+        let record = cx.enter(functions::MPI_SENDRECV, dest as i32, sendtag, sendcount);
         record.end(imp::receive::sendrecv(cx, sendbuf, dest, sendtag, recvbuf, source, recvtag, comm, status))
     })
 }
@@ -815,7 +809,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv_c(
         let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, &sendtype)?;
         let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, &recvtype)?;
 
-        let record = cx.record(dest as i32, sendtag, sendcount);
+        let record = cx.enter(functions::MPI_SENDRECV_C, dest as i32, sendtag, sendcount);
         record.end(imp::receive::sendrecv(cx, sendbuf, dest, sendtag, recvbuf, source, recvtag, comm, status))
     })
 }
@@ -845,7 +839,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace(
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, sendtag, count);
+        let record = cx.enter(functions::MPI_SENDRECV_REPLACE, dest as i32, sendtag, count);
         record.end(imp::receive::sendrecv_replace(cx, buf, dest, sendtag, source, recvtag, comm, status))
     })
 }
@@ -875,7 +869,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace_c(
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, sendtag, count);
+        let record = cx.enter(functions::MPI_SENDRECV_REPLACE_C, dest as i32, sendtag, count);
         record.end(imp::receive::sendrecv_replace(cx, buf, dest, sendtag, source, recvtag, comm, status))
     })
 }
@@ -899,7 +893,7 @@ pub unsafe extern "C" fn PMPI_Ssend(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
+        let record = cx.enter(functions::MPI_SSEND, dest as i32, tag, count);
         record.end(imp::send::ssend(cx, buf, dest, tag, comm))
     })
 }
@@ -923,7 +917,7 @@ pub unsafe extern "C" fn PMPI_Ssend_c(
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, &datatype)?;
 
-        let record = cx.record(dest as i32, tag, count);
+        let record = cx.enter(functions::MPI_SSEND_C, dest as i32, tag, count);
         record.end(imp::send::ssend(cx, buf, dest, tag, comm))
     })
 }
@@ -935,8 +929,7 @@ pub unsafe extern "C" fn PMPI_Status_get_error(status: *const Status, error: *mu
         let status = check::status("status", status)?;
         let error = check::out("error", error)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::status_get_error(cx, status, error))
+        imp::status::status_get_error(cx, status, error)
     })
 }
 
@@ -947,8 +940,7 @@ pub unsafe extern "C" fn PMPI_Status_get_source(status: *const Status, source: *
         let status = check::status("status", status)?;
         let source = check::out("source", source)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::status_get_source(cx, status, source))
+        imp::status::status_get_source(cx, status, source)
     })
 }
 
@@ -959,8 +951,7 @@ pub unsafe extern "C" fn PMPI_Status_get_tag(status: *const Status, tag: *mut c_
         let status = check::status("status", status)?;
         let tag = check::out("tag", tag)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::status_get_tag(cx, status, tag))
+        imp::status::status_get_tag(cx, status, tag)
     })
 }
 
@@ -972,8 +963,8 @@ pub unsafe extern "C" fn PMPI_Test(request: *mut usize, flag: *mut c_int, status
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::request::test(cx, request, flag, status))
+        cx.note(functions::MPI_TEST, -1, 0, 0);
+        imp::request::test(cx, request, flag, status)
     })
 }
 
@@ -984,8 +975,7 @@ pub unsafe extern "C" fn PMPI_Test_cancelled(status: *const Status, flag: *mut c
         let status = check::status("status", status)?;
         let flag = check::out("flag", flag)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::status::test_cancelled(cx, status, flag))
+        imp::status::test_cancelled(cx, status, flag)
     })
 }
 
@@ -1002,8 +992,8 @@ pub unsafe extern "C" fn PMPI_Testall(
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
         let flag = check::out("flag", flag)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::many::testall(cx, count, array_of_requests, flag, array_of_statuses))
+        cx.note(functions::MPI_TESTALL, -1, 0, 0);
+        imp::many::testall(cx, count, array_of_requests, flag, array_of_statuses)
     })
 }
 
@@ -1023,8 +1013,8 @@ pub unsafe extern "C" fn PMPI_Testany(
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::many::testany(cx, count, array_of_requests, indx, flag, status))
+        cx.note(functions::MPI_TESTANY, -1, 0, 0);
+        imp::many::testany(cx, count, array_of_requests, indx, flag, status)
     })
 }
 
@@ -1042,8 +1032,8 @@ pub unsafe extern "C" fn PMPI_Testsome(
         let array_of_requests = check::slice("array_of_requests", array_of_requests, incount)?;
         let outcount = check::out("outcount", outcount)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::many::testsome(cx, incount, array_of_requests, outcount, array_of_indices, array_of_statuses))
+        cx.note(functions::MPI_TESTSOME, -1, 0, 0);
+        imp::many::testsome(cx, incount, array_of_requests, outcount, array_of_indices, array_of_statuses)
     })
 }
 
@@ -1054,7 +1044,7 @@ pub unsafe extern "C" fn PMPI_Wait(request: *mut usize, status: *mut Status) -> 
         let request = check::out("request", request)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_WAIT, -1, 0, 0);
         record.end(imp::request::wait(cx, request, status))
     })
 }
@@ -1070,7 +1060,7 @@ pub unsafe extern "C" fn PMPI_Waitall(
         let count = check::length("count", count)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_WAITALL, -1, 0, 0);
         record.end(imp::many::waitall(cx, count, array_of_requests, array_of_statuses))
     })
 }
@@ -1089,7 +1079,7 @@ pub unsafe extern "C" fn PMPI_Waitany(
         let indx = check::out("indx", indx)?;
         let status = check::status_out("status", status)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_WAITANY, -1, 0, 0);
         record.end(imp::many::waitany(cx, count, array_of_requests, indx, status))
     })
 }
@@ -1108,7 +1098,7 @@ pub unsafe extern "C" fn PMPI_Waitsome(
         let array_of_requests = check::slice("array_of_requests", array_of_requests, incount)?;
         let outcount = check::out("outcount", outcount)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_WAITSOME, -1, 0, 0);
         record.end(imp::many::waitsome(cx, incount, array_of_requests, outcount, array_of_indices, array_of_statuses))
     })
 }

@@ -17,7 +17,7 @@ pub unsafe extern "C" fn PMPI_Abort(comm: usize, errorcode: c_int) -> c_int {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_ABORT, -1, 0, 0);
         record.end(imp::life::abort(cx, comm, errorcode))
     })
 }
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn PMPI_Abort(comm: usize, errorcode: c_int) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Finalize() -> c_int {
     entry::running(functions::MPI_FINALIZE, 0, |cx| {
-        let record = cx.record(-1, 0, 0);
+        let record = cx.enter(functions::MPI_FINALIZE, -1, 0, 0);
         record.end(imp::life::finalize(cx))
     })
 }
@@ -79,8 +79,7 @@ pub unsafe extern "C" fn PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
     entry::running(functions::MPI_IS_THREAD_MAIN, 0, |cx| {
         let flag = check::out("flag", flag)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::life::is_thread_main(cx, flag))
+        imp::life::is_thread_main(cx, flag)
     })
 }
 
@@ -90,7 +89,6 @@ pub unsafe extern "C" fn PMPI_Query_thread(provided: *mut c_int) -> c_int {
     entry::running(functions::MPI_QUERY_THREAD, 0, |cx| {
         let provided = check::out("provided", provided)?;
 
-        let record = cx.record(-1, 0, 0);
-        record.end(imp::life::query_thread(cx, provided))
+        imp::life::query_thread(cx, provided)
     })
 }

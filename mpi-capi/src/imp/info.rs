@@ -46,7 +46,7 @@ fn no_info(name: &'static str, word: usize) -> Error {
     if word == abi::MPI_INFO_ENV {
         return Error::new(abi::MPI_ERR_INFO, "that info object can only be read").arg(name, &"MPI_INFO_ENV");
     }
-    bad_handle(name, word, abi::MPI_ERR_INFO, ("info object", abi::MPI_INFO_NULL, "MPI_INFO_NULL"))
+    bad_handle(name, word, abi::MPI_ERR_INFO, Kind::Info, (abi::MPI_INFO_NULL, "MPI_INFO_NULL", "info object"))
 }
 
 /// What `MPI_INFO_ENV` says of how the program was started (MPI-5.0, 11.2.1), as far as it is known.

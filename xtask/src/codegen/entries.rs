@@ -71,12 +71,17 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
     let id = format!("functions::MPI_{}", name.to_uppercase());
     let body = checks(spec, function)?;
     match function.state {
-        State::Running => {
+        State::Running | State::Starting | State::Local => {
             let on = error_object(spec, function);
             let _ = writeln!(text, "    entry::running({id}, {on}, |cx| {{\n{}", body.text);
             let all = ["cx".to_owned()].into_iter().chain(body.arguments).collect::<Vec<_>>().join(", ");
-            let _ = writeln!(text, "        {}", recorded(spec, function));
-            let _ = writeln!(text, "        record.end(imp::{implementation}({all}))\n    }})\n}}");
+            let call = format!("imp::{implementation}({all})");
+            let recorded = match function.state {
+                State::Running => format!("let record = cx.enter({id}, {0});\n        record.end({call})", seen(spec, function)),
+                State::Starting => format!("cx.note({id}, {0});\n        {call}", seen(spec, function)),
+                _ => call,
+            };
+            let _ = writeln!(text, "        {recorded}\n    }})\n}}");
         }
         _ => {
             let _ = writeln!(text, "    entry::anytime({id}, || {{\n{}", body.text);
@@ -94,8 +99,8 @@ fn error_object(spec: &Spec, function: &Function) -> String {
     object.map_or_else(|| "0".to_owned(), rust_name)
 }
 
-/// The line that writes the call into the flight recorder: its peer, tag and count, as far as it has them.
-fn recorded(spec: &Spec, function: &Function) -> String {
+/// What the flight recorder keeps of the call: its peer, tag and count, as far as it has them.
+fn seen(spec: &Spec, function: &Function) -> String {
     let first = |checks: &[&str]| {
         let mut fitting = function.parameters.iter().filter(|parameter| {
             parameter.direction == Direction::In
@@ -107,7 +112,7 @@ fn recorded(spec: &Spec, function: &Function) -> String {
     let peer = first(&["cx.dest", "cx.source", "cx.root"]).map_or("-1".to_owned(), |name| format!("{name} as i32"));
     let tag = first(&["check::tag", "check::any_tag"]).unwrap_or_else(|| "0".to_owned());
     let count = first(&["check::count"]).unwrap_or_else(|| "0".to_owned());
-    format!("let record = cx.record({peer}, {tag}, {count});")
+    format!("{peer}, {tag}, {count}")
 }
 
 struct Checks {
@@ -148,9 +153,9 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         let _ = writeln!(checks.text, "        let {name} = {by}(\"{quoted}\", {value})?;");
     }
     let uses_cx = checks.text.contains("cx.");
-    if uses_cx && function.state != State::Running {
+    if uses_cx && matches!(function.state, State::Any | State::Tool) {
         return Err(
-            format!("spec: {}: a check needs a running library, but state is not `running`", function.name).into()
+            format!("spec: {}: a check needs a running library, but the state allows any time", function.name).into()
         );
     }
     if checks.text.contains("= cx.comm(") {

@@ -86,6 +86,10 @@ pub struct Parameter {
 pub enum State {
     /// Between initialisation and finalisation.
     Running,
+    /// As `Running`; the call cannot wait.
+    Starting,
+    /// As `Running`; the call moves no messages, so the flight recorder leaves it out.
+    Local,
     /// At any time.
     Any,
     /// At any time; a part of the tools interface, which returns codes and calls no error handler.
@@ -248,6 +252,8 @@ fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -
     for row in table.rows() {
         let state = match row.cell("state")? {
             "running" => State::Running,
+            "starting" => State::Starting,
+            "local" => State::Local,
             "any" => State::Any,
             "tool" => State::Tool,
             other => return Err(row.wrong(format!("`{other}` is no state"))),
