@@ -45,9 +45,11 @@ pub fn fatal_report(report: &FatalReport<'_>) -> String {
         Some(class) => field(&mut out, "what", &format!("{} ({class})", sentence(&what))),
         None => field(&mut out, "what", &sentence(&what)),
     }
-    let advice = classes::advice(error.class())
-        .unwrap_or("To handle the error in the program, set MPI_ERRORS_RETURN with MPI_Comm_set_errhandler.");
-    field(&mut out, "try", advice);
+    // Without a call there was nobody to return an error to.
+    let handled = "To handle the error in the program, set MPI_ERRORS_RETURN with MPI_Comm_set_errhandler.";
+    if let Some(advice) = classes::advice(error.class()).or(error.call_name().map(|_| handled)) {
+        field(&mut out, "try", advice);
+    }
     if !report.consequence.is_empty() {
         field(&mut out, "now", report.consequence);
     }

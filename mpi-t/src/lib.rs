@@ -28,7 +28,7 @@ pub use class::{Bind, PvarClass, Scope, ValueType, Verbosity};
 pub use declare::{EnumDef, Instruments, PvarDef};
 pub use error::{TError, TResult};
 pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer};
-pub use handle::access::{pvar_readreset_raw, pvar_write_raw};
+pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 pub use handle::table::pvar_read_raw;
 pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, retire};
 pub use registry::{CategoryInfo, CvarInfo, PREFIX, PvarInfo, Registry};

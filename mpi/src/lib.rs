@@ -1,1 +1,44 @@
-//! The thin facade for Rust programs.
+//! MPI for Rust programs: start, messages, collectives, variables, without a line of unsafe code.
+//!
+//! - [`init`] gives the [`World`]; when it goes out of scope, MPI is finalized. [`run`] does both, and turns an error
+//!   into a report that ends the job.
+//! - [`Peer`]: messages to and from one process, or from any. `collective`: calls of all processes.
+//! - [`tool`]: control and performance variables, before, while and after MPI is initialized.
+//! - [`core`], [`errors`], [`t`], [`datatype`], [`fabric`], [`p2p`], [`comm`], [`coll`], [`env`]: the crates underneath.
+//!
+//! ```no_run
+//! fn main() {
+//!     mpi::run(|world| {
+//!         let next = (world.rank() + 1) % world.size();
+//!         world.process(next).send(&[world.rank()], 0)?;
+//!         let (from, _) = world.any().receive::<u32>(0)?;
+//!         println!("rank {} heard of {:?}", world.rank(), from);
+//!         world.barrier()
+//!     })
+//! }
+//! ```
+//!
+//! A panic ends the job: the other processes would wait for ever for this one.
+//! Invariant: MPI is initialized at most once in a process, so there is at most one [`World`] in its life.
+//! Not here: anything the crates underneath do not do; this one only makes it safe and short.
+
+mod collective;
+mod peer;
+pub mod tool;
+mod world;
+
+pub use collective::Operation;
+pub use mpi_coll as coll;
+pub use mpi_comm as comm;
+pub use mpi_core as core;
+pub use mpi_datatype as datatype;
+pub use mpi_env as env;
+pub use mpi_errors as errors;
+pub use mpi_fabric as fabric;
+pub use mpi_p2p as p2p;
+pub use mpi_t as t;
+
+pub use mpi_datatype::Element;
+pub use mpi_errors::{Error, Result};
+pub use peer::{ANY_TAG, Peer, Received};
+pub use world::{Multiple, Single, ThreadUse, World, init, init_multiple, run};

@@ -302,6 +302,17 @@ pub unsafe fn pvar_write_raw(session: usize, handle: usize, from: *const c_void)
     }))
 }
 
+/// `MPI_T_pvar_start` (`running`) or `MPI_T_pvar_stop` by words alone: `MPI_SUCCESS` or an `MPI_T_ERR_*` code.
+/// Async-signal-safe; thread-safe.
+pub fn pvar_set_running(session: usize, handle: usize, running: bool) -> i32 {
+    code(set_running(session, handle, running))
+}
+
+/// `MPI_T_pvar_reset` by words alone: `MPI_SUCCESS` or an `MPI_T_ERR_*` code. Async-signal-safe; thread-safe.
+pub fn pvar_reset(session: usize, handle: usize) -> i32 {
+    code(reset(session, handle))
+}
+
 /// Reads a handle's elements into values.
 pub(crate) fn read(session: usize, handle: usize, mut tell: impl FnMut(Value)) -> TResult<()> {
     find(session, handle)?.read(|_, value| tell(value.into()))

@@ -1,0 +1,16 @@
+//! What happens when one process panics, or gives up with an error: the job ends, and says which rank and why.
+//!
+//! Run it with `mpiexec -n 2 target/debug/examples/panic`, or with the argument `error`.
+
+fn main() {
+    mpi::run(|world| {
+        if world.rank() == 1 {
+            if std::env::args().nth(1).as_deref() == Some("error") {
+                return world.process(9).send(&[0u8], 0);
+            }
+            panic!("rank 1 has had enough");
+        }
+        // Without an end to the job this process would wait here for ever.
+        world.process(1).receive::<u8>(0).map(drop)
+    });
+}

@@ -1,0 +1,71 @@
+//! A tool in Rust: lists all variables of the library with their values, and watches some while messages flow.
+//!
+//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 2 target/debug/examples/variables`.
+
+use mpi::tool::{PvarClass, TResult, Value, Variable, Variables, Watch};
+use mpi::{Result, World};
+
+const MESSAGES: u64 = 100;
+
+/// Rank 0 sends to each other process, which receives only when all messages are there.
+fn traffic(world: &World) -> Result<()> {
+    for rank in 1..world.size() {
+        for i in 0..MESSAGES {
+            if world.rank() == 0 {
+                world.process(rank).send(&[i], 1)?;
+            }
+        }
+        if world.rank() == 0 {
+            world.process(rank).send(&[MESSAGES], 2)?;
+        }
+    }
+    if world.rank() > 0 {
+        // The last message comes last, so the others are unexpected by then.
+        world.process(0).receive::<u64>(2)?;
+    }
+    Ok(())
+}
+
+fn main() {
+    let variables = Variables::open().expect("the tool interface works before MPI is initialized");
+    let all: Vec<Variable> = variables.iter().collect();
+    mpi::run(|world| {
+        let watch = |variable: &Variable| variables.watch(*variable, Some(world.handle()));
+        let watches: Vec<Watch<'_>> = all.iter().map(watch).collect::<TResult<_>>()?;
+        let length = watch(&variables.find("MPI_T_UMQ_LENGTH", PvarClass::Level)?)?;
+
+        traffic(world)?;
+        if world.rank() == 1 {
+            println!("unexpected messages before they are received: {}", length.read()?);
+            assert_eq!(length.read()?.as_u64(), Some(MESSAGES));
+        }
+        if world.rank() > 0 {
+            for i in 0..MESSAGES {
+                assert_eq!(world.process(0).receive::<u64>(1)?.0, [i], "in the order in which they were sent");
+            }
+        }
+        if world.rank() == 1 {
+            println!("and after: {}", length.read()?);
+            assert_eq!(length.read()?, Value::U32(0));
+            list(&variables, &all, &watches)?;
+        }
+        world.barrier()
+    });
+}
+
+/// All variables, by category, with what the watches saw.
+fn list(variables: &Variables, all: &[Variable], watches: &[Watch<'_>]) -> Result<()> {
+    let settings: Vec<_> = variables.settings().collect();
+    for category in variables.categories() {
+        println!("\n{}: {}", category.name(), category.description());
+        for index in category.cvars() {
+            let setting = settings[index as usize];
+            println!("  {:<28} {:<13} {setting}", setting.info.name(), "setting");
+        }
+        for index in category.pvars() {
+            let (info, watch) = (all[index as usize].info, &watches[index as usize]);
+            println!("  {:<28} {:<13} {}", info.name(), format!("{:?}", info.class()), watch.read()?);
+        }
+    }
+    Ok(())
+}

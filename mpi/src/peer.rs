@@ -1,0 +1,140 @@
+//! Messages between two processes (MPI-5.0, chapter 3).
+//!
+//! Invariant: ranks and tags are checked before the engine sees them, and a message that does not fit its buffer is an
+//! error, never a partial success.
+//! Not here: messages of all processes at once (`collective`).
+
+use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_INTERN, MPI_ERR_RANK, MPI_ERR_TAG, MPI_ERR_TYPE};
+use mpi_core::{Guard, Status};
+use mpi_datatype::{Element, RecvBuf, SendBuf};
+use mpi_p2p::Mode;
+
+use crate::world::{Single, ThreadUse};
+use crate::{Error, Result, World};
+
+/// A receive with this tag takes a message with any tag.
+pub const ANY_TAG: i32 = MPI_ANY_TAG;
+
+/// One process, or any: where messages go to and come from.
+#[derive(Debug)]
+pub struct Peer<'w, M: ThreadUse = Single> {
+    world: &'w World<M>,
+    /// `None`: any.
+    rank: Option<u32>,
+}
+
+/// What was received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Received {
+    /// Rank of the sender.
+    pub source: u32,
+    /// Tag of the message.
+    pub tag: i32,
+    /// Number of elements received.
+    pub count: usize,
+}
+
+impl<'w, M: ThreadUse> Peer<'w, M> {
+    pub(crate) fn new(world: &'w World<M>, rank: Option<u32>) -> Self {
+        Peer { world, rank }
+    }
+
+    /// Sends a message; returns when the data may be changed again. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
+    pub fn send<T: Element>(&self, data: &[T], tag: i32) -> Result<()> {
+        self.send_as(data, tag, Mode::Standard).map_err(|error| error.call("send"))
+    }
+
+    /// As [`Peer::send`], but returns only once the message is being received.
+    pub fn send_synchronously<T: Element>(&self, data: &[T], tag: i32) -> Result<()> {
+        self.send_as(data, tag, Mode::Synchronous).map_err(|error| error.call("send_synchronously"))
+    }
+
+    /// Receives a message of unknown length. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`; `MPI_ERR_TYPE` when the message is
+    /// not made of whole elements.
+    pub fn receive<T: Element + Default>(&self, tag: i32) -> Result<(Vec<T>, Received)> {
+        let (source, context) = (self.source()?, self.world.comm().context());
+        check_tag(tag, true)?;
+        let engine = &self.world.process.engine;
+        let (message, status) = engine.mprobe(self.lock(), context, source, tag)?;
+        let mut data = vec![T::default(); (status.bytes() as usize).div_ceil(size_of::<T>().max(1))];
+        let status = engine
+            .mrecv(self.lock(), message, RecvBuf::from_slice(&mut data))?
+            .ok_or_else(|| Error::new(MPI_ERR_INTERN, "a message that was found is gone"))?;
+        let received = received::<T>(&status)?;
+        data.truncate(received.count);
+        Ok((data, received))
+    }
+
+    /// Receives a message into the front of `buffer`. Errors: as [`Peer::receive`], and `MPI_ERR_TRUNCATE` when the
+    /// message is longer than the buffer.
+    pub fn receive_into<T: Element>(&self, buffer: &mut [T], tag: i32) -> Result<Received> {
+        let (source, context) = (self.source()?, self.world.comm().context());
+        check_tag(tag, true)?;
+        let engine = &self.world.process.engine;
+        let status = engine.recv(self.lock(), context, source, tag, RecvBuf::from_slice(buffer))?;
+        received::<T>(&status)
+    }
+
+    /// Sends to this process and receives from another one at once, so that a ring of such calls cannot wait in a
+    /// circle. Errors: as [`Peer::send`] and [`Peer::receive_into`].
+    pub fn exchange<T: Element>(&self, data: &[T], from: &Peer<'_, M>, into: &mut [T], tag: i32) -> Result<Received> {
+        let (dest, source, context) = (self.destination()?, from.source()?, self.world.comm().context());
+        check_tag(tag, false)?;
+        let (send, receive) = (SendBuf::from_slice(data), RecvBuf::from_slice(into));
+        let engine = &self.world.process.engine;
+        received::<T>(&engine.sendrecv(self.lock(), context, dest, tag, send, source, tag, receive)?)
+    }
+
+    /// Waits for a message and tells what it is, leaving it to be received. Errors: as [`Peer::receive`].
+    pub fn probe<T: Element>(&self, tag: i32) -> Result<Received> {
+        let (source, context) = (self.source()?, self.world.comm().context());
+        check_tag(tag, true)?;
+        received::<T>(&self.world.process.engine.probe(self.lock(), context, source, tag)?)
+    }
+
+    fn send_as<T: Element>(&self, data: &[T], tag: i32, mode: Mode) -> Result<()> {
+        let (dest, context) = (self.destination()?, self.world.comm().context());
+        check_tag(tag, false)?;
+        self.world.process.engine.send(self.lock(), context, dest, tag, SendBuf::from_slice(data), mode)
+    }
+
+    fn lock(&self) -> Guard<'_> {
+        self.world.process.engine.lock()
+    }
+
+    fn source(&self) -> Result<i32> {
+        self.rank.map_or(Ok(MPI_ANY_SOURCE), |rank| self.check_rank(rank))
+    }
+
+    fn destination(&self) -> Result<i32> {
+        match self.rank {
+            Some(rank) => self.check_rank(rank),
+            None => Err(Error::new(MPI_ERR_RANK, "a message goes to one process, not to any")),
+        }
+    }
+
+    fn check_rank(&self, rank: u32) -> Result<i32> {
+        let size = self.world.size();
+        let known = i32::try_from(rank).ok().filter(|_| rank < size);
+        known.ok_or_else(|| Error::new(MPI_ERR_RANK, format!("the world has {size} processes")).arg("rank", &rank))
+    }
+}
+
+fn check_tag(tag: i32, any: bool) -> Result<()> {
+    if tag >= 0 || any && tag == ANY_TAG {
+        return Ok(());
+    }
+    Err(Error::new(MPI_ERR_TAG, "a tag is not negative").arg("tag", &tag))
+}
+
+fn received<T: Element>(status: &Status) -> Result<Received> {
+    let (bytes, size) = (status.bytes() as usize, size_of::<T>().max(1));
+    if !bytes.is_multiple_of(size) {
+        let rule =
+            format!("an element has {size} bytes, and a message of {bytes} bytes came from rank {}", status.source);
+        return Err(Error::new(MPI_ERR_TYPE, rule));
+    }
+    let source = u32::try_from(status.source)
+        .map_err(|_| Error::new(MPI_ERR_INTERN, "a message without a sender").arg("source", &status.source))?;
+    Ok(Received { source, tag: status.tag, count: bytes / size })
+}

@@ -1,0 +1,122 @@
+//! The processes of the job, and this one's life among them (MPI-5.0, chapter 11).
+//!
+//! Invariant: while a [`World`] lives, MPI is initialized. A world of [`Single`] stays on its thread, so the engine
+//! needs no lock.
+//! Not here: messages (`peer`), collective calls (`collective`).
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use mpi_comm::Comm;
+use mpi_core::Handle;
+use mpi_core::abi::{MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE};
+use mpi_env::Process;
+
+use crate::{Error, Peer, Result};
+
+/// How many threads of the process use MPI: [`Single`] or [`Multiple`].
+pub trait ThreadUse {}
+
+/// Only the thread that initialized MPI uses it (`MPI_THREAD_FUNNELED`); the world cannot leave it.
+#[derive(Debug)]
+pub struct Single(PhantomData<*const ()>);
+
+/// Any thread may use MPI at any time (`MPI_THREAD_MULTIPLE`); the world can be shared.
+#[derive(Debug)]
+pub struct Multiple(());
+
+impl ThreadUse for Single {}
+impl ThreadUse for Multiple {}
+
+/// All processes of the job: `MPI_COMM_WORLD`. Dropping it finalizes MPI, which waits for all processes.
+///
+/// When it is dropped by a panic, the job ends instead.
+pub struct World<M: ThreadUse = Single> {
+    pub(crate) process: &'static Process,
+    threads: PhantomData<M>,
+}
+
+/// Initializes MPI for use by this thread alone. Errors: `MPI_ERR_OTHER` when it was initialized before, or when the
+/// launcher's facts are not usable.
+pub fn init() -> Result<World<Single>> {
+    world(MPI_THREAD_FUNNELED)
+}
+
+/// Initializes MPI for use by all threads of the process. Errors: as [`init`].
+pub fn init_multiple() -> Result<World<Multiple>> {
+    world(MPI_THREAD_MULTIPLE)
+}
+
+/// Initializes MPI, does the work, and finalizes MPI. An error of the work ends the job with a report.
+pub fn run(work: impl FnOnce(&World) -> Result<()>) {
+    match init() {
+        Ok(world) => {
+            if let Err(error) = work(&world) {
+                world.process.fatal(&error, None);
+            }
+        }
+        Err(error) => {
+            eprintln!("Ferrum MPI: {error}");
+            std::process::exit(1);
+        }
+    }
+}
+
+fn world<M: ThreadUse>(level: i32) -> Result<World<M>> {
+    mpi_env::init(level)?;
+    Ok(World { process: mpi_env::running()?, threads: PhantomData })
+}
+
+impl<M: ThreadUse> World<M> {
+    /// This process's rank, from 0.
+    pub fn rank(&self) -> u32 {
+        self.process.rank()
+    }
+
+    /// The number of processes.
+    pub fn size(&self) -> u32 {
+        self.process.size()
+    }
+
+    /// The process with this rank, to send to and receive from. Its calls fail when there is no such process.
+    pub fn process(&self, rank: u32) -> Peer<'_, M> {
+        Peer::new(self, Some(rank))
+    }
+
+    /// Any process, to receive from.
+    pub fn any(&self) -> Peer<'_, M> {
+        Peer::new(self, None)
+    }
+
+    /// The handle word of `MPI_COMM_WORLD`, to bind variables to.
+    pub fn handle(&self) -> Handle {
+        Handle(mpi_core::abi::MPI_COMM_WORLD)
+    }
+
+    /// Ends the job with this code (`MPI_Abort`).
+    pub fn abort(&self, code: i32) -> ! {
+        self.process.abort(code)
+    }
+
+    pub(crate) fn comm(&self) -> &Comm {
+        self.process.world()
+    }
+}
+
+impl<M: ThreadUse> fmt::Debug for World<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("rank", &self.rank()).field("size", &self.size()).finish()
+    }
+}
+
+impl<M: ThreadUse> Drop for World<M> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let error = Error::new(MPI_ERR_OTHER, "the program panicked; its message stands above");
+            self.process.fatal(&error, None);
+        }
+        if let Err(error) = self.process.finalize() {
+            self.process.fatal(&error.call("MPI_Finalize"), None);
+        }
+    }
+}

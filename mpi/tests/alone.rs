@@ -1,0 +1,63 @@
+//! A world of one, in this very process: everything that needs no launcher. One test, as MPI starts once a process.
+
+use mpi::tool::{PvarClass, TError, Value, Variables};
+use mpi::{ANY_TAG, Operation, errors::classes};
+use mpi_core::abi;
+
+fn class<T: std::fmt::Debug>(result: mpi::Result<T>) -> &'static str {
+    classes::name(result.expect_err("an error").class()).expect("a class of the standard")
+}
+
+#[test]
+fn a_process_alone_sends_to_itself_and_watches_itself() {
+    let variables = Variables::open().expect("before MPI is initialized");
+    let sent = variables.find("p2p_messages_sent", PvarClass::Counter).expect("declared");
+    let limit = variables.setting("p2p_eager_limit").expect("declared");
+    variables.set(limit, &Value::U64(1000)).expect("writable");
+    assert_eq!(limit.value(), Value::U64(1000));
+    assert_eq!(variables.set(limit, &Value::F64(1.0)), Err(TError::INVALID));
+
+    let world = mpi::init().expect("the first time");
+    assert_eq!(class(mpi::init()), "MPI_ERR_OTHER", "the second time");
+    assert_eq!((world.rank(), world.size()), (0, 1));
+    let (me, watch) = (world.process(0), variables.watch(sent, Some(world.handle())).expect("bound to the world"));
+
+    me.send(&[1.5, 2.5], 7).expect("a short message needs no receiver yet");
+    me.send(&[0u8; 0], 8).expect("nor does an empty one");
+    let probed = world.any().probe::<f64>(ANY_TAG).expect("it is there");
+    assert_eq!((probed.source, probed.tag, probed.count), (0, 7, 2));
+    let (data, received) = me.receive::<f64>(7).expect("whole elements");
+    assert_eq!((data, received.count), (vec![1.5, 2.5], 2));
+    assert_eq!(me.receive::<u8>(8).expect("an empty message").0, []);
+    assert_eq!(watch.read(), Ok(Value::U64(2)));
+    watch.reset().expect("a counter");
+    assert_eq!(watch.read(), Ok(Value::U64(0)));
+
+    let mut short = [0u32; 1];
+    me.send(&[1u32, 2], 0).expect("short");
+    assert_eq!(class(me.receive_into(&mut short, 0)), "MPI_ERR_TRUNCATE");
+    me.send(&[1u8, 2, 3], 0).expect("short");
+    assert_eq!(class(me.receive::<u16>(0)), "MPI_ERR_TYPE", "one and a half elements");
+    assert_eq!(class(world.process(1).send(&[0u8], 0)), "MPI_ERR_RANK");
+    assert_eq!(class(world.any().send(&[0u8], 0)), "MPI_ERR_RANK");
+    assert_eq!(class(me.send(&[0u8], ANY_TAG)), "MPI_ERR_TAG");
+    assert_eq!(class(me.receive::<u8>(-5)), "MPI_ERR_TAG");
+
+    let mut into = [0i64; 2];
+    let exchanged = me.exchange(&[3i64, 4], &me, &mut into, 1).expect("with oneself");
+    assert_eq!((into, exchanged.count), ([3, 4], 2));
+    assert_eq!(world.all_reduce_one(5i32, Operation::Max).expect("defined"), 5);
+    assert_eq!(class(world.all_reduce_one(5.0f64, Operation::BitAnd)), "MPI_ERR_OP");
+    assert_eq!(class(world.all_reduce(&[1, 2], &mut [0], Operation::Sum)), "MPI_ERR_COUNT");
+    assert_eq!(class(world.broadcast(&mut [0u8], 1)), "MPI_ERR_ROOT");
+    assert_eq!(world.all_gather(&[1u16, 2]).expect("one process"), [1, 2]);
+    world.barrier().expect("one process");
+
+    drop(world);
+    assert_eq!(watch.read(), Ok(Value::U64(3)), "the tool interface goes on after MPI is finalized");
+    assert_eq!(class(mpi::init()), "MPI_ERR_OTHER", "never again");
+    drop(watch);
+    drop(variables);
+    assert_eq!(mpi::env::process().expect("made").registry.pvar_get_num(), Err(TError::NOT_INITIALIZED));
+    assert_eq!(abi::MPI_T_ERR_NOT_INITIALIZED, TError::NOT_INITIALIZED.code());
+}

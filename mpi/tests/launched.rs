@@ -1,0 +1,88 @@
+//! The examples under `mpiexec`, as a user runs them: several processes, no C compiler.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The folder in which cargo puts programs of this profile.
+fn programs() -> PathBuf {
+    let test = std::env::current_exe().expect("a test is a program");
+    test.ancestors().nth(2).expect("tests lie in <profile>/deps").to_path_buf()
+}
+
+/// The launcher, built by the same cargo into the same folder.
+fn launcher() -> PathBuf {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    let folder = programs();
+    BUILT.get_or_init(|| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "-p", "mpi-launch", "--bin", "mpiexec", "--target-dir"]);
+        cargo.arg(folder.parent().expect("a profile is in a target folder"));
+        if folder.ends_with("release") {
+            cargo.arg("--release");
+        }
+        let built = cargo.status().expect("cargo started this test, so it is there");
+        assert!(built.success(), "mpiexec cannot be built");
+    });
+    folder.join("mpiexec")
+}
+
+fn run(processes: u32, example: &str, arguments: &[&str]) -> Output {
+    let program = programs().join("examples").join(example);
+    let count = processes.to_string();
+    let mut command = Command::new(launcher());
+    command.args(["-n", &count]).arg(program).args(arguments);
+    command.output().expect("mpiexec was just built")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_ring_comes_round_with_any_number_of_processes() {
+    for processes in [1, 2, 4, 7] {
+        let ended = run(processes, "ring", &[]);
+        let (out, sum) = (text(&ended.stdout), (0..processes).sum::<u32>());
+        assert!(ended.status.success(), "{processes}: {}", text(&ended.stderr));
+        assert!(out.contains(&format!("the number came back as {sum}\n")), "{processes}: {out}");
+        assert!(out.contains(&format!("all processes together say {sum}\n")), "{processes}: {out}");
+    }
+}
+
+#[test]
+fn the_tool_sees_what_really_happened() {
+    let ended = run(3, "variables", &[]);
+    let out = text(&ended.stdout);
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let value = |name: &str, class: &str| -> String {
+        let line = out.lines().find(|line| line.contains(name) && line.contains(class));
+        let line = line.unwrap_or_else(|| panic!("{name} is not told: {out}"));
+        line.split_whitespace().last().unwrap_or_default().to_owned()
+    };
+    assert!(out.contains("unexpected messages before they are received: 100\n"), "{out}");
+    assert!(out.contains("and after: 0\n"), "{out}");
+    assert_eq!(value("p2p_messages_received", "Counter"), "101");
+    assert_eq!(value("p2p_bytes_received", "Aggregate"), "808");
+    assert_eq!(value("p2p_messages_sent", "Counter"), "0");
+    assert_eq!(value("MPI_T_UMQ_LENGTH", "Level"), "0");
+}
+
+#[test]
+fn a_panic_ends_the_job_and_says_where() {
+    let ended = run(2, "panic", &[]);
+    let err = text(&ended.stderr);
+    assert!(!ended.status.success());
+    assert!(err.contains("rank 1 has had enough") && err.contains("rank 1 of 2"), "{err}");
+}
+
+#[test]
+fn an_error_ends_the_job_with_a_report() {
+    let ended = run(2, "panic", &["error"]);
+    let err = text(&ended.stderr);
+    assert!(!ended.status.success());
+    assert!(
+        err.contains("call  send\n  what  Argument rank is 9, but the world has 2 processes (MPI_ERR_RANK)"),
+        "{err}"
+    );
+}
