@@ -218,7 +218,7 @@ pub fn size(name: &'static str, value: i64) -> Result<u64> {
 #[inline]
 pub fn length(name: &'static str, value: c_int) -> Result<usize> {
     if value < 0 {
-        Err(negative(name, i64::from(value), abi::MPI_ERR_ARG, "an array's length must not be negative"))
+        Err(negative(name, i64::from(value), abi::MPI_ERR_COUNT, "an array's length must not be negative"))
     } else {
         Ok(value as usize)
     }

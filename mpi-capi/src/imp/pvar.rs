@@ -115,17 +115,17 @@ pub fn pvar_handle_free(session: usize, handle: *mut usize) -> c_int {
 
 /// `MPI_T_pvar_start`
 pub fn pvar_start(session: usize, handle: usize) -> c_int {
-    with_registry(|registry| registry.pvar_start(Handle(session), Handle(handle)))
+    mpi_t::pvar_set_running(session, handle, true)
 }
 
 /// `MPI_T_pvar_stop`
 pub fn pvar_stop(session: usize, handle: usize) -> c_int {
-    with_registry(|registry| registry.pvar_stop(Handle(session), Handle(handle)))
+    mpi_t::pvar_set_running(session, handle, false)
 }
 
 /// `MPI_T_pvar_reset`
 pub fn pvar_reset(session: usize, handle: usize) -> c_int {
-    with_registry(|registry| registry.pvar_reset(Handle(session), Handle(handle)))
+    mpi_t::pvar_reset(session, handle)
 }
 
 /// `MPI_T_pvar_read`

@@ -158,6 +158,10 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
             format!("spec: {}: a check needs a running library, but the state allows any time", function.name).into()
         );
     }
+    let needs_comm = ["cx.dest(", "cx.source(", "cx.root("].iter().any(|check| checks.text.contains(check));
+    if needs_comm && !checks.text.contains("= cx.comm(") {
+        return Err(format!("spec: {}: a rank without a communicator to check it against", function.name).into());
+    }
     if checks.text.contains("= cx.comm(") {
         checks.text.insert_str(0, "        let mut cx = cx;\n");
     }
