@@ -171,19 +171,24 @@ impl Streams {
         }
     }
 
-    fn read(&mut self, i: usize) {
+    /// Reads once from a source; says whether there was something.
+    fn read(&mut self, i: usize) -> bool {
         let source = &mut self.sources[i];
-        let Some(fd) = &source.fd else { return };
+        let Some(fd) = &source.fd else { return false };
         let sink = &mut self.sinks[source.sink];
         match os::read(fd.as_fd(), &mut self.buffer) {
-            Ok(0) => {
+            Ok(n) if n > 0 => {
+                source.pass(&self.buffer[..n], sink);
+                return true;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(_) | Err(_) => {
                 source.fd = None;
                 sink.put(&std::mem::take(&mut source.line));
             }
-            Ok(n) => source.pass(&self.buffer[..n], sink),
-            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-            Err(_) => source.fd = None,
         }
+        false
     }
 
     /// Whether all streams have ended and everything is written.
@@ -194,7 +199,7 @@ impl Streams {
     /// Gives up on streams that somebody outside the job still holds: what they have is read, the rest is not waited for.
     pub(super) fn close(&mut self) {
         for i in 0..self.sources.len() {
-            self.read(i);
+            while self.read(i) {}
             let source = &mut self.sources[i];
             source.fd = None;
             self.sinks[source.sink].put(&std::mem::take(&mut source.line));

@@ -155,11 +155,11 @@ impl Supervisor<'_> {
         loop {
             let children = self.reap();
             if !children {
+                // Every process of the job is gone: what its streams hold is there, and no more comes.
+                self.streams.close();
                 if self.streams.done() {
                     return Ok(());
                 }
-                // Every process of the job is gone: what its streams hold is there, and no more comes.
-                self.streams.close();
             }
             self.keep_deadlines(children);
             entries.clear();

@@ -1,0 +1,110 @@
+//! A rank that uses the fabric alone, and does what its first argument says; the tests of `mpiexec` run it.
+//!
+//! `mpiexec -n 4 target/debug/examples/rank ring`
+
+use std::process::exit;
+
+use mpi_core::functions;
+use mpi_fabric::{Endpoint, Life, Payload, RecordHead, Sink, Spell};
+
+/// Keeps the first word of the last record.
+#[derive(Default)]
+struct Last(Option<u64>);
+
+impl Sink for Last {
+    fn record(&mut self, _: u32, head: &RecordHead, _: Payload<'_>) {
+        self.0 = Some(head.a);
+    }
+}
+
+fn receive(endpoint: &mut Endpoint) -> u64 {
+    let (doorbell, mut last) = (endpoint.doorbell(), Last::default());
+    let mut wait = doorbell.spell();
+    loop {
+        endpoint.poll(&mut last).expect("only records are sent");
+        if let Some(word) = last.0 {
+            return word;
+        }
+        if let Spell::Sleep(ticket) = wait.next() {
+            endpoint.poll(&mut last).expect("only records are sent");
+            if last.0.is_none() {
+                doorbell.sleep(ticket);
+            }
+        }
+    }
+}
+
+fn send(endpoint: &mut Endpoint, dest: u32, word: u64) {
+    let head = RecordHead { kind: 1, a: word, ..Default::default() };
+    endpoint.push(dest, &head, &[]).expect("one record fits");
+}
+
+/// Waits for a record that never comes.
+fn hang(endpoint: &mut Endpoint) -> ! {
+    receive(endpoint);
+    unreachable!("nobody sends")
+}
+
+fn main() {
+    let task = std::env::args().nth(1).unwrap_or_default();
+    let place = mpi_launch::wireup::from_environment().unwrap_or_else(|error| {
+        eprintln!("{error}");
+        exit(99)
+    });
+    let endpoint = match place {
+        Some(place) => Endpoint::attach(&place),
+        None => Endpoint::world_of_one(),
+    };
+    let mut endpoint = endpoint.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        exit(98)
+    });
+    endpoint.set_life(Life::Initialised);
+    let (rank, size) = (endpoint.rank(), endpoint.size());
+    match task.as_str() {
+        // A token goes around three times, and each rank adds 1.
+        "ring" => {
+            let next = (rank + 1) % size;
+            if rank == 0 {
+                send(&mut endpoint, next, 1);
+            }
+            for round in 0..3 {
+                let token = receive(&mut endpoint);
+                if rank != 0 || round < 2 {
+                    send(&mut endpoint, next, token + 1);
+                } else {
+                    println!("token {token}");
+                }
+            }
+        }
+        // Rank 1 reads a value out of rank 0's memory.
+        "copy" => {
+            let value = 0x1122_3344_5566_7788_u64;
+            if rank == 0 {
+                send(&mut endpoint, 1, std::ptr::from_ref(&value) as u64);
+                receive(&mut endpoint);
+            } else {
+                let (at, mut bytes) = (receive(&mut endpoint), [0; 8]);
+                let read = endpoint.can_copy(0) && endpoint.read_remote(0, at, &mut bytes).is_ok();
+                println!("{}", if read { format!("{:x}", u64::from_ne_bytes(bytes)) } else { "no single copy".into() });
+                send(&mut endpoint, 0, 0);
+            }
+        }
+        "abort" if rank == 1 => {
+            endpoint.request_abort(42);
+            exit(42);
+        }
+        "leave" if rank == 1 => return,
+        "crash" if rank == 1 => {
+            endpoint.recorder().enter(functions::MPI_RECV, 0, 0, 0, 0);
+            std::process::abort();
+        }
+        "twice" => {
+            let place = mpi_launch::wireup::from_environment().expect("it was valid").expect("it was there");
+            println!("{}", Endpoint::attach(&place).err().expect("a rank is one process"));
+        }
+        "alone" => println!("{rank} of {size}"),
+        _ => hang(&mut endpoint),
+    }
+    endpoint.set_life(Life::Finalised);
+}

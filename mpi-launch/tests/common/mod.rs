@@ -1,0 +1,143 @@
+//! Running `mpiexec` in tests, with a check after every run that no process of the job is left.
+#![allow(unsafe_code)] // kill and waitpid, which the standard library does not have
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// The command, with streams to be read and a mark in its environment by which its processes can be found.
+pub fn mpiexec() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpiexec"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs `mpiexec` with arguments to its end.
+pub fn run(arguments: &[&str]) -> Done {
+    Job::start(mpiexec().args(arguments)).finish()
+}
+
+/// The example program `rank`, which cargo builds with the tests.
+pub fn rank_program() -> String {
+    let test = std::env::current_exe().expect("a test knows its own file");
+    let target = test.parent().and_then(|deps| deps.parent()).expect("tests lie in target/<profile>/deps");
+    let program = target.join("examples/rank");
+    assert!(program.exists(), "build it first: cargo build -p mpi-launch --examples (a plain cargo test does)");
+    program.to_str().expect("the target directory is text").into()
+}
+
+/// A run of `mpiexec`.
+pub struct Job {
+    child: Child,
+    output: Option<BufReader<ChildStdout>>,
+    error: Option<ChildStderr>,
+    mark: String,
+}
+
+/// How it ended.
+pub struct Done {
+    /// Exit code; `None` if a signal ended `mpiexec` itself.
+    pub code: Option<i32>,
+    /// What was not yet read.
+    pub stdout: String,
+    /// All of it.
+    pub stderr: String,
+}
+
+impl Job {
+    /// Starts it.
+    pub fn start(command: &mut Command) -> Job {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let mut child = command.env("MPIEXEC_TEST_MARK", &mark).spawn().expect("mpiexec starts");
+        let output = child.stdout.take().map(BufReader::new);
+        let error = child.stderr.take();
+        Job { child, output, error, mark }
+    }
+
+    /// Its standard input, to be closed by dropping.
+    pub fn stdin(&mut self) -> ChildStdin {
+        self.child.stdin.take().expect("standard input is a pipe")
+    }
+
+    /// Its standard output.
+    pub fn stdout(&mut self) -> BufReader<ChildStdout> {
+        self.output.take().expect("nobody took it before")
+    }
+
+    /// The next lines of its standard output.
+    pub fn lines(&mut self, count: usize) -> Vec<String> {
+        let output = self.output.as_mut().expect("nobody took it before");
+        let mut lines = Vec::new();
+        for _ in 0..count {
+            let mut line = String::new();
+            output.read_line(&mut line).expect("a pipe can be read");
+            lines.push(line.trim_end().to_owned());
+        }
+        lines
+    }
+
+    /// Sends `mpiexec` a signal.
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: our own child, not yet waited for.
+        assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
+    }
+
+    /// Sends its process group a signal; it must lead one.
+    pub fn signal_group(&self, signal: i32) {
+        // SAFETY: as `signal`.
+        assert_eq!(unsafe { libc::kill(-(self.child.id() as i32), signal) }, 0);
+    }
+
+    /// Waits until `mpiexec` is stopped by a job control signal.
+    pub fn wait_until_stopped(&self) {
+        let mut status = 0;
+        // SAFETY: our own child; one status word is written.
+        let pid = unsafe { libc::waitpid(self.child.id() as i32, &mut status, libc::WUNTRACED) };
+        assert!(pid == self.child.id() as i32 && libc::WIFSTOPPED(status));
+    }
+
+    /// Waits for its end and checks that nothing is left.
+    pub fn finish(mut self) -> Done {
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        let error = self.error.take();
+        let reader = std::thread::spawn(move || {
+            error.map(|mut error| error.read_to_string(&mut stderr).expect("a pipe can be read"));
+            stderr
+        });
+        if let Some(mut output) = self.output.take() {
+            output.read_to_string(&mut stdout).expect("a pipe can be read");
+        }
+        let code = self.child.wait().expect("mpiexec can be waited for").code();
+        assert_eq!(self.members(), [0; 0], "processes of the job are left");
+        Done { code, stdout, stderr: reader.join().expect("the reader does not panic") }
+    }
+
+    /// Waits until all processes of the job are gone, after `mpiexec` was killed.
+    pub fn wait_for_members_to_vanish(mut self) {
+        self.child.wait().expect("mpiexec can be waited for");
+        // The pipe ends when the last process that holds it does.
+        let mut rest = Vec::new();
+        self.stdout().read_to_end(&mut rest).expect("a pipe can be read");
+        // The guard holds no stream and is last; nothing tells of its end but its absence.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !self.members().is_empty() {
+            assert!(Instant::now() < deadline, "left: {:?}", self.members());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Processes whose environment has this job's mark.
+    fn members(&self) -> Vec<i32> {
+        let mark = format!("MPIEXEC_TEST_MARK={}\0", self.mark);
+        let pids = std::fs::read_dir("/proc")
+            .expect("/proc is there")
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+        pids.filter(|pid| {
+            std::fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|text| text.windows(mark.len()).any(|part| part == mark.as_bytes()))
+        })
+        .collect()
+    }
+}
