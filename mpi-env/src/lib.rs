@@ -23,4 +23,5 @@ mod variables;
 pub use global::{init, is_finalized, is_initialized, process, running};
 pub use identity::{library_version, processor_name, wtick, wtime};
 pub use life::Life;
+pub use objects::CommRef;
 pub use process::Process;

@@ -3,6 +3,7 @@
 //! Invariant: predefined objects are no entries of the tables; a look-up compares their words first.
 //! Not here: error handlers (`mpi_errors::Errhandlers` is its own table), requests (`mpi-p2p`).
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use mpi_coll::Op;
@@ -15,7 +16,39 @@ use mpi_p2p::CommInstruments;
 
 use crate::process::Process;
 
+/// A communicator that stays alive without the guard: for collectives, which give it up. The predefined ones, which
+/// never end, cost no count of references.
+#[derive(Debug, Clone)]
+pub enum CommRef<'p> {
+    /// `MPI_COMM_WORLD` or `MPI_COMM_SELF`.
+    Predefined(&'p Comm),
+    /// Any other.
+    Own(Arc<Comm>),
+}
+
+impl Deref for CommRef<'_> {
+    type Target = Comm;
+
+    #[inline]
+    fn deref(&self) -> &Comm {
+        match self {
+            CommRef::Predefined(comm) => comm,
+            CommRef::Own(comm) => comm,
+        }
+    }
+}
+
 impl Process {
+    /// The communicator a handle names, to keep without the guard; `None` as for [`Process::comm`].
+    #[inline]
+    pub fn comm_ref(&self, guard: &Guard<'_>, handle: Handle) -> Option<CommRef<'_>> {
+        match handle.0 {
+            MPI_COMM_WORLD => Some(CommRef::Predefined(&self.world)),
+            MPI_COMM_SELF => Some(CommRef::Predefined(&self.own)),
+            _ => self.comms.get(guard).get(handle).map(|comm| CommRef::Own(comm.clone())),
+        }
+    }
+
     /// The communicator a handle names; `None` for a null, freed, forged or wrong-kind word.
     #[inline]
     pub fn comm<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Arc<Comm>> {
