@@ -77,7 +77,9 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
             let all = ["cx".to_owned()].into_iter().chain(body.arguments).collect::<Vec<_>>().join(", ");
             let call = format!("imp::{implementation}({all})");
             let recorded = match function.state {
-                State::Running => format!("let record = cx.enter({id}, {0});\n        record.end({call})", seen(spec, function)),
+                State::Running => {
+                    format!("let record = cx.enter({id}, {0});\n        record.end({call})", seen(spec, function))
+                }
                 State::Starting => format!("cx.note({id}, {0});\n        {call}", seen(spec, function)),
                 _ => call,
             };
@@ -246,5 +248,47 @@ fn rust_type(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<
     match by_reference || base == "MPI_Status" {
         true => Ok(format!("{pointer} {target}")),
         false => Ok(target),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paths;
+
+    /// The text of one entry point of the real table.
+    fn entry(name: &str) -> String {
+        let spec = Spec::read(&paths::root()).expect("the table is well formed");
+        let function = spec.implemented().find(|function| function.name == name).expect("implemented");
+        entry_point(&spec, function).expect("generated")
+    }
+
+    #[test]
+    fn the_communicator_is_checked_first_and_buffers_last() {
+        let text = entry("Sendrecv");
+        let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
+        assert!(place("cx.comm(") < place("check::count("));
+        assert!(place("cx.datatype(\"recvtype\"") < place("cx.send_buffer("));
+        assert!(place("cx.recv_buffer(\"recvbuf\", recvbuf, recvcount, &recvtype)") < place("imp::"));
+    }
+
+    #[test]
+    fn both_forms_of_a_function_have_one_implementation() {
+        let (small, large) = (entry("Recv"), entry("Recv_c"));
+        assert!(small.contains("count: c_int") && large.contains("count: i64"));
+        assert!(small.contains("imp::receive::recv(") && large.contains("imp::receive::recv("));
+    }
+
+    #[test]
+    fn late_arguments_reach_the_implementation_unchecked() {
+        let text = entry("Gather");
+        assert!(!text.contains("cx.datatype(") && !text.contains("check::count("), "{text}");
+        assert!(text.contains("sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm"));
+    }
+
+    #[test]
+    fn the_tools_interface_gets_its_arguments_as_they_are() {
+        let text = entry("T_pvar_read");
+        assert!(!text.contains("check::") && !text.contains("entry::"), "{text}");
     }
 }

@@ -125,3 +125,44 @@ fn callback_type(base: &str, function: &Function, parameter: &Parameter, has_lar
         format!("{}{suffix}", parameter.value("fn").unwrap_or("void"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paths;
+
+    #[test]
+    fn prototypes_are_those_of_the_standard() {
+        let spec = Spec::read(&paths::root()).expect("the table is well formed");
+        let text = |name: &str| {
+            let function = spec.functions.iter().find(|function| function.name == name).expect("in the table");
+            prototype(&spec, function, "MPI_")
+        };
+        for (name, expected) in [
+            ("Wtime", "double MPI_Wtime(void);\n"),
+            ("Init", "int MPI_Init(int *argc, char ***argv);\n"),
+            ("Pcontrol", "int MPI_Pcontrol(const int level, ...);\n"),
+            (
+                "Get_count_c",
+                "int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);\n",
+            ),
+            ("Op_create_c", "int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);\n"),
+            (
+                "Group_range_incl",
+                "int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup);\n",
+            ),
+        ] {
+            assert_eq!(text(name), expected);
+        }
+    }
+
+    #[test]
+    fn an_absent_function_has_no_prototype() {
+        let spec = Spec::read(&paths::root()).expect("the table is well formed");
+        let text = header(&spec);
+        for function in &spec.functions {
+            let present = text.contains(&format!(" MPI_{}(", function.name));
+            assert_eq!(present, function.implementation.is_some(), "{}", function.name);
+        }
+    }
+}
