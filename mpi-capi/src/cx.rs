@@ -5,13 +5,11 @@
 
 use core::ffi::c_void;
 use core::ops::Deref;
-use std::sync::Arc;
 
 use mpi_coll::op::Op;
-use mpi_comm::Comm;
 use mpi_core::{Guard, Handle, Kind, abi};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined};
-use mpi_env::Process;
+use mpi_env::{CommRef, Process};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Mark, Recorder};
 
@@ -205,8 +203,9 @@ impl Cx {
     }
 
     /// The communicator itself, for what needs more than the message path does.
-    pub fn whole_comm(&self, handle: Handle) -> Result<Arc<Comm>> {
-        self.process.comm(&self.guard, handle).cloned().ok_or_else(|| bad_comm("comm", handle.0))
+    #[inline]
+    pub fn whole_comm(&self, handle: Handle) -> Result<CommRef<'static>> {
+        self.process.comm_ref(&self.guard, handle).ok_or_else(|| bad_comm("comm", handle.0))
     }
 }
 

@@ -95,15 +95,16 @@ pub fn call_handler(process: &'static Process, comm: Handle, error: &Error, code
     let (handler, name) = {
         let guard = process.engine.lock();
         let Some(found) = process.comm(&guard, comm) else { return };
-        (process.errhandlers.get(&guard).attached(found.errhandler()), found.name())
+        let name = match found.name() {
+            name if name.is_empty() => format!("a communicator of {} processes without a name", found.size()),
+            name => format!("communicator \"{name}\""),
+        };
+        (process.errhandlers.get(&guard).attached(found.errhandler()), name)
     };
     let (mut word, mut code) = (comm.0, code);
     match handler {
         Errhandler::Return => {}
-        Errhandler::Fatal | Errhandler::Abort => {
-            let object = format!("communicator \"{name}\"");
-            process.fatal(error, Some(&object))
-        }
+        Errhandler::Fatal | Errhandler::Abort => process.fatal(error, Some(&name)),
         Errhandler::User { function, .. } => {
             let address = core::ptr::with_exposed_provenance::<()>(function);
             // SAFETY: the program passed a function of this type to MPI_Comm_create_errhandler; it is not NULL.

@@ -4,13 +4,11 @@
 //! Not here: the algorithms (mpi-coll).
 
 use core::ffi::c_void;
-use std::sync::Arc;
 
 use mpi_coll::Reduction;
-use mpi_comm::Comm;
 use mpi_core::abi;
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_env::Process;
+use mpi_env::{CommRef, Process};
 use mpi_errors::{Error, Result};
 
 use crate::check;
@@ -18,7 +16,8 @@ use crate::cx::{CommView, Cx, TypeRef};
 use crate::errors::Outcome;
 
 /// The process and the whole communicator, once the lock is given up.
-fn enter(cx: Cx, comm: CommView) -> Result<(&'static Process, Arc<Comm>)> {
+#[inline]
+fn enter(cx: Cx, comm: CommView) -> Result<(&'static Process, CommRef<'static>)> {
     let whole = cx.whole_comm(comm.handle)?;
     Ok((cx.process, whole))
 }
