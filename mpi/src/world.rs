@@ -18,10 +18,22 @@ use crate::{Error, Peer, Result};
 pub trait ThreadUse {}
 
 /// Only the thread that initialized MPI uses it (`MPI_THREAD_FUNNELED`); the world cannot leave it.
+///
+/// ```compile_fail
+/// fn on_another_thread(world: mpi::World) {
+///     std::thread::spawn(move || world.barrier());
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Single(PhantomData<*const ()>);
 
 /// Any thread may use MPI at any time (`MPI_THREAD_MULTIPLE`); the world can be shared.
+///
+/// ```
+/// fn on_another_thread(world: mpi::World<mpi::Multiple>) {
+///     std::thread::spawn(move || world.barrier());
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Multiple(());
 

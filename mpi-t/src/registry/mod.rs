@@ -36,6 +36,33 @@ use pvars::Elements;
 pub use pvars::PvarInfo;
 
 /// All variables of one process.
+///
+/// ```
+/// use mpi_t::{Counter, PvarClass, Registry, Value};
+///
+/// mpi_t::instruments! {
+///     /// What a shop tells of itself.
+///     struct Shop: NoObject {
+///         /// Customers who came in.
+///         customers: Counter = { name: "shop_customers", class: Counter, type: u64, unit: "people", category: "shop" },
+///     }
+/// }
+///
+/// // The program.
+/// let (registry, shop) = (Registry::new(), Shop::detached());
+/// registry.register(shop)?;
+/// shop.customers.add(100);
+///
+/// // The tool.
+/// registry.init_thread()?;
+/// let index = registry.pvar_get_index("shop_customers", PvarClass::Counter as i32)?;
+/// let session = registry.pvar_session_create()?;
+/// let (handle, _) = registry.pvar_handle_alloc(session, index, None)?;
+/// registry.pvar_start(session, handle)?;
+/// shop.customers.add(3);
+/// assert_eq!(registry.pvar_read(session, handle)?, Value::U64(3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Registry {
     initializations: AtomicUsize,
