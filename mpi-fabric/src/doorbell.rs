@@ -9,6 +9,8 @@
 //!
 //! Invariant: `waiters` counts live [`Ticket`]s. Not here: what is polled (`ring`), the process lock (above).
 
+#[cfg(all(loom, test))]
+mod model;
 #[cfg(not(loom))]
 mod policy;
 mod protocol;

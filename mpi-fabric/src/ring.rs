@@ -15,12 +15,16 @@
 //! The memory is behind [`RingMemory`], so that loom can check the same code. Not here: who wakes the receiver
 //! (`doorbell`).
 
+#[cfg(not(loom))]
 mod mapped;
+#[cfg(all(loom, test))]
+mod model;
 
 use crate::layout::LINE;
 use crate::record::{FirstWord, Full, HEAD_BYTES, Payload, RecordHead, WRAP_WORD, record_bytes};
 use crate::sync::{AtomicU64, Ordering};
 
+#[cfg(not(loom))]
 pub(crate) use mapped::MappedRing;
 
 /// Bytes after a record that stay free in its lap: the next head's line, and the line zeroed ahead.
@@ -51,8 +55,8 @@ pub(crate) trait RingMemory {
 
 /// The longest record, in bytes with its head, for a ring of `bytes`.
 ///
-/// A quarter: in a drained ring at most a quarter is not yet reported back, at most a record's length and the spare is
-/// lost before a wrap, and the record and its spare follow; together that is less than the ring.
+/// A quarter: in a drained ring at most a quarter is not yet reported back, less than a record and the spare is lost before
+/// a wrap, and the record and its spare follow. With twelve lines or more that is no more than the ring.
 pub(crate) fn longest_record(bytes: usize) -> usize {
     bytes / 4 / LINE * LINE
 }

@@ -38,24 +38,14 @@ impl RingMemory for MappedRing {
     #[inline(always)]
     fn credit(&self) -> &AtomicU64 {
         // SAFETY: the first word of the control lines, mapped and aligned by `new`'s contract.
-        #[cfg(not(loom))]
-        unsafe {
-            AtomicU64::from_ptr(self.data.as_ptr().sub(CONTROL).cast())
-        }
-        #[cfg(loom)]
-        unreachable!("loom has no mapped memory")
+        unsafe { AtomicU64::from_ptr(self.data.as_ptr().sub(CONTROL).cast()) }
     }
 
     #[inline(always)]
     unsafe fn word(&self, at: usize) -> &AtomicU64 {
         debug_assert!(at.is_multiple_of(8) && at < self.bytes);
         // SAFETY: inside the mapping and aligned, by the caller's contract.
-        #[cfg(not(loom))]
-        unsafe {
-            AtomicU64::from_ptr(self.data.as_ptr().add(at).cast())
-        }
-        #[cfg(loom)]
-        unreachable!("loom has no mapped memory, nor a word {at} of it")
+        unsafe { AtomicU64::from_ptr(self.data.as_ptr().add(at).cast()) }
     }
 
     #[inline(always)]

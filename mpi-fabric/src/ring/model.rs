@@ -1,0 +1,149 @@
+//! Loom models of the ring: every interleaving, and every value that the memory model lets a load return.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p mpi-fabric --release --lib loom`
+
+use loom::thread;
+
+use super::{Consumer, Producer, RingMemory, longest_record};
+use crate::layout::LINE;
+use crate::record::{Payload, RecordHead};
+use crate::sync::{AtomicU64, Ordering};
+
+/// Short enough for loom, long enough for the guarantee of `longest_record`.
+const BYTES: usize = 12 * LINE;
+
+/// A ring of loom's atomics.
+struct Words {
+    data: Vec<AtomicU64>,
+    credit: AtomicU64,
+}
+
+type Ring = loom::sync::Arc<Words>;
+
+fn ring(reported: u64) -> Ring {
+    let data = (0..BYTES / 8).map(|_| AtomicU64::new(0)).collect();
+    loom::sync::Arc::new(Words { data, credit: AtomicU64::new(reported) })
+}
+
+impl RingMemory for Ring {
+    fn bytes(&self) -> usize {
+        BYTES
+    }
+
+    fn credit(&self) -> &AtomicU64 {
+        &self.credit
+    }
+
+    unsafe fn word(&self, at: usize) -> &AtomicU64 {
+        assert!(at.is_multiple_of(8));
+        &self.data[at / 8]
+    }
+
+    unsafe fn fill(&self, at: usize, len: usize, fill: impl FnOnce(&mut [u8])) {
+        let mut bytes = vec![0; len];
+        fill(&mut bytes);
+        // SAFETY: the caller's contract is the same.
+        unsafe { self.write(at, &bytes) };
+    }
+
+    unsafe fn write(&self, at: usize, src: &[u8]) {
+        for (i, chunk) in src.chunks(8).enumerate() {
+            let mut bytes = [0; 8];
+            bytes[..chunk.len()].copy_from_slice(chunk);
+            self.data[at / 8 + i].store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+        }
+    }
+
+    unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
+        let words: Vec<u64> = (0..len.div_ceil(8)).map(|i| self.data[at / 8 + i].load(Ordering::Relaxed)).collect();
+        view(Payload::from_words(&words, len))
+    }
+}
+
+/// Both ends, as if `start` bytes had already gone through.
+fn ends(start: usize) -> (Producer<Ring>, Consumer<Ring>) {
+    let ring = ring(start as u64);
+    let (mut producer, mut consumer) = (Producer::new(ring.clone()), Consumer::new(ring));
+    (producer.pos, producer.consumed) = (start, start as u64);
+    (consumer.pos, consumer.reported) = (start, start as u64);
+    (producer, consumer)
+}
+
+fn push(producer: &mut Producer<Ring>, number: u64, words: usize) {
+    let head = RecordHead { kind: 1, a: number, b: !number, ..Default::default() };
+    let payload: Vec<u8> = (0..words as u64).flat_map(|i| (number * 100 + i).to_le_bytes()).collect();
+    while !producer.fits(payload.len()) {
+        if producer.grow(payload.len()).is_err() {
+            thread::yield_now();
+        }
+    }
+    assert!(producer.try_push(&head, &payload).is_ok());
+}
+
+fn receive(consumer: &mut Consumer<Ring>, next: &mut u64, until: u64) {
+    while *next < until {
+        let polled = consumer.poll(2, |head, payload| {
+            assert_eq!((head.kind, head.a, head.b), (1, *next, !*next));
+            for i in 0..payload.len() / 8 {
+                assert_eq!(payload.word(i), *next * 100 + i as u64);
+            }
+            *next += 1;
+        });
+        if polled.expect("a correct sender writes only records") == 0 {
+            thread::yield_now();
+        }
+    }
+}
+
+fn model(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(body);
+}
+
+#[test]
+fn loom_records_arrive_whole_and_in_order() {
+    model(3, || {
+        let (mut producer, mut consumer) = ends(0);
+        let sender = thread::spawn(move || {
+            push(&mut producer, 0, 1);
+            push(&mut producer, 1, 5);
+            push(&mut producer, 2, 1);
+        });
+        receive(&mut consumer, &mut 0, 3);
+        sender.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_records_around_the_end_of_the_ring_arrive() {
+    model(3, || {
+        // One more record fits before the spare lines; the next one needs a wrap mark.
+        let (mut producer, mut consumer) = ends(BYTES - 3 * LINE);
+        let sender = thread::spawn(move || {
+            push(&mut producer, 0, 1);
+            push(&mut producer, 1, 1);
+            push(&mut producer, 2, 5);
+        });
+        receive(&mut consumer, &mut 0, 3);
+        sender.join().unwrap();
+    });
+}
+
+#[test]
+fn loom_a_sender_waits_for_room_and_overwrites_nothing_unread() {
+    model(2, || {
+        let (mut producer, mut consumer) = ends(0);
+        let longest = longest_record(BYTES) / 8 - 4;
+        let mut pushed = 0;
+        // Nobody runs yet: fill it until it refuses.
+        while producer.fits(longest * 8) || producer.grow(longest * 8).is_ok() {
+            push(&mut producer, pushed, longest);
+            pushed += 1;
+        }
+        assert!(pushed >= 2);
+        let sender = thread::spawn(move || push(&mut producer, pushed, longest));
+        receive(&mut consumer, &mut 0, pushed + 1);
+        sender.join().unwrap();
+    });
+}
