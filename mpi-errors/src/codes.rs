@@ -1,7 +1,7 @@
 //! Error codes: positive ints that bring back an instance, or at least its class (MPI-5.0, section 9.4).
 //!
 //! A class is a code of its own. An instance's code is `serial << 14 | class`, the serial counting from 1 to 65535
-//! and then anew; the last [`INSTANCES`] texts are kept, so the memory is bounded however many errors occur.
+//! and then anew; the last 4096 texts are kept, so the memory is bounded however many errors occur.
 //! Invariant: `MPI_ERR_LASTCODE < instance code <= LAST_INSTANCE_CODE`, and the class stands in the low 14 bits.
 //! Not here: classes and codes that users add (they will start above [`LAST_INSTANCE_CODE`]).
 
@@ -40,7 +40,7 @@ impl ErrorCodes {
         ErrorCodes { recent: Mutex::new(Recent { serial: 0, texts: Vec::new() }) }
     }
 
-    /// A code for this instance. Its text is kept until [`INSTANCES`] further errors have occurred, its class for ever.
+    /// A code for this instance. Its text is kept until 4096 further errors have occurred, its class for ever.
     #[cold]
     pub fn code_for(&self, error: &Error) -> i32 {
         let class = if classes::name(error.class()).is_some() { error.class() } else { MPI_ERR_UNKNOWN };

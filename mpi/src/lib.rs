@@ -4,18 +4,16 @@
 //!   into a report that ends the job.
 //! - [`Peer`]: messages to and from one process, or from any. `collective`: calls of all processes.
 //! - [`tool`]: control and performance variables, before, while and after MPI is initialized.
-//! - [`core`], [`errors`], [`t`], [`datatype`], [`fabric`], [`p2p`], [`comm`], [`coll`], [`env`]: the crates underneath.
+//! - [`core`], [`errors`], [`t`], [`datatype`], [`fabric`], [`p2p`], [`comm`], [`coll`], [`mod@env`]: the crates underneath.
 //!
 //! ```no_run
-//! fn main() {
-//!     mpi::run(|world| {
-//!         let next = (world.rank() + 1) % world.size();
-//!         world.process(next).send(&[world.rank()], 0)?;
-//!         let (from, _) = world.any().receive::<u32>(0)?;
-//!         println!("rank {} heard of {:?}", world.rank(), from);
-//!         world.barrier()
-//!     })
-//! }
+//! mpi::run(|world| {
+//!     let next = (world.rank() + 1) % world.size();
+//!     world.process(next).send(&[world.rank()], 0)?;
+//!     let (from, _) = world.any().receive::<u32>(0)?;
+//!     println!("rank {} heard of {:?}", world.rank(), from);
+//!     world.barrier()
+//! });
 //! ```
 //!
 //! A panic ends the job: the other processes would wait for ever for this one.
