@@ -7,6 +7,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 use mpi_core::{Status, abi};
+use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
 
 /// Where a result goes: an address that is not NULL.
@@ -317,6 +318,12 @@ pub unsafe fn store_text(address: *mut c_char, room: usize, text: &str) -> usize
 #[inline]
 pub fn is_no_memory(address: *const c_void) -> bool {
     (address as usize) < 16
+}
+
+/// Lets an address that is no memory pass when there are no data.
+#[cold]
+pub fn no_data(name: &'static str, address: *const c_void, count: u64, datatype: &Datatype) -> Result<()> {
+    if count == 0 || datatype.size() == 0 { Ok(()) } else { Err(bad_buffer(name, address)) }
 }
 
 /// A buffer address that is no memory although there are data.

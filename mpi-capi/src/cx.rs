@@ -179,8 +179,8 @@ impl Cx {
         count: u64,
         datatype: &Datatype,
     ) -> Result<SendBuf<'static>> {
-        if check::is_no_memory(address) && count != 0 && datatype.size() != 0 {
-            return Err(check::bad_buffer(name, address));
+        if check::is_no_memory(address) {
+            check::no_data(name, address, count, datatype)?;
         }
         // SAFETY: the program passed a buffer of `count` elements, and leaves it alone until the operation is done.
         Ok(unsafe { SendBuf::new(address.cast(), count, datatype) })
@@ -195,8 +195,8 @@ impl Cx {
         count: u64,
         datatype: &Datatype,
     ) -> Result<RecvBuf<'static>> {
-        if check::is_no_memory(address) && count != 0 && datatype.size() != 0 {
-            return Err(check::bad_buffer(name, address));
+        if check::is_no_memory(address) {
+            check::no_data(name, address, count, datatype)?;
         }
         // SAFETY: as in `send_buffer`.
         Ok(unsafe { RecvBuf::new(address.cast(), count, datatype) })
