@@ -156,7 +156,7 @@ impl<'a> Payload<'a> {
 /// `src..src + n` is readable, `dst..dst + n` writable, and they do not overlap.
 #[inline(always)]
 pub(crate) unsafe fn copy_short(src: *const u8, dst: *mut u8, n: usize) {
-    // SAFETY (all branches): every access lies in `0..n` of both, by the branch's condition; unaligned on purpose.
+    // SAFETY: in all branches every access lies in `0..n` of both, by the branch's condition; unaligned on purpose.
     unsafe {
         if n == 8 {
             dst.cast::<u64>().write_unaligned(src.cast::<u64>().read_unaligned());

@@ -1,4 +1,5 @@
 //! The endpoint API with several ranks as threads.
+#![allow(clippy::unwrap_used)] // a test that cannot go on says so
 
 use std::thread;
 

@@ -1,5 +1,6 @@
 //! Running `mpiexec` in tests, with a check after every run that no process of the job is left.
 #![allow(unsafe_code)] // kill and waitpid, which the standard library does not have
+#![allow(clippy::unwrap_used)] // a test that cannot go on says so
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
