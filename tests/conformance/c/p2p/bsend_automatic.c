@@ -20,7 +20,7 @@ int main(int argc, char **argv)
         MPI_Send(NULL, 0, MPI_BYTE, 1, MESSAGES, MPI_COMM_WORLD);
         ok(MPI_Buffer_detach(&given, &back));
         check(given == MPI_BUFFER_AUTOMATIC);
-        check_class(MPI_Bsend(data, LENGTH, MPI_BYTE, 1, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+        check_class(MPI_Bsend(data, LENGTH, MPI_BYTE, 1, MESSAGES + 1, MPI_COMM_WORLD), MPI_ERR_BUFFER);
     } else if (rank == 1) {
         MPI_Recv(NULL, 0, MPI_BYTE, 0, MESSAGES, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         for (int i = MESSAGES - 1; i >= 0; i--) {
