@@ -73,7 +73,7 @@ impl Endpoint {
     ///
     /// `Full` says: no room now; poll, so that nobody waits in a circle, and try again. Panics if `dest` is not a rank
     /// or the payload longer than [`Self::max_payload`].
-    #[inline]
+    #[inline(always)] // on the path of every short message
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
         let output = &mut self.outputs[dest as usize];
         if output.ring.try_push(head, payload).is_err() {

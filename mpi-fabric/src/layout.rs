@@ -88,9 +88,6 @@ pub mod block {
     pub const BYTES: usize = 0x2_0000;
 }
 
-/// Offset in a rank's block of the first flight recorder entry; the line before it holds the number of the last call.
-pub const RANK_ENTRIES_AT: usize = block::RECORDER + LINE;
-
 const _: () = assert!(block::RECORDER + block::RECORDER_BYTES <= block::INSTRUMENTS);
 const _: () = assert!(block::INSTRUMENTS + block::INSTRUMENTS_BYTES <= block::TRANSFERS);
 const _: () = assert!(block::TRANSFERS + block::TRANSFER_SLOTS * LINE <= block::BYTES);

@@ -78,11 +78,6 @@ impl Mapping {
         Ok(Mapping { base, bytes, kept: AtomicUsize::new(0) })
     }
 
-    #[inline(always)]
-    pub(crate) fn base(&self) -> NonNull<u8> {
-        self.base
-    }
-
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

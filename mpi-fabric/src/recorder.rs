@@ -6,10 +6,11 @@
 //!
 //! Format: see `FORMAT.md`, section "Flight recorder".
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::layout::{RANK_ENTRIES_AT, block};
+use crate::layout::{LINE, block};
 use crate::mapping::Mapping;
 use crate::sync::AtomicU64;
 
@@ -20,14 +21,23 @@ const ENTRY_BYTES: usize = 32;
 /// Set in the first word of an entry once the call has returned.
 const ENDED: u64 = 1 << 16;
 
-const _: () = assert!(RANK_ENTRIES_AT + ENTRIES as usize * ENTRY_BYTES <= block::RECORDER + block::RECORDER_BYTES);
+/// Offset of the first entry; the line before it holds the number of the last call.
+const ENTRIES_AT: usize = LINE;
+
+const _: () = assert!(ENTRIES_AT + ENTRIES as usize * ENTRY_BYTES <= block::RECORDER_BYTES);
 
 /// A rank's recorder. Thread-safe, async-signal-safe; cheap to clone.
 #[derive(Clone)]
 pub struct Recorder {
-    mapping: Arc<Mapping>,
-    block_at: usize,
+    /// The recorder's begin in the rank's block.
+    base: NonNull<u8>,
+    _mapping: Arc<Mapping>,
 }
+
+// SAFETY: `base` leads into the mapping, which is held; what lies there is accessed as atomics only.
+unsafe impl Send for Recorder {}
+// SAFETY: as above.
+unsafe impl Sync for Recorder {}
 
 /// Which entry a call has, for [`Recorder::leave`].
 #[derive(Clone, Copy, Debug)]
@@ -54,45 +64,55 @@ pub struct Call {
 
 impl Recorder {
     pub(crate) fn new(mapping: Arc<Mapping>, block_at: usize) -> Recorder {
-        // Bounds are checked here once, for all accesses in `word`.
-        mapping.at(block_at, block::BYTES);
-        Recorder { mapping, block_at }
+        Recorder { base: mapping.at(block_at + block::RECORDER, block::RECORDER_BYTES), _mapping: mapping }
     }
 
     #[inline(always)]
     fn next(&self) -> &AtomicU64 {
-        self.word(block::RECORDER)
+        self.word(0)
     }
 
     #[inline(always)]
-    fn word(&self, offset_in_block: usize) -> &AtomicU64 {
-        // SAFETY: the block was checked in `new`, the callers' offsets lie inside it and are multiples of 8, and the
-        // mapping lives as long as `self`.
-        unsafe { AtomicU64::from_ptr(self.mapping.base().add(self.block_at + offset_in_block).cast().as_ptr()) }
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        debug_assert!(offset.is_multiple_of(8) && offset < block::RECORDER_BYTES);
+        // SAFETY: `new` checked the whole recorder, the offsets are `next`'s and those of `entry`'s words, all inside it
+        // and multiples of 8; the mapping lives as long as `self`.
+        unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(offset).cast()) }
     }
 
     #[inline(always)]
     fn entry(&self, sequence: u64) -> usize {
-        RANK_ENTRIES_AT + (sequence % ENTRIES) as usize * ENTRY_BYTES
+        ENTRIES_AT + (sequence % ENTRIES) as usize * ENTRY_BYTES
     }
 
-    /// Records that a call begins. A few nanoseconds.
-    #[inline]
-    pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Mark {
-        let sequence = self.next().load(Ordering::Relaxed) + 1;
+    #[inline(always)]
+    fn write(&self, function: u16, ended: u64, comm: u32, peer: i32, tag: i32, count: u64) -> Mark {
+        let sequence = self.next().load(Ordering::Relaxed).wrapping_add(1);
         self.next().store(sequence, Ordering::Relaxed);
         let at = self.entry(sequence);
         self.word(at + 8).store((peer as u32 as u64) << 32 | comm as u64, Ordering::Relaxed);
         self.word(at + 16).store(tag as u32 as u64, Ordering::Relaxed);
         self.word(at + 24).store(count, Ordering::Relaxed);
-        let first = sequence << 17 | function as u64;
-        // Release pairs with the Acquire in `calls`.
+        let first = sequence << 17 | ended | function as u64;
+        // Release pairs with the Acquire in `call`.
         self.word(at).store(first, Ordering::Release);
         Mark(first)
     }
 
+    /// Records a call that cannot wait, as begun and returned in one. Needs no [`Self::leave`].
+    #[inline(always)]
+    pub fn note(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
+        self.write(function, ENDED, comm, peer, tag, count);
+    }
+
+    /// Records that a call begins. A few nanoseconds.
+    #[inline(always)]
+    pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Mark {
+        self.write(function, 0, comm, peer, tag, count)
+    }
+
     /// Records that the call has returned.
-    #[inline]
+    #[inline(always)]
     pub fn leave(&self, mark: Mark) {
         let first = self.word(self.entry(mark.0 >> 17));
         // A call inside this one may have taken the entry over, 64 calls later: then it is not ours any more.
@@ -105,6 +125,7 @@ impl Recorder {
     /// The recorded calls, oldest first. Entries that do not make sense are left out: the rank may be writing, or broken.
     pub fn calls(&self) -> Vec<Call> {
         let last = self.next().load(Ordering::Relaxed);
+        // The number is the rank's word: any value, so no arithmetic on it may overflow.
         let first = last.saturating_sub(ENTRIES - 1).max(1);
         (first..=last).filter_map(|sequence| self.call(sequence)).collect()
     }
@@ -115,7 +136,7 @@ impl Recorder {
         let first = self.word(at).load(Ordering::Acquire);
         let [second, third, count] = [8, 16, 24].map(|offset| self.word(at + offset).load(Ordering::Acquire));
         let again = self.word(at).load(Ordering::Relaxed);
-        let whole = first >> 17 == sequence && (first | ENDED) == (again | ENDED);
+        let whole = first >> 17 == sequence << 17 >> 17 && (first | ENDED) == (again | ENDED);
         whole.then_some(Call {
             sequence,
             function: first as u16,

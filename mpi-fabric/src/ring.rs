@@ -8,8 +8,8 @@
 //!
 //! Invariants:
 //! - at the receiver's position there is 0, a complete record, or a wrap mark, and nothing is ever published behind a 0;
-//! - every record leaves [`SPARE`] bytes before the end of the ring, so that the line of the next head and the one
-//!   after it, which the sender zeroes ahead of need, belong to the same lap; what does not fit gets a wrap mark;
+//! - every record leaves [`SPARE`] bytes before the end of the ring, so that the line of the next head belongs to the
+//!   same lap; what does not fit gets a wrap mark;
 //! - a ring that was drained takes the longest record, whatever the positions: see [`longest_record`].
 //!
 //! The memory is behind [`RingMemory`], so that loom can check the same code. Not here: who wakes the receiver
@@ -27,8 +27,8 @@ use crate::sync::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 pub(crate) use mapped::MappedRing;
 
-/// Bytes after a record that stay free in its lap: the next head's line, and the line zeroed ahead.
-const SPARE: usize = 2 * LINE;
+/// Bytes after a record that stay free in its lap: the next head's line.
+const SPARE: usize = LINE;
 
 /// What a ring lies in. Positions are offsets in bytes, multiples of 8.
 pub(crate) trait RingMemory {
@@ -56,7 +56,7 @@ pub(crate) trait RingMemory {
 /// The longest record, in bytes with its head, for a ring of `bytes`.
 ///
 /// A quarter: in a drained ring at most a quarter is not yet reported back, less than a record and the spare is lost before
-/// a wrap, and the record and its spare follow. With twelve lines or more that is no more than the ring.
+/// a wrap, and the record and its spare follow. With eight lines or more that is no more than the ring.
 pub(crate) fn longest_record(bytes: usize) -> usize {
     bytes / 4 / LINE * LINE
 }
@@ -152,10 +152,18 @@ impl<M: RingMemory> Producer<M> {
             write(memory, at + HEAD_BYTES);
             // Release pairs with the Acquire in `Consumer::poll`: it publishes head, payload and the next 0.
             memory.word(at).store(FirstWord::new(head.kind, head.flags, len).0, Ordering::Release);
-            // Ahead of need, and after the record is on its way: fetching this line must not delay a later record.
-            memory.word(next + LINE).store(0, Ordering::Relaxed);
         }
-        self.zeroed = next + LINE;
+        // Ahead of need, and after the record is on its way: where the head after the next one will be, if the next record
+        // is as long as this one. Fetching that line from the receiver's cache would delay the next record otherwise,
+        // since stores become visible in order (measured: 150 against 250 ns for a half round trip).
+        let ahead = next + (next - at);
+        if ahead <= self.stop {
+            // SAFETY: `ahead + SPARE` is at most what `grow` found to be free and in this lap.
+            unsafe { memory.word(ahead).store(0, Ordering::Relaxed) };
+            self.zeroed = ahead;
+        } else {
+            self.zeroed = usize::MAX;
+        }
         self.pos = next;
     }
 

@@ -10,7 +10,7 @@ use crate::record::{Payload, RecordHead};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Short enough for loom, long enough for the guarantee of `longest_record`.
-const BYTES: usize = 12 * LINE;
+const BYTES: usize = 8 * LINE;
 
 /// A ring of loom's atomics.
 struct Words {
@@ -118,8 +118,8 @@ fn loom_records_arrive_whole_and_in_order() {
 #[test]
 fn loom_records_around_the_end_of_the_ring_arrive() {
     model(3, || {
-        // One more record fits before the spare lines; the next one needs a wrap mark.
-        let (mut producer, mut consumer) = ends(BYTES - 3 * LINE);
+        // One more record fits before the spare line; the next one needs a wrap mark.
+        let (mut producer, mut consumer) = ends(BYTES - 2 * LINE);
         let sender = thread::spawn(move || {
             push(&mut producer, 0, 1);
             push(&mut producer, 1, 1);
