@@ -43,6 +43,8 @@ pub enum Kind {
     File = 10,
     /// `MPI_Session`
     Session = 11,
+    /// `MPI_Request` of an operation that was over when it was started
+    Sent = 12,
     /// `MPI_T_cvar_handle`
     Cvar = 16,
     /// `MPI_T_pvar_handle`
@@ -70,6 +72,7 @@ impl Kind {
             9 => Kind::Win,
             10 => Kind::File,
             11 => Kind::Session,
+            12 => Kind::Sent,
             16 => Kind::Cvar,
             17 => Kind::Pvar,
             18 => Kind::PvarSession,
@@ -111,6 +114,12 @@ impl Handle {
         Kind::from_bits((self.0 >> KIND_SHIFT) as u8)
     }
 
+    /// Whether the word packs this kind.
+    #[inline]
+    pub const fn is(self, kind: Kind) -> bool {
+        self.0 >> KIND_SHIFT == kind as usize
+    }
+
     /// The slot index packed into the word.
     #[inline]
     pub const fn index(self) -> u32 {
@@ -143,7 +152,7 @@ mod tests {
 
     #[test]
     fn forged_words_have_no_kind() {
-        for word in [0usize, 1, 4095, 4096, usize::MAX, 0xffff << 48, 12 << 57] {
+        for word in [0usize, 1, 4095, 4096, usize::MAX, 0xffff << 48, 13 << 57] {
             assert_eq!(Handle(word).kind(), None, "{word:#x}");
         }
     }

@@ -5,7 +5,7 @@
 //! Invariant: a request whose completion was given out is gone from the table.
 
 use mpi_core::abi::{MPI_ERR_REQUEST, MPI_REQUEST_NULL};
-use mpi_core::{Guard, Handle};
+use mpi_core::{Guard, Handle, Kind, Status};
 use mpi_errors::{Error, Result};
 
 use crate::core::{Core, State};
@@ -41,16 +41,13 @@ impl Engine {
     }
 
     /// How a request stands, leaving it as it is.
-    pub fn request_get_status(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<mpi_core::Status>> {
+    pub fn request_get_status(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<Status>> {
         if request == NULL {
-            return Ok(Some(mpi_core::Status::EMPTY));
+            return Ok(Some(Status::EMPTY));
         }
         let state = self.state.get_mut(guard);
         state.progress()?;
-        match state.core.requests.get(request) {
-            None => Err(no_such_request(request)),
-            Some(found) => Ok(found.is_done().then_some(found.status)),
-        }
+        state.core.status_if_done(request).ok_or_else(|| no_such_request(request))
     }
 
     /// Waits for one of several. `None` when all are null; else the index of the one, and its completion.
@@ -152,7 +149,7 @@ impl Engine {
         let state = self.state.get_mut(guard);
         state.progress()?;
         let core = &mut state.core;
-        let done = |request: &Handle| *request == NULL || core.requests.get(*request).is_some_and(Request::is_done);
+        let done = |request: &Handle| *request == NULL || matches!(core.status_if_done(*request), Some(Some(_)));
         if !requests.iter().all(done) {
             return Ok(false);
         }
@@ -172,13 +169,10 @@ impl Engine {
     /// Gives a request up: it completes by itself (MPI-4.1, 3.7.3).
     pub fn request_free(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         let core = &mut self.state.get_mut(guard).core;
-        match core.requests.get(request) {
+        match core.take_if_done(request) {
             None => Err(no_such_request(request)),
-            Some(found) if found.is_done() => {
-                core.requests.remove(request);
-                Ok(())
-            }
-            Some(_) => {
+            Some(Some(_)) => Ok(()),
+            Some(None) => {
                 core.detach(request);
                 Ok(())
             }
@@ -188,7 +182,7 @@ impl Engine {
     /// Asks for an operation to be cancelled; its completion tells whether it was (MPI-4.1, 3.8.4).
     pub fn cancel(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         let state = self.state.get_mut(guard);
-        if state.core.requests.get(request).is_none() {
+        if state.core.request_context(request).is_none() {
             return Err(no_such_request(request));
         }
         state.cancel(request);
@@ -197,13 +191,13 @@ impl Engine {
 
     /// Number of requests that exist now.
     pub fn requests_live(&self, guard: &Guard<'_>) -> usize {
-        self.state.get(guard).core.requests.len()
+        self.state.get(guard).core.requests.len() + self.state.get(guard).core.sent.len()
     }
 
     #[inline]
     fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<()> {
-        let table = &self.state.get(guard).core.requests;
-        match requests.iter().position(|request| *request != NULL && table.get(*request).is_none()) {
+        let core = &self.state.get(guard).core;
+        match requests.iter().position(|request| *request != NULL && core.request_context(*request).is_none()) {
             None => Ok(()),
             Some(index) => Err(no_such_request(requests[index]).arg("index", &index)),
         }
@@ -241,10 +235,41 @@ impl State {
 }
 
 impl Core {
-    /// A request for an operation that is over already.
+    /// A request for a send that is over already.
     #[inline]
-    pub fn completed_request(&mut self, context: u32) -> Result<Handle> {
-        self.requests.insert(Request::done(context)).map_err(|_| too_many_requests())
+    pub fn sent_request(&mut self, context: u32) -> Result<Handle> {
+        self.sent.insert(context).map_err(|_| too_many_requests())
+    }
+
+    /// The context of a request's operation; `None` for no such request.
+    #[inline]
+    pub fn request_context(&self, handle: Handle) -> Option<u32> {
+        match handle.is(Kind::Sent) {
+            true => self.sent.get(handle).copied(),
+            false => self.requests.get(handle).map(|request| request.context),
+        }
+    }
+
+    /// The status of a request, once it is done. `None` for no such request.
+    #[inline]
+    fn status_if_done(&self, handle: Handle) -> Option<Option<Status>> {
+        match handle.is(Kind::Sent) {
+            true => self.sent.get(handle).map(|_| Some(Status::EMPTY)),
+            false => self.requests.get(handle).map(|request| request.is_done().then_some(request.status)),
+        }
+    }
+
+    /// The completion of a request, if it is done; the request is gone then. `None` for no such request.
+    #[inline]
+    pub fn take_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
+        if handle.is(Kind::Sent) {
+            let context = self.sent.remove(handle)?;
+            return Some(Some(Completion { status: Status::EMPTY, error: None, context: Some(context) }));
+        }
+        if !self.requests.get(handle)?.is_done() {
+            return Some(None);
+        }
+        Some(self.requests.remove(handle).map(Request::into_completion))
     }
 }
 

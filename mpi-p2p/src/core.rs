@@ -35,6 +35,8 @@ pub(crate) struct State {
 pub(crate) struct Core {
     pub contexts: Contexts,
     pub requests: Table<Request>,
+    /// Requests of sends that were over when they were started: nothing but their context is left to say.
+    pub sent: Table<u32>,
     /// Messages that a matched probe took, by their handle.
     pub held: Table<Held>,
     /// Records for contexts this process has not made yet.
@@ -109,6 +111,7 @@ impl Core {
         Core {
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
+            sent: Table::new(Kind::Sent),
             held: Table::new(Kind::Message),
             early: HashMap::new(),
             replies: VecDeque::new(),

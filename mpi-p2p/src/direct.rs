@@ -19,9 +19,6 @@ use crate::transfer::{Matched, too_many_requests};
 /// No communicator has this context id: it is odd and the even id below it is never given out.
 const NO_CONTEXT: u32 = u32::MAX;
 
-/// How often a direct receive polls before it is posted: a microsecond or so.
-const POLLS: u32 = 128;
-
 pub(crate) struct Direct {
     /// Context of the receive that waits, or [`NO_CONTEXT`].
     context: u32,
@@ -111,7 +108,7 @@ impl State {
         if let Some(instruments) = instruments {
             instruments.posted_length.raise(1);
         }
-        for _ in 0..POLLS {
+        for _ in 0..self.core.first_polls() {
             match self.endpoint.poll(&mut self.core) {
                 Ok(0) => {}
                 moved => {

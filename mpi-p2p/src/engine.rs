@@ -35,9 +35,6 @@ pub struct Engine {
     size: u32,
 }
 
-/// How often a waiting thread polls before it lets others have the lock.
-const POLLS_PER_TURN: u32 = 64;
-
 impl Engine {
     /// An engine over one rank's endpoint, its instruments placed in `memory`.
     pub fn new(endpoint: Endpoint, lock: Arc<ProcessLock>, memory: &dyn InstrumentMemory) -> Engine {
@@ -172,7 +169,7 @@ impl Engine {
     }
 
     /// Starts a send.
-    #[inline]
+    #[inline(always)] // a handful of instructions around `start_send`
     pub fn isend(
         &self,
         guard: &mut Guard<'_>,
@@ -185,7 +182,7 @@ impl Engine {
         let state = self.state.get_mut(guard);
         match state.start_send(context, dest, tag, buffer, mode)? {
             Started::Under(request) => Ok(request),
-            Started::Complete => state.core.completed_request(context),
+            Started::Complete => state.core.sent_request(context),
         }
     }
 
@@ -264,7 +261,7 @@ impl Engine {
 
     /// The context of a request's operation; `None` when `request` names none.
     pub fn request_context(&self, guard: &Guard<'_>, request: Handle) -> Option<u32> {
-        self.state.get(guard).core.requests.get(request).map(|request| request.context)
+        self.state.get(guard).core.request_context(request)
     }
 
     /// Attaches a buffer for buffered sends.
@@ -332,7 +329,7 @@ impl Engine {
         if let Some(value) = ready(state) {
             return Ok(value);
         }
-        for _ in 0..POLLS_PER_TURN {
+        for _ in 0..state.core.first_polls() {
             if state.progress()? > 0
                 && let Some(value) = ready(state)
             {

@@ -53,8 +53,8 @@ mpi_t::instruments! {
         /// Messages offered to the receiver first, because they are longer than the eager limit.
         pub rendezvous_sent: Counter =
             { name: "p2p_rendezvous_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol" },
-        /// Time that blocking calls spent waiting. A wait counts once it has lasted for 64 polls, some hundred
-        /// nanoseconds; what ends sooner is not waiting.
+        /// Time that blocking calls spent waiting. A wait counts from when it has lasted for its first polls, at most
+        /// 128 and about a microsecond; what ends sooner is not waiting.
         pub time_waited: Timer =
             { name: "p2p_time_waited", class: Timer, type: f64, unit: "seconds", category: "p2p.waiting" },
         /// Waits of blocking calls that lasted long enough to be timed.

@@ -64,6 +64,13 @@ impl Core {
             != 0
     }
 
+    /// How often a waiting call polls at once, before it settles down to wait: a microsecond or so where every process
+    /// has a core, next to nothing where another process needs this one.
+    #[inline]
+    pub fn first_polls(&self) -> u32 {
+        self.settings.wait_spins.get().clamp(2, 128)
+    }
+
     /// A measure of what waits, to see whether a pass moved anything.
     fn pending(&self) -> (usize, usize, usize) {
         (self.backlogged, self.replies.len() + self.matched.len(), self.streams.len() + self.shares.len())

@@ -210,13 +210,4 @@ impl Core {
         }
         (key, message)
     }
-
-    /// The completion of a request, if it is done; the request is gone then. `None` for no such request.
-    #[inline]
-    pub fn take_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
-        if !self.requests.get(handle)?.is_done() {
-            return Some(None);
-        }
-        Some(self.requests.remove(handle).map(Request::into_completion))
-    }
 }

@@ -39,7 +39,7 @@ pub(crate) enum Started {
 
 impl State {
     /// Starts a send; the caller sees to it that the buffer lives until the request is done.
-    #[inline]
+    #[inline(always)] // the mode is a constant in every caller
     pub fn start_send(
         &mut self,
         context_id: u32,

@@ -11,14 +11,14 @@ use crate::errors::Outcome;
 macro_rules! sends {
     ($($blocking:ident, $started:ident: $mode:ident;)*) => {$(
         /// The blocking send of one mode.
-        #[inline]
+        #[inline(always)] // one caller each: the entry point
         pub fn $blocking(cx: Cx, buffer: SendBuf<'_>, dest: i32, tag: i32, comm: CommView) -> Outcome {
             let Cx { process, guard, .. } = cx;
             Ok(process.engine.send(guard, comm.context, dest, tag, buffer, Mode::$mode)?)
         }
 
         /// The non-blocking send of one mode.
-        #[inline]
+        #[inline(always)] // one caller each: the entry point
         pub fn $started(
             cx: Cx,
             buffer: SendBuf<'static>,
