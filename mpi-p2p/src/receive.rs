@@ -11,7 +11,7 @@ use crate::chains::Key;
 use crate::core::{Core, Held, Reply, State, count_received, deliver_stored, user_side};
 use crate::direct::Outcome;
 use crate::message::{Body, Message};
-use crate::request::{Completion, Request, Work};
+use crate::request::{Request, Work};
 use crate::send::unknown_context;
 use crate::transfer::{Matched, too_many_requests};
 use crate::wire;
