@@ -1,5 +1,6 @@
 //! System calls: futex, membarrier, yield. Everything that may be missing says so.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::sync::AtomicU32;
@@ -27,8 +28,11 @@ fn membarrier(command: libc::c_int) -> bool {
 }
 
 /// Lets this process be reached by [`membarrier_all`]; false where the kernel does not offer it.
+///
+/// Asked once per process, whose property it is: with several threads the kernel takes milliseconds for it.
 pub(crate) fn membarrier_register() -> bool {
-    membarrier(MEMBARRIER_REGISTER_GLOBAL_EXPEDITED)
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    *REGISTERED.get_or_init(|| membarrier(MEMBARRIER_REGISTER_GLOBAL_EXPEDITED))
 }
 
 /// Makes every thread of every registered process pass a full memory barrier; false where that is not possible.

@@ -14,9 +14,10 @@ pub struct WaitPolicy {
 pub(crate) const BURST: u32 = 32;
 
 impl WaitPolicy {
-    /// The policy for a job: with a core for every rank poll long; otherwise give the core away at once.
+    /// The policy for a job: with a core for every rank poll for some ten microseconds and yield for some milliseconds;
+    /// otherwise give the core away at once.
     pub fn for_job(ranks: u32, cores: u32) -> WaitPolicy {
-        let (spins, yields) = if ranks <= cores { (8192, 512) } else { (0, 64) };
+        let (spins, yields) = if ranks <= cores { (1024, 4096) } else { (0, 64) };
         WaitPolicy { spins: AtomicU32::new(spins), yields: AtomicU32::new(yields), sleep: AtomicU32::new(1) }
     }
 

@@ -22,7 +22,8 @@
 //! ```
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use super::policy::{BURST, WaitPolicy};
 use super::protocol::{Bell, LinuxKernel};
@@ -59,7 +60,14 @@ struct Shared {
     block_at: usize,
     policy: Arc<WaitPolicy>,
     counts: WaitCounts,
+    /// Above 0 while the core seems to be wanted by others; see `yield_core`.
+    crowded: AtomicU32,
 }
+
+/// A yield that takes longer let another thread run (one that finds nobody takes well under a microsecond).
+const TAKEN: Duration = Duration::from_micros(2);
+/// So many yields in a row that nobody took end the suspicion that the core is shared.
+const QUIET_YIELDS: u32 = 64;
 
 impl Shared {
     fn bell(&self) -> Bell<'_> {
@@ -67,6 +75,27 @@ impl Shared {
             waiters: self.mapping.half(self.block_at + block::WAITERS),
             futex: self.mapping.half(self.block_at + block::FUTEX),
         }
+    }
+
+    /// Gives the core away, and learns from the time it takes whether somebody wanted it. Where somebody does (it may be
+    /// the very rank that is waited for, whatever the number of cores), polling before yielding only delays everybody.
+    fn yield_core(&self) {
+        self.counts.yields.fetch_add(1, Relaxed);
+        if self.policy.spins() == 0 {
+            return crate::os::sched_yield();
+        }
+        let before = Instant::now();
+        crate::os::sched_yield();
+        if before.elapsed() >= TAKEN {
+            self.crowded.store(QUIET_YIELDS, Relaxed);
+        } else if self.crowded() {
+            // Threads that do this at the same time may lose a step; it is a guess anyway.
+            self.crowded.store(self.crowded.load(Relaxed).saturating_sub(1), Relaxed);
+        }
+    }
+
+    fn crowded(&self) -> bool {
+        self.crowded.load(Relaxed) > 0
     }
 }
 
@@ -78,13 +107,22 @@ pub struct Doorbell {
 
 impl Doorbell {
     pub(crate) fn new(mapping: Arc<Mapping>, block_at: usize, policy: Arc<WaitPolicy>) -> Doorbell {
-        Doorbell { shared: Arc::new(Shared { mapping, block_at, policy, counts: WaitCounts::default() }) }
+        Doorbell {
+            shared: Arc::new(Shared {
+                mapping,
+                block_at,
+                policy,
+                counts: WaitCounts::default(),
+                crowded: AtomicU32::new(0),
+            }),
+        }
     }
 
     /// Begins to wait. Make one for every wait and drop it when done.
     #[inline]
     pub fn spell(&self) -> Wait<'_> {
-        Wait { doorbell: self, left: BURST, spun: 0, yielded: 0 }
+        let eager = self.shared.policy.spins() == 0 || self.shared.crowded();
+        Wait { doorbell: self, left: if eager { 2 } else { BURST }, spun: 0, yielded: 0 }
     }
 
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
@@ -148,7 +186,7 @@ impl<'a> Wait<'a> {
     #[cold]
     fn patience(&mut self) -> Spell<'a> {
         let shared = &*self.doorbell.shared;
-        if self.spun < shared.policy.spins() {
+        if self.spun < shared.policy.spins() && !shared.crowded() {
             self.spun += BURST;
             self.left = BURST;
             std::hint::spin_loop();
@@ -157,8 +195,7 @@ impl<'a> Wait<'a> {
         self.left = 1;
         if self.yielded < shared.policy.yields() || !shared.policy.sleeps() {
             self.yielded = self.yielded.saturating_add(1);
-            shared.counts.yields.fetch_add(1, Relaxed);
-            crate::os::sched_yield();
+            shared.yield_core();
             return Spell::Again;
         }
         Spell::Sleep(Ticket { doorbell: self.doorbell, seen: shared.bell().announce(&LinuxKernel), slept: false })
