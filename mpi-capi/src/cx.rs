@@ -132,6 +132,15 @@ impl Cx {
         }
     }
 
+    /// A datatype for as long as the lock is held: all that a buffer needs, and nothing to give up afterwards.
+    #[inline]
+    pub fn lent_datatype(&self, name: &'static str, word: usize) -> Result<&Datatype> {
+        match predefined(word) {
+            Some(datatype) => Ok(datatype),
+            None => lent_datatype(self.process, &self.guard, name, word),
+        }
+    }
+
     /// A reduction operation.
     pub fn op(&self, name: &'static str, word: usize) -> Result<Op> {
         match Op::predefined(word).or_else(|| self.process.ops.get(&self.guard).get(Handle(word))) {
@@ -212,10 +221,18 @@ impl Cx {
 
 #[cold]
 fn own_datatype(process: &Process, guard: &Guard<'_>, name: &'static str, word: usize) -> Result<TypeRef> {
-    match process.datatypes.get(guard).get(Handle(word)) {
-        Some(datatype) => Ok(TypeRef { word, held: Held::Own(Box::new(datatype.clone())) }),
-        None => Err(bad_type(name, word)),
-    }
+    let datatype = lent_datatype(process, guard, name, word)?;
+    Ok(TypeRef { word, held: Held::Own(Box::new(datatype.clone())) })
+}
+
+#[cold]
+fn lent_datatype<'g>(
+    process: &'g Process,
+    guard: &'g Guard<'_>,
+    name: &'static str,
+    word: usize,
+) -> Result<&'g Datatype> {
+    process.datatypes.get(guard).get(Handle(word)).ok_or_else(|| bad_type(name, word))
 }
 
 #[cold]

@@ -157,9 +157,9 @@ pub unsafe extern "C" fn PMPI_Bcast(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
-        let buffer = cx.recv_buffer("buffer", buffer, count, &datatype)?;
+        let buffer = cx.recv_buffer("buffer", buffer, count, datatype)?;
 
         let record = cx.enter(functions::MPI_BCAST, root as i32, 0, count);
         record.end(imp::coll::bcast(cx, buffer, root, comm))
@@ -179,9 +179,9 @@ pub unsafe extern "C" fn PMPI_Bcast_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
-        let buffer = cx.recv_buffer("buffer", buffer, count, &datatype)?;
+        let buffer = cx.recv_buffer("buffer", buffer, count, datatype)?;
 
         let record = cx.enter(functions::MPI_BCAST_C, root as i32, 0, count);
         record.end(imp::coll::bcast(cx, buffer, root, comm))

@@ -24,10 +24,10 @@ pub unsafe extern "C" fn PMPI_Bsend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_BSEND, dest as i32, tag, count);
         record.end(imp::send::bsend(cx, buf, dest, tag, comm))
@@ -48,10 +48,10 @@ pub unsafe extern "C" fn PMPI_Bsend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_BSEND_C, dest as i32, tag, count);
         record.end(imp::send::bsend(cx, buf, dest, tag, comm))
@@ -161,11 +161,11 @@ pub unsafe extern "C" fn PMPI_Ibsend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_IBSEND, dest as i32, tag, count);
         imp::send::ibsend(cx, buf, dest, tag, comm, request)
@@ -187,11 +187,11 @@ pub unsafe extern "C" fn PMPI_Ibsend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_IBSEND_C, dest as i32, tag, count);
         imp::send::ibsend(cx, buf, dest, tag, comm, request)
@@ -233,10 +233,10 @@ pub unsafe extern "C" fn PMPI_Imrecv(
 ) -> c_int {
     entry::running(functions::MPI_IMRECV, 0, |cx| {
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_IMRECV, -1, 0, count);
         imp::receive::imrecv(cx, buf, message, request)
@@ -254,10 +254,10 @@ pub unsafe extern "C" fn PMPI_Imrecv_c(
 ) -> c_int {
     entry::running(functions::MPI_IMRECV_C, 0, |cx| {
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_IMRECV_C, -1, 0, count);
         imp::receive::imrecv(cx, buf, message, request)
@@ -301,11 +301,11 @@ pub unsafe extern "C" fn PMPI_Irecv(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let source = cx.source("source", source)?;
         let tag = check::any_tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_IRECV, source as i32, tag, count);
         imp::receive::irecv(cx, buf, source, tag, comm, request)
@@ -327,11 +327,11 @@ pub unsafe extern "C" fn PMPI_Irecv_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let source = cx.source("source", source)?;
         let tag = check::any_tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_IRECV_C, source as i32, tag, count);
         imp::receive::irecv(cx, buf, source, tag, comm, request)
@@ -353,11 +353,11 @@ pub unsafe extern "C" fn PMPI_Irsend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_IRSEND, dest as i32, tag, count);
         imp::send::irsend(cx, buf, dest, tag, comm, request)
@@ -379,11 +379,11 @@ pub unsafe extern "C" fn PMPI_Irsend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_IRSEND_C, dest as i32, tag, count);
         imp::send::irsend(cx, buf, dest, tag, comm, request)
@@ -405,11 +405,11 @@ pub unsafe extern "C" fn PMPI_Isend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_ISEND, dest as i32, tag, count);
         imp::send::isend(cx, buf, dest, tag, comm, request)
@@ -431,11 +431,11 @@ pub unsafe extern "C" fn PMPI_Isend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_ISEND_C, dest as i32, tag, count);
         imp::send::isend(cx, buf, dest, tag, comm, request)
@@ -457,11 +457,11 @@ pub unsafe extern "C" fn PMPI_Issend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_ISSEND, dest as i32, tag, count);
         imp::send::issend(cx, buf, dest, tag, comm, request)
@@ -483,11 +483,11 @@ pub unsafe extern "C" fn PMPI_Issend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         cx.note(functions::MPI_ISSEND_C, dest as i32, tag, count);
         imp::send::issend(cx, buf, dest, tag, comm, request)
@@ -527,10 +527,10 @@ pub unsafe extern "C" fn PMPI_Mrecv(
 ) -> c_int {
     entry::running(functions::MPI_MRECV, 0, |cx| {
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_MRECV, -1, 0, count);
         record.end(imp::receive::mrecv(cx, buf, message, status))
@@ -548,10 +548,10 @@ pub unsafe extern "C" fn PMPI_Mrecv_c(
 ) -> c_int {
     entry::running(functions::MPI_MRECV_C, 0, |cx| {
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_MRECV_C, -1, 0, count);
         record.end(imp::receive::mrecv(cx, buf, message, status))
@@ -588,11 +588,11 @@ pub unsafe extern "C" fn PMPI_Recv(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let source = cx.source("source", source)?;
         let tag = check::any_tag("tag", tag)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_RECV, source as i32, tag, count);
         record.end(imp::receive::recv(cx, buf, source, tag, comm, status))
@@ -614,11 +614,11 @@ pub unsafe extern "C" fn PMPI_Recv_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let source = cx.source("source", source)?;
         let tag = check::any_tag("tag", tag)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_RECV_C, source as i32, tag, count);
         record.end(imp::receive::recv(cx, buf, source, tag, comm, status))
@@ -660,10 +660,10 @@ pub unsafe extern "C" fn PMPI_Rsend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_RSEND, dest as i32, tag, count);
         record.end(imp::send::rsend(cx, buf, dest, tag, comm))
@@ -684,10 +684,10 @@ pub unsafe extern "C" fn PMPI_Rsend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_RSEND_C, dest as i32, tag, count);
         record.end(imp::send::rsend(cx, buf, dest, tag, comm))
@@ -708,10 +708,10 @@ pub unsafe extern "C" fn PMPI_Send(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_SEND, dest as i32, tag, count);
         record.end(imp::send::send(cx, buf, dest, tag, comm))
@@ -732,10 +732,10 @@ pub unsafe extern "C" fn PMPI_Send_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_SEND_C, dest as i32, tag, count);
         record.end(imp::send::send(cx, buf, dest, tag, comm))
@@ -762,16 +762,16 @@ pub unsafe extern "C" fn PMPI_Sendrecv(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let sendcount = check::count("sendcount", sendcount as i64)?;
-        let sendtype = cx.datatype("sendtype", sendtype)?;
+        let sendtype = cx.lent_datatype("sendtype", sendtype)?;
         let dest = cx.dest("dest", dest)?;
         let sendtag = check::tag("sendtag", sendtag)?;
         let recvcount = check::count("recvcount", recvcount as i64)?;
-        let recvtype = cx.datatype("recvtype", recvtype)?;
+        let recvtype = cx.lent_datatype("recvtype", recvtype)?;
         let source = cx.source("source", source)?;
         let recvtag = check::any_tag("recvtag", recvtag)?;
         let status = check::status_out("status", status)?;
-        let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, &sendtype)?;
-        let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, &recvtype)?;
+        let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, sendtype)?;
+        let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, recvtype)?;
 
         let record = cx.enter(functions::MPI_SENDRECV, dest as i32, sendtag, sendcount);
         record.end(imp::receive::sendrecv(cx, sendbuf, dest, sendtag, recvbuf, source, recvtag, comm, status))
@@ -798,16 +798,16 @@ pub unsafe extern "C" fn PMPI_Sendrecv_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let sendcount = check::count("sendcount", sendcount as i64)?;
-        let sendtype = cx.datatype("sendtype", sendtype)?;
+        let sendtype = cx.lent_datatype("sendtype", sendtype)?;
         let dest = cx.dest("dest", dest)?;
         let sendtag = check::tag("sendtag", sendtag)?;
         let recvcount = check::count("recvcount", recvcount as i64)?;
-        let recvtype = cx.datatype("recvtype", recvtype)?;
+        let recvtype = cx.lent_datatype("recvtype", recvtype)?;
         let source = cx.source("source", source)?;
         let recvtag = check::any_tag("recvtag", recvtag)?;
         let status = check::status_out("status", status)?;
-        let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, &sendtype)?;
-        let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, &recvtype)?;
+        let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, sendtype)?;
+        let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, recvtype)?;
 
         let record = cx.enter(functions::MPI_SENDRECV_C, dest as i32, sendtag, sendcount);
         record.end(imp::receive::sendrecv(cx, sendbuf, dest, sendtag, recvbuf, source, recvtag, comm, status))
@@ -831,13 +831,13 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let sendtag = check::tag("sendtag", sendtag)?;
         let source = cx.source("source", source)?;
         let recvtag = check::any_tag("recvtag", recvtag)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_SENDRECV_REPLACE, dest as i32, sendtag, count);
         record.end(imp::receive::sendrecv_replace(cx, buf, dest, sendtag, source, recvtag, comm, status))
@@ -861,13 +861,13 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let sendtag = check::tag("sendtag", sendtag)?;
         let source = cx.source("source", source)?;
         let recvtag = check::any_tag("recvtag", recvtag)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_SENDRECV_REPLACE_C, dest as i32, sendtag, count);
         record.end(imp::receive::sendrecv_replace(cx, buf, dest, sendtag, source, recvtag, comm, status))
@@ -888,10 +888,10 @@ pub unsafe extern "C" fn PMPI_Ssend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_SSEND, dest as i32, tag, count);
         record.end(imp::send::ssend(cx, buf, dest, tag, comm))
@@ -912,10 +912,10 @@ pub unsafe extern "C" fn PMPI_Ssend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.datatype("datatype", datatype)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
-        let buf = cx.send_buffer("buf", buf, count, &datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_SSEND_C, dest as i32, tag, count);
         record.end(imp::send::ssend(cx, buf, dest, tag, comm))

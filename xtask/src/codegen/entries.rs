@@ -12,6 +12,9 @@ use crate::{Failure, Result};
 /// The check that makes a whole of an address and the count and datatype that follow it.
 const BUFFER_CHECKS: [&str; 2] = ["cx.send_buffer", "cx.recv_buffer"];
 
+/// The check that looks a datatype up.
+const DATATYPE_CHECK: &str = "cx.datatype";
+
 /// The text of the file of one chapter.
 pub fn chapter(spec: &Spec, chapter: &str) -> Result<String> {
     let mut text = format!(
@@ -133,14 +136,19 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         _ => (1, *index),
     });
     let mut absorbed = vec![false; function.parameters.len()];
+    for index in 0..function.parameters.len() {
+        if check_of(spec, &function.parameters[index]).is_some_and(|check| BUFFER_CHECKS.contains(&check)) {
+            let (count, datatype) = description(spec, function, index)?;
+            (absorbed[count], absorbed[datatype]) = (true, true);
+        }
+    }
     for (index, parameter) in order {
         let (name, quoted) = (rust_name(parameter), &parameter.name);
         let Some(check) = check_of(spec, parameter) else { continue };
         let value = if BUFFER_CHECKS.contains(&check) {
             let (count, datatype) = description(spec, function, index)?;
-            (absorbed[count], absorbed[datatype]) = (true, true);
             let of = |at: usize| rust_name(&function.parameters[at]);
-            format!("{name}, {}, &{}", of(count), of(datatype))
+            format!("{name}, {}, {}", of(count), of(datatype))
         } else if let Some(length) = array_length(spec, parameter) {
             format!("{name}, {length}")
         } else if parameter.direction == Direction::In && spec.kind(parameter).large.is_some() {
@@ -151,7 +159,12 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         } else {
             name.clone()
         };
-        let by = if array_length(spec, parameter).is_some() { "check::slice" } else { check };
+        let by = match check {
+            _ if array_length(spec, parameter).is_some() => "check::slice",
+            // What a buffer needs of its datatype, it copies.
+            DATATYPE_CHECK if absorbed[index] => "cx.lent_datatype",
+            _ => check,
+        };
         let _ = writeln!(checks.text, "        let {name} = {by}(\"{quoted}\", {value})?;");
     }
     let uses_cx = checks.text.contains("cx.");
@@ -203,7 +216,7 @@ fn description(spec: &Spec, function: &Function, buffer: usize) -> Result<(usize
         fitting.next().map(|(index, _)| index)
     };
     find("check::count")
-        .zip(find("cx.datatype"))
+        .zip(find(DATATYPE_CHECK))
         .ok_or_else(|| Failure::from(format!("spec: {}: a buffer without count or datatype behind it", function.name)))
 }
 
@@ -268,8 +281,8 @@ mod tests {
         let text = entry("Sendrecv");
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
         assert!(place("cx.comm(") < place("check::count("));
-        assert!(place("cx.datatype(\"recvtype\"") < place("cx.send_buffer("));
-        assert!(place("cx.recv_buffer(\"recvbuf\", recvbuf, recvcount, &recvtype)") < place("imp::"));
+        assert!(place("cx.lent_datatype(\"recvtype\"") < place("cx.send_buffer("));
+        assert!(place("cx.recv_buffer(\"recvbuf\", recvbuf, recvcount, recvtype)") < place("imp::"));
     }
 
     #[test]
