@@ -1,12 +1,15 @@
 //! Records: what travels through a ring, and how its first word is packed.
 //!
 //! A record is a 32-byte head and its payload, rounded up to cache lines; the head's first word is written last and so
-//! publishes the whole. What `kind`, `flags`, `context`, `tag`, `a` and `b` mean is up to the protocol above.
+//! publishes the whole. Up to 32 bytes of payload share the head's line, so that a short record is one line; longer ones
+//! begin in the next line, so that they are copied line by line. What `kind`, `flags`, `context`, `tag`, `a` and `b` mean is up to the protocol above.
 
 use crate::layout::LINE;
 
-/// Bytes of a head; the payload follows at once, so 32 bytes of it share the head's cache line.
+/// Bytes of a head.
 pub const HEAD_BYTES: usize = 32;
+/// Longest payload that shares the head's line.
+const INLINE_BYTES: usize = LINE - HEAD_BYTES;
 
 /// What a record says about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +85,13 @@ impl FirstWord {
 /// Bytes that a record with `len` bytes of payload takes in the ring.
 #[inline(always)]
 pub(crate) fn record_bytes(len: usize) -> usize {
-    (HEAD_BYTES + len + LINE - 1) & !(LINE - 1)
+    LINE + if len > INLINE_BYTES { (len + LINE - 1) & !(LINE - 1) } else { 0 }
+}
+
+/// Offset of a payload of `len` bytes in its record.
+#[inline(always)]
+pub(crate) fn payload_at(len: usize) -> usize {
+    if len > INLINE_BYTES { LINE } else { HEAD_BYTES }
 }
 
 /// The payload of a record, still in shared memory.
@@ -210,7 +219,8 @@ mod tests {
 
     #[test]
     fn short_payloads_share_the_line_of_the_head() {
-        assert_eq!((record_bytes(0), record_bytes(32), record_bytes(33), record_bytes(96)), (64, 64, 128, 128));
+        assert_eq!([0, 32, 33, 64, 65].map(record_bytes), [64, 64, 128, 128, 192]);
+        assert_eq!([0, 32, 33, 4096].map(payload_at), [32, 32, 64, 64]);
     }
 
     #[test]

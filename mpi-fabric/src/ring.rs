@@ -21,7 +21,7 @@ mod mapped;
 mod model;
 
 use crate::layout::LINE;
-use crate::record::{FirstWord, Full, HEAD_BYTES, Payload, RecordHead, WRAP_WORD, record_bytes};
+use crate::record::{FirstWord, Full, Payload, RecordHead, WRAP_WORD, payload_at, record_bytes};
 use crate::sync::{AtomicU64, Ordering};
 
 #[cfg(not(loom))]
@@ -29,6 +29,9 @@ pub(crate) use mapped::MappedRing;
 
 /// Bytes after a record that stay free in its lap: the next head's line.
 const SPARE: usize = LINE;
+
+/// Records up to this many bytes are pushed towards the receiver; for longer ones that costs more than it gives.
+const HANDED_OVER: usize = 4 * LINE;
 
 /// What a ring lies in. Positions are offsets in bytes, multiples of 8.
 pub(crate) trait RingMemory {
@@ -47,6 +50,10 @@ pub(crate) trait RingMemory {
     /// # Safety
     /// As `fill`.
     unsafe fn write(&self, at: usize, src: &[u8]);
+    /// Hints that the receiver is going to read the lines from `at` to `end`.
+    /// # Safety
+    /// `at <= end <= bytes()`, both multiples of [`LINE`].
+    unsafe fn hand_over(&self, at: usize, end: usize);
     /// Shows `len` bytes at `at`.
     /// # Safety
     /// `at` is a multiple of 8, and `at + len`, rounded up to 8, is at most `bytes()`.
@@ -93,7 +100,7 @@ impl<M: RingMemory> Producer<M> {
 
     /// Longest payload of one record, in bytes.
     pub(crate) fn max_payload(&self) -> usize {
-        longest_record(self.memory.bytes()) - HEAD_BYTES
+        longest_record(self.memory.bytes()) - payload_at(usize::MAX)
     }
 
     /// Whether a record with `len` bytes of payload fits without asking the receiver's report.
@@ -149,9 +156,12 @@ impl<M: RingMemory> Producer<M> {
             memory.word(at + 8).store((head.tag as u32 as u64) << 32 | head.context as u64, Ordering::Relaxed);
             memory.word(at + 16).store(head.a, Ordering::Relaxed);
             memory.word(at + 24).store(head.b, Ordering::Relaxed);
-            write(memory, at + HEAD_BYTES);
+            write(memory, at + payload_at(len));
             // Release pairs with the Acquire in `Consumer::poll`: it publishes head, payload and the next 0.
             memory.word(at).store(FirstWord::new(head.kind, head.flags, len).0, Ordering::Release);
+            if next - at <= HANDED_OVER {
+                memory.hand_over(at, next);
+            }
         }
         // Ahead of need, and after the record is on its way: where the head after the next one will be, if the next record
         // is as long as this one. Fetching that line from the receiver's cache would delay the next record otherwise,
@@ -244,7 +254,7 @@ impl<M: RingMemory> Consumer<M> {
                     a: self.memory.word(at + 16).load(Ordering::Relaxed),
                     b: self.memory.word(at + 24).load(Ordering::Relaxed),
                 };
-                self.memory.view(at + HEAD_BYTES, first.len(), |payload| each(&head, payload));
+                self.memory.view(at + payload_at(first.len()), first.len(), |payload| each(&head, payload));
             }
             self.pos = next;
             seen += 1;
