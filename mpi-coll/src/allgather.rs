@@ -18,10 +18,10 @@ impl Collectives {
         let (link, plan) = (self.link(comm, ALLGATHER), self.plan(comm));
         let whole = recv.bytes();
         let block = whole / link.size as u64;
-        self.count(|it| {
+        drop(self.begin(|it| {
             it.allgather_calls.incr();
             it.allgather_bytes.add(send.as_ref().map_or(block, |send| send.bytes()));
-        });
+        }));
         if let Some(send) = &send {
             recv.part(link.rank as u64 * block, block).copy_from(send);
         }

@@ -3,11 +3,14 @@
 //! Where several processes compute the same result they do so in the same order, so that it is the same to the bit.
 
 use mpi_comm::Comm;
+use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::link::{ALLREDUCE, Link, Outcome};
+use crate::op::Reducer;
 use crate::partial::{Partial, elements_mut};
+use crate::plan::Plan;
 use crate::scratch::Scratch;
 use crate::{Collectives, Reduction, split};
 
@@ -19,30 +22,47 @@ impl Collectives {
         &self,
         comm: &Comm,
         send: Option<SendBuf<'_>>,
-        mut recv: RecvBuf<'_>,
+        recv: RecvBuf<'_>,
         what: &Reduction<'_>,
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
         let bytes = recv.bytes();
-        self.count(|it| {
+        let guard = self.begin(|it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);
         });
-        let (link, plan) = (self.link(comm, ALLREDUCE), self.plan(comm));
+        let link = self.link(comm, ALLREDUCE);
+        if link.size == 2 && bytes <= PAIR_BYTES as u64 && what.datatype.is_contiguous() {
+            return pair(link, guard, send, recv, &reducer, what.count);
+        }
+        drop(guard);
+        self.allreduce_of_many(link, send, recv, &reducer, what, self.plan(comm))
+    }
+
+    #[inline(never)]
+    fn allreduce_of_many(
+        &self,
+        link: Link<'_>,
+        send: Option<SendBuf<'_>>,
+        mut recv: RecvBuf<'_>,
+        reducer: &Reducer<'_>,
+        what: &Reduction<'_>,
+        plan: Plan,
+    ) -> Result<()> {
         let mut outcome = Outcome::default();
-        if plan.split(bytes) {
-            split::allreduce(link, send, recv, &reducer, what, &mut outcome)?;
+        if plan.split(recv.bytes()) {
+            split::allreduce(link, send, recv, reducer, what, &mut outcome)?;
             return outcome.end();
         }
         if let Some(send) = &send {
             recv.copy_from(send);
         }
-        if link.size == 1 || bytes == 0 {
+        if link.size == 1 || recv.bytes() == 0 {
             return Ok(());
         }
         let value = elements_mut(&mut recv)?;
         let mut scratch = Scratch::new(value.len() as u64)?;
-        let mut partial = Partial::new(&reducer, what.datatype, what.count, value, scratch.bytes());
+        let mut partial = Partial::new(reducer, what.datatype, what.count, value, scratch.bytes());
         if link.size == 2 {
             meet(link, 1 - link.rank, &mut partial, &mut outcome)?;
         } else if plan.flat() {
@@ -53,6 +73,40 @@ impl Collectives {
         partial.settle();
         outcome.end()
     }
+}
+
+/// Longest contribution, in bytes, for which two processes take the shortest way.
+const PAIR_BYTES: usize = 64;
+
+/// Memory for the other's contribution, aligned as users' operations may demand.
+#[repr(align(16))]
+struct Theirs([u8; PAIR_BYTES]);
+
+/// Two processes and a short contribution: one message each way, and nothing else.
+#[inline]
+fn pair(
+    link: Link<'_>,
+    guard: Guard<'_>,
+    send: Option<SendBuf<'_>>,
+    mut recv: RecvBuf<'_>,
+    reducer: &Reducer<'_>,
+    count: u64,
+) -> Result<()> {
+    let partner = 1 - link.rank;
+    if let Some(send) = &send {
+        recv.copy_from(send);
+    }
+    let mut theirs = Theirs([0; PAIR_BYTES]);
+    let theirs = &mut theirs.0[..recv.bytes() as usize];
+    link.exchange_with(guard, partner, recv.as_send(), partner, RecvBuf::from_slice(theirs))?;
+    let own = elements_mut(&mut recv)?;
+    if link.rank == 0 {
+        reducer.apply(own, theirs, count);
+        own.copy_from_slice(theirs);
+    } else {
+        reducer.apply(theirs, own, count);
+    }
+    Ok(())
 }
 
 /// Two processes, or two groups of processes of which each knows its own result, tell each other.

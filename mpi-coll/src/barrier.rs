@@ -1,6 +1,7 @@
 //! `MPI_Barrier` (MPI-5.0, 6.3).
 
 use mpi_comm::Comm;
+use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
@@ -11,19 +12,29 @@ impl Collectives {
     /// Returns once every process of the communicator has called it.
     #[inline]
     pub fn barrier(&self, comm: &Comm) -> Result<()> {
-        self.count(|it| it.barrier_calls.incr());
-        self.synchronize(comm)
+        let guard = self.begin(|it| it.barrier_calls.incr());
+        self.meet(comm, guard)
     }
 
     /// A barrier of the library's own, which no instrument counts.
-    #[inline]
     pub fn synchronize(&self, comm: &Comm) -> Result<()> {
+        self.meet(comm, self.engine.lock())
+    }
+
+    #[inline]
+    fn meet(&self, comm: &Comm, guard: Guard<'_>) -> Result<()> {
         let link = self.link(comm, BARRIER);
         match link.size {
             1 => Ok(()),
-            2 => link.exchange(1 - link.rank, SendBuf::empty(), 1 - link.rank, RecvBuf::empty()),
-            _ if self.plan(comm).flat() => through_rank_0(link),
-            _ => dissemination(link),
+            2 => {
+                // An empty message is never long, so both may send before they receive.
+                link.send_with(guard, 1 - link.rank, SendBuf::empty())?;
+                link.recv(1 - link.rank, RecvBuf::empty())
+            }
+            _ => {
+                drop(guard);
+                if self.plan(comm).flat() { through_rank_0(link) } else { dissemination(link) }
+            }
         }
     }
 }
@@ -44,7 +55,8 @@ fn dissemination(link: Link<'_>) -> Result<()> {
     while distance < link.size {
         let dest = (link.rank + distance) % link.size;
         let source = (link.rank + link.size - distance) % link.size;
-        link.exchange(dest, SendBuf::empty(), source, RecvBuf::empty())?;
+        link.send(dest, SendBuf::empty())?;
+        link.recv(source, RecvBuf::empty())?;
         distance *= 2;
     }
     Ok(())

@@ -17,16 +17,24 @@ impl Collectives {
     #[inline]
     pub fn bcast(&self, comm: &Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
         let bytes = buffer.bytes();
-        self.count(|it| {
+        let guard = self.begin(|it| {
             it.bcast_calls.incr();
             it.bcast_bytes.add(bytes);
         });
         if comm.size() == 1 || bytes == 0 {
             return Ok(());
         }
+        let link = self.link(comm, BCAST);
+        if link.size == 2 {
+            return match link.rank == root {
+                true => link.send_with(guard, 1 - root, buffer.as_send()),
+                false => link.recv_with(guard, root, buffer),
+            };
+        }
+        drop(guard);
         let flat = if bytes <= SHORT { self.plan(comm).flat_bcast() } else { self.plan(comm).flat_long_bcast() };
         let mut outcome = Outcome::default();
-        spread(self.link(comm, BCAST), buffer, root, flat, &mut outcome)?;
+        spread(link, buffer, root, flat, &mut outcome)?;
         outcome.end()
     }
 }

@@ -19,10 +19,10 @@ impl Collectives {
             (None, Some(recv)) => recv.bytes() / comm.size() as u64,
             (None, None) => return Err(no_contribution()),
         };
-        self.count(|it| {
+        drop(self.begin(|it| {
             it.gather_calls.incr();
             it.gather_bytes.add(block);
-        });
+        }));
         let link = self.link(comm, GATHER);
         let mut outcome = Outcome::default();
         match (send, recv) {

@@ -33,6 +33,7 @@ mod split;
 use std::sync::Arc;
 
 use mpi_comm::Comm;
+use mpi_core::Guard;
 use mpi_datatype::Datatype;
 use mpi_p2p::Engine;
 use mpi_t::InstrumentMemory;
@@ -88,11 +89,12 @@ impl Collectives {
         self.settings
     }
 
-    /// Counts under the process lock, as instruments demand.
+    /// Counts a call under the process lock, as instruments demand, and hands the guard on for its first message.
     #[inline]
-    fn count(&self, note: impl FnOnce(&CollInstruments)) {
-        let _guard = self.engine.lock();
+    fn begin(&self, note: impl FnOnce(&CollInstruments)) -> Guard<'_> {
+        let guard = self.engine.lock();
         note(self.instruments);
+        guard
     }
 
     #[inline]

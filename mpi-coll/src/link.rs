@@ -4,8 +4,8 @@
 //! never take one's data for the other's.
 //! Invariant: an operation that fails on what it received still has happened; the caller goes on and reports later.
 
-use mpi_core::Status;
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_TRUNCATE};
+use mpi_core::{Guard, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Engine, Mode};
@@ -33,22 +33,46 @@ impl Link<'_> {
     /// Sends to a rank.
     #[inline]
     pub fn send(&self, dest: u32, buffer: SendBuf<'_>) -> Result<()> {
-        self.engine.send(self.engine.lock(), self.context, dest as i32, self.tag, buffer, Mode::Standard)
+        self.send_with(self.engine.lock(), dest, buffer)
+    }
+
+    /// Sends to a rank, under a guard that the call holds already.
+    #[inline]
+    pub fn send_with(&self, guard: Guard<'_>, dest: u32, buffer: SendBuf<'_>) -> Result<()> {
+        self.engine.send(guard, self.context, dest as i32, self.tag, buffer, Mode::Standard)
     }
 
     /// Receives as many bytes as the buffer has from a rank.
     #[inline]
     pub fn recv(&self, source: u32, buffer: RecvBuf<'_>) -> Result<()> {
+        self.recv_with(self.engine.lock(), source, buffer)
+    }
+
+    /// Receives under a guard that the call holds already.
+    #[inline]
+    pub fn recv_with(&self, guard: Guard<'_>, source: u32, buffer: RecvBuf<'_>) -> Result<()> {
         let expected = buffer.bytes();
-        let status = self.engine.recv(self.engine.lock(), self.context, source as i32, self.tag, buffer)?;
+        let status = self.engine.recv(guard, self.context, source as i32, self.tag, buffer)?;
         check(source, expected, &status)
     }
 
     /// Sends to one rank and receives from another, or the same.
     #[inline]
     pub fn exchange(&self, dest: u32, out: SendBuf<'_>, source: u32, into: RecvBuf<'_>) -> Result<()> {
+        self.exchange_with(self.engine.lock(), dest, out, source, into)
+    }
+
+    /// Sends and receives under a guard that the call holds already.
+    #[inline]
+    pub fn exchange_with(
+        &self,
+        guard: Guard<'_>,
+        dest: u32,
+        out: SendBuf<'_>,
+        source: u32,
+        into: RecvBuf<'_>,
+    ) -> Result<()> {
         let expected = into.bytes();
-        let guard = self.engine.lock();
         let status =
             self.engine.sendrecv(guard, self.context, dest as i32, self.tag, out, source as i32, self.tag, into)?;
         check(source, expected, &status)

@@ -33,10 +33,10 @@ impl Collectives {
         if comm.rank == root && recv.is_none() {
             return Err(no_result());
         }
-        self.count(|it| {
+        drop(self.begin(|it| {
             it.reduce_calls.incr();
             it.reduce_bytes.add(bytes);
-        });
+        }));
         let (link, plan) = (self.link(comm, REDUCE), self.plan(comm));
         if bytes == 0 {
             return Ok(());

@@ -20,10 +20,10 @@ impl Collectives {
             (Some(send), None) => send.bytes() / comm.size() as u64,
             (None, None) => return Err(nowhere()),
         };
-        self.count(|it| {
+        drop(self.begin(|it| {
             it.scatter_calls.incr();
             it.scatter_bytes.add(block);
-        });
+        }));
         let link = self.link(comm, SCATTER);
         let mut outcome = Outcome::default();
         match (send, recv) {

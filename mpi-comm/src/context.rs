@@ -54,7 +54,7 @@ mod tests {
             for rank in 0..size {
                 let mut ids = ContextIds::new(rank, size);
                 let first = ids.take().expect("fresh");
-                assert!(first >= last_end && first % 2 == 0 && first > SELF.max(WORLD) * (rank == 0) as u32);
+                assert!(first >= last_end && first.is_multiple_of(2) && (rank > 0 || first > SELF));
                 last_end = ids.end * 2;
                 assert!(ids.end > ids.next + 1_000_000 && ids.end <= 1 << NUMBER_BITS);
             }

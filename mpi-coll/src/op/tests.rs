@@ -244,7 +244,7 @@ fn a_user_operation_gets_both_vectors_count_and_type() {
     let op = Op::user(
         Arc::new(|invec: &[u8], inoutvec: &mut [u8], count, handle| {
             assert_eq!((count, handle), (2, MPI_SHORT_INT));
-            inoutvec[0] = invec[0] * 10 + inoutvec[0];
+            inoutvec[0] += invec[0] * 10;
         }),
         false,
     );
