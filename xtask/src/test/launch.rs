@@ -1,6 +1,106 @@
+//! `mpiexec` as its users see it: exit status, output, input, signals, and that nothing is left behind.
+//!
+//! Not here: the forms of its arguments and its own tests (`mpi-launch`), the jobs of the conformance programs.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
 use super::{Context, Report};
-use crate::Result;
-pub fn suite(_context: &Context, report: &mut Report) -> Result<()> {
-    report.skip("all", "being written");
+use crate::process::Outcome;
+use crate::{Result, paths, process};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Shell lines and what must come of them. `$B` is the folder of `mpiexec`, `$P` that of the programs.
+const CASES: [(&str, &str, Expect); 18] = [
+    ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
+    ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
+    ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
+    ("mpirun", "$B/mpirun -n 2 true", Expect::Status(0)),
+    ("--help", "$B/mpiexec --help", Expect::Says("-n")),
+    ("--version", "$B/mpiexec --version", Expect::Says("Ferrum")),
+    ("no program", "$B/mpiexec -n 2 /nonexistent/program", Expect::Refused("/nonexistent/program")),
+    ("no number", "$B/mpiexec -n two true", Expect::Refused("two")),
+    ("zero ranks", "$B/mpiexec -n 0 true", Expect::Refused("0")),
+    ("unknown option", "$B/mpiexec --nonsense -n 2 true", Expect::Refused("nonsense")),
+    ("killed rank", "$B/mpiexec -n 2 sh -c 'kill -SEGV $$'", Expect::Refused("SEGV")),
+    ("singleton", "$P/size", Expect::Says("size 1")),
+    ("ranks and size", "$B/mpiexec -n 4 $P/size", Expect::Says("size 4")),
+    ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Says("size 2")),
+    ("whole lines", "$B/mpiexec -n 8 $P/lines", Expect::Lines),
+    ("input goes to rank 0", "echo for rank 0 | $B/mpiexec -n 2 $P/input", Expect::Says("got for rank 0")),
+    (
+        "ended with its launcher",
+        "$B/mpiexec -n 2 $P/wait & id=$!; sleep 0.5; kill -TERM $id; wait $id; sleep 0.3; grep -slz \"^$P/wait\" /proc/[0-9]*/cmdline && exit 5; exit 0",
+        Expect::Status(0),
+    ),
+    (
+        "ended with its killed launcher",
+        "$B/mpiexec -n 2 $P/wait & id=$!; sleep 0.5; kill -KILL $id; sleep 0.5; grep -slz \"^$P/wait\" /proc/[0-9]*/cmdline && exit 5; exit 0",
+        Expect::Status(0),
+    ),
+];
+
+/// What must come of a case.
+enum Expect {
+    /// This exit status.
+    Status(i32),
+    /// Exit status 0 and this text.
+    Says(&'static str),
+    /// Another exit status, by itself, and this text on standard error.
+    Refused(&'static str),
+    /// Eight ranks' thousand lines, none mixed with another.
+    Lines,
+}
+
+/// All cases, with an empty folder for temporary files that must stay empty.
+pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
+    let dist = context.dist()?;
+    let folder = paths::scratch("launch");
+    fs::create_dir_all(&folder)?;
+    for name in ["size", "lines", "input", "wait"] {
+        let source = paths::root().join("tests/launch").join(format!("{name}.c"));
+        let mut command = Command::new(dist.join("bin/mpicc"));
+        process::must(command.arg(source).arg("-o").arg(folder.join(name)), LIMIT)?;
+    }
+    let temporary = folder.join("tmp");
+    fs::create_dir_all(&temporary)?;
+    let shared_before = names(Path::new("/dev/shm"));
+    for (name, line, expect) in CASES {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).env("B", dist.join("bin")).env("P", &folder).env("TMPDIR", &temporary);
+        let outcome = process::run(&mut command, LIMIT)?;
+        report.check(name, holds(&expect, &outcome), || outcome.report());
+    }
+    let left: Vec<String> = names(&temporary).into_iter().collect();
+    report.check("no temporary file left", left.is_empty(), || left.join(" "));
+    let left: Vec<String> = names(Path::new("/dev/shm")).difference(&shared_before).cloned().collect();
+    report.check("no shared memory left", left.is_empty(), || left.join(" "));
     Ok(())
+}
+
+fn holds(expect: &Expect, outcome: &Outcome) -> bool {
+    match expect {
+        Expect::Status(status) => !outcome.timed_out && outcome.status.code() == Some(*status),
+        Expect::Says(text) => outcome.success() && outcome.stdout.contains(text),
+        Expect::Refused(text) => {
+            !outcome.timed_out && outcome.status.code().is_some_and(|code| code != 0) && outcome.stderr.contains(text)
+        }
+        Expect::Lines => {
+            let whole = |line: &str| {
+                let mut words = line.split(' ');
+                let (rank, number, tail) = (words.next(), words.next(), words.next());
+                rank.is_some_and(|rank| tail.is_some_and(|tail| tail == rank.repeat(60))) && number.is_some()
+            };
+            outcome.success() && outcome.stdout.lines().count() == 8000 && outcome.stdout.lines().all(whole)
+        }
+    }
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
