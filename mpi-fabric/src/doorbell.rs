@@ -20,7 +20,7 @@ mod wait;
 #[cfg(not(loom))]
 pub use {
     policy::WaitPolicy,
-    wait::{Doorbell, Spell, Ticket, Wait, WaitCounts},
+    wait::{Doorbell, Spell, Ticket, Wait},
 };
 
 #[cfg(not(loom))]

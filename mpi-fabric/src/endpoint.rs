@@ -22,6 +22,7 @@ use crate::rank_block::Life;
 use crate::record::{Full, RecordHead, Sink};
 use crate::recorder::Recorder;
 use crate::transfer::TransferSlot;
+use crate::variables::FabricInstruments;
 pub use open::Attachment;
 use peer::{Input, Output};
 
@@ -41,10 +42,10 @@ pub struct Endpoint {
     input_of: Box<[u32]>,
     /// The connection bits already in `inputs`.
     known: Box<[u64]>,
-    full_events: u64,
     doorbell: Doorbell,
     recorder: Recorder,
     instruments: Arc<JobInstruments>,
+    variables: &'static FabricInstruments,
     job: Arc<Job>,
     /// The word that peers read to find out whether they can; its address is in the block.
     _probe: Box<u64>,
@@ -77,10 +78,18 @@ impl Endpoint {
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
         let output = &mut self.outputs[dest as usize];
         if output.ring.try_push(head, payload).is_err() {
-            self.make_room(dest, payload.len())?;
-            self.outputs[dest as usize].ring.try_push(head, payload)?;
+            return self.push_slowly(dest, head, payload);
         }
-        self.outputs[dest as usize].notify(self.fenced);
+        output.notify(self.fenced, self.variables);
+        Ok(())
+    }
+
+    #[cold]
+    fn push_slowly(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
+        self.make_room(dest, payload.len())?;
+        let output = &mut self.outputs[dest as usize];
+        output.ring.try_push(head, payload)?;
+        output.notify(self.fenced, self.variables);
         Ok(())
     }
 
@@ -98,7 +107,7 @@ impl Endpoint {
         }
         let output = &mut self.outputs[dest as usize];
         output.ring.try_push_with(head, len, fill)?;
-        output.notify(self.fenced);
+        output.notify(self.fenced, self.variables);
         Ok(())
     }
 
@@ -113,7 +122,9 @@ impl Endpoint {
             word.fetch_or(1 << (self.rank % 64), Ordering::Release);
         }
         let grown = output.ring.grow(len);
-        self.full_events += grown.is_err() as u64;
+        if grown.is_err() {
+            self.variables.queue_full.incr();
+        }
         grown
     }
 
@@ -161,15 +172,16 @@ impl Endpoint {
             // Bits of ranks that do not exist, and bits that went away, are another process's nonsense.
             if now & !self.known[i] & 1 << bit != 0 && from < self.outputs.len() {
                 self.input_of[from] = self.inputs.len() as u32;
+                self.variables.connections.incr();
                 self.inputs.push(Input::new(&self.job, self.rank, from as u32));
             }
         }
         self.known[i] = now;
     }
 
-    /// Times a push found no room.
-    pub fn full_events(&self) -> u64 {
-        self.full_events
+    /// The fabric's performance variables, for the process to register.
+    pub fn instruments(&self) -> &'static FabricInstruments {
+        self.variables
     }
 
     /// Whether [`Self::read_remote`] and [`Self::write_remote`] work with a peer. False until the peer has attached.

@@ -44,6 +44,8 @@ pub mod recorder;
 pub mod remote;
 #[cfg(not(loom))]
 mod transfer;
+#[cfg(not(loom))]
+mod variables;
 
 pub mod doorbell;
 
@@ -57,6 +59,7 @@ pub use {
     rank_block::Life,
     recorder::{Mark, Recorder},
     transfer::TransferSlot,
+    variables::FabricInstruments,
 };
 
 pub use record::{Full, Payload, RecordHead, Sink};

@@ -102,7 +102,7 @@ fn a_full_ring_refuses_and_takes_the_longest_record_again_once_drained() {
         }
         assert_eq!(polled, pushed);
     }
-    assert!(alone.full_events() >= 50);
+    assert!(alone.instruments().queue_full.get() >= 50);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn sleepers_wake_up_for_every_message() {
         assert_eq!(inbox.0[0].1.a, i);
     }
     echo.join().unwrap();
-    assert!(left.doorbell().counts().sleeps() > 0);
+    assert!(left.instruments().sleeps.get() > 0);
 }
 
 #[test]

@@ -22,44 +22,20 @@
 //! ```
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::policy::{BURST, WaitPolicy};
 use super::protocol::{Bell, LinuxKernel};
 use crate::layout::block;
 use crate::mapping::Mapping;
-
-/// How often waiting did what, since the endpoint was made. Counted by all threads of the rank.
-#[derive(Debug, Default)]
-pub struct WaitCounts {
-    yields: AtomicU64,
-    sleeps: AtomicU64,
-    missed: AtomicU64,
-}
-
-impl WaitCounts {
-    /// Times the core was yielded.
-    pub fn yields(&self) -> u64 {
-        self.yields.load(Relaxed)
-    }
-
-    /// Times a thread went to sleep.
-    pub fn sleeps(&self) -> u64 {
-        self.sleeps.load(Relaxed)
-    }
-
-    /// Times a thread announced its sleep and then found a message after all.
-    pub fn averted_sleeps(&self) -> u64 {
-        self.missed.load(Relaxed)
-    }
-}
+use crate::variables::FabricInstruments;
 
 struct Shared {
     mapping: Arc<Mapping>,
     block_at: usize,
     policy: Arc<WaitPolicy>,
-    counts: WaitCounts,
+    instruments: &'static FabricInstruments,
     /// Above 0 while the core seems to be wanted by others; see `yield_core`.
     crowded: AtomicU32,
 }
@@ -80,13 +56,16 @@ impl Shared {
     /// Gives the core away, and learns from the time it takes whether somebody wanted it. Where somebody does (it may be
     /// the very rank that is waited for, whatever the number of cores), polling before yielding only delays everybody.
     fn yield_core(&self) {
-        self.counts.yields.fetch_add(1, Relaxed);
+        self.instruments.yields.incr();
         if self.policy.spins() == 0 {
             return crate::os::sched_yield();
         }
         let before = Instant::now();
         crate::os::sched_yield();
         if before.elapsed() >= TAKEN {
+            if !self.crowded() {
+                self.instruments.core_shared.incr();
+            }
             self.crowded.store(QUIET_YIELDS, Relaxed);
         } else if self.crowded() {
             // Threads that do this at the same time may lose a step; it is a guess anyway.
@@ -106,16 +85,13 @@ pub struct Doorbell {
 }
 
 impl Doorbell {
-    pub(crate) fn new(mapping: Arc<Mapping>, block_at: usize, policy: Arc<WaitPolicy>) -> Doorbell {
-        Doorbell {
-            shared: Arc::new(Shared {
-                mapping,
-                block_at,
-                policy,
-                counts: WaitCounts::default(),
-                crowded: AtomicU32::new(0),
-            }),
-        }
+    pub(crate) fn new(
+        mapping: Arc<Mapping>,
+        block_at: usize,
+        policy: Arc<WaitPolicy>,
+        instruments: &'static FabricInstruments,
+    ) -> Doorbell {
+        Doorbell { shared: Arc::new(Shared { mapping, block_at, policy, instruments, crowded: AtomicU32::new(0) }) }
     }
 
     /// Begins to wait. Make one for every wait and drop it when done.
@@ -127,11 +103,8 @@ impl Doorbell {
 
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
     /// made. May also return for no reason.
-    pub fn sleep(&self, mut ticket: Ticket<'_>) {
-        let shared = &*self.shared;
-        ticket.slept = true;
-        shared.counts.sleeps.fetch_add(1, Relaxed);
-        shared.bell().sleep(&LinuxKernel, ticket.seen);
+    pub fn sleep(&self, ticket: Ticket<'_>) {
+        self.shared.bell().sleep(&LinuxKernel, ticket.seen);
     }
 
     /// Wakes the threads of this rank that sleep, if any: for a thread that has completed what another one waits for.
@@ -141,11 +114,6 @@ impl Doorbell {
         if bell.has_waiters(false) {
             bell.ring(&LinuxKernel);
         }
-    }
-
-    /// What waiting did so far.
-    pub fn counts(&self) -> &WaitCounts {
-        &self.shared.counts
     }
 
     /// The policy that waits obey.
@@ -172,7 +140,7 @@ pub enum Spell<'a> {
 }
 
 impl<'a> Wait<'a> {
-    /// Says what to do next; yields the core by itself when it is time to.
+    /// Says what to do next; yields the core by itself when it is time to. Call it with the process lock held: it counts.
     #[inline(always)]
     #[expect(clippy::should_implement_trait, reason = "it never ends, and its items are steps, not values")]
     pub fn next(&mut self) -> Spell<'a> {
@@ -198,7 +166,8 @@ impl<'a> Wait<'a> {
             shared.yield_core();
             return Spell::Again;
         }
-        Spell::Sleep(Ticket { doorbell: self.doorbell, seen: shared.bell().announce(&LinuxKernel), slept: false })
+        shared.instruments.sleeps.incr();
+        Spell::Sleep(Ticket { doorbell: self.doorbell, seen: shared.bell().announce(&LinuxKernel) })
     }
 }
 
@@ -206,15 +175,10 @@ impl<'a> Wait<'a> {
 pub struct Ticket<'a> {
     doorbell: &'a Doorbell,
     seen: (u32, bool),
-    slept: bool,
 }
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
-        let shared = &*self.doorbell.shared;
-        if !self.slept {
-            shared.counts.missed.fetch_add(1, Relaxed);
-        }
-        shared.bell().retract();
+        self.doorbell.shared.bell().retract();
     }
 }

@@ -13,6 +13,7 @@ use crate::fault;
 use crate::instruments::JobInstruments;
 use crate::job::{Job, JobOptions};
 use crate::recorder::Recorder;
+use crate::variables::FabricInstruments;
 use crate::{host, os, remote};
 
 /// What a started process was told by the launcher.
@@ -91,6 +92,8 @@ impl Endpoint {
         let outputs: Box<[Output]> = (0..ranks).map(|to| Output::new(&job, rank, to, single_copy)).collect();
         let policy = Arc::new(WaitPolicy::for_job(ranks, job.cores()));
         let block_at = job.layout().block_at(rank);
+        let instruments = Arc::new(JobInstruments::new(&job, rank));
+        let variables: &'static FabricInstruments = mpi_t::place(&*instruments, "");
         Ok(Endpoint {
             rank,
             fenced,
@@ -99,10 +102,10 @@ impl Endpoint {
             inputs: Vec::new(),
             input_of: vec![u32::MAX; ranks as usize].into(),
             known: vec![0; ranks.div_ceil(64) as usize].into(),
-            full_events: 0,
-            doorbell: Doorbell::new(job.mapping().clone(), block_at, policy),
+            doorbell: Doorbell::new(job.mapping().clone(), block_at, policy, variables),
             recorder: Recorder::new(job.mapping().clone(), block_at),
-            instruments: Arc::new(JobInstruments::new(&job, rank)),
+            instruments,
+            variables,
             job,
             _probe: probe,
         })

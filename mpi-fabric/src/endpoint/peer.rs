@@ -14,6 +14,7 @@ use crate::rank_block::{Life, RankBlock};
 use crate::record::Sink;
 use crate::ring::{Consumer, MappedRing, Producer};
 use crate::sync::AtomicU32;
+use crate::variables::FabricInstruments;
 
 /// The way to one peer.
 pub(super) struct Output {
@@ -46,10 +47,11 @@ impl Output {
 
     /// Wakes the peer if it sleeps. To be called after every push.
     #[inline(always)]
-    pub(super) fn notify(&self, fenced: bool) {
+    pub(super) fn notify(&self, fenced: bool, variables: &FabricInstruments) {
         // SAFETY: see `Send`: the job memory is alive.
         let bell = unsafe { Bell { waiters: self.waiters.as_ref(), futex: self.futex.as_ref() } };
         if bell.has_waiters(fenced) {
+            variables.wakeups_sent.incr();
             bell.ring(&LinuxKernel);
         }
     }
