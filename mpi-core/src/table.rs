@@ -33,22 +33,31 @@ impl<T> Table<T> {
     /// Puts an object in and returns its handle.
     #[inline]
     pub fn insert(&mut self, value: T) -> Result<Handle, TableFull> {
-        if let Some(index) = self.free.pop() {
-            let slot = &mut self.slots[index as usize];
-            slot.value = Some(value);
-            return Ok(slot.word);
-        }
-        self.grow(value)
+        self.insert_with(|_| value)
     }
 
+    /// Puts in an object that knows its own handle, and returns the handle.
+    #[inline]
+    pub fn insert_with(&mut self, make: impl FnOnce(Handle) -> T) -> Result<Handle, TableFull> {
+        if self.free.is_empty() {
+            self.grow()?;
+        }
+        let index = self.free.pop().expect("the table has just grown");
+        let slot = &mut self.slots[index as usize];
+        slot.value = Some(make(slot.word));
+        Ok(slot.word)
+    }
+
+    /// Adds a free slot.
     #[cold]
-    fn grow(&mut self, value: T) -> Result<Handle, TableFull> {
+    fn grow(&mut self) -> Result<(), TableFull> {
         if self.slots.len() >= MAX_OBJECTS {
             return Err(TableFull);
         }
-        let word = Handle::pack(self.kind, self.slots.len() as u32, 1);
-        self.slots.push(Slot { word, value: Some(value) });
-        Ok(word)
+        let index = self.slots.len() as u32;
+        self.slots.push(Slot { word: Handle::pack(self.kind, index, 1), value: None });
+        self.free.push(index);
+        Ok(())
     }
 
     /// The object a handle names, or `None` for a null, stale, forged or wrong-kind handle.

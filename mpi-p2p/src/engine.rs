@@ -120,21 +120,10 @@ impl Engine {
 
     /// Blocking receive.
     #[inline]
-    pub fn recv(
-        &self,
-        mut guard: Guard<'_>,
-        context: u32,
-        source: i32,
-        tag: i32,
-        buffer: RecvBuf<'_>,
-    ) -> Result<Status> {
+    pub fn recv(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32, buffer: RecvBuf<'_>) -> Result<Status> {
         // SAFETY: the request that holds the buffer is complete before this call returns.
         let buffer = unsafe { buffer.detach() };
-        match self.state.get_mut(&mut guard).receive_blocking(context, source, tag, buffer)? {
-            Outcome::Received(status, None) => Ok(status),
-            Outcome::Received(_, Some(error)) => Err(error),
-            Outcome::Under(request) => self.finish_blocking(guard, request),
-        }
+        self.receive(guard, context, source, tag, buffer)
     }
 
     /// Sends and receives at once (MPI-4.1, 3.10).
@@ -153,18 +142,42 @@ impl Engine {
         // SAFETY: the requests that hold the buffers are complete before this call returns.
         let (send_buffer, recv_buffer) = unsafe { (send_buffer.detach(), recv_buffer.detach()) };
         let state = self.state.get_mut(&mut guard);
-        let receive = state.start_receive(context, source, recv_tag, recv_buffer)?;
-        match state.start_send(context, dest, send_tag, send_buffer, Mode::Standard) {
-            Ok(Started::Complete) => self.finish_blocking(guard, receive),
-            Ok(Started::Under(send)) => {
+        let send = match state.start_send(context, dest, send_tag, send_buffer, Mode::Standard)? {
+            Started::Complete => return self.receive(guard, context, source, recv_tag, recv_buffer),
+            Started::Under(send) => send,
+        };
+        match state.start_receive(context, source, recv_tag, recv_buffer) {
+            Ok(receive) => {
                 let sent = self.finish_blocking(guard, send);
                 let received = self.finish_blocking(self.lock(), receive);
                 sent.and(received)
             }
             Err(error) => {
-                state.abandon(receive);
+                state.abandon(send);
                 Err(error)
             }
+        }
+    }
+
+    /// Longest message in bytes whose send is over at once while its receiver's ring has room.
+    pub fn eager_bytes(&self, guard: &Guard<'_>) -> u64 {
+        self.settings.eager_limit.get().min(self.state.get(guard).endpoint.max_payload() as u64)
+    }
+
+    /// A blocking receive into a buffer that lives until this call returns.
+    #[inline]
+    fn receive(
+        &self,
+        mut guard: Guard<'_>,
+        context: u32,
+        source: i32,
+        tag: i32,
+        buffer: RecvBuf<'static>,
+    ) -> Result<Status> {
+        match self.state.get_mut(&mut guard).receive_blocking(context, source, tag, buffer)? {
+            Outcome::Received(status, None) => Ok(status),
+            Outcome::Received(_, Some(error)) => Err(error),
+            Outcome::Under(request) => self.finish_blocking(guard, request),
         }
     }
 

@@ -167,12 +167,12 @@ impl Core {
     #[inline]
     pub fn post(&mut self, context_id: u32, key: Key, buffer: RecvBuf<'static>) -> Result<Handle> {
         let Some(context) = self.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
-        let work = Work::Posted { key, node: 0, buffer };
-        let handle = self.requests.insert(Request::waiting(context_id, work)).map_err(|_| too_many_requests())?;
-        let posted = context.sides[(context_id & 1) as usize].posted.post(key, handle);
-        if let Some(Work::Posted { node, .. }) = self.requests.get_mut(handle).map(|request| &mut request.work) {
-            *node = posted;
-        }
+        let posted = &mut context.sides[(context_id & 1) as usize].posted;
+        let request = |handle| {
+            let node = posted.post(key, handle);
+            Request::waiting(context_id, Work::Posted { key, node, buffer })
+        };
+        let handle = self.requests.insert_with(request).map_err(|_| too_many_requests())?;
         if user_side(context_id) {
             context.spec.instruments.posted_length.raise(1);
         }
