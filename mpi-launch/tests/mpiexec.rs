@@ -130,6 +130,31 @@ fn a_reader_that_goes_away_ends_the_job_like_any_pipeline() {
 }
 
 #[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let done = Job::start(mpiexec().args(["echo", "x"]).stdout(full)).finish();
+    assert_eq!(done.code, Some(1));
+    assert!(done.stderr.contains("output is lost: No space left"), "{}", done.stderr);
+}
+
+#[test]
+fn ignored_signals_stay_ignored_and_an_ignored_sigchld_does_no_harm() {
+    let script = "trap '' HUP CHLD; exec \"$0\" sh -c 'trap; echo up; read go; exit 5'";
+    let mut job = Job::start(
+        std::process::Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_mpiexec")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped()),
+    );
+    while job.lines(1) != ["up"] {}
+    job.signal(libc::SIGHUP);
+    job.signal(libc::SIGHUP);
+    job.stdin().write_all(b"go\n").unwrap();
+    assert_eq!(job.finish().code, Some(5));
+}
+
+#[test]
 fn signals_are_passed_on_and_a_second_request_is_final() {
     let mut job = Job::start(mpiexec().args(["-n", "2", "sh", "-c", "echo up; exec sleep 1000"]));
     job.lines(2);

@@ -73,15 +73,22 @@ pub(super) fn file_identity(fd: BorrowedFd<'_>) -> io::Result<(u64, u64, u32)> {
     }
 }
 
-/// Blocks signals and gives a descriptor to read them from, and the mask there was before.
-pub(super) fn take_signals(signals: &[i32]) -> io::Result<(OwnedFd, libc::sigset_t)> {
-    // SAFETY: signal sets are plain data, initialised by the calls; the descriptor is ours alone.
+/// Blocks signals and gives a descriptor to read them from, and the mask there was before. Of `signals` those stay as
+/// they are that the caller of this process had ignored (`nohup`, background jobs); `always` is taken in any case.
+pub(super) fn take_signals(signals: &[i32], always: i32) -> io::Result<(OwnedFd, libc::sigset_t)> {
+    // SAFETY: signal sets and actions are plain data, initialised by the calls; the descriptor is ours alone.
     unsafe {
         let (mut set, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigemptyset(&mut set);
         for signal in signals {
-            libc::sigaddset(&mut set, *signal);
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(*signal, std::ptr::null(), &mut action);
+            if action.sa_sigaction != libc::SIG_IGN {
+                libc::sigaddset(&mut set, *signal);
+            }
         }
+        libc::signal(always, libc::SIG_DFL);
+        libc::sigaddset(&mut set, always);
         checked(libc::sigprocmask(libc::SIG_BLOCK, &set, &mut before))?;
         let fd = checked(libc::signalfd(-1, &set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK))?;
         Ok((OwnedFd::from_raw_fd(fd), before))

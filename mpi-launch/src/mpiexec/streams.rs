@@ -1,10 +1,12 @@
 //! Forwarding what the ranks write, by whole lines.
 //!
 //! Invariant: a sink gets only whole lines, except at the end of a stream or in a line longer than [`LONGEST_LINE`]; and
-//! every byte read is written, in the order of its stream. Sinks that are the same file are one sink.
+//! every byte read is written, in the order of its stream. Sinks that are the same file are one sink. On a terminal a line
+//! that stays unfinished is shown after a moment, since it may be a question; its rest follows when it comes.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use super::os;
 
@@ -14,6 +16,8 @@ const READ_BYTES: usize = 256 << 10;
 const QUEUE_BYTES: usize = 4 << 20;
 /// A line that gets this long is passed on in pieces.
 const LONGEST_LINE: usize = 16 << 20;
+/// How long a line on a terminal may stay unfinished before it is shown.
+const PROMPT_AFTER: Duration = Duration::from_millis(100);
 /// What a ready pipe or terminal takes without making the writer wait (PIPE_BUF).
 const SURE_BYTES: usize = 4096;
 
@@ -23,8 +27,13 @@ pub(super) struct Sink {
     kind: u32,
     queue: Vec<u8>,
     written: usize,
-    /// Nobody reads it any more.
+    /// Nothing can be written any more.
     broken: bool,
+    /// Why not, if that is news to the user: a reader that went away is not.
+    loss: Option<io::Error>,
+    terminal: bool,
+    /// The source whose unfinished line the terminal shows.
+    shown: Option<usize>,
     /// Whether writing without waiting is possible for any number of bytes.
     nowait: bool,
 }
@@ -32,11 +41,18 @@ pub(super) struct Sink {
 impl Sink {
     fn new(fd: BorrowedFd<'_>, kind: u32) -> io::Result<Sink> {
         let fd = fd.try_clone_to_owned()?;
-        Ok(Sink { fd, kind, queue: Vec::new(), written: 0, broken: false, nowait: true })
+        let terminal = io::IsTerminal::is_terminal(&fd);
+        let queue = Vec::new();
+        Ok(Sink { fd, kind, queue, written: 0, broken: false, loss: None, terminal, shown: None, nowait: true })
     }
 
     fn waiting(&self) -> usize {
         self.queue.len() - self.written
+    }
+
+    /// Whether an unfinished line of a source could be shown: nothing else is unfinished.
+    fn would_show(&self, source: &Source) -> bool {
+        self.terminal && self.shown.is_none() && !source.line.is_empty()
     }
 
     fn put(&mut self, bytes: &[u8]) {
@@ -52,9 +68,10 @@ impl Sink {
                 Ok(n) => self.written += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(_) => {
+                Err(error) => {
                     self.broken = true;
                     self.written = self.queue.len();
+                    self.loss = Some(error).filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
                 }
             }
         }
@@ -96,6 +113,8 @@ struct Source {
     sink: usize,
     /// The begin of a line whose end has not come yet.
     line: Vec<u8>,
+    /// When it was last added to.
+    since: Instant,
 }
 
 /// All streams of a job.
@@ -125,7 +144,7 @@ impl Streams {
     pub(super) fn add(&mut self, output: OwnedFd, error: OwnedFd) {
         for (fd, sink) in [output, error].into_iter().zip(self.targets) {
             os::set_nonblocking(fd.as_fd());
-            self.sources.push(Source { fd: Some(fd), sink, line: Vec::new() });
+            self.sources.push(Source { fd: Some(fd), sink, line: Vec::new(), since: Instant::now() });
         }
     }
 
@@ -178,7 +197,7 @@ impl Streams {
         let sink = &mut self.sinks[source.sink];
         match os::read(fd.as_fd(), &mut self.buffer) {
             Ok(n) if n > 0 => {
-                source.pass(&self.buffer[..n], sink);
+                source.pass(i, &self.buffer[..n], sink);
                 return true;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
@@ -189,6 +208,29 @@ impl Streams {
             }
         }
         false
+    }
+
+    /// When the next unfinished line is to be shown.
+    pub(super) fn prompt_at(&self) -> Option<Instant> {
+        let waiting = self.sources.iter().filter(|source| self.sinks[source.sink].would_show(source));
+        waiting.map(|source| source.since + PROMPT_AFTER).min()
+    }
+
+    /// Shows unfinished lines whose time has come.
+    pub(super) fn show_prompts(&mut self) {
+        for (i, source) in self.sources.iter_mut().enumerate() {
+            let sink = &mut self.sinks[source.sink];
+            if sink.would_show(source) && source.since.elapsed() >= PROMPT_AFTER {
+                sink.put(&std::mem::take(&mut source.line));
+                sink.shown = Some(i);
+                sink.flush();
+            }
+        }
+    }
+
+    /// Why output was lost, if it was.
+    pub(super) fn loss(&self) -> Option<&io::Error> {
+        self.sinks.iter().find_map(|sink| sink.loss.as_ref())
     }
 
     /// Whether all streams have ended and everything is written.
@@ -209,10 +251,24 @@ impl Streams {
 }
 
 impl Source {
-    /// Puts the whole lines of `bytes` into the sink and keeps the rest.
-    fn pass(&mut self, bytes: &[u8], sink: &mut Sink) {
+    /// Puts the whole lines of `bytes` into the sink and keeps the rest; `own` is this source's index.
+    fn pass(&mut self, own: usize, bytes: &[u8], sink: &mut Sink) {
+        self.since = Instant::now();
+        if sink.shown == Some(own) {
+            // The rest of a line that is on the terminal already.
+            let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
+            sink.put(&bytes[..end]);
+            if !bytes[..end].ends_with(b"\n") {
+                return;
+            }
+            sink.shown = None;
+            return self.pass(own, &bytes[end..], sink);
+        }
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         if whole > 0 {
+            if sink.shown.take().is_some() {
+                sink.put(b"\n");
+            }
             sink.put(&std::mem::take(&mut self.line));
             sink.put(&bytes[..whole]);
         }
@@ -227,21 +283,54 @@ impl Source {
 mod tests {
     use super::*;
 
+    fn source() -> Source {
+        Source { fd: None, sink: 0, line: vec![], since: Instant::now() }
+    }
+
+    fn text(fd: &OwnedFd) -> String {
+        let mut got = [0; 100];
+        let n = os::read(fd.as_fd(), &mut got).unwrap();
+        String::from_utf8(got[..n].to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_question_on_a_terminal_is_shown_and_its_rest_follows() {
+        let (read, write) = os::pipe().unwrap();
+        let mut sink = Sink::new(write.as_fd(), libc::S_IFIFO).unwrap();
+        sink.terminal = true;
+        let (mut a, mut b) = (source(), source());
+        a.pass(0, b"n? ", &mut sink);
+        assert!(sink.would_show(&a));
+        sink.put(&std::mem::take(&mut a.line));
+        sink.shown = Some(0);
+        b.pass(1, b"half", &mut sink);
+        assert!(!sink.would_show(&b), "one unfinished line at a time");
+        a.pass(0, b"5\nnext", &mut sink);
+        b.pass(1, b" line\n", &mut sink);
+        sink.flush();
+        assert_eq!(text(&read), "n? 5\nhalf line\n");
+        assert_eq!(a.line, b"next");
+
+        sink.put(&std::mem::take(&mut a.line));
+        sink.shown = Some(0);
+        b.pass(1, b"other\n", &mut sink);
+        sink.flush();
+        assert_eq!(text(&read), "next\nother\n");
+    }
+
     #[test]
     fn lines_are_passed_on_whole_and_in_order() {
         let (read, write) = os::pipe().unwrap();
         let mut sink = Sink::new(write.as_fd(), libc::S_IFIFO).unwrap();
         drop(write);
-        let (mut a, mut b) = (Source { fd: None, sink: 0, line: vec![] }, Source { fd: None, sink: 0, line: vec![] });
-        a.pass(b"one", &mut sink);
-        b.pass(b"1\n2", &mut sink);
-        a.pass(b" and a half\ntwo\nthr", &mut sink);
-        b.pass(b"\n", &mut sink);
+        let (mut a, mut b) = (source(), source());
+        a.pass(0, b"one", &mut sink);
+        b.pass(1, b"1\n2", &mut sink);
+        a.pass(0, b" and a half\ntwo\nthr", &mut sink);
+        b.pass(1, b"\n", &mut sink);
         sink.flush();
         drop(sink);
-        let mut got = [0; 100];
-        let n = os::read(read.as_fd(), &mut got).unwrap();
-        assert_eq!(std::str::from_utf8(&got[..n]).unwrap(), "1\none and a half\ntwo\n2\n");
+        assert_eq!(text(&read), "1\none and a half\ntwo\n2\n");
         assert_eq!(a.line, b"thr");
     }
 

@@ -86,7 +86,7 @@ pub(super) fn run(run: &Run, program: &Path, job: &Job) -> Result<i32, StartErro
     let guard = Guard::start(run.processes, job.id())?;
     os::adopt_orphans();
     let open_files = os::raise_open_files();
-    let (signals, mask) = os::take_signals(&[&FORWARDED[..], &[libc::SIGCHLD]].concat())?;
+    let (signals, mask) = os::take_signals(&FORWARDED, libc::SIGCHLD)?;
     let mut supervisor = Supervisor {
         job,
         guard,
@@ -109,15 +109,17 @@ pub(super) fn run(run: &Run, program: &Path, job: &Job) -> Result<i32, StartErro
         supervisor.signal_all(libc::SIGKILL);
     }
     supervisor.supervise()?;
-    let Supervisor { failure, others_ended, .. } = supervisor;
+    let Supervisor { failure, others_ended, streams, .. } = supervisor;
     if let Err(error) = started {
         return Err(match error.raw_os_error() {
             Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE) => StartError::System(error),
             _ => StartError::Program(format!("{:?}", run.program), error),
         });
     }
-    Ok(failure
-        .map_or(0, |failure| super::complain(failure.exit_code(), &failure.sentence(&run.program, job, others_ended))))
+    let lost = streams.loss().map(|error| super::complain(super::TROUBLE, &format!("output is lost: {error}")));
+    let failed =
+        failure.map(|failure| super::complain(failure.exit_code(), &failure.sentence(&run.program, job, others_ended)));
+    Ok(failed.or(lost).unwrap_or(0))
 }
 
 impl Supervisor<'_> {
@@ -162,6 +164,7 @@ impl Supervisor<'_> {
                 }
             }
             self.keep_deadlines(children);
+            self.streams.show_prompts();
             entries.clear();
             entries.push(os::poll_entry(self.signals.as_fd(), libc::POLLIN));
             let typing = self.terminal.as_ref().map_or(0, |terminal| terminal.interests(&mut entries));
@@ -256,7 +259,7 @@ impl Supervisor<'_> {
     fn time_left(&self) -> Option<i32> {
         let left = self.left.filter(|_| self.living > 0).map(|(_, since)| since + LEFT_GRACE);
         let term = self.term_at.filter(|_| self.kill_at.is_none());
-        let next = [left, term, self.kill_at].into_iter().flatten().min()?;
+        let next = [left, term, self.kill_at, self.streams.prompt_at()].into_iter().flatten().min()?;
         // Rounded up, so as not to wake before it.
         Some(next.saturating_duration_since(Instant::now()).as_millis() as i32 + 1)
     }
