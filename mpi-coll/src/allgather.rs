@@ -43,6 +43,7 @@ impl Collectives {
 }
 
 /// Everybody tells everybody.
+#[allow(clippy::needless_late_init)] // the own block is declared first, so that it outlives what borrows it
 fn direct(link: Link<'_>, recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
     let own;
     let mut flight = Flight::new(link);

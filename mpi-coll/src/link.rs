@@ -10,6 +10,8 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Engine, Mode};
 
+use crate::flight::Flight;
+
 pub(crate) const BARRIER: i32 = 1;
 pub(crate) const BCAST: i32 = 2;
 pub(crate) const REDUCE: i32 = 3;
@@ -18,6 +20,9 @@ pub(crate) const GATHER: i32 = 5;
 pub(crate) const SCATTER: i32 = 6;
 pub(crate) const ALLGATHER: i32 = 7;
 pub(crate) const ALLTOALL: i32 = 8;
+
+/// Messages above this length are worth more than one request.
+const LONG: u64 = 8192;
 
 /// One collective call's way to the other processes.
 #[derive(Clone, Copy)]
@@ -73,9 +78,24 @@ impl Link<'_> {
         into: RecvBuf<'_>,
     ) -> Result<()> {
         let expected = into.bytes();
+        if expected > LONG {
+            drop(guard);
+            return self.exchange_at_once(dest, out, source, into);
+        }
         let status =
             self.engine.sendrecv(guard, self.context, dest as i32, self.tag, out, source as i32, self.tag, into)?;
         check(source, expected, &status)
+    }
+
+    /// Long messages move in both directions at the same time.
+    #[cold]
+    fn exchange_at_once(&self, dest: u32, out: SendBuf<'_>, source: u32, into: RecvBuf<'_>) -> Result<()> {
+        let mut outcome = Outcome::default();
+        let mut flight = Flight::new(*self);
+        flight.recv(source, into)?;
+        flight.send(dest, out)?;
+        flight.land(&mut outcome)?;
+        outcome.end()
     }
 
     /// All other ranks, beginning behind this one: so that not all processes begin with the same.

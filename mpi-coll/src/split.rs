@@ -1,8 +1,9 @@
 //! Long reductions, split among the processes: each combines one part of everybody's contribution, in rank order,
 //! then the parts come together.
 //!
-//! Every byte is moved twice whatever the number of processes, and the combining is shared among all. A part is
-//! computed by one process, so all get the same result.
+//! Every byte is moved twice whatever the number of processes, and the combining is shared among all. Parts travel in
+//! pieces that stay in the cache from their arrival until they are combined. A part is computed by one process, so all
+//! get the same result.
 
 use std::ops::Range;
 
@@ -24,11 +25,33 @@ fn part(what: &Reduction<'_>, rank: u32, size: u32) -> Range<u64> {
     start(rank) * what.datatype.size()..start(rank + 1) * what.datatype.size()
 }
 
-/// The part of a buffer before this process's own, its own, and the part behind.
-fn cut<'b>(buffer: RecvBuf<'b>, own: &Range<u64>) -> [RecvBuf<'b>; 3] {
-    let (head, behind) = buffer.split_at(own.end);
-    let (before, own) = head.split_at(own.start);
-    [before, own, behind]
+/// The contributions that this process has for others, and where its own part comes together.
+struct Parts<'p> {
+    /// The whole contribution; `None` when it stands where the result goes.
+    send: Option<SendBuf<'p>>,
+    /// The result before this process's part; empty where nobody wants it.
+    before: RecvBuf<'p>,
+    mine: RecvBuf<'p>,
+    behind: RecvBuf<'p>,
+}
+
+impl<'p> Parts<'p> {
+    /// Parts of a buffer for the whole result.
+    fn of_whole(send: Option<SendBuf<'p>>, recv: RecvBuf<'p>, own: &Range<u64>) -> Parts<'p> {
+        let (head, behind) = recv.split_at(own.end);
+        let (before, mine) = head.split_at(own.start);
+        Parts { send, before, mine, behind }
+    }
+
+    /// This process's contribution at packed bytes `range` of the whole, which are not of its own part.
+    fn contribution(&self, range: Range<u64>, own: &Range<u64>) -> SendBuf<'_> {
+        let length = range.end - range.start;
+        match &self.send {
+            Some(send) => send.part(range.start, length),
+            None if range.start < own.start => self.before.as_send().part(range.start, length),
+            None => self.behind.as_send().part(range.start - own.end, length),
+        }
+    }
 }
 
 pub(crate) fn allreduce(
@@ -39,21 +62,9 @@ pub(crate) fn allreduce(
     what: &Reduction<'_>,
     outcome: &mut Outcome,
 ) -> Result<()> {
-    let own = part(what, link.rank, link.size);
-    let [before, mut mine, behind] = cut(recv, &own);
-    let theirs = |rank: u32| -> SendBuf<'_> {
-        let range = part(what, rank, link.size);
-        let length = range.end - range.start;
-        match &send {
-            Some(send) => send.part(range.start, length),
-            None if rank < link.rank => before.as_send().part(range.start, length),
-            None => behind.as_send().part(range.start - own.end, length),
-        }
-    };
-    if let Some(send) = &send {
-        mine.copy_from(&send.part(own.start, own.end - own.start));
-    }
-    combine(link, theirs, &mut mine, reducer, what, outcome)?;
+    let mut parts = Parts::of_whole(send, recv, &part(what, link.rank, link.size));
+    combine(link, &mut parts, reducer, what, outcome)?;
+    let Parts { before, mine, behind, .. } = parts;
     let mut flight = Flight::new(link);
     receive_parts(link, &mut flight, what, 0..link.rank, before)?;
     receive_parts(link, &mut flight, what, link.rank + 1..link.size, behind)?;
@@ -73,89 +84,122 @@ pub(crate) fn reduce(
     outcome: &mut Outcome,
 ) -> Result<()> {
     let own = part(what, link.rank, link.size);
-    let length = own.end - own.start;
     let Some(recv) = recv else {
         let send = send.ok_or_else(no_contribution)?;
-        let theirs = |rank: u32| {
-            let range = part(what, rank, link.size);
-            send.part(range.start, range.end - range.start)
-        };
-        let elements = length / what.datatype.size().max(1);
+        let elements = (own.end - own.start) / what.datatype.size().max(1);
         let mut scratch = Scratch::new(what.datatype.span(elements))?;
-        let mut mine = RecvBuf::over(scratch.bytes(), elements, what.datatype).expect("as long as the elements span");
-        mine.copy_from(&send.part(own.start, length));
-        combine(link, theirs, &mut mine, reducer, what, outcome)?;
-        return link.send(root, mine.as_send());
+        let mine = RecvBuf::over(scratch.bytes(), elements, what.datatype).expect("as long as the elements span");
+        let mut parts = Parts { send: Some(send), before: RecvBuf::empty(), mine, behind: RecvBuf::empty() };
+        combine(link, &mut parts, reducer, what, outcome)?;
+        return link.send(root, parts.mine.as_send());
     };
-    let [before, mut mine, behind] = cut(recv, &own);
-    let theirs = |rank: u32| -> SendBuf<'_> {
-        let range = part(what, rank, link.size);
-        let length = range.end - range.start;
-        match &send {
-            Some(send) => send.part(range.start, length),
-            None if rank < link.rank => before.as_send().part(range.start, length),
-            None => behind.as_send().part(range.start - own.end, length),
-        }
-    };
-    if let Some(send) = &send {
-        mine.copy_from(&send.part(own.start, length));
-    }
-    combine(link, theirs, &mut mine, reducer, what, outcome)?;
+    let mut parts = Parts::of_whole(send, recv, &own);
+    combine(link, &mut parts, reducer, what, outcome)?;
     let mut flight = Flight::new(link);
-    receive_parts(link, &mut flight, what, 0..link.rank, before)?;
-    receive_parts(link, &mut flight, what, link.rank + 1..link.size, behind)?;
+    receive_parts(link, &mut flight, what, 0..link.rank, parts.before)?;
+    receive_parts(link, &mut flight, what, link.rank + 1..link.size, parts.behind)?;
     flight.land(outcome)
 }
 
-/// Sends each other process its part and combines what the others send of this one's into `mine`, which holds this
-/// process's own contribution.
-fn combine<'b>(
+/// Bytes that are received and combined at once: so few that they stay in the cache meanwhile.
+const PIECE: u64 = 64 << 10;
+/// The most pieces of one part; longer parts have longer pieces.
+const PIECES: u64 = 64;
+
+/// Packed bytes of a piece, the same for the parts of all processes.
+fn piece_length(what: &Reduction<'_>, size: u32) -> u64 {
+    let longest = what.count.div_ceil(size as u64);
+    let elements = (PIECE / what.datatype.size().max(1)).max(longest.div_ceil(PIECES)).max(1);
+    elements * what.datatype.size()
+}
+
+/// Sends each other process its part, piece by piece, and combines what the others send of this one's.
+fn combine(
     link: Link<'_>,
-    theirs: impl Fn(u32) -> SendBuf<'b>,
-    mine: &mut RecvBuf<'_>,
+    parts: &mut Parts<'_>,
     reducer: &Reducer<'_>,
     what: &Reduction<'_>,
     outcome: &mut Outcome,
 ) -> Result<()> {
+    let own = part(what, link.rank, link.size);
+    let piece = piece_length(what, link.size);
+    let longest = part(what, 0, link.size);
+    let mut mine = std::mem::replace(&mut parts.mine, RecvBuf::empty());
     let mut flight = Flight::new(link);
-    for rank in link.others() {
-        flight.send(rank, theirs(rank))?;
-    }
-    let count = mine.bytes() / what.datatype.size().max(1);
-    let value = elements_mut(mine)?;
-    let span = value.len() as u64;
-    let mut incoming = Scratch::new(span)?;
-    let take = |rank: u32, into: &mut [u8], outcome: &mut Outcome| {
-        let buffer = RecvBuf::over(into, count, what.datatype).expect("as long as the elements span");
-        outcome.note(link.recv(rank, buffer))
-    };
-    if reducer.is_commutative() {
+    for offset in (0..longest.end).step_by(piece as usize) {
         for rank in link.others() {
-            take(rank, incoming.bytes(), outcome)?;
-            reducer.apply(incoming.bytes(), value, count);
-        }
-    } else {
-        // Below this process from its neighbour down, each the left operand; above it likewise into a second piece,
-        // which at last becomes the right operand.
-        let mut above = Scratch::new(span)?;
-        for rank in (link.rank + 1..link.size).rev() {
-            if rank == link.size - 1 {
-                take(rank, above.bytes(), outcome)?;
-            } else {
-                take(rank, incoming.bytes(), outcome)?;
-                reducer.apply(incoming.bytes(), above.bytes(), count);
+            let theirs = part(what, rank, link.size);
+            let start = theirs.start + offset;
+            let end = theirs.end.min(start + piece);
+            if start < end {
+                flight.send(rank, parts.contribution(start..end, &own))?;
             }
         }
+    }
+    let span = what.datatype.span(piece / what.datatype.size().max(1)).min(what.datatype.span(what.count));
+    let mut pieces = Pieces { link, reducer, what, incoming: Scratch::new(span)?, above: None };
+    for offset in (0..own.end - own.start).step_by(piece as usize) {
+        let mut value = mine.part(offset, piece);
+        if let Some(send) = &parts.send {
+            value.copy_from(&send.part(own.start + offset, value.bytes()));
+        }
+        pieces.combine(value, outcome)?;
+    }
+    flight.land(outcome)?;
+    parts.mine = mine;
+    Ok(())
+}
+
+/// Receiving and combining the pieces of this process's part.
+struct Pieces<'c> {
+    link: Link<'c>,
+    reducer: &'c Reducer<'c>,
+    what: &'c Reduction<'c>,
+    incoming: Scratch,
+    above: Option<Scratch>,
+}
+
+impl Pieces<'_> {
+    /// Combines the others' contributions to a piece into `value`, which holds this process's own.
+    fn combine(&mut self, mut value: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
+        let Pieces { link, reducer, what, incoming, above } = self;
+        let count = value.bytes() / what.datatype.size().max(1);
+        let span = what.datatype.span(count) as usize;
+        let value = elements_mut(&mut value)?;
+        let incoming = &mut incoming.bytes()[..span];
+        let mut take = |rank: u32, into: &mut [u8]| {
+            let buffer = RecvBuf::over(into, count, what.datatype).expect("as long as the elements span");
+            outcome.note(link.recv(rank, buffer))
+        };
+        if reducer.is_commutative() {
+            for rank in link.others() {
+                take(rank, incoming)?;
+                reducer.apply(incoming, value, count);
+            }
+            return Ok(());
+        }
+        // Above this process from the last rank down, each the left operand; the result becomes the right operand of
+        // this process's own. Then below it from its neighbour down.
         if link.rank + 1 < link.size {
-            reducer.apply(value, above.bytes(), count);
-            value.copy_from_slice(above.bytes());
+            let above = match above {
+                Some(above) => above,
+                None => above.insert(Scratch::new(incoming.len() as u64)?),
+            };
+            let above = &mut above.bytes()[..span];
+            take(link.size - 1, above)?;
+            for rank in (link.rank + 1..link.size - 1).rev() {
+                take(rank, incoming)?;
+                reducer.apply(incoming, above, count);
+            }
+            reducer.apply(value, above, count);
+            value.copy_from_slice(above);
         }
         for rank in (0..link.rank).rev() {
-            take(rank, incoming.bytes(), outcome)?;
-            reducer.apply(incoming.bytes(), value, count);
+            take(rank, incoming)?;
+            reducer.apply(incoming, value, count);
         }
+        Ok(())
     }
-    flight.land(outcome)
 }
 
 /// Posts the receives of combined parts of `ranks`, which lie one after the other in `into`.
