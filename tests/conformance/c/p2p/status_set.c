@@ -38,5 +38,11 @@ int main(int argc, char **argv)
     check_equal(count, 4);
     ok(MPI_Status_get_error(&status, &count));
     check_equal(count, MPI_ERR_TAG);
+    /* The values of an empty status can be set too. */
+    ok(MPI_Status_set_source(&status, MPI_ANY_SOURCE));
+    ok(MPI_Status_set_tag(&status, MPI_ANY_TAG));
+    check(status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG);
+    ok(MPI_Status_set_source(&status, MPI_PROC_NULL));
+    check_equal(status.MPI_SOURCE, MPI_PROC_NULL);
     return finish();
 }
