@@ -78,17 +78,18 @@ impl Endpoint {
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
         let output = &mut self.outputs[dest as usize];
         if output.ring.try_push(head, payload).is_err() {
-            return self.push_slowly(dest, head, payload);
+            return self.push_slowly(dest, *head, payload);
         }
         output.notify(self.fenced, self.variables);
         Ok(())
     }
 
+    /// The head by value, so that it stays in registers on the way here that is not slow.
     #[cold]
-    fn push_slowly(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
+    fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
         self.make_room(dest, payload.len())?;
         let output = &mut self.outputs[dest as usize];
-        output.ring.try_push(head, payload)?;
+        output.ring.try_push(&head, payload)?;
         output.notify(self.fenced, self.variables);
         Ok(())
     }

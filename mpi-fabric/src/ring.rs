@@ -34,7 +34,7 @@ const SPARE: usize = LINE;
 const HANDED_OVER: usize = 4 * LINE;
 
 /// What a ring lies in. Positions are offsets in bytes, multiples of 8.
-pub(crate) trait RingMemory {
+pub(crate) trait RingMemory: Clone {
     /// Length of the data, a multiple of [`LINE`].
     fn bytes(&self) -> usize;
     /// How many bytes the receiver has consumed since the beginning of the job.
@@ -147,7 +147,8 @@ impl<M: RingMemory> Producer<M> {
     #[inline(always)]
     unsafe fn append(&mut self, head: &RecordHead, len: usize, write: impl FnOnce(&M, usize)) {
         let (at, next) = (self.pos, self.pos + record_bytes(len));
-        let memory = &self.memory;
+        // A copy of its own, so that no store is taken for a change of where the ring lies.
+        let memory = &self.memory.clone();
         // SAFETY: `fits` says that `next <= stop <= bytes() - SPARE`, so all of these lie inside; all multiples of 8.
         unsafe {
             if next != self.zeroed {

@@ -78,7 +78,10 @@ impl Contexts {
     /// The context with this id or the id beside it.
     #[inline]
     pub fn get(&self, id: u32) -> Option<&Context> {
-        self.entries[self.position(id)?].as_deref()
+        match self.entries.get(self.home(id)) {
+            Some(Some(context)) if context.spec.id == id & !1 => Some(context),
+            _ => self.entries[self.position(id)?].as_deref(),
+        }
     }
 
     /// As [`Contexts::get`], for changing it.

@@ -61,9 +61,7 @@ impl State {
             let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a: u64::from(rank), b: 0 };
             let pushed = match buffer.contiguous() {
                 Some(memory) => self.endpoint.push(world, &head, memory),
-                None => self.endpoint.push_with(world, &head, bytes as usize, |out| {
-                    buffer.pack(0, out);
-                }),
+                None => push_packed(&mut self.endpoint, world, head, &buffer),
             };
             if pushed.is_ok() {
                 count_sent(context, context_id, bytes);
@@ -197,6 +195,14 @@ impl Core {
         self.backlogged -= removed;
         removed > 0
     }
+}
+
+/// Pushes a message that does not lie in one piece.
+#[inline(never)]
+fn push_packed(endpoint: &mut Endpoint, world: u32, head: RecordHead, buffer: &SendBuf<'_>) -> Result<(), Full> {
+    endpoint.push_with(world, &head, buffer.bytes() as usize, |out| {
+        buffer.pack(0, out);
+    })
 }
 
 #[inline]

@@ -11,6 +11,7 @@ use crate::sync::AtomicU64;
 const CONTROL: usize = 2 * LINE;
 
 /// One ring of the job memory.
+#[derive(Clone)]
 pub(crate) struct MappedRing {
     data: NonNull<u8>,
     bytes: usize,
@@ -69,11 +70,15 @@ impl RingMemory for MappedRing {
     unsafe fn hand_over(&self, at: usize, end: usize) {
         debug_assert!(at <= end && end <= self.bytes);
         #[cfg(target_arch = "x86_64")]
-        for line in (at..end).step_by(LINE) {
-            // SAFETY: a hint about a line inside the mapping; it changes no memory, and is a no-op where it is unknown.
-            unsafe {
-                let line = self.data.as_ptr().add(line);
-                std::arch::asm!("cldemote [{}]", in(reg) line, options(nostack, preserves_flags));
+        {
+            let mut line = at;
+            while line < end {
+                // SAFETY: a hint about a line inside the mapping; it changes no memory, and is a no-op where unknown.
+                unsafe {
+                    let line = self.data.as_ptr().add(line);
+                    std::arch::asm!("cldemote [{}]", in(reg) line, options(nostack, preserves_flags));
+                }
+                line += LINE;
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
