@@ -59,10 +59,10 @@ impl Process {
     pub fn new(endpoint: Endpoint) -> Result<Process> {
         let lock = Arc::new(ProcessLock::new(false));
         let (recorder, job, host) = (endpoint.recorder(), endpoint.job().clone(), endpoint.host_facts());
-        let memory = endpoint.instrument_memory();
+        let (memory, fabric) = (endpoint.instrument_memory(), endpoint.instruments());
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
         let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
-        let registry = variables::registry(&engine, &coll)?;
+        let registry = variables::registry(fabric, &engine, &coll)?;
 
         let predefined = |word: usize, spec: CommSpec| {
             let instruments = CommInstruments::place_for(&*memory, &spec.name);

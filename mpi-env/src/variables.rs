@@ -5,6 +5,7 @@
 use mpi_coll::Collectives;
 use mpi_core::abi::MPI_ERR_ARG;
 use mpi_errors::{Error, Result};
+use mpi_fabric::FabricInstruments;
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::Registry;
@@ -25,6 +26,9 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("p2p.traffic", "Messages and bytes of the program, each way."),
     ("p2p.protocol", "Which way messages go: whole at once, or offered first and copied once."),
     ("p2p.waiting", "What blocking calls do until their message comes: poll, yield, sleep."),
+    ("fabric", "Moving records between processes over shared memory."),
+    ("fabric.queues", "The queues of records between processes."),
+    ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
     ("coll", "Collective operations."),
     ("coll.calls", "How often each collective operation was called."),
     ("coll.data", "Bytes that the program gave to each collective operation."),
@@ -33,11 +37,12 @@ const CATEGORIES: &[(&str, &str)] = &[
 /// A registry of all variables of a process over this engine.
 ///
 /// Errors: `MPI_ERR_ARG` when an environment variable sets a control variable to what it cannot be.
-pub(crate) fn registry(engine: &Engine, coll: &Collectives) -> Result<Registry> {
+pub(crate) fn registry(fabric: &'static FabricInstruments, engine: &Engine, coll: &Collectives) -> Result<Registry> {
     let registry = Registry::new();
     registry.reserve_environment(RESERVED);
     registry.describe_categories(CATEGORIES);
     registry.declare::<CommInstruments>()?;
+    registry.register(fabric)?;
     registry.register(engine.instruments())?;
     registry.register(coll.instruments())?;
     registry.register_settings(engine.settings())?;
