@@ -24,7 +24,7 @@ use crate::recorder::Recorder;
 use crate::transfer::TransferSlot;
 use crate::variables::FabricInstruments;
 pub use open::Attachment;
-use peer::{Input, Output};
+use peer::{Connections, Input, Output};
 
 /// Records taken from one ring before the next ring's turn.
 const BATCH: usize = 16;
@@ -40,7 +40,9 @@ pub struct Endpoint {
     inputs: Vec<Input>,
     /// Index into `inputs` of each rank's ring, or `u32::MAX`.
     input_of: Box<[u32]>,
-    /// The connection bits already in `inputs`.
+    /// The connection bits as set by the senders, in this rank's block.
+    connected: Connections,
+    /// Those already in `inputs`.
     known: Box<[u64]>,
     doorbell: Doorbell,
     recorder: Recorder,
@@ -157,8 +159,7 @@ impl Endpoint {
     #[inline(always)]
     fn look_for_connections(&mut self) {
         for i in 0..self.known.len() {
-            let now = self.job.block(self.rank).connected(i).load(Ordering::Relaxed);
-            if now != self.known[i] {
+            if self.connected.word(i).load(Ordering::Relaxed) != self.known[i] {
                 self.connect(i);
             }
         }
@@ -167,7 +168,7 @@ impl Endpoint {
     #[cold]
     fn connect(&mut self, i: usize) {
         // Acquire pairs with the Release in `make_room`.
-        let now = self.job.block(self.rank).connected(i).load(Ordering::Acquire);
+        let now = self.connected.word(i).load(Ordering::Acquire);
         for bit in 0..64 {
             let from = i * 64 + bit;
             // Bits of ranks that do not exist, and bits that went away, are another process's nonsense.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use mpi_errors::Result;
 
 use super::Endpoint;
-use super::peer::Output;
+use super::peer::{Connections, Output};
 use crate::doorbell::{Doorbell, WaitPolicy};
 use crate::fault;
 use crate::instruments::JobInstruments;
@@ -101,6 +101,7 @@ impl Endpoint {
             outputs,
             inputs: Vec::new(),
             input_of: vec![u32::MAX; ranks as usize].into(),
+            connected: Connections::new(job.block(rank), ranks),
             known: vec![0; ranks.div_ceil(64) as usize].into(),
             doorbell: Doorbell::new(job.mapping().clone(), block_at, policy, variables),
             recorder: Recorder::new(job.mapping().clone(), block_at),

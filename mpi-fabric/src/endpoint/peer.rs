@@ -13,7 +13,7 @@ use crate::job::Job;
 use crate::rank_block::{Life, RankBlock};
 use crate::record::Sink;
 use crate::ring::{Consumer, MappedRing, Producer};
-use crate::sync::AtomicU32;
+use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
 
 /// The way to one peer.
@@ -101,6 +101,32 @@ fn ended(process: &OwnedFd) -> bool {
     let mut poll = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one live pollfd.
     unsafe { libc::poll(&mut poll, 1, 0) == 1 }
+}
+
+/// The set of ranks that send to this one, as they set it themselves. Looked at in every poll.
+pub(super) struct Connections {
+    words: NonNull<AtomicU64>,
+    count: usize,
+}
+
+// SAFETY: the pointer leads into the job memory, which outlives the value (its endpoint holds the job).
+unsafe impl Send for Connections {}
+
+impl Connections {
+    pub(super) fn new(block: RankBlock<'_>, ranks: u32) -> Connections {
+        let count = ranks.div_ceil(64) as usize;
+        // The last word's address is asked for its bounds check.
+        let (first, _last) = (block.connected(0), block.connected(count - 1));
+        Connections { words: NonNull::from(first), count }
+    }
+
+    /// The `i`-th 64 ranks.
+    #[inline(always)]
+    pub(super) fn word(&self, i: usize) -> &AtomicU64 {
+        assert!(i < self.count);
+        // SAFETY: the words follow each other in the block, `count` of them, all inside the mapping (see `new`).
+        unsafe { self.words.add(i).as_ref() }
+    }
 }
 
 /// The way from one peer.
