@@ -30,9 +30,9 @@ impl Collectives {
         }
         let mut outcome = Outcome::default();
         if link.size == 2 {
-            meet(link, recv, block, &mut outcome)?;
+            meet(link, send, recv, block, &mut outcome)?;
         } else if !plan.short_allgather(whole) {
-            direct(link, recv, &mut outcome)?;
+            direct(link, send, recv, &mut outcome)?;
         } else if plan.flat() {
             through_rank_0(link, recv, block, &mut outcome)?;
         } else {
@@ -44,19 +44,21 @@ impl Collectives {
 
 /// Everybody tells everybody.
 #[allow(clippy::needless_late_init)] // the own block is declared first, so that it outlives what borrows it
-fn direct(link: Link<'_>, recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
-    let own;
+fn direct(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
+    let (own, out);
     let mut flight = Flight::new(link);
     own = each_block(link, recv, |rank, piece| flight.recv(rank, piece))?;
-    link.others().try_for_each(|rank| flight.send(rank, own.as_send()))?;
+    // Out of the send buffer if there is one: it was not just written, so the others read it out of their own caches.
+    out = send.unwrap_or(own.as_send());
+    link.others().try_for_each(|rank| flight.send(rank, out.clone()))?;
     flight.land(outcome)
 }
 
 /// Two processes tell each other.
-fn meet(link: Link<'_>, recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
+fn meet(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
     let (first, second) = recv.split_at(block);
     let (own, other) = if link.rank == 0 { (first, second) } else { (second, first) };
-    outcome.note(link.exchange(1 - link.rank, own.as_send(), 1 - link.rank, other))
+    outcome.note(link.exchange(1 - link.rank, send.unwrap_or(own.as_send()), 1 - link.rank, other))
 }
 
 /// Rank 0 collects, then tells everybody: for all others one wait.
