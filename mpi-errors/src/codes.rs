@@ -3,13 +3,13 @@
 //! A class is a code of its own. An instance's code is `serial << 14 | class`, the serial counting from 1 to 65535
 //! and then anew; the last 4096 texts are kept, so the memory is bounded however many errors occur.
 //! Invariant: `MPI_ERR_LASTCODE < instance code <= LAST_INSTANCE_CODE`, and the class stands in the low 14 bits.
-//! Not here: classes and codes that users add (they will start above [`LAST_INSTANCE_CODE`]).
+//! Not here: classes and codes that users add (`added`; they start above [`LAST_INSTANCE_CODE`]).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mpi_core::abi::{MPI_ERR_LASTCODE, MPI_ERR_UNKNOWN, MPI_MAX_ERROR_STRING};
 
-use crate::{Error, classes};
+use crate::{AddedCodes, Error, classes};
 
 /// The largest code an instance can have.
 pub const LAST_INSTANCE_CODE: i32 = (1 << 30) - 1;
@@ -24,6 +24,8 @@ const _: () = assert!(MPI_ERR_LASTCODE == CLASS_MASK);
 /// Makes codes of errors and finds the errors' texts again. Thread-safe; not async-signal-safe.
 #[derive(Debug, Default)]
 pub struct ErrorCodes {
+    /// What the program added.
+    pub added: AddedCodes,
     recent: Mutex<Recent>,
 }
 
@@ -37,7 +39,7 @@ struct Recent {
 impl ErrorCodes {
     /// No instance yet.
     pub const fn new() -> Self {
-        ErrorCodes { recent: Mutex::new(Recent { serial: 0, texts: Vec::new() }) }
+        ErrorCodes { added: AddedCodes::new(), recent: Mutex::new(Recent { serial: 0, texts: Vec::new() }) }
     }
 
     /// A code for this instance. Its text is kept until 4096 further errors have occurred, its class for ever.
@@ -59,7 +61,7 @@ impl ErrorCodes {
     /// The class of a code (`MPI_Error_class`), or `None` if the library never gives out such a code.
     pub fn class_of(&self, code: i32) -> Option<i32> {
         if !(0..=LAST_INSTANCE_CODE).contains(&code) {
-            return None;
+            return if code > 0 { self.added.class_of(code) } else { None };
         }
         let class = code & CLASS_MASK;
         classes::name(class).map(|_| class)
@@ -68,6 +70,9 @@ impl ErrorCodes {
     /// The text of a code (`MPI_Error_string`), at most `MPI_MAX_ERROR_STRING - 1` bytes; for a class, or an instance
     /// too old to be remembered, the text of the class. `None` as for [`ErrorCodes::class_of`].
     pub fn string_of(&self, code: i32) -> Option<String> {
+        if code > LAST_INSTANCE_CODE {
+            return self.added.string_of(code);
+        }
         let class = self.class_of(code)?;
         if code > MPI_ERR_LASTCODE {
             let recent = self.lock();

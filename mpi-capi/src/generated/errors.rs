@@ -10,6 +10,36 @@ use mpi_core::{Status, functions};
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
 
+/// `MPI_Add_error_class`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Add_error_class(errorclass: *mut c_int) -> c_int {
+    entry::anytime(functions::MPI_ADD_ERROR_CLASS, || {
+        let errorclass = check::out("errorclass", errorclass)?;
+
+        imp::error_codes::add_error_class(errorclass)
+    })
+}
+
+/// `MPI_Add_error_code`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Add_error_code(errorclass: c_int, errorcode: *mut c_int) -> c_int {
+    entry::anytime(functions::MPI_ADD_ERROR_CODE, || {
+        let errorcode = check::out("errorcode", errorcode)?;
+
+        imp::error_codes::add_error_code(errorclass, errorcode)
+    })
+}
+
+/// `MPI_Add_error_string`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Add_error_string(errorcode: c_int, string: *const c_char) -> c_int {
+    entry::anytime(functions::MPI_ADD_ERROR_STRING, || {
+        let string = check::text("string", string)?;
+
+        imp::error_codes::add_error_string(errorcode, string)
+    })
+}
+
 /// `MPI_Comm_call_errhandler`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_call_errhandler(comm: usize, errorcode: c_int) -> c_int {
@@ -84,4 +114,22 @@ pub unsafe extern "C" fn PMPI_Error_string(errorcode: c_int, string: *mut c_char
 
         imp::errhandler::error_string(errorcode, string, resultlen)
     })
+}
+
+/// `MPI_Remove_error_class`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Remove_error_class(errorclass: c_int) -> c_int {
+    entry::anytime(functions::MPI_REMOVE_ERROR_CLASS, || imp::error_codes::remove_error_class(errorclass))
+}
+
+/// `MPI_Remove_error_code`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Remove_error_code(errorcode: c_int) -> c_int {
+    entry::anytime(functions::MPI_REMOVE_ERROR_CODE, || imp::error_codes::remove_error_code(errorcode))
+}
+
+/// `MPI_Remove_error_string`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Remove_error_string(errorcode: c_int) -> c_int {
+    entry::anytime(functions::MPI_REMOVE_ERROR_STRING, || imp::error_codes::remove_error_string(errorcode))
 }

@@ -22,7 +22,7 @@ pub unsafe extern "C" fn PMPI_Info_create(info: *mut usize) -> c_int {
 
 /// `MPI_Info_create_env`, since MPI-4.0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn PMPI_Info_create_env(argc: *mut c_int, argv: *mut *mut c_char, info: *mut usize) -> c_int {
+pub unsafe extern "C" fn PMPI_Info_create_env(argc: c_int, argv: *mut *mut c_char, info: *mut usize) -> c_int {
     entry::anytime(functions::MPI_INFO_CREATE_ENV, || {
         let info = check::out("info", info)?;
 

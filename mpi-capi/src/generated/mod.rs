@@ -18,4 +18,5 @@ pub mod ext;
 pub mod info;
 pub mod p2p;
 pub mod process;
+pub mod removed;
 pub mod tool;

@@ -4,7 +4,7 @@
 //! Not here: what an info object is (mpi-core).
 
 use core::ffi::{CStr, c_char};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mpi_core::info::Refused;
 use mpi_core::{Handle, Info, Kind, Table, abi};
@@ -32,7 +32,7 @@ pub fn insert(info: Info) -> Result<usize> {
 /// Looks at an info object; `MPI_INFO_ENV` is one that cannot be changed.
 pub fn with<R>(name: &'static str, word: usize, look: impl FnOnce(&Info) -> R) -> Result<R> {
     if word == abi::MPI_INFO_ENV {
-        return Ok(look(&environment()));
+        return Ok(look(environment()));
     }
     infos().get(Handle(word)).map(look).ok_or_else(|| no_info(name, word))
 }
@@ -49,14 +49,26 @@ fn no_info(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_INFO, Kind::Info, (abi::MPI_INFO_NULL, "MPI_INFO_NULL", "info object"))
 }
 
-/// What `MPI_INFO_ENV` says of how the program was started (MPI-5.0, 11.2.1), as far as it is known.
-fn environment() -> Info {
+/// What `MPI_INFO_ENV` says of how the program was started (MPI-5.0, 11.5.3), as it was when somebody first asked, at
+/// the latest in `MPI_Init`. What was not said when the program was started is absent: `soft`, `file`, `thread_level`.
+pub fn environment() -> &'static Info {
+    static FACTS: OnceLock<Info> = OnceLock::new();
+    FACTS.get_or_init(|| {
+        let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        let command = arguments.next();
+        started_as(command, arguments.collect())
+    })
+}
+
+fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
     let mut info = Info::new();
-    let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     let directory = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
     let facts = [
-        ("command", arguments.next()),
-        ("argv", Some(arguments.collect::<Vec<_>>().join(" "))),
+        ("command", command),
+        ("argv", Some(arguments.join(" "))),
+        ("maxprocs", mpi_env::process().ok().map(|process| process.size().to_string())),
+        ("host", Some(mpi_env::processor_name().to_owned())),
+        ("arch", Some(std::env::consts::ARCH.to_owned())),
         ("wdir", directory.ok()),
     ];
     for (key, value) in facts {
@@ -159,6 +171,9 @@ pub fn info_get_string(info: usize, key: &CStr, room: Out<i32>, value: *mut c_ch
     if given < 0 {
         return Err(Error::new(abi::MPI_ERR_ARG, "a length must not be negative").arg("buflen", &given).into());
     }
+    if given > 0 {
+        check::pointer("value", value)?;
+    }
     if let Some(text) = &found {
         // SAFETY: the program passed `room` characters; none is touched when that is 0.
         unsafe { check::store_text(value, given as usize, text) };
@@ -188,9 +203,23 @@ pub fn info_get_nthkey(info: usize, place: i32, key: *mut c_char) -> Outcome {
     Ok(())
 }
 
-/// `MPI_Info_create_env`
-pub fn info_create_env(_count: *mut i32, _arguments: *mut *mut c_char, info: Out<usize>) -> Outcome {
-    info.set(insert(environment())?);
+/// `MPI_Info_create_env`: as `MPI_INFO_ENV`, but with command and arguments as the program passes them, if it does.
+pub fn info_create_env(count: i32, arguments: *mut *mut c_char, info: Out<usize>) -> Outcome {
+    if count < 0 {
+        return Err(Error::new(abi::MPI_ERR_ARG, "a number of arguments must not be negative")
+            .arg("argc", &count)
+            .into());
+    }
+    if count == 0 || arguments.is_null() {
+        info.set(insert(environment().clone())?);
+        return Ok(());
+    }
+    let mut texts = Vec::new();
+    for &argument in check::slice("argv", arguments, count as usize)?.iter() {
+        texts.push(check::text("argv", argument)?.to_string_lossy().into_owned());
+    }
+    let command = texts.remove(0);
+    info.set(insert(started_as(Some(command), texts))?);
     Ok(())
 }
 

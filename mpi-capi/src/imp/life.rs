@@ -13,12 +13,14 @@ use crate::errors::Outcome;
 /// `MPI_Init`: the arguments are the program's own, nothing is taken out of them.
 pub fn init(_count: *mut i32, _arguments: *mut *mut *mut c_char) -> Outcome {
     mpi_env::init(abi::MPI_THREAD_SINGLE)?;
+    super::info::environment();
     Ok(())
 }
 
 /// `MPI_Init_thread`
 pub fn init_thread(_count: *mut i32, _arguments: *mut *mut *mut c_char, required: i32, provided: Out<i32>) -> Outcome {
     provided.set(mpi_env::init(required)?);
+    super::info::environment();
     Ok(())
 }
 

@@ -11,6 +11,7 @@ pub mod cvar;
 pub mod datatype;
 pub mod env;
 pub mod errhandler;
+pub mod error_codes;
 pub mod info;
 pub mod life;
 pub mod many;

@@ -247,8 +247,9 @@ fn rust_type(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<
         _ => kind.c.as_str(),
     };
     let pointer = if parameter.has("const") { "*const" } else { "*mut" };
-    let by_reference =
-        parameter.direction != Direction::In || parameter.has("pointer") || parameter.value("len").is_some();
+    let by_reference = parameter.direction != Direction::In && !parameter.has("value")
+        || parameter.has("pointer")
+        || parameter.value("len").is_some();
     let target = match base {
         "void *" => return Ok(format!("{pointer} c_void")),
         "char *" => return Ok(format!("{pointer} c_char")),

@@ -6,6 +6,11 @@ use std::fmt::Write;
 
 use super::spec::{Constant, Direction, Form, Function, Parameter, Spec};
 
+/// The chapter of functions that the standard has removed.
+const REMOVED_CHAPTER: &str = "removed";
+/// The macro that a program defines to see them.
+const REMOVED_MACRO: &str = "FERRUM_REMOVED_FUNCTIONS";
+
 /// The text of `mpi.h`.
 pub fn header(spec: &Spec) -> String {
     let mut text = String::new();
@@ -19,13 +24,27 @@ pub fn header(spec: &Spec) -> String {
     callbacks(spec, &mut text);
     constants(spec, &mut text);
     text.push_str("\n/* Functions */\n");
-    for function in spec.implemented() {
+    let (removed, current): (Vec<_>, Vec<_>) =
+        spec.implemented().partition(|function| function.chapter == REMOVED_CHAPTER);
+    for function in &current {
         text.push_str(&prototype(spec, function, "MPI_"));
     }
     text.push_str("\n/* The same functions by the names of the profiling interface */\n");
-    for function in spec.implemented() {
+    for function in &current {
         text.push_str(&prototype(spec, function, "PMPI_"));
     }
+    let _ = write!(
+        text,
+        "\n/* Functions that the standard has removed: in the library for old programs, declared on request */\n\
+         #ifdef {REMOVED_MACRO}\n"
+    );
+    for prefix in ["MPI_", "PMPI_"] {
+        for function in &removed {
+            text.push_str(prototype(spec, function, prefix).trim_end_matches(";\n"));
+            text.push_str(" __attribute__((deprecated));\n");
+        }
+    }
+    text.push_str("#endif\n");
     text.push_str("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     text
 }

@@ -1,0 +1,220 @@
+//! Error classes and codes that programs add, with their texts (MPI-5.0, section 9.5).
+//!
+//! Values count up from [`FIRST`], whatever is removed, so processes that add in the same order get the same values,
+//! and a value that was removed never comes back with another meaning.
+//! Invariant: a class lives at least as long as the codes of it that the program added.
+//! Not here: codes of instances (`codes`), texts of the ABI's classes (`classes`).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
+
+use crate::codes::LAST_INSTANCE_CODE;
+use crate::{Error, Result, classes};
+
+/// The first value a program can be given.
+const FIRST: i32 = LAST_INSTANCE_CODE + 1;
+
+/// All classes and codes that the program added. Thread-safe.
+#[derive(Debug)]
+pub struct AddedCodes {
+    /// `MPI_LASTUSEDCODE`; written under the mutex, read by the program through its address.
+    last: AtomicI32,
+    entries: Mutex<Option<HashMap<i32, Entry>>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The class of the code; its own value for a class.
+    class: i32,
+    /// Of a class: how many codes of it were added and not removed.
+    codes: u32,
+    text: Option<Box<str>>,
+}
+
+impl Default for AddedCodes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl AddedCodes {
+    /// Nothing added yet.
+    pub const fn new() -> Self {
+        AddedCodes { last: AtomicI32::new(FIRST - 1), entries: Mutex::new(None) }
+    }
+
+    /// The value of `MPI_LASTUSEDCODE`: no code of this process is larger. Its place never changes.
+    pub fn last_used(&self) -> &AtomicI32 {
+        &self.last
+    }
+
+    /// `MPI_Add_error_class`. Errors: `MPI_ERR_OTHER` when there are no values left.
+    pub fn add_class(&self) -> Result<i32> {
+        let mut entries = self.lock();
+        let class = self.take()?;
+        entries.get_or_insert_default().insert(class, Entry { class, codes: 0, text: None });
+        Ok(class)
+    }
+
+    /// `MPI_Add_error_code`: a code of a class of the ABI or of the program. Errors: `MPI_ERR_ARG` for what is no
+    /// class, `MPI_ERR_OTHER` as for [`AddedCodes::add_class`].
+    pub fn add_code(&self, class: i32) -> Result<i32> {
+        let mut entries = self.lock();
+        let all = entries.get_or_insert_default();
+        match all.get_mut(&class) {
+            Some(entry) if entry.class == class => entry.codes += 1,
+            None if classes::name(class).is_some() => {}
+            Some(_) => return Err(wrong("errorclass", class, "that is a code, not a class")),
+            None => return Err(wrong("errorclass", class, "there is no such error class")),
+        }
+        let code = self.take()?;
+        all.insert(code, Entry { class, codes: 0, text: None });
+        Ok(code)
+    }
+
+    /// `MPI_Add_error_string`: replaces a text set before. Errors: `MPI_ERR_ARG` for a value that was not added.
+    pub fn set_text(&self, code: i32, text: &str) -> Result<()> {
+        let mut entries = self.lock();
+        find(&mut entries, "errorcode", code)?.text = Some(text.into());
+        Ok(())
+    }
+
+    /// `MPI_Remove_error_class`. Errors: `MPI_ERR_ARG` for a value that is no added class, `MPI_ERR_OTHER` while codes
+    /// of it are there.
+    pub fn remove_class(&self, class: i32) -> Result<()> {
+        let mut entries = self.lock();
+        let entry = find(&mut entries, "errorclass", class)?;
+        if entry.class != class {
+            return Err(wrong("errorclass", class, "that is a code, not a class"));
+        }
+        if entry.codes > 0 {
+            let rule = format!("{} error codes of that class have to be removed first", entry.codes);
+            return Err(Error::new(MPI_ERR_OTHER, rule).arg("errorclass", &class));
+        }
+        entries.get_or_insert_default().remove(&class);
+        Ok(())
+    }
+
+    /// `MPI_Remove_error_code`. Errors: `MPI_ERR_ARG` for a value that is no added code.
+    pub fn remove_code(&self, code: i32) -> Result<()> {
+        let mut entries = self.lock();
+        let class = find(&mut entries, "errorcode", code)?.class;
+        if class == code {
+            return Err(wrong("errorcode", code, "that is a class, not a code"));
+        }
+        let all = entries.get_or_insert_default();
+        all.remove(&code);
+        if let Some(entry) = all.get_mut(&class) {
+            entry.codes -= 1;
+        }
+        Ok(())
+    }
+
+    /// `MPI_Remove_error_string`. Errors: `MPI_ERR_ARG` for a value that was not added, or has no text.
+    pub fn remove_text(&self, code: i32) -> Result<()> {
+        match find(&mut self.lock(), "errorcode", code)?.text.take() {
+            Some(_) => Ok(()),
+            None => Err(wrong("errorcode", code, "no text was added to it")),
+        }
+    }
+
+    /// The class of an added class or code.
+    pub fn class_of(&self, code: i32) -> Option<i32> {
+        self.lock().as_ref()?.get(&code).map(|entry| entry.class)
+    }
+
+    /// The text of an added class or code: empty when it has none.
+    pub fn string_of(&self, code: i32) -> Option<String> {
+        self.lock().as_ref()?.get(&code).map(|entry| entry.text.as_deref().unwrap_or_default().to_owned())
+    }
+
+    /// The next value; the caller holds the mutex.
+    fn take(&self) -> Result<i32> {
+        // Relaxed: written under the mutex only; whoever reads it outside wants the number alone.
+        let next = self.last.load(Ordering::Relaxed).checked_add(1);
+        let next = next.ok_or_else(|| Error::new(MPI_ERR_OTHER, "there are no values for further error codes"))?;
+        self.last.store(next, Ordering::Relaxed);
+        Ok(next)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<i32, Entry>>> {
+        // Every change is complete when it is made, so a panic elsewhere leaves nothing half done.
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn find<'e>(entries: &'e mut Option<HashMap<i32, Entry>>, argument: &'static str, value: i32) -> Result<&'e mut Entry> {
+    let found = entries.as_mut().and_then(|all| all.get_mut(&value));
+    found.ok_or_else(|| wrong(argument, value, "the program added no such value, or removed it"))
+}
+
+#[cold]
+fn wrong(argument: &'static str, value: i32, rule: &'static str) -> Error {
+    Error::new(MPI_ERR_ARG, rule).arg(argument, &value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_core::abi::{MPI_ERR_LASTCODE, MPI_ERR_TAG};
+
+    fn last(codes: &AddedCodes) -> i32 {
+        codes.last_used().load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn the_last_used_code_follows_each_addition_and_no_removal() {
+        let codes = AddedCodes::new();
+        assert!(last(&codes) >= MPI_ERR_LASTCODE);
+        let class = codes.add_class().expect("room");
+        let code = codes.add_code(class).expect("room");
+        assert_eq!((class, code, last(&codes)), (FIRST, FIRST + 1, code));
+        codes.remove_code(code).expect("added");
+        codes.remove_class(class).expect("added");
+        assert_eq!(last(&codes), code);
+        assert_eq!(codes.add_class().expect("room"), code + 1);
+    }
+
+    #[test]
+    fn a_class_stays_while_codes_of_it_are_there() {
+        let codes = AddedCodes::new();
+        let class = codes.add_class().expect("room");
+        let code = codes.add_code(class).expect("room");
+        assert_eq!(codes.remove_class(class).expect_err("has a code").class(), MPI_ERR_OTHER);
+        assert_eq!(codes.class_of(code), Some(class));
+        codes.remove_code(code).expect("added");
+        codes.remove_class(class).expect("no code left");
+        assert_eq!((codes.class_of(class), codes.class_of(code)), (None, None));
+    }
+
+    #[test]
+    fn texts_are_empty_until_set_and_after_removal() {
+        let codes = AddedCodes::new();
+        let code = codes.add_code(MPI_ERR_TAG).expect("room");
+        assert_eq!(codes.string_of(code).as_deref(), Some(""));
+        assert_eq!(codes.remove_text(code).expect_err("none").class(), MPI_ERR_ARG);
+        codes.set_text(code, "first").expect("added");
+        codes.set_text(code, "second").expect("added");
+        assert_eq!(codes.string_of(code).as_deref(), Some("second"));
+        codes.remove_text(code).expect("set");
+        assert_eq!(codes.string_of(code).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn nothing_can_be_done_to_values_that_were_not_added() {
+        let codes = AddedCodes::new();
+        let class = codes.add_class().expect("room");
+        let code = codes.add_code(class).expect("room");
+        for value in [-1, 0, MPI_ERR_TAG, MPI_ERR_LASTCODE, FIRST + 2, i32::MAX] {
+            assert!(codes.set_text(value, "").is_err() && codes.remove_text(value).is_err());
+            assert!(codes.remove_class(value).is_err() && codes.remove_code(value).is_err());
+        }
+        assert!(
+            codes.add_code(code).is_err() && codes.remove_class(code).is_err() && codes.remove_code(class).is_err()
+        );
+        assert_eq!(last(&codes), code);
+    }
+}
