@@ -1,1 +1,55 @@
-//! Criterion benches and the side-by-side harness.
+//! What the criterion benches share: an engine in a world of one, whose messages go to itself.
+//!
+//! Not here: the side-by-side programs (`c/`, run by `cargo xtask bench`).
+
+use std::sync::Arc;
+
+use mpi_core::{ProcessLock, Status};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_fabric::Endpoint;
+use mpi_p2p::{CommInstruments, ContextSpec, Engine, Mode};
+use mpi_t::HeapMemory;
+
+const CONTEXT: u32 = 0;
+
+/// One process that sends to itself.
+pub struct Alone {
+    engine: Engine,
+}
+
+impl Alone {
+    /// A world of one below `MPI_THREAD_MULTIPLE`, or at it.
+    ///
+    /// # Panics
+    ///
+    /// When there is no memory for it.
+    pub fn new(multiple: bool) -> Alone {
+        let endpoint = Endpoint::world_of_one().expect("memory for one rank");
+        let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(multiple)), &HeapMemory);
+        let instruments = CommInstruments::detached();
+        let spec = ContextSpec { id: CONTEXT, rank: 0, world_ranks: Arc::new([0]), instruments };
+        engine.add_context(&mut engine.lock(), spec);
+        Alone { engine }
+    }
+
+    /// Sends a short message that nobody has asked for yet.
+    ///
+    /// # Panics
+    ///
+    /// When the engine reports an error.
+    pub fn send(&self, tag: i32, data: &[u8]) {
+        let buffer = SendBuf::from_slice(data);
+        self.engine.send(self.engine.lock(), CONTEXT, 0, tag, buffer, Mode::Standard).expect("a short message");
+    }
+
+    /// Receives a message that is there.
+    ///
+    /// # Panics
+    ///
+    /// When the engine reports an error.
+    pub fn receive(&self, tag: i32, data: &mut [u8]) -> Status {
+        self.engine
+            .recv(self.engine.lock(), CONTEXT, 0, tag, RecvBuf::from_slice(data))
+            .expect("a message that is there")
+    }
+}
