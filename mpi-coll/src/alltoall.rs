@@ -42,8 +42,8 @@ fn exchange(link: Link<'_>, send: &SendBuf<'_>, mut recv: RecvBuf<'_>, outcome: 
     let (out, into) = (send.bytes() / size as u64, recv.bytes() / size as u64);
     let piece = |rank: u32| send.part(rank as u64 * out, out);
     recv.part(own as u64 * into, into).copy_from(&piece(own));
-    if out.max(into) <= SHORT {
-        // All sends are over at once; then there is one wait after the other, the longest first.
+    if out.max(into) <= SHORT.min(link.engine.eager_bytes(&link.engine.lock())) {
+        // No send waits for its receiver, so all may come first; then there is one wait after the other.
         link.others().try_for_each(|rank| link.send(rank, piece(rank)))?;
         for step in 1..size {
             let source = (own + size - step) % size;

@@ -79,6 +79,21 @@ fn any_order_of_collectives_works() {
 }
 
 #[test]
+fn no_eager_limit_makes_a_collective_hang() {
+    for (size, crowded) in [(2, false), (4, true), (5, false)] {
+        for mixed_limits in [false, true] {
+            run(size, crowded, move |rank: &Rank| {
+                let limit = if mixed_limits && rank.rank() % 2 == 1 { 8192 } else { 0 };
+                rank.engine.settings().eager_limit.set(limit);
+                for step in 0..60 {
+                    one_collective(&rank.coll, &rank.world, mixed(&[step, 3]));
+                }
+            });
+        }
+    }
+}
+
+#[test]
 fn messages_of_the_program_do_not_disturb_collectives() {
     run(4, false, |rank: &Rank| {
         let engine = &rank.engine;
