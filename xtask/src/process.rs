@@ -3,7 +3,6 @@
 //! Invariant: when `run` returns, the program's whole group has ended; only processes started here are ever
 //! signalled, by the id of their group. Not here: what an exit status means to the caller.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -61,13 +60,6 @@ impl Outcome {
         }
         text
     }
-}
-
-/// A command, from a program and arguments.
-pub fn command<S: AsRef<OsStr>>(program: impl AsRef<OsStr>, arguments: &[S]) -> Command {
-    let mut command = Command::new(program);
-    command.args(arguments);
-    command
 }
 
 /// Runs a command to its end, or to the end of its time. An error means that it could not be started.

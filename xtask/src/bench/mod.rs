@@ -111,6 +111,9 @@ pub fn smoke() -> Result<()> {
     Ok(())
 }
 
+/// Makes a peer ready, installing it when it is missing.
+type Install = fn() -> Result<Library>;
+
 /// The libraries asked for; a peer that cannot be installed is named and left out.
 fn libraries(options: &Options) -> Result<Vec<Library>> {
     let known = ["ferrum", "mpich", "openmpi", "intel"];
@@ -125,7 +128,7 @@ fn libraries(options: &Options) -> Result<Vec<Library>> {
     if wanted("ferrum") {
         libraries.push(Library::ferrum(&dist::build(&paths::dist())?));
     }
-    let peers: [(&str, fn() -> Result<Library>); 3] =
+    let peers: [(&str, Install); 3] =
         [("mpich", Library::mpich), ("openmpi", Library::openmpi), ("intel", Library::intel)];
     for (name, install) in peers {
         if wanted(name) {

@@ -74,7 +74,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         return Ok(());
     }
     report.pass();
-    let missing = missing(&outcome.stdout);
+    let missing = missing(&format!("{}{}", outcome.stdout, outcome.stderr));
     fs::write(folder.join("missing.txt"), missing.join("\n") + "\n")?;
     let list = folder.join("missing.txt");
     ui::note(format!("mpi4py does without {} functions, listed in {}", missing.len(), list.display()));
