@@ -2,7 +2,7 @@
 //!
 //! - [`datatype`]: [`Datatype`], what the engine knows of a type.
 //! - [`layout`]: where the data bytes of one element lie.
-//! - [`predefined`]: the types of the standard, by handle.
+//! - [`mod@predefined`]: the types of the standard, by handle.
 //! - [`buffer`]: [`SendBuf`] and [`RecvBuf`], user memory with its type, and the only door to it.
 //! - [`element`]: Rust types that have a datatype.
 //!
