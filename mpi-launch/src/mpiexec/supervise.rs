@@ -36,6 +36,9 @@ const LEFT_GRACE: Duration = Duration::from_millis(1000);
 /// What ranks left running in the background may take to end by themselves.
 const BACKGROUND_GRACE: Duration = Duration::from_millis(250);
 
+/// After so long SIGKILL has had its effect, or never has: on a process that the kernel cannot end, or that cannot be found.
+const GIVE_UP: Duration = Duration::from_secs(5);
+
 /// Why a job could not be started. `Display` is one line.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StartError {
@@ -77,6 +80,8 @@ struct Supervisor<'a> {
     /// When what is left gets SIGTERM, and when SIGKILL.
     term_at: Option<Instant>,
     kill_at: Option<Instant>,
+    /// When SIGKILL was sent first.
+    killed_at: Option<Instant>,
     /// Whether a failure ended ranks that were still running.
     others_ended: bool,
 }
@@ -100,6 +105,7 @@ pub(super) fn run(run: &Run, program: &Path, job: &Job) -> Result<i32, StartErro
         left: None,
         term_at: None,
         kill_at: None,
+        killed_at: None,
         others_ended: false,
     };
     let template = Template::new(program, &run.program, &run.arguments, job.fd(), mask, open_files)?;
@@ -155,7 +161,7 @@ impl Supervisor<'_> {
     fn supervise(&mut self) -> io::Result<()> {
         let mut entries = Vec::new();
         loop {
-            let children = self.reap();
+            let children = self.reap() && self.killed_at.is_none_or(|since| since.elapsed() < GIVE_UP);
             if !children {
                 // Every process of the job is gone: what its streams hold is there, and no more comes.
                 self.streams.close();
@@ -250,6 +256,7 @@ impl Supervisor<'_> {
         }
         if self.kill_at.is_some_and(|at| now >= at) {
             self.signal_all(libc::SIGKILL);
+            self.killed_at.get_or_insert(now);
             // Again soon, for what a process started while it was being killed.
             self.kill_at = Some(now + Duration::from_millis(10));
         }
@@ -297,8 +304,13 @@ impl Supervisor<'_> {
                     let orphans = children.into_iter().filter(|pid| *pid != self.guard.pid());
                     orphans.for_each(|pid| os::signal_process(pid, signal));
                 }
-                None if signal == libc::SIGKILL => guard::end_members(self.job.id()),
-                None => {}
+                None => {
+                    // Groups of ranks that have ended may still have members; the others are found by their environment.
+                    self.ranks.iter().for_each(|rank| os::signal_group(rank.pid, signal));
+                    if signal == libc::SIGKILL {
+                        guard::end_members(self.job.id());
+                    }
+                }
             }
         }
     }
