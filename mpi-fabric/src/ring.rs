@@ -8,11 +8,11 @@
 //!
 //! Invariants:
 //! - at the receiver's position there is 0, a complete record, or a wrap mark, and nothing is ever published behind a 0;
-//! - every record leaves [`SPARE`] bytes before the end of the ring, so that the line of the next head belongs to the
+//! - every record leaves `SPARE` bytes before the end of the ring, so that the line of the next head belongs to the
 //!   same lap; what does not fit gets a wrap mark;
-//! - a ring that was drained takes the longest record, whatever the positions: see [`longest_record`].
+//! - a ring that was drained takes the longest record, whatever the positions: see `longest_record`.
 //!
-//! The memory is behind [`RingMemory`], so that loom can check the same code. Not here: who wakes the receiver
+//! The memory is behind `RingMemory`, so that loom can check the same code. Not here: who wakes the receiver
 //! (`doorbell`).
 
 #[cfg(not(loom))]

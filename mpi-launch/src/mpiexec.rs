@@ -1,13 +1,13 @@
 //! Running a job: start the ranks, pass on what they say and what they are told, end all of them, tell the outcome.
 //!
-//! One thread, one `poll` loop ([`supervise`]) over signals and streams. Nothing in it blocks: what cannot be written
+//! One thread, one `poll` loop (`supervise`) over signals and streams. Nothing in it blocks: what cannot be written
 //! now is queued, and a full queue stops the reading of what would fill it further.
 //!
-//! - [`spawn`]: from a program's name to a running process with its environment.
-//! - [`guard`]: a small process that ends the job when `mpiexec` itself is killed.
-//! - [`streams`]: forwarding by lines.
-//! - [`outcome`]: which rank failed first, and the sentence about it.
-//! - [`os`]: the system calls of all of these.
+//! - `spawn`: from a program's name to a running process with its environment.
+//! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
+//! - `streams`: forwarding by lines.
+//! - `outcome`: which rank failed first, and the sentence about it.
+//! - `os`: the system calls of all of these.
 
 mod guard;
 mod os;
