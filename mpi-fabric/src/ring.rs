@@ -30,8 +30,10 @@ pub(crate) use mapped::MappedRing;
 /// Bytes after a record that stay free in its lap: the next head's line.
 const SPARE: usize = LINE;
 
-/// Records up to this many bytes are pushed towards the receiver; for longer ones that costs more than it gives.
-const HANDED_OVER: usize = 4 * LINE;
+/// Records up to this many bytes are pushed towards the receiver once they are written (measured, half round trips with
+/// and without: 256 B 278 against 371 ns, 1 KiB 473 against 561 ns, 8 KiB 1680 against 1920 ns). What is longer is part of
+/// a stream, where the receiver reads while the sender writes on.
+const HANDED_OVER: usize = (8 << 10) + LINE;
 
 /// What a ring lies in. Positions are offsets in bytes, multiples of 8.
 pub(crate) trait RingMemory: Clone {
@@ -154,10 +156,12 @@ impl<M: RingMemory> Producer<M> {
             if next != self.zeroed {
                 memory.word(next).store(0, Ordering::Relaxed);
             }
+            // The payload first: the receiver polls the head's line, and would take it back in the middle of a longer
+            // write (measured: 1 KiB 616 against 553 ns for a half round trip).
+            write(memory, at + payload_at(len));
             memory.word(at + 8).store((head.tag as u32 as u64) << 32 | head.context as u64, Ordering::Relaxed);
             memory.word(at + 16).store(head.a, Ordering::Relaxed);
             memory.word(at + 24).store(head.b, Ordering::Relaxed);
-            write(memory, at + payload_at(len));
             // Release pairs with the Acquire in `Consumer::poll`: it publishes head, payload and the next 0.
             memory.word(at).store(FirstWord::new(head.kind, head.flags, len).0, Ordering::Release);
             if next - at <= HANDED_OVER {
