@@ -5,7 +5,7 @@ mpi_t::cvars! {
     pub struct EngineSettings {
         /// Longest message in bytes that is sent whole, without asking the receiver first. Longer messages are offered
         /// and copied once. A limit above what one record of the fabric can carry counts as that.
-        pub eager_limit: u64 = 8192 => {
+        pub eager_limit: u64 = 16384 => {
             name: "p2p_eager_limit", unit: "bytes", category: "p2p.protocol", scope: Local, range: 0..=1 << 30 },
         /// How often a waiting call polls before it first yields its core. Initially many times with a core for every
         /// process of the job, else none.
