@@ -18,12 +18,14 @@ pub struct Raised {
     error: Error,
     /// The context of the operation that failed, where that is not the call's own communicator.
     context: Option<u32>,
+    /// The code that one of the program's callbacks returned: it is passed on as it is.
+    code: Option<c_int>,
 }
 
 impl From<Error> for Raised {
     #[cold]
     fn from(error: Error) -> Raised {
-        Raised { error, context: None }
+        Raised { error, context: None, code: None }
     }
 }
 
@@ -31,7 +33,13 @@ impl Raised {
     /// An error of an operation that was started on the communicator with this context.
     #[cold]
     pub fn on_context(error: Error, context: Option<u32>) -> Raised {
-        Raised { error, context }
+        Raised { error, context, code: None }
+    }
+
+    /// An error that a callback of the program's reported with this code.
+    #[cold]
+    pub fn with_code(error: Error, code: c_int) -> Raised {
+        Raised { error, context: None, code: Some(code) }
     }
 }
 
@@ -43,15 +51,16 @@ type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 #[cold]
 #[inline(never)]
 pub fn raise(function: u16, object: usize, raised: Raised) -> c_int {
-    let Raised { error, context } = raised;
+    let Raised { error, context, code } = raised;
     let error = error.call(functions::name(function).unwrap_or("MPI"));
     let process = match mpi_env::process() {
         Ok(process) => process,
         Err(_) => die(&error),
     };
-    let code = match error.class() {
+    let code = match (code, error.class()) {
+        (Some(code), _) => code,
         // What failed stands in the statuses, and programs compare this one with the class itself.
-        abi::MPI_ERR_IN_STATUS => abi::MPI_ERR_IN_STATUS,
+        (_, abi::MPI_ERR_IN_STATUS) => abi::MPI_ERR_IN_STATUS,
         _ => process.codes.code_for(&error),
     };
     let comm = {

@@ -3,6 +3,7 @@
 //! - `generated`: the entry points, one per function, which check arguments by kind; written by `cargo xtask codegen`.
 //! - [`entry`], [`cx`], [`check`]: what those have in common: entering the library, handles, addresses and counts.
 //! - [`errors`]: from an error to its code, by way of the right error handler.
+//! - [`attributes`]: calling the program's attribute callbacks.
 //! - [`tool_edge`]: the same for the tools interface, whose errors are plain codes.
 //! - [`imp`]: the implementations, one module a subject.
 //!
@@ -10,6 +11,7 @@
 //! its own public names. Not here: anything that a program in Rust would need too (`mpi-env` and below).
 #![allow(unsafe_code)] // C pointers become checked references here, and nowhere else
 
+pub mod attributes;
 pub mod check;
 pub mod cx;
 pub mod entry;

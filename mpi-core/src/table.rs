@@ -60,6 +60,32 @@ impl<T> Table<T> {
         Ok(())
     }
 
+    /// A handle for an object that is not there yet: [`Table::fill`] puts it in, and until then the handle names none.
+    pub fn reserve(&mut self) -> Result<Handle, TableFull> {
+        if let Some(index) = self.free.pop() {
+            return Ok(self.slots[index as usize].word);
+        }
+        if self.slots.len() >= MAX_OBJECTS {
+            return Err(TableFull);
+        }
+        let word = Handle::pack(self.kind, self.slots.len() as u32, 1);
+        self.slots.push(Slot { word, value: None });
+        Ok(word)
+    }
+
+    /// Puts in the object of a handle from [`Table::reserve`]; false, and nothing is changed, for any other handle.
+    pub fn fill(&mut self, reserved: Handle, value: T) -> bool {
+        let index = reserved.index();
+        match self.slots.get_mut(index as usize) {
+            Some(slot) if slot.word == reserved && slot.value.is_none() => {
+                debug_assert!(!self.free.contains(&index), "nobody was given this handle");
+                slot.value = Some(value);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The object a handle names, or `None` for a null, stale, forged or wrong-kind handle.
     #[inline]
     pub fn get(&self, handle: Handle) -> Option<&T> {
@@ -134,6 +160,19 @@ mod tests {
         assert_eq!((table.get(first), table.get(second)), (None, Some(&'b')));
         assert_eq!(table.remove(first), None);
         assert!(table.was_freed(first) && !table.was_freed(second));
+    }
+
+    #[test]
+    fn a_reserved_handle_names_nothing_until_it_is_filled_once() {
+        let mut table = Table::new(Kind::Comm);
+        let reserved = table.reserve().expect("room");
+        let other = table.insert('x').expect("room");
+        assert!(reserved != other && table.get(reserved).is_none() && table.remove(reserved).is_none());
+        assert!(table.fill(reserved, 'y') && !table.fill(reserved, 'z') && !table.fill(other, 'z'));
+        assert_eq!(table.get(reserved), Some(&'y'));
+        assert_eq!(table.remove(reserved), Some('y'));
+        let again = table.reserve().expect("room");
+        assert!(again != reserved && !table.fill(reserved, 'z') && table.fill(again, 'z'));
     }
 
     #[test]

@@ -5,7 +5,9 @@
 //! - [`process`], [`running`]: the one process of the C interface; a Rust program may make its own with
 //!   [`Process::new`], several as threads.
 //! - `life`: initialisation, thread levels, finalisation. `abort`: ending the job.
-//! - `objects`: handles of communicators, datatypes and operations.
+//! - `objects`: handles of communicators, datatypes and operations. `comms`, `late`: making communicators of others.
+//! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
+//! - [`hardware`]: which parts of the host the process may run on.
 //! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
 //!
 //! Invariant: the tool interface works from the first call of anything until the process ends; everything else only
@@ -13,15 +15,24 @@
 //! Not here: argument checks and error routing (`mpi-capi`).
 
 mod abort;
+mod attributes;
+mod comms;
 mod global;
+pub mod hardware;
 mod identity;
+mod late;
 mod life;
+mod memory;
+mod notes;
 mod objects;
 mod process;
 mod variables;
 
+pub use attributes::{Attribute, Attributes, Holder, Keyval};
 pub use global::{init, is_finalized, is_initialized, process, running};
 pub use identity::{library_version, processor_name, wtick, wtime};
 pub use life::Life;
+pub use memory::Blocks;
+pub use notes::Notes;
 pub use objects::CommRef;
 pub use process::Process;

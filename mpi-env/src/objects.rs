@@ -7,12 +7,11 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use mpi_coll::Op;
-use mpi_comm::{Comm, CommSpec, agree_on_context, register, unregister};
+use mpi_comm::{Comm, CommSpec, agree_on_context, unregister};
 use mpi_core::abi::*;
 use mpi_core::{Guard, Handle, Table};
 use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
-use mpi_p2p::CommInstruments;
 
 use crate::process::Process;
 
@@ -71,26 +70,10 @@ impl Process {
     /// `MPI_Comm_dup`. Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, and
     /// `MPI_ERR_OTHER` when there are no context ids left.
     pub fn comm_dup(&self, handle: Handle) -> Result<Handle> {
-        let parent = {
-            let guard = self.engine.lock();
-            self.comm(&guard, handle).cloned().ok_or_else(|| no_comm(handle))?
-        };
+        let parent = self.parent(handle)?;
         let context = agree_on_context(&self.engine, &parent, &self.context_ids)?;
         let guard = &mut self.engine.lock();
-        self.retire_left(guard);
-        let instruments = CommInstruments::place_for(&*self.memory, &format!("communicator {}", context / 2));
-        let comm = Arc::new(register(&self.engine, guard, CommSpec::duplicate(&parent, context), instruments));
-        let handle = match self.comms.get_mut(guard).insert(comm.clone()) {
-            Ok(handle) => handle,
-            Err(_) => {
-                unregister(&self.engine, guard, &comm);
-                return Err(too_many("communicators"));
-            }
-        };
-        comm.set_handle(handle);
-        self.errhandlers.get_mut(guard).attach_again(comm.errhandler());
-        self.registry.bind(handle.0, instruments);
-        Ok(handle)
+        self.adopt(guard, CommSpec::duplicate(&parent, context))
     }
 
     /// `MPI_Comm_free`: the handle is stale from here on; operations under way complete. Errors: `MPI_ERR_COMM`, also
@@ -102,6 +85,7 @@ impl Process {
         }
         let comm = self.comms.get_mut(guard).remove(handle).ok_or_else(|| no_comm(handle))?;
         self.errhandlers.get_mut(guard).detach(comm.errhandler());
+        self.notes.get_mut(guard).forget(handle.0);
         self.registry.unbind(handle.0, comm.instruments());
         unregister(&self.engine, guard, &comm);
         self.leaving.get_mut(guard).push((comm.context, comm.instruments()));
@@ -110,7 +94,7 @@ impl Process {
     }
 
     /// Gives back the instruments of freed communicators that the engine does not write any more.
-    fn retire_left(&self, guard: &mut Guard<'_>) {
+    pub(crate) fn retire_left(&self, guard: &mut Guard<'_>) {
         let mut leaving = std::mem::take(self.leaving.get_mut(guard));
         leaving.retain(|(context, instruments)| {
             let in_use = self.engine.check_context(guard, *context).is_ok();
@@ -129,7 +113,9 @@ impl Process {
 
     /// `MPI_Type_free`; operations under way keep what they need. Errors: `MPI_ERR_TYPE`.
     pub fn type_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
-        remove(self.datatypes.get_mut(guard), handle, MPI_ERR_TYPE, "datatype")
+        remove(self.datatypes.get_mut(guard), handle, MPI_ERR_TYPE, "datatype")?;
+        self.notes.get_mut(guard).forget(handle.0);
+        Ok(())
     }
 
     /// `MPI_Op_create`. Errors: `MPI_ERR_NO_MEM`.
@@ -164,6 +150,6 @@ fn too_many(what: &str) -> Error {
 }
 
 #[cold]
-fn no_comm(handle: Handle) -> Error {
+pub(crate) fn no_comm(handle: Handle) -> Error {
     Error::new(MPI_ERR_COMM, "no communicator has that handle").arg("comm", &format_args!("{:#x}", handle.0))
 }

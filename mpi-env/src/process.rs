@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 
 use mpi_coll::{Collectives, Op};
-use mpi_comm::{Comm, CommSpec, ContextIds, register};
+use mpi_comm::{Comm, CommSpec, ContextIds, Group, register};
 use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_THREAD_SINGLE};
 use mpi_core::{Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
@@ -18,6 +18,10 @@ use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::Registry;
 
+use crate::attributes::Attributes;
+use crate::late::Late;
+use crate::memory::Blocks;
+use crate::notes::Notes;
 use crate::variables;
 
 /// All that one process of a job owns. Thread-safe.
@@ -40,12 +44,22 @@ pub struct Process {
     pub ops: Guarded<Table<Op>>,
     /// Users' error handlers.
     pub errhandlers: Guarded<Errhandlers>,
+    /// Groups other than the empty one.
+    pub groups: Guarded<Table<Group>>,
+    /// Attributes of all objects.
+    pub attributes: Guarded<Attributes>,
+    /// Names and hints of objects.
+    pub notes: Guarded<Notes>,
+    /// Memory that the program allocated.
+    pub blocks: Guarded<Blocks>,
+    pub(crate) late: Guarded<Late>,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
     /// Freed communicators whose operations may still be under way: context and instruments.
     pub(crate) leaving: Guarded<Vec<(u32, &'static CommInstruments)>>,
     pub(crate) memory: Arc<JobInstruments>,
+    pub(crate) launched: bool,
     pub(crate) job: Arc<Job>,
     pub(crate) host: HostFacts,
     pub(crate) life: AtomicU32,
@@ -83,11 +97,17 @@ impl Process {
             datatypes: Guarded::new(&lock, Table::new(Kind::Datatype)),
             ops: Guarded::new(&lock, Table::new(Kind::Op)),
             errhandlers: Guarded::new(&lock, Errhandlers::new()),
+            groups: Guarded::new(&lock, Table::new(Kind::Group)),
+            attributes: Guarded::new(&lock, Attributes::new()),
+            notes: Guarded::new(&lock, Notes::default()),
+            blocks: Guarded::new(&lock, Blocks::default()),
+            late: Guarded::new(&lock, Late::default()),
             world,
             own,
             context_ids: Guarded::new(&lock, ContextIds::new(rank, size)),
             leaving: Guarded::new(&lock, Vec::new()),
             memory,
+            launched: false,
             job,
             host,
             life: AtomicU32::new(0),
@@ -102,16 +122,24 @@ impl Process {
     pub fn from_environment() -> Result<Process> {
         let attachment = wireup::from_environment()
             .map_err(|error| mpi_errors::Error::new(mpi_core::abi::MPI_ERR_OTHER, error.to_string()))?;
-        Process::new(match attachment {
+        let launched = attachment.is_some();
+        let process = Process::new(match attachment {
             Some(attachment) => Endpoint::attach(&attachment)?,
             None => Endpoint::world_of_one()?,
-        })
+        })?;
+        Ok(Process { launched, ..process })
     }
 
     /// Rank in `MPI_COMM_WORLD`.
     #[inline]
     pub fn rank(&self) -> u32 {
         self.engine.rank()
+    }
+
+    /// Whether a launcher started the process, which else is a world of its own.
+    #[inline]
+    pub fn is_launched(&self) -> bool {
+        self.launched
     }
 
     /// Number of processes in `MPI_COMM_WORLD`.

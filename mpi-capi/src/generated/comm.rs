@@ -10,6 +10,46 @@ use mpi_core::{Status, functions};
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
 
+/// `MPI_Attr_delete`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Attr_delete(comm: usize, keyval: c_int) -> c_int {
+    entry::running(functions::MPI_ATTR_DELETE, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        imp::attribute::comm_delete_attr(cx, comm, keyval)
+    })
+}
+
+/// `MPI_Attr_get`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Attr_get(
+    comm: usize,
+    keyval: c_int,
+    attribute_val: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_ATTR_GET, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let attribute_val = check::pointer("attribute_val", attribute_val)?;
+        let flag = check::out("flag", flag)?;
+
+        imp::attribute::comm_get_attr(cx, comm, keyval, attribute_val, flag)
+    })
+}
+
+/// `MPI_Attr_put`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Attr_put(comm: usize, keyval: c_int, attribute_val: *mut c_void) -> c_int {
+    entry::running(functions::MPI_ATTR_PUT, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        imp::attribute::comm_set_attr(cx, comm, keyval, attribute_val)
+    })
+}
+
 /// `MPI_Comm_compare`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_compare(comm1: usize, comm2: usize, result: *mut c_int) -> c_int {
@@ -20,6 +60,59 @@ pub unsafe extern "C" fn PMPI_Comm_compare(comm1: usize, comm2: usize, result: *
         let result = check::out("result", result)?;
 
         imp::comm::comm_compare(cx, comm1, comm2, result)
+    })
+}
+
+/// `MPI_Comm_create`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_create(comm: usize, group: usize, newcomm: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_CREATE, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_CREATE, -1, 0, 0);
+        record.end(imp::comm_create::comm_create(cx, comm, group, newcomm))
+    })
+}
+
+/// `MPI_Comm_create_group`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_create_group(comm: usize, group: usize, tag: c_int, newcomm: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_CREATE_GROUP, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let tag = check::tag("tag", tag)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_CREATE_GROUP, -1, tag, 0);
+        record.end(imp::comm_create::comm_create_group(cx, comm, group, tag, newcomm))
+    })
+}
+
+/// `MPI_Comm_create_keyval`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_create_keyval(
+    comm_copy_attr_fn: usize,
+    comm_delete_attr_fn: usize,
+    comm_keyval: *mut c_int,
+    extra_state: *mut c_void,
+) -> c_int {
+    entry::running(functions::MPI_COMM_CREATE_KEYVAL, 0, |cx| {
+        let comm_keyval = check::out("comm_keyval", comm_keyval)?;
+
+        imp::attribute::comm_create_keyval(cx, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state)
+    })
+}
+
+/// `MPI_Comm_delete_attr`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_delete_attr(comm: usize, comm_keyval: c_int) -> c_int {
+    entry::running(functions::MPI_COMM_DELETE_ATTR, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        imp::attribute::comm_delete_attr(cx, comm, comm_keyval)
     })
 }
 
@@ -36,6 +129,19 @@ pub unsafe extern "C" fn PMPI_Comm_dup(comm: usize, newcomm: *mut usize) -> c_in
     })
 }
 
+/// `MPI_Comm_dup_with_info`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_dup_with_info(comm: usize, info: usize, newcomm: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_DUP_WITH_INFO, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_DUP_WITH_INFO, -1, 0, 0);
+        record.end(imp::comm_create::comm_dup_with_info(cx, comm, info, newcomm))
+    })
+}
+
 /// `MPI_Comm_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_free(comm: *mut usize) -> c_int {
@@ -44,6 +150,46 @@ pub unsafe extern "C" fn PMPI_Comm_free(comm: *mut usize) -> c_int {
 
         let record = cx.enter(functions::MPI_COMM_FREE, -1, 0, 0);
         record.end(imp::comm::comm_free(cx, comm))
+    })
+}
+
+/// `MPI_Comm_free_keyval`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_free_keyval(comm_keyval: *mut c_int) -> c_int {
+    entry::running(functions::MPI_COMM_FREE_KEYVAL, 0, |cx| {
+        let comm_keyval = check::out("comm_keyval", comm_keyval)?;
+
+        imp::attribute::comm_free_keyval(cx, comm_keyval)
+    })
+}
+
+/// `MPI_Comm_get_attr`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_get_attr(
+    comm: usize,
+    comm_keyval: c_int,
+    attribute_val: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_COMM_GET_ATTR, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let attribute_val = check::pointer("attribute_val", attribute_val)?;
+        let flag = check::out("flag", flag)?;
+
+        imp::attribute::comm_get_attr(cx, comm, comm_keyval, attribute_val, flag)
+    })
+}
+
+/// `MPI_Comm_get_info`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_get_info(comm: usize, info_used: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_GET_INFO, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let info_used = check::out("info_used", info_used)?;
+
+        imp::comm_create::comm_get_info(cx, comm, info_used)
     })
 }
 
@@ -60,6 +206,51 @@ pub unsafe extern "C" fn PMPI_Comm_get_name(comm: usize, comm_name: *mut c_char,
     })
 }
 
+/// `MPI_Comm_group`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_group(comm: usize, group: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_GROUP, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let group = check::out("group", group)?;
+
+        imp::group::comm_group(cx, comm, group)
+    })
+}
+
+/// `MPI_Comm_idup`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_idup(comm: usize, newcomm: *mut usize, request: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_IDUP, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+        let request = check::out("request", request)?;
+
+        let record = cx.enter(functions::MPI_COMM_IDUP, -1, 0, 0);
+        record.end(imp::comm_create::comm_idup(cx, comm, newcomm, request))
+    })
+}
+
+/// `MPI_Comm_idup_with_info`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_idup_with_info(
+    comm: usize,
+    info: usize,
+    newcomm: *mut usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_COMM_IDUP_WITH_INFO, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+        let request = check::out("request", request)?;
+
+        let record = cx.enter(functions::MPI_COMM_IDUP_WITH_INFO, -1, 0, 0);
+        record.end(imp::comm_create::comm_idup_with_info(cx, comm, info, newcomm, request))
+    })
+}
+
 /// `MPI_Comm_rank`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_rank(comm: usize, rank: *mut c_int) -> c_int {
@@ -69,6 +260,28 @@ pub unsafe extern "C" fn PMPI_Comm_rank(comm: usize, rank: *mut c_int) -> c_int 
         let rank = check::out("rank", rank)?;
 
         imp::comm::comm_rank(cx, comm, rank)
+    })
+}
+
+/// `MPI_Comm_set_attr`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_set_attr(comm: usize, comm_keyval: c_int, attribute_val: *mut c_void) -> c_int {
+    entry::running(functions::MPI_COMM_SET_ATTR, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        imp::attribute::comm_set_attr(cx, comm, comm_keyval, attribute_val)
+    })
+}
+
+/// `MPI_Comm_set_info`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_set_info(comm: usize, info: usize) -> c_int {
+    entry::running(functions::MPI_COMM_SET_INFO, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        imp::comm_create::comm_set_info(cx, comm, info)
     })
 }
 
@@ -93,5 +306,299 @@ pub unsafe extern "C" fn PMPI_Comm_size(comm: usize, size: *mut c_int) -> c_int 
         let size = check::out("size", size)?;
 
         imp::comm::comm_size(cx, comm, size)
+    })
+}
+
+/// `MPI_Comm_split`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_split(comm: usize, color: c_int, key: c_int, newcomm: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_SPLIT, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_SPLIT, -1, 0, 0);
+        record.end(imp::comm_create::comm_split(cx, comm, color, key, newcomm))
+    })
+}
+
+/// `MPI_Comm_split_type`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_split_type(
+    comm: usize,
+    split_type: c_int,
+    key: c_int,
+    info: usize,
+    newcomm: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_COMM_SPLIT_TYPE, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_SPLIT_TYPE, -1, 0, 0);
+        record.end(imp::comm_create::comm_split_type(cx, comm, split_type, key, info, newcomm))
+    })
+}
+
+/// `MPI_Comm_test_inter`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_test_inter(comm: usize, flag: *mut c_int) -> c_int {
+    entry::running(functions::MPI_COMM_TEST_INTER, comm, |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let flag = check::out("flag", flag)?;
+
+        imp::comm_create::comm_test_inter(cx, comm, flag)
+    })
+}
+
+/// `MPI_Group_compare`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_compare(group1: usize, group2: usize, result: *mut c_int) -> c_int {
+    entry::running(functions::MPI_GROUP_COMPARE, 0, |cx| {
+        let result = check::out("result", result)?;
+
+        imp::group::group_compare(cx, group1, group2, result)
+    })
+}
+
+/// `MPI_Group_difference`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_difference(group1: usize, group2: usize, newgroup: *mut usize) -> c_int {
+    entry::running(functions::MPI_GROUP_DIFFERENCE, 0, |cx| {
+        let newgroup = check::out("newgroup", newgroup)?;
+
+        imp::group::group_difference(cx, group1, group2, newgroup)
+    })
+}
+
+/// `MPI_Group_excl`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_excl(group: usize, n: c_int, ranks: *const c_int, newgroup: *mut usize) -> c_int {
+    entry::running(functions::MPI_GROUP_EXCL, 0, |cx| {
+        let n = check::length("n", n)?;
+        let newgroup = check::out("newgroup", newgroup)?;
+
+        imp::group::group_excl(cx, group, n, ranks, newgroup)
+    })
+}
+
+/// `MPI_Group_free`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_free(group: *mut usize) -> c_int {
+    entry::running(functions::MPI_GROUP_FREE, 0, |cx| {
+        let group = check::out("group", group)?;
+
+        imp::group::group_free(cx, group)
+    })
+}
+
+/// `MPI_Group_incl`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_incl(group: usize, n: c_int, ranks: *const c_int, newgroup: *mut usize) -> c_int {
+    entry::running(functions::MPI_GROUP_INCL, 0, |cx| {
+        let n = check::length("n", n)?;
+        let newgroup = check::out("newgroup", newgroup)?;
+
+        imp::group::group_incl(cx, group, n, ranks, newgroup)
+    })
+}
+
+/// `MPI_Group_intersection`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_intersection(group1: usize, group2: usize, newgroup: *mut usize) -> c_int {
+    entry::running(functions::MPI_GROUP_INTERSECTION, 0, |cx| {
+        let newgroup = check::out("newgroup", newgroup)?;
+
+        imp::group::group_intersection(cx, group1, group2, newgroup)
+    })
+}
+
+/// `MPI_Group_range_excl`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_range_excl(
+    group: usize,
+    n: c_int,
+    ranges: *mut c_int,
+    newgroup: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_GROUP_RANGE_EXCL, 0, |cx| {
+        let n = check::length("n", n)?;
+        let newgroup = check::out("newgroup", newgroup)?;
+
+        imp::group::group_range_excl(cx, group, n, ranges, newgroup)
+    })
+}
+
+/// `MPI_Group_range_incl`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_range_incl(
+    group: usize,
+    n: c_int,
+    ranges: *mut c_int,
+    newgroup: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_GROUP_RANGE_INCL, 0, |cx| {
+        let n = check::length("n", n)?;
+        let newgroup = check::out("newgroup", newgroup)?;
+
+        imp::group::group_range_incl(cx, group, n, ranges, newgroup)
+    })
+}
+
+/// `MPI_Group_rank`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_rank(group: usize, rank: *mut c_int) -> c_int {
+    entry::running(functions::MPI_GROUP_RANK, 0, |cx| {
+        let rank = check::out("rank", rank)?;
+
+        imp::group::group_rank(cx, group, rank)
+    })
+}
+
+/// `MPI_Group_size`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_size(group: usize, size: *mut c_int) -> c_int {
+    entry::running(functions::MPI_GROUP_SIZE, 0, |cx| {
+        let size = check::out("size", size)?;
+
+        imp::group::group_size(cx, group, size)
+    })
+}
+
+/// `MPI_Group_translate_ranks`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_translate_ranks(
+    group1: usize,
+    n: c_int,
+    ranks1: *const c_int,
+    group2: usize,
+    ranks2: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_GROUP_TRANSLATE_RANKS, 0, |cx| {
+        let n = check::length("n", n)?;
+
+        imp::group::group_translate_ranks(cx, group1, n, ranks1, group2, ranks2)
+    })
+}
+
+/// `MPI_Group_union`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_union(group1: usize, group2: usize, newgroup: *mut usize) -> c_int {
+    entry::running(functions::MPI_GROUP_UNION, 0, |cx| {
+        let newgroup = check::out("newgroup", newgroup)?;
+
+        imp::group::group_union(cx, group1, group2, newgroup)
+    })
+}
+
+/// `MPI_Keyval_create`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Keyval_create(
+    copy_fn: usize,
+    delete_fn: usize,
+    keyval: *mut c_int,
+    extra_state: *mut c_void,
+) -> c_int {
+    entry::running(functions::MPI_KEYVAL_CREATE, 0, |cx| {
+        let keyval = check::out("keyval", keyval)?;
+
+        imp::attribute::comm_create_keyval(cx, copy_fn, delete_fn, keyval, extra_state)
+    })
+}
+
+/// `MPI_Keyval_free`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Keyval_free(keyval: *mut c_int) -> c_int {
+    entry::running(functions::MPI_KEYVAL_FREE, 0, |cx| {
+        let keyval = check::out("keyval", keyval)?;
+
+        imp::attribute::comm_free_keyval(cx, keyval)
+    })
+}
+
+/// `MPI_Type_create_keyval`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_keyval(
+    type_copy_attr_fn: usize,
+    type_delete_attr_fn: usize,
+    type_keyval: *mut c_int,
+    extra_state: *mut c_void,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_KEYVAL, 0, |cx| {
+        let type_keyval = check::out("type_keyval", type_keyval)?;
+
+        imp::attribute::type_create_keyval(cx, type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state)
+    })
+}
+
+/// `MPI_Type_delete_attr`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_delete_attr(datatype: usize, type_keyval: c_int) -> c_int {
+    entry::running(functions::MPI_TYPE_DELETE_ATTR, 0, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        imp::attribute::type_delete_attr(cx, datatype, type_keyval)
+    })
+}
+
+/// `MPI_Type_free_keyval`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_free_keyval(type_keyval: *mut c_int) -> c_int {
+    entry::running(functions::MPI_TYPE_FREE_KEYVAL, 0, |cx| {
+        let type_keyval = check::out("type_keyval", type_keyval)?;
+
+        imp::attribute::type_free_keyval(cx, type_keyval)
+    })
+}
+
+/// `MPI_Type_get_attr`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_attr(
+    datatype: usize,
+    type_keyval: c_int,
+    attribute_val: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_ATTR, 0, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+        let attribute_val = check::pointer("attribute_val", attribute_val)?;
+        let flag = check::out("flag", flag)?;
+
+        imp::attribute::type_get_attr(cx, datatype, type_keyval, attribute_val, flag)
+    })
+}
+
+/// `MPI_Type_get_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_name(datatype: usize, type_name: *mut c_char, resultlen: *mut c_int) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_NAME, 0, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+        let type_name = check::pointer("type_name", type_name)?;
+        let resultlen = check::out("resultlen", resultlen)?;
+
+        imp::datatype::type_get_name(cx, datatype, type_name, resultlen)
+    })
+}
+
+/// `MPI_Type_set_attr`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_set_attr(datatype: usize, type_keyval: c_int, attribute_val: *mut c_void) -> c_int {
+    entry::running(functions::MPI_TYPE_SET_ATTR, 0, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        imp::attribute::type_set_attr(cx, datatype, type_keyval, attribute_val)
+    })
+}
+
+/// `MPI_Type_set_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_set_name(datatype: usize, type_name: *const c_char) -> c_int {
+    entry::running(functions::MPI_TYPE_SET_NAME, 0, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+        let type_name = check::text("type_name", type_name)?;
+
+        imp::datatype::type_set_name(cx, datatype, type_name)
     })
 }

@@ -10,6 +10,32 @@ use mpi_core::{Status, functions};
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
 
+/// `MPI_Alloc_mem`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Alloc_mem(size: isize, info: usize, baseptr: *mut c_void) -> c_int {
+    entry::running(functions::MPI_ALLOC_MEM, 0, |cx| {
+        let baseptr = check::pointer("baseptr", baseptr)?;
+
+        imp::memory::alloc_mem(cx, size, info, baseptr)
+    })
+}
+
+/// `MPI_Free_mem`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Free_mem(base: *mut c_void) -> c_int {
+    entry::running(functions::MPI_FREE_MEM, 0, |cx| imp::memory::free_mem(cx, base))
+}
+
+/// `MPI_Get_hw_resource_info`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Get_hw_resource_info(hw_info: *mut usize) -> c_int {
+    entry::running(functions::MPI_GET_HW_RESOURCE_INFO, 0, |cx| {
+        let hw_info = check::out("hw_info", hw_info)?;
+
+        imp::memory::get_hw_resource_info(cx, hw_info)
+    })
+}
+
 /// `MPI_Get_library_version`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int {

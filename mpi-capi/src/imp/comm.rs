@@ -5,6 +5,8 @@ use core::ffi::{CStr, c_char};
 use mpi_core::abi;
 use mpi_errors::Error;
 
+use super::comm_create;
+use crate::attributes;
 use crate::check::{self, Out};
 use crate::cx::{CommView, Cx};
 use crate::errors::Outcome;
@@ -28,8 +30,7 @@ pub fn comm_dup(cx: Cx, comm: CommView, new: Out<usize>) -> Outcome {
     let process = cx.process;
     // Collective: the lock is given up first.
     drop(cx);
-    new.set(process.comm_dup(comm.handle)?.0);
-    Ok(())
+    comm_create::duplicate(process, comm.handle, None, new)
 }
 
 /// `MPI_Comm_free`
@@ -42,6 +43,7 @@ pub fn comm_free(mut cx: Cx, comm: Out<usize>) -> Outcome {
     }
     let process = cx.process;
     drop(cx);
+    attributes::delete_all(process, handle.0)?;
     process.comm_free(handle)?;
     comm.set(abi::MPI_COMM_NULL);
     Ok(())

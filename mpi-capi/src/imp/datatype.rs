@@ -1,12 +1,13 @@
 //! Datatypes as objects: size, extent, duplicates; addresses (MPI-5.0, 5.1).
 
-use core::ffi::c_void;
+use core::ffi::{CStr, c_char, c_void};
 
 use mpi_core::{Handle, abi};
 use mpi_datatype::predefined;
 use mpi_errors::Error;
 
-use crate::check::{CountOut, Out};
+use crate::attributes;
+use crate::check::{self, CountOut, Out};
 use crate::cx::{Cx, TypeRef, bad_type};
 use crate::errors::Outcome;
 
@@ -39,13 +40,20 @@ pub fn type_get_extent_x(_cx: Cx, datatype: TypeRef, lower_bound: Out<i64>, exte
 /// `MPI_Type_dup`
 pub fn type_dup(cx: Cx, datatype: TypeRef, new: Out<usize>) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
-    new.set(process.type_dup(&mut guard, &datatype)?.0);
+    let made = process.type_dup(&mut guard, &datatype)?;
+    drop(guard);
+    if let Err(raised) = attributes::copy_all(process, datatype.word(), made.0) {
+        // What was copied before is deleted again; the first error is the one that counts.
+        let _ = attributes::delete_all(process, made.0);
+        let _ = process.type_free(&mut process.engine.lock(), made);
+        return Err(raised);
+    }
+    new.set(made.0);
     Ok(())
 }
 
 /// `MPI_Type_free`
 pub fn type_free(cx: Cx, datatype: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
     let word = datatype.get();
     if predefined(word).is_some() {
         let rule = "a predefined datatype cannot be freed";
@@ -54,8 +62,35 @@ pub fn type_free(cx: Cx, datatype: Out<usize>) -> Outcome {
     if word == abi::MPI_DATATYPE_NULL {
         return Err(bad_type("datatype", word).into());
     }
-    process.type_free(&mut guard, Handle(word))?;
+    cx.datatype("datatype", word)?;
+    let process = cx.process;
+    drop(cx);
+    attributes::delete_all(process, word)?;
+    process.type_free(&mut process.engine.lock(), Handle(word))?;
     datatype.set(abi::MPI_DATATYPE_NULL);
+    Ok(())
+}
+
+/// `MPI_Type_set_name`; predefined types may be named anew too.
+pub fn type_set_name(cx: Cx, datatype: TypeRef, name: &CStr) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    let mut text = name.to_string_lossy().into_owned();
+    let mut end = text.len().min(abi::MPI_MAX_OBJECT_NAME as usize - 1);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    process.notes.get_mut(&mut guard).set_type_name(datatype.word(), text);
+    Ok(())
+}
+
+/// `MPI_Type_get_name`: a predefined type has its own name until it is given another; others have none.
+pub fn type_get_name(cx: Cx, datatype: TypeRef, name: *mut c_char, length: Out<i32>) -> Outcome {
+    let given = cx.process.notes.get(&cx.guard).type_name(datatype.word());
+    let text = given.or_else(|| predefined(datatype.word()).map(|found| found.name())).unwrap_or_default();
+    // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
+    let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, text) };
+    length.set(stored as i32);
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use core::ffi::c_char;
 
 use mpi_core::abi;
 
+use crate::attributes;
 use crate::check::Out;
 use crate::cx::{CommView, Cx};
 use crate::errors::Outcome;
@@ -47,6 +48,8 @@ pub fn finalize(cx: Cx) -> Outcome {
     let process = cx.process;
     // The end is collective: the lock is given up first.
     drop(cx);
+    // As if MPI_COMM_SELF were freed, before anything else ends (MPI-5.0, 11.2.4).
+    attributes::delete_all(process, abi::MPI_COMM_SELF)?;
     Ok(process.finalize()?)
 }
 

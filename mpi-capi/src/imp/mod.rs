@@ -3,18 +3,22 @@
 //! Invariant: an implementation writes its results last, after everything that can fail.
 //! Not here: checks that follow from a parameter's kind (generated), what the functions do (the crates below).
 
+pub mod attribute;
 pub mod buffer;
 pub mod category;
 pub mod coll;
 pub mod comm;
+pub mod comm_create;
 pub mod cvar;
 pub mod datatype;
 pub mod env;
 pub mod errhandler;
 pub mod error_codes;
+pub mod group;
 pub mod info;
 pub mod life;
 pub mod many;
+pub mod memory;
 pub mod op;
 pub mod pvar;
 pub mod receive;

@@ -1,0 +1,182 @@
+//! Attributes and their keys (MPI-5.0, 7.7 and 9.1.2).
+//!
+//! Invariant: the predefined attributes have every communicator, and nobody can change them or free their keys.
+//! Not here: calling the program's callbacks (`crate::attributes`), keys and values (mpi-env).
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicI32, Ordering};
+
+use mpi_core::abi;
+use mpi_env::{Attribute, Holder, Keyval, Process};
+use mpi_errors::{Error, Result};
+
+use crate::attributes;
+use crate::check::Out;
+use crate::cx::{CommView, Cx, TypeRef};
+use crate::errors::Outcome;
+
+/// Every tag that is an int can be used.
+static TAG_UB: c_int = c_int::MAX;
+/// No process has a host process at its side.
+static HOST: c_int = abi::MPI_PROC_NULL;
+/// Every process can use the language's own input and output.
+static IO: c_int = abi::MPI_ANY_SOURCE;
+/// All processes run on one host and read the same clock.
+static WTIME_IS_GLOBAL: c_int = 1;
+/// A job runs one program.
+static APPNUM: c_int = 0;
+static UNIVERSE_SIZE: AtomicI32 = AtomicI32::new(0);
+
+/// Where a predefined attribute stands; `None` for one that is not set, and for a key that is not predefined.
+#[inline]
+fn predefined(process: &Process, keyval: i32) -> Option<*const c_int> {
+    let place: &c_int = match keyval {
+        abi::MPI_TAG_UB => &TAG_UB,
+        abi::MPI_HOST => &HOST,
+        abi::MPI_IO => &IO,
+        abi::MPI_WTIME_IS_GLOBAL => &WTIME_IS_GLOBAL,
+        abi::MPI_APPNUM if process.is_launched() => &APPNUM,
+        abi::MPI_LASTUSEDCODE => return Some(process.codes.added.last_used().as_ptr()),
+        abi::MPI_UNIVERSE_SIZE => {
+            UNIVERSE_SIZE.store(process.size() as i32, Ordering::Relaxed);
+            return Some(UNIVERSE_SIZE.as_ptr());
+        }
+        _ => return None,
+    };
+    Some(place)
+}
+
+fn is_predefined(keyval: i32) -> bool {
+    (abi::MPI_TAG_UB..=abi::MPI_UNIVERSE_SIZE).contains(&keyval)
+        || (abi::MPI_WIN_BASE..=abi::MPI_WIN_MODEL).contains(&keyval)
+}
+
+fn not_predefined(keyval: i32) -> Result<()> {
+    if !is_predefined(keyval) {
+        return Ok(());
+    }
+    Err(Error::new(abi::MPI_ERR_KEYVAL, "a predefined attribute can only be read").arg("keyval", &keyval))
+}
+
+fn create(cx: Cx, holder: Holder, copy: usize, delete: usize, keyval: Out<i32>, extra_state: *mut c_void) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    let of = Keyval { holder, copy, delete, extra_state: extra_state.expose_provenance() };
+    keyval.set(process.attributes.get_mut(&mut guard).create(of)?);
+    Ok(())
+}
+
+fn free(cx: Cx, holder: Holder, keyval: Out<i32>) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    not_predefined(keyval.get())?;
+    process.attributes.get_mut(&mut guard).free(holder, keyval.get())?;
+    keyval.set(abi::MPI_KEYVAL_INVALID);
+    Ok(())
+}
+
+/// A value set before is deleted first, as the standard says.
+fn set(cx: Cx, holder: Holder, object: usize, keyval: i32, value: *mut c_void) -> Outcome {
+    not_predefined(keyval)?;
+    let Cx { process, guard, .. } = cx;
+    let all = process.attributes.get(&guard);
+    let of = all.keyval(holder, keyval)?;
+    let before = all.get(object, keyval);
+    drop(guard);
+    if let Some(before) = before {
+        attributes::delete(process, object, &Attribute { keyval, value: before, of })?;
+    }
+    process.attributes.get_mut(&mut process.engine.lock()).put(object, keyval, value.expose_provenance());
+    Ok(())
+}
+
+/// A value that is not there is deleted already.
+fn delete(cx: Cx, holder: Holder, object: usize, keyval: i32) -> Outcome {
+    not_predefined(keyval)?;
+    let Cx { process, guard, .. } = cx;
+    let all = process.attributes.get(&guard);
+    let of = all.keyval(holder, keyval)?;
+    let Some(value) = all.get(object, keyval) else { return Ok(()) };
+    drop(guard);
+    attributes::delete(process, object, &Attribute { keyval, value, of })?;
+    process.attributes.get_mut(&mut process.engine.lock()).take(object, keyval);
+    Ok(())
+}
+
+#[inline]
+fn get(cx: Cx, holder: Holder, object: usize, keyval: i32, value: Out<usize>, flag: Out<i32>) -> Outcome {
+    let all = cx.process.attributes.get(&cx.guard);
+    all.keyval(holder, keyval)?;
+    let found = all.get(object, keyval);
+    if let Some(found) = found {
+        value.set(found);
+    }
+    flag.set(i32::from(found.is_some()));
+    Ok(())
+}
+
+fn place(value: *mut c_void) -> Result<Out<usize>> {
+    crate::check::out("attribute_val", value.cast())
+}
+
+/// `MPI_Comm_create_keyval`
+pub fn comm_create_keyval(cx: Cx, copy: usize, delete: usize, keyval: Out<i32>, extra_state: *mut c_void) -> Outcome {
+    create(cx, Holder::Comm, copy, delete, keyval, extra_state)
+}
+
+/// `MPI_Comm_free_keyval`
+pub fn comm_free_keyval(cx: Cx, keyval: Out<i32>) -> Outcome {
+    free(cx, Holder::Comm, keyval)
+}
+
+/// `MPI_Comm_set_attr`
+pub fn comm_set_attr(cx: Cx, comm: CommView, keyval: i32, value: *mut c_void) -> Outcome {
+    set(cx, Holder::Comm, comm.handle.0, keyval, value)
+}
+
+/// `MPI_Comm_delete_attr`
+pub fn comm_delete_attr(cx: Cx, comm: CommView, keyval: i32) -> Outcome {
+    delete(cx, Holder::Comm, comm.handle.0, keyval)
+}
+
+/// `MPI_Comm_get_attr`
+#[inline]
+pub fn comm_get_attr(cx: Cx, comm: CommView, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
+    let value = place(value)?;
+    match predefined(cx.process, keyval) {
+        Some(found) => {
+            value.set(found.expose_provenance());
+            flag.set(1);
+            Ok(())
+        }
+        None if (abi::MPI_TAG_UB..=abi::MPI_UNIVERSE_SIZE).contains(&keyval) => {
+            flag.set(0);
+            Ok(())
+        }
+        None => get(cx, Holder::Comm, comm.handle.0, keyval, value, flag),
+    }
+}
+
+/// `MPI_Type_create_keyval`
+pub fn type_create_keyval(cx: Cx, copy: usize, delete: usize, keyval: Out<i32>, extra_state: *mut c_void) -> Outcome {
+    create(cx, Holder::Type, copy, delete, keyval, extra_state)
+}
+
+/// `MPI_Type_free_keyval`
+pub fn type_free_keyval(cx: Cx, keyval: Out<i32>) -> Outcome {
+    free(cx, Holder::Type, keyval)
+}
+
+/// `MPI_Type_set_attr`
+pub fn type_set_attr(cx: Cx, datatype: TypeRef, keyval: i32, value: *mut c_void) -> Outcome {
+    set(cx, Holder::Type, datatype.word(), keyval, value)
+}
+
+/// `MPI_Type_delete_attr`
+pub fn type_delete_attr(cx: Cx, datatype: TypeRef, keyval: i32) -> Outcome {
+    delete(cx, Holder::Type, datatype.word(), keyval)
+}
+
+/// `MPI_Type_get_attr`
+pub fn type_get_attr(cx: Cx, datatype: TypeRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
+    let value = place(value)?;
+    get(cx, Holder::Type, datatype.word(), keyval, value, flag)
+}

@@ -1,0 +1,160 @@
+//! Communicators made out of others, and their hints (MPI-5.0, 7.4.2 and 7.4.4).
+//!
+//! Invariant: all processes of a call have agreed before anything local can fail, so that none is left waiting.
+//! Not here: agreeing (mpi-comm), attributes (`crate::attributes`).
+
+use mpi_core::{Handle, Info, abi};
+use mpi_env::Process;
+use mpi_errors::{Error, Result};
+
+use super::group::group;
+use super::info;
+use crate::attributes;
+use crate::check::Out;
+use crate::cx::{CommView, Cx};
+use crate::errors::Outcome;
+
+/// The hints of a call; none for `MPI_INFO_NULL`.
+fn hints(word: usize) -> Result<Option<Info>> {
+    match word {
+        abi::MPI_INFO_NULL => Ok(None),
+        _ => info::with("info", word, |info| Some(info.clone())),
+    }
+}
+
+fn set_hints(process: &Process, comm: Handle, hints: Option<&Info>) {
+    if let Some(hints) = hints {
+        process.notes.get_mut(&mut process.engine.lock()).set_hints(comm.0, hints);
+    }
+}
+
+/// A duplicate with its parent's attributes.
+pub fn duplicate(process: &'static Process, parent: Handle, hints: Option<&Info>, new: Out<usize>) -> Outcome {
+    let made = process.comm_dup(parent)?;
+    if let Err(raised) = attributes::copy_all(process, parent.0, made.0) {
+        // What was copied before is deleted again; the first error is the one that counts.
+        let _ = attributes::delete_all(process, made.0);
+        let _ = process.comm_free(made);
+        return Err(raised);
+    }
+    set_hints(process, made, hints);
+    new.set(made.0);
+    Ok(())
+}
+
+/// `MPI_Comm_dup_with_info`
+pub fn comm_dup_with_info(cx: Cx, comm: CommView, info: usize, new: Out<usize>) -> Outcome {
+    let hints = hints(info)?;
+    let process = cx.process;
+    // Collective: the lock is given up first.
+    drop(cx);
+    duplicate(process, comm.handle, hints.as_ref(), new)
+}
+
+/// `MPI_Comm_idup`
+pub fn comm_idup(cx: Cx, comm: CommView, new: Out<usize>, request: Out<usize>) -> Outcome {
+    comm_idup_with_info(cx, comm, abi::MPI_INFO_NULL, new, request)
+}
+
+/// `MPI_Comm_idup_with_info`: the attributes are copied at once. A copy callback that fails makes the call fail, but
+/// the others' requests complete all the same.
+pub fn comm_idup_with_info(cx: Cx, comm: CommView, info: usize, new: Out<usize>, request: Out<usize>) -> Outcome {
+    let hints = hints(info)?;
+    let process = cx.process;
+    drop(cx);
+    let (made, started) = process.comm_idup(comm.handle)?;
+    if let Err(raised) = attributes::copy_all(process, comm.handle.0, made.0) {
+        let _ = attributes::delete_all(process, made.0);
+        let _ = process.engine.request_free(&mut process.engine.lock(), started);
+        return Err(raised);
+    }
+    set_hints(process, made, hints.as_ref());
+    new.set(made.0);
+    request.set(started.0);
+    Ok(())
+}
+
+/// `MPI_Comm_create`
+pub fn comm_create(cx: Cx, comm: CommView, of: usize, new: Out<usize>) -> Outcome {
+    let of = group(&cx, "group", of)?;
+    let process = cx.process;
+    drop(cx);
+    new.set(process.comm_create(comm.handle, &of)?.0);
+    Ok(())
+}
+
+/// `MPI_Comm_create_group`
+pub fn comm_create_group(cx: Cx, comm: CommView, of: usize, tag: i32, new: Out<usize>) -> Outcome {
+    let of = group(&cx, "group", of)?;
+    let process = cx.process;
+    drop(cx);
+    new.set(process.comm_create_group(comm.handle, &of, tag)?.0);
+    Ok(())
+}
+
+/// `MPI_Comm_split`
+pub fn comm_split(cx: Cx, comm: CommView, color: i32, key: i32, new: Out<usize>) -> Outcome {
+    if color < 0 && color != abi::MPI_UNDEFINED {
+        return Err(Error::new(abi::MPI_ERR_ARG, "a color is not negative, or MPI_UNDEFINED")
+            .arg("color", &color)
+            .into());
+    }
+    let process = cx.process;
+    drop(cx);
+    new.set(process.comm_split(comm.handle, color, key)?.0);
+    Ok(())
+}
+
+/// `MPI_Comm_split_type`: all processes share one host's memory. Of kinds of hardware it knows those that
+/// `MPI_Get_hw_resource_info` tells; a process that is not bound to one of the kind gets `MPI_COMM_NULL`.
+pub fn comm_split_type(cx: Cx, comm: CommView, kind: i32, key: i32, info: usize, new: Out<usize>) -> Outcome {
+    let hints = hints(info)?;
+    let named = |key: &str| hints.as_ref().and_then(|hints| hints.get(key)).map(str::to_owned);
+    let instance = |resource: String| match resource.as_str() {
+        "mpi_shared_memory" => 0,
+        other => mpi_env::hardware::instance(other).map_or(abi::MPI_UNDEFINED, |instance| instance as i32),
+    };
+    let color = match kind {
+        abi::MPI_UNDEFINED => abi::MPI_UNDEFINED,
+        abi::MPI_COMM_TYPE_SHARED => 0,
+        abi::MPI_COMM_TYPE_HW_GUIDED => named("mpi_hw_resource_type").map_or(abi::MPI_UNDEFINED, instance),
+        abi::MPI_COMM_TYPE_RESOURCE_GUIDED => match (named("mpi_hw_resource_type"), named("mpi_pset_name")) {
+            (Some(resource), _) => instance(resource),
+            (None, Some(pset)) if pset == "mpi://WORLD" => 0,
+            (None, Some(pset)) if pset == "mpi://SELF" => comm.rank as i32,
+            _ => abi::MPI_UNDEFINED,
+        },
+        // The next smaller part of the hardware that processes are bound to. They are bound to none.
+        abi::MPI_COMM_TYPE_HW_UNGUIDED => abi::MPI_UNDEFINED,
+        other => {
+            let rule = "a split type is one of MPI_COMM_TYPE_* or MPI_UNDEFINED";
+            return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("split_type", &other).into());
+        }
+    };
+    let process = cx.process;
+    drop(cx);
+    new.set(process.comm_split(comm.handle, color, key)?.0);
+    Ok(())
+}
+
+/// `MPI_Comm_test_inter`: there are no intercommunicators.
+pub fn comm_test_inter(_cx: Cx, _comm: CommView, flag: Out<i32>) -> Outcome {
+    flag.set(0);
+    Ok(())
+}
+
+/// `MPI_Comm_set_info`
+pub fn comm_set_info(cx: Cx, comm: CommView, info: usize) -> Outcome {
+    let hints = hints(info)?;
+    let process = cx.process;
+    drop(cx);
+    set_hints(process, comm.handle, hints.as_ref());
+    Ok(())
+}
+
+/// `MPI_Comm_get_info`
+pub fn comm_get_info(cx: Cx, comm: CommView, used: Out<usize>) -> Outcome {
+    let known = cx.process.notes.get(&cx.guard).hints(comm.handle.0);
+    used.set(info::insert(known)?);
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! Memory through the library, and what is known of the hardware (MPI-5.0, 9.2 and 9.1.3).
+
+use core::ffi::c_void;
+
+use mpi_core::abi;
+
+use super::info;
+use crate::check::{self, Out};
+use crate::cx::Cx;
+use crate::errors::Outcome;
+
+/// `MPI_Alloc_mem`: the address goes to where `base` points. The only hint that is used is the alignment; all memory
+/// is equally good for messages on one host.
+pub fn alloc_mem(cx: Cx, size: isize, info: usize, base: *mut c_void) -> Outcome {
+    let (bytes, base) = (check::size("size", size as i64)?, check::out::<usize>("baseptr", base.cast())?);
+    let alignment = match info {
+        abi::MPI_INFO_NULL => 0,
+        _ => info::with("info", info, |info| info.get("mpi_minimum_memory_alignment")?.parse().ok())?.unwrap_or(0),
+    };
+    let Cx { process, mut guard, .. } = cx;
+    base.set(process.blocks.get_mut(&mut guard).allocate(bytes, alignment)?);
+    Ok(())
+}
+
+/// `MPI_Free_mem`
+pub fn free_mem(cx: Cx, base: *mut c_void) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    Ok(process.blocks.get_mut(&mut guard).free(base.addr())?)
+}
+
+/// `MPI_Get_hw_resource_info`: each kind of hardware known, with "true" where this process may run on one only.
+pub fn get_hw_resource_info(_cx: Cx, found: Out<usize>) -> Outcome {
+    let mut facts = mpi_core::Info::new();
+    for kind in mpi_env::hardware::KINDS {
+        let bound = if mpi_env::hardware::instance(kind).is_some() { "true" } else { "false" };
+        facts.set(kind, bound).expect("short texts fit into an info object");
+    }
+    found.set(info::insert(facts)?);
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! Attributes: values that programs hang on communicators, datatypes and windows, by key (MPI-5.0, 7.7).
+//!
+//! Keys and values only: the callbacks are addresses here, and whoever changes something calls them first.
+//! Invariant: a key lives while the program has not freed it or an object has a value of it; numbers of keys are never
+//! given out again, so a freed one is always seen.
+//! Not here: calling callbacks, predefined keys (`mpi-capi`).
+
+use std::collections::HashMap;
+
+use mpi_core::abi::{MPI_ERR_KEYVAL, MPI_ERR_OTHER, MPI_KEYVAL_INVALID};
+use mpi_errors::{Error, Result};
+
+/// Keys below this are predefined ones.
+const FIRST: i32 = 0x1_0000;
+
+/// What kind of object a key is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// `MPI_Comm_create_keyval`
+    Comm,
+    /// `MPI_Type_create_keyval`
+    Type,
+    /// `MPI_Win_create_keyval`
+    Win,
+}
+
+/// A key's callbacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keyval {
+    /// The kind of object it is for.
+    pub holder: Holder,
+    /// Address of the copy callback, or the ABI's constant for a predefined one.
+    pub copy: usize,
+    /// Address of the delete callback, or the ABI's constant for the predefined one.
+    pub delete: usize,
+    /// What both are given.
+    pub extra_state: usize,
+}
+
+/// One value of one object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its key.
+    pub keyval: i32,
+    /// Its value.
+    pub value: usize,
+    /// What its key says.
+    pub of: Keyval,
+}
+
+/// All keys of a process, and the values of all its objects.
+#[derive(Debug)]
+pub struct Attributes {
+    next: i32,
+    keyvals: HashMap<i32, Counted>,
+    /// By handle word; in the order in which they were set.
+    values: HashMap<usize, Vec<(i32, usize)>>,
+}
+
+#[derive(Debug)]
+struct Counted {
+    keyval: Keyval,
+    /// How many objects have a value.
+    values: u32,
+    freed: bool,
+}
+
+impl Default for Attributes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Attributes {
+    /// No key, no value.
+    pub fn new() -> Self {
+        Attributes { next: FIRST, keyvals: HashMap::new(), values: HashMap::new() }
+    }
+
+    /// `MPI_Comm_create_keyval` and its like. Errors: `MPI_ERR_OTHER` when there are no numbers left.
+    pub fn create(&mut self, keyval: Keyval) -> Result<i32> {
+        let number = self.next;
+        self.next =
+            number.checked_add(1).ok_or_else(|| Error::new(MPI_ERR_OTHER, "there are no further key values"))?;
+        self.keyvals.insert(number, Counted { keyval, values: 0, freed: false });
+        Ok(number)
+    }
+
+    /// `MPI_Comm_free_keyval` and its like: values set before stay. Errors: `MPI_ERR_KEYVAL`.
+    pub fn free(&mut self, holder: Holder, number: i32) -> Result<()> {
+        self.keyval(holder, number)?;
+        if let Some(counted) = self.keyvals.get_mut(&number) {
+            counted.freed = true;
+        }
+        self.drop_unused(number);
+        Ok(())
+    }
+
+    /// The key with this number, for objects of this kind. Errors: `MPI_ERR_KEYVAL`.
+    pub fn keyval(&self, holder: Holder, number: i32) -> Result<Keyval> {
+        match self.keyvals.get(&number) {
+            Some(counted) if !counted.freed && counted.keyval.holder == holder => Ok(counted.keyval),
+            found => Err(self.refusal(holder, number, found)),
+        }
+    }
+
+    /// The value an object has of a key.
+    #[inline]
+    pub fn get(&self, object: usize, number: i32) -> Option<usize> {
+        self.values.get(&object)?.iter().find(|each| each.0 == number).map(|each| each.1)
+    }
+
+    /// Sets a value, as the last one; one set before is gone. The key must exist, or nothing is set.
+    pub fn put(&mut self, object: usize, number: i32, value: usize) {
+        self.take(object, number);
+        if let Some(counted) = self.keyvals.get_mut(&number) {
+            counted.values += 1;
+            self.values.entry(object).or_default().push((number, value));
+        }
+    }
+
+    /// Takes a value off an object; whether it was there.
+    pub fn take(&mut self, object: usize, number: i32) -> bool {
+        let Some(values) = self.values.get_mut(&object) else { return false };
+        let Some(place) = values.iter().position(|each| each.0 == number) else { return false };
+        values.remove(place);
+        if values.is_empty() {
+            self.values.remove(&object);
+        }
+        if let Some(counted) = self.keyvals.get_mut(&number) {
+            counted.values -= 1;
+        }
+        self.drop_unused(number);
+        true
+    }
+
+    /// The value of an object that was set last.
+    pub fn last(&self, object: usize) -> Option<Attribute> {
+        self.attribute(*self.values.get(&object)?.last()?)
+    }
+
+    /// All values of an object, in the order in which they were set.
+    pub fn all(&self, object: usize) -> Vec<Attribute> {
+        let values = self.values.get(&object).into_iter().flatten();
+        values.filter_map(|each| self.attribute(*each)).collect()
+    }
+
+    fn attribute(&self, (keyval, value): (i32, usize)) -> Option<Attribute> {
+        Some(Attribute { keyval, value, of: self.keyvals.get(&keyval)?.keyval })
+    }
+
+    fn drop_unused(&mut self, number: i32) {
+        if self.keyvals.get(&number).is_some_and(|counted| counted.freed && counted.values == 0) {
+            self.keyvals.remove(&number);
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, holder: Holder, number: i32, found: Option<&Counted>) -> Error {
+        let why = match found {
+            Some(counted) if counted.keyval.holder != holder => {
+                format!("that key is for another kind of object ({:?})", counted.keyval.holder)
+            }
+            Some(_) => "that key was freed".to_owned(),
+            None if (FIRST..self.next).contains(&number) => "that key was freed".to_owned(),
+            None if number == MPI_KEYVAL_INVALID => "a key is needed".to_owned(),
+            None => "there is no such key".to_owned(),
+        };
+        Error::new(MPI_ERR_KEYVAL, why).arg("keyval", &number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYVAL: Keyval = Keyval { holder: Holder::Comm, copy: 0, delete: 0, extra_state: 7 };
+
+    #[test]
+    fn a_freed_key_lives_on_in_the_values_set_before() {
+        let mut all = Attributes::new();
+        let key = all.create(KEYVAL).expect("room");
+        all.put(1, key, 10);
+        all.free(Holder::Comm, key).expect("there");
+        assert_eq!(all.keyval(Holder::Comm, key).expect_err("freed").class(), MPI_ERR_KEYVAL);
+        assert_eq!(all.last(1), Some(Attribute { keyval: key, value: 10, of: KEYVAL }));
+        assert!(all.take(1, key) && !all.take(1, key));
+        assert!(all.keyvals.is_empty() && all.values.is_empty());
+        assert_ne!(all.create(KEYVAL).expect("room"), key);
+    }
+
+    #[test]
+    fn setting_again_replaces_and_moves_to_the_end() {
+        let mut all = Attributes::new();
+        let (a, b) = (all.create(KEYVAL).expect("room"), all.create(KEYVAL).expect("room"));
+        all.put(1, a, 10);
+        all.put(1, b, 20);
+        all.put(1, a, 11);
+        let values: Vec<_> = all.all(1).iter().map(|each| (each.keyval, each.value)).collect();
+        assert_eq!(values, [(b, 20), (a, 11)]);
+        assert_eq!((all.get(1, a), all.get(2, a)), (Some(11), None));
+    }
+
+    #[test]
+    fn a_key_fits_one_kind_of_object_only() {
+        let mut all = Attributes::new();
+        let key = all.create(KEYVAL).expect("room");
+        assert_eq!(all.keyval(Holder::Type, key).expect_err("kind").class(), MPI_ERR_KEYVAL);
+        for number in [MPI_KEYVAL_INVALID, -1, 501, key + 1, i32::MAX] {
+            assert_eq!(all.free(Holder::Comm, number).expect_err("none").class(), MPI_ERR_KEYVAL);
+        }
+        assert_eq!(all.keyval(Holder::Comm, key).expect("there"), KEYVAL);
+    }
+}

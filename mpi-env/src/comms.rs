@@ -1,0 +1,134 @@
+//! Making communicators out of others (MPI-5.0, 7.4.2), and groups by handle.
+//!
+//! Invariant: a new communicator has its parent's error handler, no name, no hints and no attributes but those that
+//! the C interface copies. Not here: agreeing on context ids (`mpi-comm`), duplicates that do not wait (`late`).
+
+use std::sync::Arc;
+
+use mpi_comm::{Comm, CommSpec, Group, agree, agree_in_group, agree_on_context, by_color, register, unregister};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_GROUP_EMPTY, MPI_GROUP_NULL};
+use mpi_core::{Guard, Handle};
+use mpi_errors::{Error, Result};
+use mpi_p2p::CommInstruments;
+
+use crate::objects::no_comm;
+use crate::process::Process;
+
+const NULL: Handle = Handle(MPI_COMM_NULL);
+
+impl Process {
+    /// `MPI_Comm_create`: a communicator of `group`, which is part of the parent; `MPI_COMM_NULL` for who is not in it.
+    /// Collective over the parent; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_GROUP`,
+    /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    pub fn comm_create(&self, parent: Handle, group: &Group) -> Result<Handle> {
+        let parent = self.parent(parent)?;
+        part_of(group, &parent)?;
+        let context = agree_on_context(&self.engine, &parent, &self.context_ids)?;
+        self.member_comm(&parent, context, group)
+    }
+
+    /// `MPI_Comm_create_group`: as [`Process::comm_create`], but collective over the group alone.
+    pub fn comm_create_group(&self, parent: Handle, group: &Group, tag: i32) -> Result<Handle> {
+        let parent = self.parent(parent)?;
+        part_of(group, &parent)?;
+        if group.rank_of(self.rank()).is_none() {
+            return Ok(NULL);
+        }
+        let context = agree_in_group(&self.engine, &parent, &self.context_ids, group, tag)?;
+        self.member_comm(&parent, context, group)
+    }
+
+    /// `MPI_Comm_split`: a communicator of those with the same color, ordered by key; `MPI_COMM_NULL` for the color
+    /// `MPI_UNDEFINED`. The caller has checked that the color is not negative else. Collective; waits, with no guard
+    /// held. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    pub fn comm_split(&self, parent: Handle, color: i32, key: i32) -> Result<Handle> {
+        let parent = self.parent(parent)?;
+        let agreed = agree(&self.engine, &parent, &self.context_ids, [color, key])?;
+        match by_color(&parent, &agreed.words) {
+            Some(group) => self.member_comm(&parent, agreed.context, &group),
+            None => Ok(NULL),
+        }
+    }
+
+    pub(crate) fn parent(&self, handle: Handle) -> Result<Arc<Comm>> {
+        let guard = self.engine.lock();
+        self.comm(&guard, handle).cloned().ok_or_else(|| no_comm(handle))
+    }
+
+    /// The communicator of a group that all its members have agreed on; none for others.
+    fn member_comm(&self, parent: &Comm, context: u32, group: &Group) -> Result<Handle> {
+        let Some(rank) = group.rank_of(self.rank()) else { return Ok(NULL) };
+        let guard = &mut self.engine.lock();
+        let errhandler = parent.errhandler();
+        self.adopt(guard, CommSpec { context, group: group.clone(), rank, name: String::new(), errhandler })
+    }
+
+    /// A handle for a communicator that is agreed on. Errors: `MPI_ERR_NO_MEM`.
+    pub(crate) fn adopt(&self, guard: &mut Guard<'_>, spec: CommSpec) -> Result<Handle> {
+        self.errhandlers.get_mut(guard).attach_again(spec.errhandler);
+        match self.comms.get_mut(guard).reserve() {
+            Ok(handle) => {
+                self.establish(guard, handle, spec);
+                Ok(handle)
+            }
+            Err(_) => {
+                self.errhandlers.get_mut(guard).detach(spec.errhandler);
+                Err(Error::new(MPI_ERR_NO_MEM, "there are too many communicators"))
+            }
+        }
+    }
+
+    /// Makes the communicator of a reserved handle. Its error handler is attached already.
+    pub(crate) fn establish(&self, guard: &mut Guard<'_>, handle: Handle, spec: CommSpec) {
+        self.retire_left(guard);
+        let instruments = CommInstruments::place_for(&*self.memory, &format!("communicator {}", spec.context / 2));
+        let comm = Arc::new(register(&self.engine, guard, spec, instruments));
+        comm.set_handle(handle);
+        if self.comms.get_mut(guard).fill(handle, comm.clone()) {
+            self.registry.bind(handle.0, instruments);
+        } else {
+            unregister(&self.engine, guard, &comm);
+        }
+    }
+
+    /// The group a handle names; `None` for a null, freed, forged or wrong-kind word.
+    pub fn group(&self, guard: &Guard<'_>, handle: Handle) -> Option<Group> {
+        match handle.0 {
+            MPI_GROUP_EMPTY => Some(Group::new([])),
+            _ => self.groups.get(guard).get(handle).cloned(),
+        }
+    }
+
+    /// A handle for a group: `MPI_GROUP_EMPTY` for the empty one. Errors: `MPI_ERR_NO_MEM`.
+    pub fn group_insert(&self, guard: &mut Guard<'_>, group: Group) -> Result<Handle> {
+        if group.size() == 0 {
+            return Ok(Handle(MPI_GROUP_EMPTY));
+        }
+        let inserted = self.groups.get_mut(guard).insert(group);
+        inserted.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many groups"))
+    }
+
+    /// `MPI_Group_free`. The empty group may be freed, because any call that makes groups may have returned it.
+    /// Errors: `MPI_ERR_GROUP`.
+    pub fn group_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
+        if handle.0 == MPI_GROUP_EMPTY || self.groups.get_mut(guard).remove(handle).is_some() {
+            return Ok(());
+        }
+        let why = match self.groups.get(guard).was_freed(handle) {
+            _ if handle.0 == MPI_GROUP_NULL => "a group is needed",
+            true => "that group was freed before",
+            false => "no group has that handle",
+        };
+        Err(Error::new(MPI_ERR_GROUP, why).arg("group", &format_args!("{:#x}", handle.0)))
+    }
+}
+
+fn part_of(group: &Group, parent: &Comm) -> Result<()> {
+    match group.difference(parent.group()).size() {
+        0 => Ok(()),
+        missing => {
+            let rule = format!("{missing} of its processes are not in the communicator");
+            Err(Error::new(MPI_ERR_GROUP, rule).arg("group", &format_args!("of {} processes", group.size())))
+        }
+    }
+}

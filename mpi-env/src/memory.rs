@@ -1,0 +1,118 @@
+//! Memory that programs allocate through the library (MPI-5.0, 9.2).
+//!
+//! Any memory is equally fast to this library, so it comes from the system's allocator; what the table adds is that
+//! an address that was not allocated, or is freed already, is seen without being touched.
+//! Invariant: a block is in the table exactly while it is allocated.
+#![allow(unsafe_code)] // allocates
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use mpi_core::abi::{MPI_ERR_BASE, MPI_ERR_NO_MEM};
+use mpi_errors::{Error, Result};
+
+/// The least alignment of a block: that of the largest type of C.
+const LEAST: u64 = 16;
+/// The largest alignment that can be asked for.
+const MOST: u64 = 1 << 30;
+
+/// The blocks that are allocated now, by address.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    live: HashMap<usize, Layout, BuildHasherDefault<AddressHasher>>,
+}
+
+impl Blocks {
+    /// `MPI_Alloc_mem`: the address of a new block, at least as aligned as asked for. An alignment that is no power of
+    /// two, or beyond a gibibyte, is a hint that is ignored. A block of no bytes has an address of its own too.
+    /// Errors: `MPI_ERR_NO_MEM`.
+    pub fn allocate(&mut self, bytes: u64, alignment: u64) -> Result<usize> {
+        let alignment = if alignment.is_power_of_two() && alignment <= MOST { alignment.max(LEAST) } else { LEAST };
+        let layout = usize::try_from(bytes.max(1)).ok();
+        let layout = layout.and_then(|bytes| Layout::from_size_align(bytes, alignment as usize).ok());
+        let Some(layout) = layout else { return Err(no_memory(bytes)) };
+        // SAFETY: the layout's size is not 0.
+        let address = unsafe { alloc(layout) };
+        if address.is_null() {
+            return Err(no_memory(bytes));
+        }
+        let address = address.expose_provenance();
+        self.live.insert(address, layout);
+        Ok(address)
+    }
+
+    /// `MPI_Free_mem`. Errors: `MPI_ERR_BASE` for an address that is not that of a block.
+    pub fn free(&mut self, address: usize) -> Result<()> {
+        let Some(layout) = self.live.remove(&address) else { return Err(no_block(address)) };
+        // SAFETY: the block was allocated with this layout, and leaves the table once.
+        unsafe { dealloc(std::ptr::with_exposed_provenance_mut(address), layout) };
+        Ok(())
+    }
+}
+
+#[cold]
+fn no_memory(bytes: u64) -> Error {
+    Error::new(MPI_ERR_NO_MEM, "the system has not that much memory to give").arg("size", &bytes)
+}
+
+#[cold]
+fn no_block(address: usize) -> Error {
+    let rule = "no block that MPI_Alloc_mem gave out, and that is not freed yet, begins there";
+    Error::new(MPI_ERR_BASE, rule).arg("base", &format_args!("{address:#x}"))
+}
+
+/// Spreads addresses, whose low bits are all alike. The keys come from the allocator, so nobody can choose them.
+#[derive(Debug, Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(*byte as usize));
+    }
+
+    #[inline]
+    fn write_usize(&mut self, address: usize) {
+        self.0 = (self.0 ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_freed_once_and_by_their_first_byte() {
+        let mut blocks = Blocks::default();
+        let (a, b) = (blocks.allocate(64, 0).expect("memory"), blocks.allocate(0, 0).expect("memory"));
+        assert_ne!(a, b);
+        for foreign in [0, a + 1, a - 16, usize::MAX, std::ptr::from_ref(&blocks).addr()] {
+            assert_eq!(blocks.free(foreign).expect_err("foreign").class(), MPI_ERR_BASE);
+        }
+        assert!(blocks.free(a).is_ok() && blocks.free(b).is_ok());
+        assert_eq!(blocks.free(a).expect_err("freed").class(), MPI_ERR_BASE);
+    }
+
+    #[test]
+    fn alignment_is_kept_and_nonsense_ignored() {
+        let mut blocks = Blocks::default();
+        for (asked, least) in [(0, 16), (8, 16), (64, 64), (4096, 4096), (1 << 20, 1 << 20), (48, 16), (1 << 31, 16)] {
+            let address = blocks.allocate(100, asked).expect("memory");
+            assert!(address.is_multiple_of(least), "{asked}");
+            blocks.free(address).expect("live");
+        }
+    }
+
+    #[test]
+    fn more_than_there_is_is_an_error() {
+        let mut blocks = Blocks::default();
+        for bytes in [u64::MAX, i64::MAX as u64, 1 << 60] {
+            assert_eq!(blocks.allocate(bytes, 64).expect_err("too much").class(), MPI_ERR_NO_MEM);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What programs write on objects that the engine does not look at: names of datatypes, hints of communicators.
+//!
+//! Invariant: what is noted of an object goes when the object goes.
+
+use std::collections::HashMap;
+
+use mpi_core::Info;
+
+/// The assertions of MPI-5.0, 7.4.4, that a communicator remembers.
+const ASSERTIONS: [&str; 4] =
+    ["mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"];
+
+/// Notes by handle word.
+#[derive(Debug, Default)]
+pub struct Notes {
+    type_names: HashMap<usize, String>,
+    hints: HashMap<usize, Info>,
+}
+
+impl Notes {
+    /// `MPI_Type_set_name`
+    pub fn set_type_name(&mut self, datatype: usize, name: String) {
+        self.type_names.insert(datatype, name);
+    }
+
+    /// The name a program gave to a datatype.
+    pub fn type_name(&self, datatype: usize) -> Option<&str> {
+        self.type_names.get(&datatype).map(String::as_str)
+    }
+
+    /// `MPI_Comm_set_info`: takes what it knows out of the hints; others are ignored, as the standard allows.
+    pub fn set_hints(&mut self, comm: usize, hints: &Info) {
+        for key in ASSERTIONS {
+            if let Some(value @ ("true" | "false")) = hints.get(key) {
+                let known = self.hints.entry(comm).or_default();
+                known.set(key, value).expect("short texts fit into an info object");
+            }
+        }
+    }
+
+    /// `MPI_Comm_get_info`: all hints a communicator knows, with their values.
+    pub fn hints(&self, comm: usize) -> Info {
+        let (set, mut all) = (self.hints.get(&comm), Info::new());
+        for key in ASSERTIONS {
+            let value = set.and_then(|set| set.get(key)).unwrap_or("false");
+            all.set(key, value).expect("short texts fit into an info object");
+        }
+        all
+    }
+
+    /// Forgets an object.
+    pub fn forget(&mut self, object: usize) {
+        self.type_names.remove(&object);
+        self.hints.remove(&object);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_hints_are_kept_and_others_are_not() {
+        let (mut notes, mut info) = (Notes::default(), Info::new());
+        for (key, value) in [(ASSERTIONS[1], "true"), (ASSERTIONS[2], "perhaps"), ("color", "red")] {
+            info.set(key, value).expect("short");
+        }
+        notes.set_hints(7, &info);
+        let known = notes.hints(7);
+        assert_eq!((known.len(), known.get(ASSERTIONS[1]), known.get(ASSERTIONS[2])), (4, Some("true"), Some("false")));
+        assert_eq!(known.get("color"), None);
+        notes.forget(7);
+        assert_eq!(notes.hints(7).get(ASSERTIONS[1]), Some("false"));
+    }
+}
