@@ -9,7 +9,7 @@ use crate::layout::LINE;
 /// Bytes of a head.
 pub const HEAD_BYTES: usize = 32;
 /// Longest payload that shares the head's line.
-const INLINE_BYTES: usize = LINE - HEAD_BYTES;
+pub(crate) const INLINE_BYTES: usize = LINE - HEAD_BYTES;
 
 /// What a record says about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

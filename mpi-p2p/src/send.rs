@@ -48,46 +48,60 @@ impl State {
         buffer: SendBuf<'static>,
         mode: Mode,
     ) -> Result<Started> {
-        if dest == MPI_PROC_NULL {
+        if matches!(mode, Mode::Standard | Mode::Ready) && self.send_at_once(context_id, dest, tag, &buffer) {
             return Ok(Started::Complete);
         }
+        self.start_send_slowly(context_id, dest, tag, buffer, mode)
+    }
+
+    /// Puts a short message into the ring, if nothing stands in its way; all other cases are for
+    /// [`State::start_send_slowly`].
+    #[inline(always)]
+    pub fn send_at_once(&mut self, context_id: u32, dest: i32, tag: i32, buffer: &SendBuf<'static>) -> bool {
         let core = &mut self.core;
-        let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
-        let world = context.spec.world_ranks[dest as usize];
-        let rank = context.spec.rank;
+        let Some(context) = core.contexts.get(context_id) else { return false };
+        // No rank is as large as a negative one, MPI_PROC_NULL, seen without its sign.
+        let Some(world) = context.spec.world_ranks.get(dest as u32 as usize).copied() else { return false };
         let bytes = buffer.bytes();
-        let eager = bytes <= core.settings.eager_limit.get().min(self.endpoint.max_payload() as u64);
-        if eager && mode != Mode::Synchronous && (core.backlogged == 0 || core.backlog[world as usize].is_empty()) {
-            let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a: u64::from(rank), b: 0 };
-            let pushed = match buffer.contiguous() {
-                Some(memory) => self.endpoint.push(world, &head, memory),
-                None => push_packed(&mut self.endpoint, world, head, &buffer),
-            };
-            if pushed.is_ok() {
-                count_sent(context, context_id, bytes);
-                core.instruments.eager_sent.incr();
-                return Ok(Started::Complete);
-            }
+        if !core.is_eager(&self.endpoint, bytes) || core.has_backlog(world) {
+            return false;
         }
-        self.start_send_slowly(context_id, world, tag, buffer, mode, eager)
+        let a = u64::from(context.spec.rank);
+        let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: 0 };
+        let pushed = match buffer.contiguous() {
+            Some(memory) => self.endpoint.push(world, &head, memory),
+            None => push_packed(&mut self.endpoint, world, head, buffer),
+        };
+        if pushed.is_ok() {
+            count_sent(context, context_id, bytes);
+            core.instruments.eager_sent.incr();
+        }
+        pushed.is_ok()
     }
 
     #[inline(never)]
     fn start_send_slowly(
         &mut self,
         context_id: u32,
-        world: u32,
+        dest: i32,
         tag: i32,
         buffer: SendBuf<'static>,
         mode: Mode,
-        eager: bool,
     ) -> Result<Started> {
+        if dest == MPI_PROC_NULL {
+            return Ok(Started::Complete);
+        }
+        if mode == Mode::Buffered {
+            self.core.buffered.check_room(buffer.bytes())?;
+            if self.send_at_once(context_id, dest, tag, &buffer) {
+                return Ok(Started::Complete);
+            }
+        }
         let core = &mut self.core;
         let bytes = buffer.bytes();
-        if mode == Mode::Buffered {
-            core.buffered.check_room(bytes)?;
-        }
+        let eager = core.is_eager(&self.endpoint, bytes);
         let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
+        let world = context.spec.world_ranks[dest as usize];
         count_sent(context, context_id, bytes);
         match eager {
             true => core.instruments.eager_sent.incr(),
@@ -113,11 +127,7 @@ impl State {
         if mode == Mode::Buffered {
             core.buffered.started(handle, bytes);
         }
-        if core.backlog[world as usize].is_empty() {
-            if core.launch(&mut self.endpoint, handle).is_err() {
-                core.queue(world, handle);
-            }
-        } else {
+        if core.has_backlog(world) || core.launch(&mut self.endpoint, handle).is_err() {
             core.queue(world, handle);
         }
         if mode == Mode::Buffered {
@@ -135,6 +145,18 @@ impl State {
 }
 
 impl Core {
+    /// Whether a message is short enough to be sent without asking.
+    #[inline]
+    fn is_eager(&self, endpoint: &Endpoint, bytes: u64) -> bool {
+        bytes <= self.settings.eager_limit.get() && bytes <= endpoint.max_payload() as u64
+    }
+
+    /// Whether sends to this process wait for room already.
+    #[inline]
+    fn has_backlog(&self, world: u32) -> bool {
+        self.backlogged != 0 && !self.backlog[world as usize].is_empty()
+    }
+
     fn queue(&mut self, world: u32, handle: Handle) {
         self.backlog[world as usize].push_back(handle);
         self.backlogged += 1;
