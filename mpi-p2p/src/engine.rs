@@ -379,30 +379,35 @@ impl Engine {
                     }
                 }
             }
-            match spell.next() {
-                Spell::Again => {
-                    if multiple {
-                        drop(guard);
-                        std::hint::spin_loop();
-                        guard = self.lock.lock();
-                    }
+            // `next` may yield the core: never with the lock, where another thread wants it.
+            let step = if multiple {
+                drop(guard);
+                let step = spell.next();
+                guard = self.lock.lock();
+                step
+            } else {
+                spell.next()
+            };
+            if let Spell::Sleep(ticket) = step {
+                // The ticket announces the sleeper; what came before it is seen by this last poll.
+                let state = self.state.get_mut(&mut guard);
+                let moved = match state.progress() {
+                    Ok(moved) => moved,
+                    Err(error) => break Err(error),
+                };
+                if let Some(value) = ready(state) {
+                    break Ok(value);
                 }
-                Spell::Sleep(ticket) => {
-                    // The ticket announces the sleeper; what came before it is seen by this last poll.
-                    let state = self.state.get_mut(&mut guard);
-                    match state.progress() {
-                        Err(error) => break Err(error),
-                        Ok(moved) => {
-                            if let Some(value) = ready(state) {
-                                break Ok(value);
-                            }
-                            if moved == 0 && !state.core.wants_to_push() {
-                                drop(guard);
-                                self.doorbell.sleep(ticket);
-                                guard = self.lock.lock();
-                            }
-                        }
-                    }
+                if state.core.wants_to_push() {
+                    // No doorbell rings for room in a ring: look again, but let others run first.
+                    drop(ticket);
+                    drop(guard);
+                    std::thread::yield_now();
+                    guard = self.lock.lock();
+                } else if moved == 0 {
+                    drop(guard);
+                    self.doorbell.sleep(ticket);
+                    guard = self.lock.lock();
                 }
             }
         };

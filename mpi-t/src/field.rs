@@ -58,6 +58,13 @@ impl Counter {
         self.add(1);
     }
 
+    /// One more, from any thread, at the cost of an atomic read-modify-write. A counter is counted either this way or
+    /// under the engine's lock.
+    #[inline]
+    pub fn incr_shared(&self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+
     /// `n` more. For the holder of the engine's lock.
     #[inline(always)]
     pub fn add(&self, n: u64) {

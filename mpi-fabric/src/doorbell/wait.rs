@@ -56,7 +56,7 @@ impl Shared {
     /// Gives the core away, and learns from the time it takes whether somebody wanted it. Where somebody does (it may be
     /// the very rank that is waited for, whatever the number of cores), polling before yielding only delays everybody.
     fn yield_core(&self) {
-        self.instruments.yields.incr();
+        self.instruments.yields.incr_shared();
         if self.policy.spins() == 0 {
             return crate::os::sched_yield();
         }
@@ -64,7 +64,7 @@ impl Shared {
         crate::os::sched_yield();
         if before.elapsed() >= TAKEN {
             if !self.crowded() {
-                self.instruments.core_shared.incr();
+                self.instruments.core_shared.incr_shared();
             }
             self.crowded.store(QUIET_YIELDS, Relaxed);
         } else if self.crowded() {
@@ -140,7 +140,7 @@ pub enum Spell<'a> {
 }
 
 impl<'a> Wait<'a> {
-    /// Says what to do next; yields the core by itself when it is time to. Call it with the process lock held: it counts.
+    /// Says what to do next; yields the core by itself when it is time to. Thread-safe; needs no lock.
     #[inline(always)]
     #[expect(clippy::should_implement_trait, reason = "it never ends, and its items are steps, not values")]
     pub fn next(&mut self) -> Spell<'a> {
@@ -166,7 +166,7 @@ impl<'a> Wait<'a> {
             shared.yield_core();
             return Spell::Again;
         }
-        shared.instruments.sleeps.incr();
+        shared.instruments.sleeps.incr_shared();
         Spell::Sleep(Ticket { doorbell: self.doorbell, seen: shared.bell().announce(&LinuxKernel) })
     }
 }
