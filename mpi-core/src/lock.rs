@@ -8,7 +8,8 @@
 //! Invariant: at most one [`Guard`] of a lock exists at a time once the thread level is honoured by the program.
 #![allow(unsafe_code)] // the cell's interior is handed out against the guard, which the borrow checker cannot see
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 const FREE: u32 = 0;
@@ -60,7 +61,7 @@ impl ProcessLock {
         } else {
             self.lock_slow();
         }
-        Guard { lock: self }
+        Guard::of(self)
     }
 
     /// Takes the lock if it is free.
@@ -68,7 +69,7 @@ impl ProcessLock {
     pub fn try_lock(&self) -> Option<Guard<'_>> {
         // Acquire pairs with the Release swap in `Guard::drop`.
         let free = self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        free.then_some(Guard { lock: self })
+        free.then(|| Guard::of(self))
     }
 
     /// Waits for the holder. Below `MPI_THREAD_MULTIPLE` this is reached only by programs that call from more
@@ -117,6 +118,8 @@ impl ProcessLock {
 #[derive(Debug)]
 pub struct Guard<'a> {
     lock: &'a ProcessLock,
+    /// Threads must not share a guard: what [`Guarded::get`] shows need not be `Sync`.
+    one_thread: PhantomData<Cell<()>>,
 }
 
 impl Drop for Guard<'_> {
@@ -134,6 +137,11 @@ impl Drop for Guard<'_> {
 }
 
 impl<'a> Guard<'a> {
+    #[inline(always)]
+    fn of(lock: &'a ProcessLock) -> Guard<'a> {
+        Guard { lock, one_thread: PhantomData }
+    }
+
     /// The lock this guard holds.
     #[inline]
     pub fn lock(&self) -> &'a ProcessLock {
@@ -148,7 +156,8 @@ pub struct Guarded<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: a reference into the cell needs a guard of the one lock, so threads reach it one at a time.
+// SAFETY: a reference into the cell needs a guard of the one lock, which threads cannot share, so they reach it one at
+// a time.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
@@ -205,6 +214,7 @@ mod tests {
         let lock = ProcessLock::new(false);
         let guard = lock.lock();
         assert!(lock.try_lock().is_none());
+        assert!(lock.try_lock().is_none(), "a refusal does not free the lock");
         drop(guard);
         assert!(lock.try_lock().is_some());
     }
