@@ -12,7 +12,7 @@ use crate::{Failure, Result, codegen, paths, ui};
 /// Files of hand-written Rust are shorter than this many lines.
 const LINES: usize = 500;
 
-/// The layers of the workspace, lowest first (DESIGN 1); a crate depends on crates of lower layers only.
+/// The layers of the workspace, lowest first, as in ARCHITECTURE.md; a crate depends on crates of lower layers only.
 const LAYERS: [&[&str]; 9] = [
     &["mpi-core"],
     &["mpi-errors"],

@@ -42,7 +42,7 @@ impl Guard {
         }
     }
 
-    /// Notes the process group of a rank; 0 once it has ended.
+    /// Notes the process group of a rank. It stays noted when the rank has ended: others may still be in it.
     pub(super) fn set_group(&self, rank: u32, group: i32) {
         self.groups[rank as usize].store(group, Ordering::Relaxed);
     }
