@@ -16,9 +16,6 @@ mpi_t::instruments! {
         /// Times that a waiting thread gave its core to others.
         pub yields: Counter =
             { name: "fabric_yields", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
-        /// Times that a waiting thread found its core wanted by others, so that it polls less before it yields.
-        pub core_shared: Counter =
-            { name: "fabric_core_shared", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
         /// Times that a waiting thread prepared to sleep; nearly every time it then did.
         pub sleeps: Counter =
             { name: "fabric_sleeps", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },

@@ -241,12 +241,18 @@ impl Core {
         self.sent.insert(context).map_err(|_| too_many_requests())
     }
 
+    /// A request that the program has not let go of.
+    #[inline]
+    fn live(&self, handle: Handle) -> Option<&Request> {
+        self.requests.get(handle).filter(|request| !request.detached)
+    }
+
     /// The context of a request's operation; `None` for no such request.
     #[inline]
     pub fn request_context(&self, handle: Handle) -> Option<u32> {
         match handle.is(Kind::Sent) {
             true => self.sent.get(handle).copied(),
-            false => self.requests.get(handle).map(|request| request.context),
+            false => self.live(handle).map(|request| request.context),
         }
     }
 
@@ -255,7 +261,7 @@ impl Core {
     fn status_if_done(&self, handle: Handle) -> Option<Option<Status>> {
         match handle.is(Kind::Sent) {
             true => self.sent.get(handle).map(|_| Some(Status::EMPTY)),
-            false => self.requests.get(handle).map(|request| request.is_done().then_some(request.status)),
+            false => self.live(handle).map(|request| request.is_done().then_some(request.status)),
         }
     }
 
@@ -266,7 +272,7 @@ impl Core {
             let context = self.sent.remove(handle)?;
             return Some(Some(Completion { status: Status::EMPTY, error: None, context: Some(context) }));
         }
-        if !self.requests.get(handle)?.is_done() {
+        if !self.live(handle)?.is_done() {
             return Some(None);
         }
         Some(self.requests.remove(handle).map(Request::into_completion))

@@ -187,7 +187,7 @@ impl Core {
             return self.keep_early(from, head, &payload);
         };
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
-            return self.fault(from, "a message in the name of another process");
+            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
         };
         let instruments = user_side(head.context).then_some(context.spec.instruments);
         let side = &mut context.sides[(head.context & 1) as usize];
@@ -239,7 +239,7 @@ impl Core {
             return self.keep_early(from, head, &payload);
         };
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
-            return self.fault(from, "a message in the name of another process");
+            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
         };
         let instruments = user_side(head.context).then_some(context.spec.instruments);
         let side = &mut context.sides[(head.context & 1) as usize];
@@ -252,6 +252,7 @@ impl Core {
                 if context.freed {
                     self.contexts.remove_if_idle(head.context);
                 }
+                self.requests.get_mut(request).expect("a posted receive is in its table").match_offer();
                 self.matched.push(Matched { from, token: head.b, offer, key, request });
             }
             None if self.direct.wants(head.context, key) => {
@@ -307,11 +308,11 @@ pub(crate) fn count_received(instruments: &CommInstruments, bytes: u64) {
     instruments.bytes_received.add(bytes);
 }
 
-/// The source and tag of a message, if its sender is who it says it is.
+/// The source and tag of a message, if its sender is who it says it is and the tag is one.
 #[inline]
 fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
     let source = head.a as usize;
-    (world_ranks.get(source) == Some(&from)).then_some(Key { source: source as i32, tag: head.tag })
+    (world_ranks.get(source) == Some(&from) && head.tag >= 0).then_some(Key { source: source as i32, tag: head.tag })
 }
 
 /// Puts a whole message into a receive buffer.

@@ -78,7 +78,7 @@ impl Core {
     /// Turns the direct receive into a request that the offer matches.
     pub fn match_direct(&mut self, context: u32, from: u32, token: u64, offer: crate::wire::Offer, key: Key) {
         let buffer = self.direct.leave();
-        let work = Work::Posted { key, node: 0, buffer };
+        let work = Work::Matched { buffer };
         match self.requests.insert(Request::waiting(context, work)) {
             Ok(request) => {
                 self.matched.push(Matched { from, token, offer, key, request });
@@ -134,7 +134,9 @@ impl State {
             Err(fault) => {
                 // The buffer was lent for the call that ends here.
                 direct.leave();
-                direct.outcome = None;
+                if let Some(Outcome::Under(request)) = direct.outcome.take() {
+                    self.abandon(request);
+                }
                 Err(fault)
             }
         }

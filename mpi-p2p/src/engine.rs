@@ -365,6 +365,7 @@ impl Engine {
         policy.set_sleeps(self.settings.wait_sleep.get());
         let mut spell = self.doorbell.spell();
         let waited = self.instruments.begin_wait();
+        let mut turns = 0u32;
         let result = loop {
             let state = self.state.get_mut(&mut guard);
             match state.progress() {
@@ -378,6 +379,16 @@ impl Engine {
                         continue;
                     }
                 }
+            }
+            if state.core.wants_to_push() {
+                // No doorbell rings for room in a ring: look again, and let others run now and then.
+                turns += 1;
+                if turns % 64 == 0 || self.settings.wait_spins.get() == 0 {
+                    drop(guard);
+                    std::thread::yield_now();
+                    guard = self.lock.lock();
+                }
+                continue;
             }
             // `next` may yield the core: never with the lock, where another thread wants it.
             let step = if multiple {
@@ -398,13 +409,7 @@ impl Engine {
                 if let Some(value) = ready(state) {
                     break Ok(value);
                 }
-                if state.core.wants_to_push() {
-                    // No doorbell rings for room in a ring: look again, but let others run first.
-                    drop(ticket);
-                    drop(guard);
-                    std::thread::yield_now();
-                    guard = self.lock.lock();
-                } else if moved == 0 {
+                if moved == 0 && !state.core.wants_to_push() {
                     drop(guard);
                     self.doorbell.sleep(ticket);
                     guard = self.lock.lock();

@@ -28,10 +28,10 @@ impl State {
         let before = core.pending();
         let completions = core.completions;
         if !core.help.is_empty() {
-            core.give_help(endpoint)?;
+            core.give_help(endpoint);
         }
         if !core.matched.is_empty() {
-            core.carry_out_matched(endpoint)?;
+            core.carry_out_matched(endpoint);
         }
         if !core.shares.is_empty() {
             core.settle_shares(endpoint);

@@ -89,10 +89,10 @@ impl State {
             return Ok(Outcome::Received(status, error));
         }
         let Body::Offered(offer) = message.body else { unreachable!("a message without data is an offer") };
-        let work = Work::Posted { key, node: 0, buffer };
+        let work = Work::Matched { buffer };
         let request = core.requests.insert(Request::waiting(context_id, work)).map_err(|_| too_many_requests())?;
         let matched = Matched { from: message.from, token: message.token, offer, key, request };
-        core.begin_transfer(&mut self.endpoint, matched)?;
+        core.begin_transfer(&mut self.endpoint, matched);
         Ok(Outcome::Under(request))
     }
 
@@ -150,6 +150,10 @@ impl State {
         let request = core.requests.get_mut(handle).expect("found just above");
         request.status.set_cancelled(true);
         core.finish(handle);
+        if self.lock.is_multiple() {
+            // Another thread may sleep until this operation is over.
+            self.doorbell.wake();
+        }
         true
     }
 
@@ -158,6 +162,7 @@ impl State {
     pub fn abandon(&mut self, handle: Handle) {
         self.cancel(handle);
         self.core.shares.retain(|share| share.request != handle);
+        self.core.matched.retain(|matched| matched.request != handle);
         self.core.requests.remove(handle);
     }
 }

@@ -46,6 +46,8 @@ pub(crate) enum Work {
     Done,
     /// A receive waits for its message.
     Posted { key: Key, node: Node, buffer: RecvBuf<'static> },
+    /// A receive is matched with an offered message, whose transfer begins after the poll.
+    Matched { buffer: RecvBuf<'static> },
     /// A receive takes fragments; `wanted` bytes in all, `got` so far, from world rank `from`.
     Receiving { buffer: RecvBuf<'static>, from: u32, wanted: u64, got: u64 },
     /// A receive whose chunks both sides copy; the details are in the engine's list of shares.
@@ -121,6 +123,14 @@ impl Request {
     #[inline]
     pub fn waiting(context: u32, work: Work) -> Request {
         Request { work, status: Status::EMPTY, error: None, detached: false, context }
+    }
+
+    /// A posted receive becomes one whose message was offered.
+    pub fn match_offer(&mut self) {
+        match std::mem::replace(&mut self.work, Work::Done) {
+            Work::Posted { buffer, .. } => self.work = Work::Matched { buffer },
+            other => self.work = other,
+        }
     }
 
     #[inline]

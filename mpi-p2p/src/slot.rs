@@ -31,16 +31,26 @@ pub(crate) fn claim(slot: TransferSlot<'_>, round: u32, chunks: u64) -> Option<u
     }
 }
 
+/// In the second word: some chunk could not be copied.
+const FAILED: u64 = 1 << 63;
+
+/// Counts a claimed chunk that could not be copied, so that nobody waits for it.
+pub(crate) fn fail(slot: TransferSlot<'_>) {
+    slot.done.fetch_or(FAILED, Ordering::Relaxed);
+    complete(slot);
+}
+
 /// Counts a claimed chunk as in place.
 pub(crate) fn complete(slot: TransferSlot<'_>) {
     // Release pairs with the Acquire in `completed`: the chunk's bytes come before its count.
     slot.done.fetch_add(1, Ordering::Release);
 }
 
-/// Chunks in place.
-pub(crate) fn completed(slot: TransferSlot<'_>) -> u64 {
+/// Chunks done with, and whether all of them are in place.
+pub(crate) fn completed(slot: TransferSlot<'_>) -> (u64, bool) {
     // Acquire pairs with the Release in `complete`.
-    slot.done.load(Ordering::Acquire)
+    let word = slot.done.load(Ordering::Acquire);
+    (word & !FAILED, word & FAILED == 0)
 }
 
 #[cfg(test)]
@@ -62,7 +72,7 @@ mod tests {
                 mine
             });
             all.sort_unstable();
-            assert!(all.into_iter().eq(0..50) && completed(slot) == 50);
+            assert!(all.into_iter().eq(0..50) && completed(slot) == (50, true));
             assert_eq!(claim(slot, round - 1, 50), None);
         }
     }

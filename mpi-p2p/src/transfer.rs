@@ -7,7 +7,7 @@
 //! its last fragment is in the ring.
 //! Not here: matching (`core`).
 
-use mpi_core::abi::MPI_ERR_INTERN;
+use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_OTHER};
 use mpi_core::{Handle, Status};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Endpoint, Payload, RecordHead};
@@ -65,20 +65,18 @@ fn chunk_bytes(bytes: u64) -> u64 {
 
 impl Core {
     /// Carries out what the last poll matched.
-    pub fn carry_out_matched(&mut self, endpoint: &mut Endpoint) -> Result<()> {
-        let mut matched = std::mem::take(&mut self.matched);
-        let result = matched.drain(..).try_for_each(|matched| self.begin_transfer(endpoint, matched));
-        matched.append(&mut self.matched);
-        self.matched = matched;
-        result
+    pub fn carry_out_matched(&mut self, endpoint: &mut Endpoint) {
+        for matched in std::mem::take(&mut self.matched) {
+            self.begin_transfer(endpoint, matched);
+        }
     }
 
-    /// Starts to move a large message into the receive it matched.
-    pub fn begin_transfer(&mut self, endpoint: &mut Endpoint, matched: Matched) -> Result<()> {
+    /// Starts to move a large message into the receive it matched. What goes wrong is the receive's error.
+    pub fn begin_transfer(&mut self, endpoint: &mut Endpoint, matched: Matched) {
         let Matched { from, token: peer, offer, key, request: handle } = matched;
-        let request = self.requests.get_mut(handle).expect("a matched receive is in its table");
-        let Work::Posted { mut buffer, .. } = std::mem::replace(&mut request.work, Work::Done) else {
-            unreachable!("only a posted receive is matched")
+        let request = self.requests.get_mut(handle).expect("a matched receive stays in its table");
+        let Work::Matched { mut buffer } = std::mem::replace(&mut request.work, Work::Done) else {
+            unreachable!("a matched receive waits for its transfer")
         };
         let room = buffer.bytes();
         let wanted = room.min(offer.bytes);
@@ -89,52 +87,72 @@ impl Core {
         if let (true, Some(memory)) = (copy, buffer.contiguous_mut()) {
             let memory = &mut memory[..wanted as usize];
             if wanted < SHARE_FROM || from == endpoint.rank() || self.slots.free.is_empty() {
-                endpoint.read_remote(from, offer.address, memory)?;
+                if let Err(error) = endpoint.read_remote(from, offer.address, memory) {
+                    request.error = Some(error);
+                }
                 self.reply(endpoint, Reply::about(from, wire::DONE, peer));
                 self.finish(handle);
-                return Ok(());
+                return;
             }
-            let slot = self.slots.free.pop().expect("checked just above");
-            let round = self.slots.rounds[slot as usize].wrapping_add(1);
-            self.slots.rounds[slot as usize] = round;
-            slot::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
-            let share = Share { address: memory.as_ptr() as u64, bytes: wanted, slot, round };
-            self.reply(endpoint, Reply::about(from, wire::SHARE, peer).with(&share.encode()));
-            request_of(self, handle).work = Work::Sharing;
-            let chunk = chunk_bytes(wanted);
-            let own = endpoint.transfer_slot(endpoint.rank(), slot);
-            while let Some(index) = slot::claim(own, round, wanted.div_ceil(chunk)) {
-                let start = index * chunk;
-                let end = wanted.min(start + chunk);
-                endpoint.read_remote(from, offer.address + start, &mut memory[start as usize..end as usize])?;
-                slot::complete(own);
-            }
-            let chunks = wanted.div_ceil(chunk);
-            self.shares.push(ShareInHand { request: handle, from, token: peer, slot, chunks });
-            self.settle_shares(endpoint);
-            return Ok(());
+            request.work = Work::Sharing;
+            self.copy_together(endpoint, matched, memory);
+            return;
         }
         if wanted == 0 {
             self.reply(endpoint, Reply::about(from, wire::DONE, peer));
             self.finish(handle);
-            return Ok(());
+            return;
         }
-        request_of(self, handle).work = Work::Receiving { buffer, from, wanted, got: 0 };
+        request.work = Work::Receiving { buffer, from, wanted, got: 0 };
         let payload: [u8; 16] = wire::join([token(handle), wanted]);
         self.reply(endpoint, Reply::about(from, wire::STREAM, peer).with(&payload));
-        Ok(())
     }
 
-    /// Completes the shared receives whose last chunk is in place.
+    /// Asks the sender to copy chunks of its message into `memory`, and copies what chunks this process can claim.
+    fn copy_together(&mut self, endpoint: &mut Endpoint, matched: Matched, memory: &mut [u8]) {
+        let Matched { from, token: peer, offer, request, .. } = matched;
+        let slot = self.slots.free.pop().expect("the caller saw a free one");
+        let round = self.slots.rounds[slot as usize].wrapping_add(1);
+        self.slots.rounds[slot as usize] = round;
+        slot::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
+        let bytes = memory.len() as u64;
+        let share = Share { address: memory.as_ptr() as u64, bytes, slot, round };
+        self.reply(endpoint, Reply::about(from, wire::SHARE, peer).with(&share.encode()));
+        let chunk = chunk_bytes(bytes);
+        let chunks = bytes.div_ceil(chunk);
+        let own = endpoint.transfer_slot(endpoint.rank(), slot);
+        let mut failure = None;
+        while let Some(index) = slot::claim(own, round, chunks) {
+            let start = index * chunk;
+            let end = bytes.min(start + chunk);
+            let part = &mut memory[start as usize..end as usize];
+            if let Err(error) = endpoint.read_remote(from, offer.address.wrapping_add(start), part) {
+                failure = Some(error);
+            }
+            slot::complete(own);
+        }
+        if let (Some(error), Some(request)) = (failure, self.requests.get_mut(request)) {
+            request.error = Some(error);
+        }
+        self.shares.push(ShareInHand { request, from, token: peer, slot, chunks });
+        self.settle_shares(endpoint);
+    }
+
+    /// Completes the shared receives that all chunks are done with.
     pub fn settle_shares(&mut self, endpoint: &mut Endpoint) {
         let mut at = 0;
         while at < self.shares.len() {
             let share = &self.shares[at];
-            if slot::completed(endpoint.transfer_slot(endpoint.rank(), share.slot)) < share.chunks {
+            let (done, in_place) = slot::completed(endpoint.transfer_slot(endpoint.rank(), share.slot));
+            if done < share.chunks {
                 at += 1;
                 continue;
             }
             let ShareInHand { request, from, token, slot, .. } = self.shares.swap_remove(at);
+            if let (false, Some(request)) = (in_place, self.requests.get_mut(request)) {
+                let text = format!("process {from} of the job could not copy its part of the message");
+                request.error.get_or_insert_with(|| Error::new(MPI_ERR_OTHER, text));
+            }
             self.slots.free.push(slot);
             self.reply(endpoint, Reply::about(from, wire::DONE, token));
             self.finish(request);
@@ -213,21 +231,26 @@ impl Core {
     }
 
     /// Copies what chunks are still to be had of the transfers this process was asked to help with.
-    pub fn give_help(&mut self, endpoint: &mut Endpoint) -> Result<()> {
+    pub fn give_help(&mut self, endpoint: &mut Endpoint) {
         while let Some((handle, share)) = self.help.pop() {
             let Some(request) = self.requests.get(handle) else { continue };
             let Work::Offered { data, dest } = &request.work else { continue };
             let Some(memory) = data.contiguous() else { continue };
+            if !endpoint.can_copy(*dest) {
+                continue;
+            }
             let chunk = chunk_bytes(share.bytes);
             let theirs = endpoint.transfer_slot(*dest, share.slot);
             while let Some(index) = slot::claim(theirs, share.round, share.bytes.div_ceil(chunk)) {
                 let start = index * chunk;
                 let end = share.bytes.min(start + chunk);
-                endpoint.write_remote(*dest, share.address + start, &memory[start as usize..end as usize])?;
-                slot::complete(theirs);
+                let part = &memory[start as usize..end as usize];
+                match endpoint.write_remote(*dest, share.address.wrapping_add(start), part) {
+                    Ok(()) => slot::complete(theirs),
+                    Err(_) => slot::fail(theirs),
+                }
             }
         }
-        Ok(())
     }
 
     /// Part of a message arrived.
@@ -294,10 +317,6 @@ impl Core {
             Some(error) => Err(error),
         }
     }
-}
-
-fn request_of(core: &mut Core, handle: Handle) -> &mut crate::request::Request {
-    core.requests.get_mut(handle).expect("a matched receive is in its table")
 }
 
 /// An engine whose table of requests is full.

@@ -281,3 +281,40 @@ fn a_send_that_was_let_go_of_still_arrives() {
         }
     });
 }
+
+#[test]
+fn a_request_that_was_let_go_of_is_nobodys_any_more() {
+    run(2, |rank| {
+        let data = pattern(100_000, 1);
+        if rank.me() == 0 {
+            let request = rank.isend(1, 1, &data);
+            rank.engine.request_free(&mut rank.engine.lock(), request).expect("live");
+            let again = rank.engine.request_free(&mut rank.engine.lock(), request).expect_err("freed already");
+            assert_eq!(again.class(), MPI_ERR_REQUEST);
+            assert!(rank.engine.wait(rank.engine.lock(), request).is_err());
+            rank.engine.drain(rank.engine.lock()).expect("no fault");
+        } else {
+            let mut inbox = vec![0; 100_000];
+            rank.recv(0, 1, &mut inbox).expect("fits");
+            assert!(inbox == data);
+        }
+    });
+}
+
+#[test]
+fn a_thread_that_sleeps_for_a_receive_wakes_when_another_cancels_it() {
+    common::run_multiple(1, |rank: Arc<Rank>| {
+        let mut inbox = [0];
+        let request = rank.irecv(0, 1, &mut inbox);
+        let waiter = {
+            let rank = rank.clone();
+            std::thread::spawn(move || rank.engine.wait(rank.engine.lock(), request).expect("live").status.cancelled())
+        };
+        // The engine counts the wait once it is over, the doorbell the sleep when it begins.
+        while rank.sleeps() == 0 {
+            std::thread::yield_now();
+        }
+        rank.engine.cancel(&mut rank.engine.lock(), request).expect("live");
+        assert!(waiter.join().expect("no panic"));
+    });
+}

@@ -23,7 +23,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::{Duration, Instant};
 
 use super::policy::{BURST, WaitPolicy};
 use super::protocol::{Bell, LinuxKernel};
@@ -36,14 +35,16 @@ struct Shared {
     block_at: usize,
     policy: Arc<WaitPolicy>,
     instruments: &'static FabricInstruments,
-    /// Above 0 while the core seems to be wanted by others; see `yield_core`.
-    crowded: AtomicU32,
+    /// Polls a wait spends before it gives the core up, if the policy allows as many. Halved by each wait that had to
+    /// sleep, doubled by each that did not: polling pays only while those waited for are running, which they are not
+    /// where they need this very core, or where others keep them from theirs.
+    patience: AtomicU32,
 }
 
-/// A yield that takes longer let another thread run (one that finds nobody takes well under a microsecond).
-const TAKEN: Duration = Duration::from_micros(2);
-/// So many yields in a row that nobody took end the suspicion that the core is shared.
-const QUIET_YIELDS: u32 = 64;
+/// The least patience, in polls: about a microsecond.
+const LEAST_PATIENCE: u32 = 2 * BURST;
+/// No patience is longer than this, so that doubling stays in range.
+const MOST_PATIENCE: u32 = 1 << 30;
 
 impl Shared {
     fn bell(&self) -> Bell<'_> {
@@ -51,30 +52,6 @@ impl Shared {
             waiters: self.mapping.half(self.block_at + block::WAITERS),
             futex: self.mapping.half(self.block_at + block::FUTEX),
         }
-    }
-
-    /// Gives the core away, and learns from the time it takes whether somebody wanted it. Where somebody does (it may be
-    /// the very rank that is waited for, whatever the number of cores), polling before yielding only delays everybody.
-    fn yield_core(&self) {
-        self.instruments.yields.incr_shared();
-        if self.policy.spins() == 0 {
-            return crate::os::sched_yield();
-        }
-        let before = Instant::now();
-        crate::os::sched_yield();
-        if before.elapsed() >= TAKEN {
-            if !self.crowded() {
-                self.instruments.core_shared.incr_shared();
-            }
-            self.crowded.store(QUIET_YIELDS, Relaxed);
-        } else if self.crowded() {
-            // Threads that do this at the same time may lose a step; it is a guess anyway.
-            self.crowded.store(self.crowded.load(Relaxed).saturating_sub(1), Relaxed);
-        }
-    }
-
-    fn crowded(&self) -> bool {
-        self.crowded.load(Relaxed) > 0
     }
 }
 
@@ -91,14 +68,22 @@ impl Doorbell {
         policy: Arc<WaitPolicy>,
         instruments: &'static FabricInstruments,
     ) -> Doorbell {
-        Doorbell { shared: Arc::new(Shared { mapping, block_at, policy, instruments, crowded: AtomicU32::new(0) }) }
+        Doorbell {
+            shared: Arc::new(Shared {
+                mapping,
+                block_at,
+                policy,
+                instruments,
+                patience: AtomicU32::new(MOST_PATIENCE),
+            }),
+        }
     }
 
     /// Begins to wait. Make one for every wait and drop it when done.
     #[inline]
     pub fn spell(&self) -> Wait<'_> {
-        let eager = self.shared.policy.spins() == 0 || self.shared.crowded();
-        Wait { doorbell: self, left: if eager { 2 } else { BURST }, spun: 0, yielded: 0 }
+        let left = if self.shared.policy.spins() == 0 { 2 } else { BURST };
+        Wait { doorbell: self, left, spun: 0, yielded: 0, slept: false }
     }
 
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
@@ -129,6 +114,22 @@ pub struct Wait<'a> {
     left: u32,
     spun: u32,
     yielded: u32,
+    slept: bool,
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if self.spun == 0 {
+            return;
+        }
+        // Threads that do this at the same time may lose a step; it is a guess anyway.
+        let patience = &self.doorbell.shared.patience;
+        let now = patience.load(Relaxed);
+        let next = if self.slept { (now.min(self.spun) / 2).max(LEAST_PATIENCE) } else { (now * 2).min(MOST_PATIENCE) };
+        if next != now {
+            patience.store(next, Relaxed);
+        }
+    }
 }
 
 /// What to do after a poll that found nothing.
@@ -154,7 +155,7 @@ impl<'a> Wait<'a> {
     #[cold]
     fn patience(&mut self) -> Spell<'a> {
         let shared = &*self.doorbell.shared;
-        if self.spun < shared.policy.spins() && !shared.crowded() {
+        if self.spun < shared.policy.spins().min(shared.patience.load(Relaxed)) {
             self.spun += BURST;
             self.left = BURST;
             std::hint::spin_loop();
@@ -163,10 +164,12 @@ impl<'a> Wait<'a> {
         self.left = 1;
         if self.yielded < shared.policy.yields() || !shared.policy.sleeps() {
             self.yielded = self.yielded.saturating_add(1);
-            shared.yield_core();
+            shared.instruments.yields.incr_shared();
+            crate::os::sched_yield();
             return Spell::Again;
         }
         shared.instruments.sleeps.incr_shared();
+        self.slept = true;
         Spell::Sleep(Ticket { doorbell: self.doorbell, seen: shared.bell().announce(&LinuxKernel) })
     }
 }

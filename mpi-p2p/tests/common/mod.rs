@@ -8,7 +8,7 @@ use std::time::Duration;
 use mpi_core::{Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
-use mpi_fabric::Endpoint;
+use mpi_fabric::{Endpoint, FabricInstruments};
 use mpi_p2p::{CommInstruments, ContextSpec, Engine, Mode};
 use mpi_t::HeapMemory;
 
@@ -17,6 +17,7 @@ pub const CONTEXT: u32 = 0;
 pub struct Rank {
     pub engine: Engine,
     pub instruments: &'static CommInstruments,
+    fabric: &'static FabricInstruments,
 }
 
 /// Runs `body` on `size` ranks; fails when they take longer than a minute.
@@ -37,12 +38,13 @@ fn launch(size: u32, multiple: bool, body: impl Fn(Arc<Rank>) + Send + Sync + 's
     for endpoint in Endpoint::threads(size).expect("memory for a few ranks") {
         let (body, world, report) = (body.clone(), world.clone(), report.clone());
         std::thread::spawn(move || {
+            let fabric = endpoint.instruments();
             let lock = Arc::new(ProcessLock::new(multiple));
             let engine = Engine::new(endpoint, lock, &HeapMemory);
             let instruments = CommInstruments::detached();
             let spec = ContextSpec { id: CONTEXT, rank: engine.rank(), world_ranks: world, instruments };
             engine.add_context(&mut engine.lock(), spec);
-            let rank = Arc::new(Rank { engine, instruments });
+            let rank = Arc::new(Rank { engine, instruments, fabric });
             body(rank.clone());
             rank.engine.drain(rank.engine.lock()).expect("no fault");
             report.send(rank).expect("the test waits");
@@ -60,6 +62,10 @@ fn launch(size: u32, multiple: bool, body: impl Fn(Arc<Rank>) + Send + Sync + 's
 impl Rank {
     pub fn me(&self) -> i32 {
         self.engine.rank() as i32
+    }
+
+    pub fn sleeps(&self) -> u64 {
+        self.fabric.sleeps.get()
     }
 
     pub fn size(&self) -> u32 {
