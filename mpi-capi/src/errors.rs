@@ -5,6 +5,7 @@
 
 use core::ffi::c_int;
 
+use mpi_comm::Comm;
 use mpi_core::{Handle, abi, functions};
 use mpi_env::Process;
 use mpi_errors::{Errhandler, Error, FatalReport, fatal_report};
@@ -71,7 +72,7 @@ pub fn raise(function: u16, object: usize, raised: Raised) -> c_int {
         }
     };
     // Errors without an object go to the handler of MPI_COMM_SELF (MPI-5.0, 9.3).
-    call_handler(process, comm.unwrap_or(Handle(abi::MPI_COMM_SELF)), &error, code);
+    call_handler(process, comm.unwrap_or(Handle(abi::MPI_COMM_SELF)), || error, code);
     code
 }
 
@@ -98,22 +99,24 @@ pub fn code(error: Error) -> c_int {
     }
 }
 
-/// Calls the handler of a communicator; returns when that lets the program go on.
+/// Calls the handler of a communicator; returns when that lets the program go on. The error is asked for only when
+/// it is to be told.
 #[cold]
-pub fn call_handler(process: &'static Process, comm: Handle, error: &Error, code: c_int) {
+pub fn call_handler(process: &'static Process, comm: Handle, error: impl FnOnce() -> Error, code: c_int) {
     let (handler, name) = {
         let guard = process.engine.lock();
         let Some(found) = process.comm(&guard, comm) else { return };
-        let name = match found.name() {
-            name if name.is_empty() => format!("a communicator of {} processes without a name", found.size()),
-            name => format!("communicator \"{name}\""),
+        let handler = process.errhandlers.get(&guard).attached(found.errhandler());
+        let name = match handler {
+            Errhandler::Fatal | Errhandler::Abort => described(found),
+            _ => String::new(),
         };
-        (process.errhandlers.get(&guard).attached(found.errhandler()), name)
+        (handler, name)
     };
     let (mut word, mut code) = (comm.0, code);
     match handler {
         Errhandler::Return => {}
-        Errhandler::Fatal | Errhandler::Abort => process.fatal(error, Some(&name)),
+        Errhandler::Fatal | Errhandler::Abort => process.fatal(&error(), Some(&name)),
         Errhandler::User { function, .. } => {
             let address = core::ptr::with_exposed_provenance::<()>(function);
             // SAFETY: the program passed a function of this type to MPI_Comm_create_errhandler; it is not NULL.
@@ -121,5 +124,13 @@ pub fn call_handler(process: &'static Process, comm: Handle, error: &Error, code
             // SAFETY: the handler gets the addresses of a handle and a code, as the standard says.
             unsafe { function(&mut word, &mut code) }
         }
+    }
+}
+
+/// A communicator, for people.
+fn described(comm: &Comm) -> String {
+    match comm.name() {
+        name if name.is_empty() => format!("a communicator of {} processes without a name", comm.size()),
+        name => format!("communicator \"{name}\""),
     }
 }

@@ -10,6 +10,8 @@ use std::collections::HashMap;
 use mpi_core::abi::{MPI_ERR_KEYVAL, MPI_ERR_OTHER, MPI_KEYVAL_INVALID};
 use mpi_errors::{Error, Result};
 
+use crate::spread::Spread;
+
 /// Keys below this are predefined ones.
 const FIRST: i32 = 0x1_0000;
 
@@ -52,9 +54,9 @@ pub struct Attribute {
 #[derive(Debug)]
 pub struct Attributes {
     next: i32,
-    keyvals: HashMap<i32, Counted>,
+    keyvals: HashMap<i32, Counted, Spread>,
     /// By handle word; in the order in which they were set.
-    values: HashMap<usize, Vec<(i32, usize)>>,
+    values: HashMap<usize, Vec<(i32, usize)>, Spread>,
 }
 
 #[derive(Debug)]
@@ -74,7 +76,7 @@ impl Default for Attributes {
 impl Attributes {
     /// No key, no value.
     pub fn new() -> Self {
-        Attributes { next: FIRST, keyvals: HashMap::new(), values: HashMap::new() }
+        Attributes { next: FIRST, keyvals: HashMap::default(), values: HashMap::default() }
     }
 
     /// `MPI_Comm_create_keyval` and its like. Errors: `MPI_ERR_OTHER` when there are no numbers left.

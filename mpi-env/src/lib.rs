@@ -26,6 +26,7 @@ mod memory;
 mod notes;
 mod objects;
 mod process;
+mod spread;
 mod variables;
 
 pub use attributes::{Attribute, Attributes, Holder, Keyval};

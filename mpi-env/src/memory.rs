@@ -7,10 +7,11 @@
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 use mpi_core::abi::{MPI_ERR_BASE, MPI_ERR_NO_MEM};
 use mpi_errors::{Error, Result};
+
+use crate::spread::Spread;
 
 /// The least alignment of a block: that of the largest type of C.
 const LEAST: u64 = 16;
@@ -20,7 +21,7 @@ const MOST: u64 = 1 << 30;
 /// The blocks that are allocated now, by address.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    live: HashMap<usize, Layout, BuildHasherDefault<AddressHasher>>,
+    live: HashMap<usize, Layout, Spread>,
 }
 
 impl Blocks {
@@ -60,26 +61,6 @@ fn no_memory(bytes: u64) -> Error {
 fn no_block(address: usize) -> Error {
     let rule = "no block that MPI_Alloc_mem gave out, and that is not freed yet, begins there";
     Error::new(MPI_ERR_BASE, rule).arg("base", &format_args!("{address:#x}"))
-}
-
-/// Spreads addresses, whose low bits are all alike. The keys come from the allocator, so nobody can choose them.
-#[derive(Debug, Default)]
-struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_usize(*byte as usize));
-    }
-
-    #[inline]
-    fn write_usize(&mut self, address: usize) {
-        self.0 = (self.0 ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 ^= self.0 >> 32;
-    }
 }
 
 #[cfg(test)]

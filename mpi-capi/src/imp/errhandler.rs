@@ -42,9 +42,11 @@ pub fn comm_call_errhandler(cx: Cx, comm: CommView, code: i32) -> Outcome {
     let class = class_of(process, code)?;
     // The handler is the program's: no lock is held while it runs.
     drop(cx);
-    let text = process.codes.string_of(code).unwrap_or_default();
-    let error = Error::new(class, text);
-    errors::call_handler(process, comm.handle, &error.call("MPI_Comm_call_errhandler"), code);
+    let error = || {
+        let text = process.codes.string_of(code).unwrap_or_default();
+        Error::new(class, text).call("MPI_Comm_call_errhandler")
+    };
+    errors::call_handler(process, comm.handle, error, code);
     Ok(())
 }
 
