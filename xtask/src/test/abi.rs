@@ -150,10 +150,13 @@ fn facts(include: &Path, names: &BTreeSet<String>, folder: &Path, which: &str) -
     Ok(process::must(&mut Command::new(program), LIMIT)?.stdout)
 }
 
-/// Our declarations after the wheel's header: C refuses a declaration that says something else.
+/// Our declarations of functions that both have, after the wheel's header: C refuses a declaration that says something else.
 fn prototypes(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let header = fs::read_to_string(dist.join("include/mpi.h"))?;
-    let known: BTreeSet<String> = dist::symbols::declared(dist)?.into_iter().collect();
+    let include = peers::mpich_folder().join("include");
+    let theirs = fs::read_to_string(include.join("mpi_abi.h"))?;
+    let both = |name: &String| theirs.contains(&format!("{name}("));
+    let known: BTreeSet<String> = dist::symbols::declared(dist)?.into_iter().filter(both).collect();
     let declarations: Vec<&str> = header
         .lines()
         .filter(|line| line.ends_with(';') && !line.contains("typedef"))
@@ -169,7 +172,6 @@ fn prototypes(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     });
     let source = folder.join("prototypes.c");
     fs::write(&source, format!("#include <mpi.h>\n{}\n", declarations.join("\n")))?;
-    let include = peers::mpich_folder().join("include");
     let outcome = process::run(gcc(&include).arg("-fsyntax-only").arg(&source), LIMIT)?;
     report.check("prototypes", outcome.success(), || outcome.report());
     Ok(())
