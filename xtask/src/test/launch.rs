@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::{Context, Report};
 use crate::process::Outcome;
-use crate::{Result, paths, process};
+use crate::{Result, paths, process, tools};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -61,7 +61,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let folder = paths::scratch("launch");
     fs::create_dir_all(&folder)?;
-    for name in ["size", "lines", "input", "wait"] {
+    for name in ["size", "lines", "input", "wait", "barriers"] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));
         process::must(command.arg(source).arg("-o").arg(folder.join(name)), LIMIT)?;
@@ -75,10 +75,35 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         let outcome = process::run(&mut command, LIMIT)?;
         report.check(name, holds(&expect, &outcome), || outcome.report());
     }
+    crowd(dist, &folder, report)?;
     let left: Vec<String> = names(&temporary).into_iter().collect();
     report.check("no temporary file left", left.is_empty(), || left.join(" "));
     let left: Vec<String> = names(Path::new("/dev/shm")).difference(&shared_before).cloned().collect();
     report.check("no shared memory left", left.is_empty(), || left.join(" "));
+    Ok(())
+}
+
+/// More ranks than cores slow a barrier by what sharing costs, and do not make it collapse: 16 ranks on two cores, beside 2
+/// ranks on one core. Eight times as many ranks take turns; the other factor of eight is for what else the machine does.
+fn crowd(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    if let Err(failure) = tools::need("taskset", "util-linux", false) {
+        report.skip("crowd", &failure.to_string());
+        return Ok(());
+    }
+    // The shortest of three: what disturbs a run only makes it longer.
+    let shortest = |cores: &str, ranks: &str| -> Result<f64> {
+        let mut shortest = f64::INFINITY;
+        for _ in 0..3 {
+            let mut command = Command::new("taskset");
+            command.args(["-c", cores]).arg(dist.join("bin/mpiexec")).args(["-n", ranks]).arg(folder.join("barriers"));
+            let outcome = process::must(&mut command, LIMIT)?;
+            shortest = shortest.min(outcome.stdout.trim().parse().map_err(|_| format!("no time: {}", outcome.stdout))?);
+        }
+        Ok(shortest)
+    };
+    let (few, many) = (shortest("0", "2")?, shortest("0,1", "16")?);
+    let text = || format!("a barrier of 16 ranks on 2 cores takes {many} us, of 2 on 1 core {few} us");
+    report.check("crowd", many <= 64.0 * few, text);
     Ok(())
 }
 
