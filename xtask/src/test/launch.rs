@@ -78,7 +78,9 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     crowd(dist, &folder, report)?;
     let left: Vec<String> = names(&temporary).into_iter().collect();
     report.check("no temporary file left", left.is_empty(), || left.join(" "));
-    let left: Vec<String> = names(Path::new("/dev/shm")).difference(&shared_before).cloned().collect();
+    let new = names(Path::new("/dev/shm"));
+    // Other libraries may run at the same time, and leave theirs.
+    let left: Vec<String> = new.difference(&shared_before).filter(|name| !name.starts_with("mpich")).cloned().collect();
     report.check("no shared memory left", left.is_empty(), || left.join(" "));
     Ok(())
 }
