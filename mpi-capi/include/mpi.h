@@ -877,10 +877,10 @@ double PMPI_Wtime(void);
 
 /* Functions that the standard has removed: in the library for old programs, declared on request */
 #ifdef FERRUM_REMOVED_FUNCTIONS
-int MPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler) __attribute__((deprecated));
+int MPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler) __attribute__((deprecated));
 int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler) __attribute__((deprecated));
 int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) __attribute__((deprecated));
-int PMPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler) __attribute__((deprecated));
+int PMPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler) __attribute__((deprecated));
 int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler) __attribute__((deprecated));
 int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) __attribute__((deprecated));
 #endif
