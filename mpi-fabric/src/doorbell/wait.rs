@@ -36,10 +36,16 @@ struct Shared {
     policy: Arc<WaitPolicy>,
     instruments: &'static FabricInstruments,
     /// Polls a wait spends before it gives the core up, if the policy allows as many. Halved by each wait that had to
-    /// sleep, doubled by each that did not: polling pays only while those waited for are running, which they are not
+    /// sleep, raised by each that did not: polling pays only while those waited for are running, which they are not
     /// where they need this very core, or where others keep them from theirs.
     patience: AtomicU32,
+    /// Waits so far. One in [`PROBE`] has all the patience that the policy allows: two ranks that sleep for each other
+    /// would otherwise never find out that they need not.
+    waits: AtomicU32,
 }
+
+/// How many waits there are to one with full patience.
+const PROBE: u32 = 16;
 
 /// The least patience, in polls: about a microsecond.
 const LEAST_PATIENCE: u32 = 2 * BURST;
@@ -75,6 +81,7 @@ impl Doorbell {
                 policy,
                 instruments,
                 patience: AtomicU32::new(MOST_PATIENCE),
+                waits: AtomicU32::new(0),
             }),
         }
     }
@@ -83,7 +90,11 @@ impl Doorbell {
     #[inline]
     pub fn spell(&self) -> Wait<'_> {
         let left = if self.shared.policy.spins() == 0 { 2 } else { BURST };
-        Wait { doorbell: self, left, spun: 0, yielded: 0, slept: false }
+        // Threads that do this at the same time may lose a step; it is a guess anyway.
+        let waits = self.shared.waits.load(Relaxed).wrapping_add(1);
+        self.shared.waits.store(waits, Relaxed);
+        let patience = if waits % PROBE == 0 { MOST_PATIENCE } else { self.shared.patience.load(Relaxed) };
+        Wait { doorbell: self, left, patience, spun: 0, yielded: 0, slept: false }
     }
 
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
@@ -112,6 +123,8 @@ pub struct Wait<'a> {
     doorbell: &'a Doorbell,
     /// Polls until the policy is asked again.
     left: u32,
+    /// Polls that this wait spends at most before it gives the core up.
+    patience: u32,
     spun: u32,
     yielded: u32,
     slept: bool,
@@ -122,10 +135,12 @@ impl Drop for Wait<'_> {
         if self.spun == 0 {
             return;
         }
-        // Threads that do this at the same time may lose a step; it is a guess anyway.
         let patience = &self.doorbell.shared.patience;
         let now = patience.load(Relaxed);
-        let next = if self.slept { (now.min(self.spun) / 2).max(LEAST_PATIENCE) } else { (now * 2).min(MOST_PATIENCE) };
+        let next = match self.slept {
+            true => (now.min(self.spun) / 2).max(LEAST_PATIENCE),
+            false => (now.max(self.spun) * 2).min(MOST_PATIENCE),
+        };
         if next != now {
             patience.store(next, Relaxed);
         }
@@ -155,7 +170,7 @@ impl<'a> Wait<'a> {
     #[cold]
     fn patience(&mut self) -> Spell<'a> {
         let shared = &*self.doorbell.shared;
-        if self.spun < shared.policy.spins().min(shared.patience.load(Relaxed)) {
+        if self.spun < shared.policy.spins().min(self.patience) {
             self.spun += BURST;
             self.left = BURST;
             std::hint::spin_loop();
