@@ -1,21 +1,21 @@
 //! The C ABI of the MPI standard: `extern "C"` functions over the engine crates (MPI-5.0, chapter 20).
 //!
 //! - `generated`: the entry points, one per function, which check arguments by kind; written by `cargo xtask codegen`.
-//! - [`entry`], [`cx`], [`check`]: what those have in common: entering the library, handles, addresses and counts.
-//! - [`errors`]: from an error to its code, by way of the right error handler.
-//! - [`attributes`]: calling the program's attribute callbacks.
-//! - [`tool_edge`]: the same for the tools interface, whose errors are plain codes.
-//! - [`imp`]: the implementations, one module a subject.
+//! - `entry`, `cx`, `check`: what those have in common: entering the library, handles, addresses and counts.
+//! - `errors`: from an error to its code, by way of the right error handler.
+//! - `attributes`: calling the program's attribute callbacks.
+//! - `tool_edge`: the same for the tools interface, whose errors are plain codes.
+//! - `imp`: the implementations, one module a subject.
 //!
 //! Invariant: no argument that a program passes by value can crash the library; no panic leaves it; it never calls
 //! its own public names. Not here: anything that a program in Rust would need too (`mpi-env` and below).
 #![allow(unsafe_code)] // C pointers become checked references here, and nowhere else
 
-pub mod attributes;
-pub mod check;
-pub mod cx;
-pub mod entry;
-pub mod errors;
+mod attributes;
+mod check;
+mod cx;
+mod entry;
+mod errors;
 pub mod generated;
-pub mod imp;
-pub mod tool_edge;
+mod imp;
+mod tool_edge;

@@ -232,8 +232,8 @@ impl<M: RingMemory> Producer<M> {
         if !self.fits(len) {
             return Err(Full);
         }
-        // SAFETY: it fits, and `fill` gets exactly the `len` bytes.
         let place = (record_bytes(len), payload_at(len));
+        // SAFETY: it fits, and `fill` gets exactly the `len` bytes.
         unsafe { self.append(head, len, place, |memory, at| memory.fill(at, len, fill)) };
         Ok(())
     }

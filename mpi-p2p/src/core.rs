@@ -8,7 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_TRUNCATE};
+use mpi_core::abi::{MPI_ANY_TAG, MPI_ERR_INTERN, MPI_ERR_TRUNCATE};
 use mpi_core::{Handle, Kind, ProcessLock, Status, Table};
 use mpi_datatype::RecvBuf;
 use mpi_errors::Error;
@@ -308,11 +308,13 @@ pub(crate) fn count_received(instruments: &CommInstruments, bytes: u64) {
     instruments.bytes_received.add(bytes);
 }
 
-/// The source and tag of a message, if its sender is who it says it is and the tag is one.
+/// The source and tag of a message, if its sender is who it says it is and its tag is not the wildcard. The library's own
+/// messages may have negative tags.
 #[inline]
 fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
     let source = head.a as usize;
-    (world_ranks.get(source) == Some(&from) && head.tag >= 0).then_some(Key { source: source as i32, tag: head.tag })
+    (world_ranks.get(source) == Some(&from) && head.tag != MPI_ANY_TAG)
+        .then_some(Key { source: source as i32, tag: head.tag })
 }
 
 /// Puts a whole message into a receive buffer.

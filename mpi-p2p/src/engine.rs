@@ -383,7 +383,7 @@ impl Engine {
             if state.core.wants_to_push() {
                 // No doorbell rings for room in a ring: look again, and let others run now and then.
                 turns += 1;
-                if turns % 64 == 0 || self.settings.wait_spins.get() == 0 {
+                if turns.is_multiple_of(64) || self.settings.wait_spins.get() == 0 {
                     drop(guard);
                     std::thread::yield_now();
                     guard = self.lock.lock();

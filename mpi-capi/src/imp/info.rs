@@ -78,7 +78,7 @@ fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
     info
 }
 
-fn key_of<'k>(key: &'k CStr) -> Result<&'k str> {
+fn key_of(key: &CStr) -> Result<&str> {
     match key.to_str() {
         Ok(text) if Info::is_key(text) => Ok(text),
         _ => Err(bad_key(key)),

@@ -26,7 +26,7 @@ fn whole_elements(bytes: u64, datatype: &Datatype) -> i64 {
         // A type without data: no bytes are no elements; anything else cannot be counted (MPI-5.0, 3.2.5).
         0 if bytes == 0 => 0,
         0 => i64::from(abi::MPI_UNDEFINED),
-        size if bytes % size == 0 => (bytes / size) as i64,
+        size if bytes.is_multiple_of(size) => (bytes / size) as i64,
         _ => i64::from(abi::MPI_UNDEFINED),
     }
 }
@@ -82,7 +82,7 @@ pub fn status_set_elements_x(_cx: Cx, status: StatusOut, datatype: TypeRef, coun
 fn set_bytes(status: StatusOut, datatype: &Datatype, elements: u64) -> Outcome {
     let parts = parts(datatype);
     let whole = (elements / parts.len() as u64).saturating_mul(datatype.size());
-    let bytes = if elements % parts.len() as u64 == 0 { whole } else { whole.saturating_add(parts[0]) };
+    let bytes = if elements.is_multiple_of(parts.len() as u64) { whole } else { whole.saturating_add(parts[0]) };
     change(status, |status| status.set_bytes(bytes))
 }
 

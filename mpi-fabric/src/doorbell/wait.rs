@@ -93,7 +93,7 @@ impl Doorbell {
         // Threads that do this at the same time may lose a step; it is a guess anyway.
         let waits = self.shared.waits.load(Relaxed).wrapping_add(1);
         self.shared.waits.store(waits, Relaxed);
-        let patience = if waits % PROBE == 0 { MOST_PATIENCE } else { self.shared.patience.load(Relaxed) };
+        let patience = if waits.is_multiple_of(PROBE) { MOST_PATIENCE } else { self.shared.patience.load(Relaxed) };
         Wait { doorbell: self, left, patience, spun: 0, yielded: 0, slept: false }
     }
 

@@ -1,6 +1,8 @@
 //! Any values of control variables from the environment: names and values in turn, divided by NUL.
 #![no_main]
 
+use std::sync::LazyLock;
+
 use libfuzzer_sys::fuzz_target;
 use mpi_t::{Registry, Text};
 
@@ -18,11 +20,14 @@ mpi_t::cvars! {
     }
 }
 
+/// A block lives for ever, so there is one for all runs.
+static SETTINGS: LazyLock<&Settings> = LazyLock::new(Settings::new);
+
 fuzz_target!(|input: &[u8]| {
     let words: Vec<String> = input.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into()).collect();
     let pairs = words.chunks_exact(2).map(|pair| (format!("FERRUM_{}", pair[0]), pair[1].clone()));
     let registry = Registry::with_environment(pairs);
-    let settings = Settings::new();
+    let settings = *SETTINGS;
     registry.register_settings(settings).expect("names that nobody else has");
     assert!((1..=100).contains(&settings.size.get()) && (0.0..=1.0).contains(&settings.part.get()));
     assert!(registry.startup_errors().iter().chain(&registry.unknown_environment()).all(|text| !text.is_empty()));
