@@ -69,6 +69,11 @@ pub enum ArgsError {
     /// The number of processes is given twice.
     #[error("the number of processes is given twice")]
     Twice,
+    /// A group of programs begins, which the standard allows and this launcher does not know.
+    #[error(
+        "a job of several programs, divided by \":\", cannot be started; write -- before the program to pass \":\" on to it"
+    )]
+    SeveralPrograms,
 }
 
 /// Reads a command line without the program's own name.
@@ -77,6 +82,7 @@ pub enum ArgsError {
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, ArgsError> {
     let mut arguments = arguments.into_iter();
     let mut processes = None;
+    let mut dashes = false;
     let program = loop {
         let argument = arguments.next().ok_or(ArgsError::NoProgram)?;
         match argument.to_str() {
@@ -84,7 +90,10 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, A
             Some("--version" | "-version" | "-V") => return Ok(Command::Version),
             Some("-n" | "--n") => set(&mut processes, "-n", arguments.next())?,
             Some("-np" | "--np") => set(&mut processes, "-np", arguments.next())?,
-            Some("--") => break arguments.next().ok_or(ArgsError::NoProgram)?,
+            Some("--") => {
+                dashes = true;
+                break arguments.next().ok_or(ArgsError::NoProgram)?;
+            }
             _ if argument.as_encoded_bytes().starts_with(b"-") => return Err(ArgsError::UnknownOption(argument)),
             _ => break argument,
         }
@@ -92,7 +101,11 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, A
     if program.is_empty() {
         return Err(ArgsError::NoProgram);
     }
-    Ok(Command::Run(Run { processes: processes.unwrap_or(1), program, arguments: arguments.collect() }))
+    let arguments: Vec<OsString> = arguments.collect();
+    if !dashes && arguments.iter().any(|argument| argument == ":") {
+        return Err(ArgsError::SeveralPrograms);
+    }
+    Ok(Command::Run(Run { processes: processes.unwrap_or(1), program, arguments }))
 }
 
 fn set(processes: &mut Option<u32>, option: &'static str, value: Option<OsString>) -> Result<(), ArgsError> {
@@ -127,6 +140,8 @@ mod tests {
         assert_eq!(parse_words(&["-n", "4", "./a", "-n", "x", "--"]), run(4, "./a", &["-n", "x", "--"]));
         assert_eq!(parse_words(&["-np", "2", "--", "-odd", "1"]), run(2, "-odd", &["1"]));
         assert_eq!(parse_words(&["prog"]), run(1, "prog", &[]));
+        assert_eq!(parse_words(&["--", "prog", ":"]), run(1, "prog", &[":"]));
+        assert_eq!(parse_words(&["-n", "1", "a", ":", "-n", "2", "b"]), Err(ArgsError::SeveralPrograms));
     }
 
     #[test]

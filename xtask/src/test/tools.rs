@@ -15,6 +15,10 @@ const LIMIT: Duration = Duration::from_secs(120);
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let folder = paths::scratch("tools");
+    // What an earlier run left, a shared tool beside the static one, would be linked instead.
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
     fs::create_dir_all(&folder)?;
     let examples = paths::root().join("examples");
     let (program, tool) = (examples.join("umq_program.c"), examples.join("tools/umq_tool.c"));
