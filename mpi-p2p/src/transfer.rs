@@ -11,6 +11,7 @@ use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_OTHER};
 use mpi_core::{Handle, Status};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Endpoint, Payload, RecordHead};
+use smallvec::SmallVec;
 
 use crate::chains::Key;
 use crate::core::{Core, Reply, truncated};
@@ -167,11 +168,16 @@ impl Core {
         self.replies.push_back(reply);
     }
 
-    /// Pushes what replies there is room for.
+    /// Pushes what replies there is room for. Those to one process stay in order: the end of a transfer never overtakes
+    /// the wish for help with it.
     pub fn flush_replies(&mut self, endpoint: &mut Endpoint) {
+        let mut full = SmallVec::<[u32; 8]>::new();
         for _ in 0..self.replies.len() {
             let Some(reply) = self.replies.pop_front() else { return };
-            if endpoint.push(reply.dest, &reply.head, &reply.payload[..reply.len]).is_err() {
+            if full.contains(&reply.dest) {
+                self.replies.push_back(reply);
+            } else if endpoint.push(reply.dest, &reply.head, &reply.payload[..reply.len]).is_err() {
+                full.push(reply.dest);
                 self.replies.push_back(reply);
             }
         }

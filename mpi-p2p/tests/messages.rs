@@ -318,3 +318,34 @@ fn a_thread_that_sleeps_for_a_receive_wakes_when_another_cancels_it() {
         assert!(waiter.join().expect("no panic"));
     });
 }
+
+#[test]
+fn large_messages_pass_through_rings_that_small_ones_fill() {
+    run(3, |rank| {
+        const SMALL: usize = 4000;
+        const LARGE: usize = 150_000;
+        let peers: Vec<i32> = (0..3).collect();
+        for round in 0..20 {
+            let mut large = vec![vec![0; LARGE]; 30];
+            let mut small = vec![[0; 8]; SMALL * 3];
+            let (out_large, out_small) = (pattern(LARGE, round), pattern(8, round));
+            let mut pending = Vec::new();
+            for (n, data) in large.iter_mut().enumerate() {
+                pending.push(rank.irecv(peers[n % 3], 1, data));
+            }
+            for n in 0..SMALL * 3 {
+                pending.push(rank.isend(peers[n % 3], 2, &out_small));
+            }
+            for n in 0..30 {
+                pending.push(rank.isend(peers[n % 3], 1, &out_large));
+            }
+            for (n, data) in small.iter_mut().enumerate() {
+                pending.push(rank.irecv(peers[n % 3], 2, data));
+            }
+            rank.engine
+                .wait_all(rank.engine.lock(), &pending, |_, completion| assert!(completion.error.is_none()))
+                .expect("live");
+            assert!(large.iter().all(|data| *data == out_large) && small.iter().all(|data| data[..] == out_small));
+        }
+    });
+}
