@@ -9,8 +9,8 @@ use core::ops::Deref;
 use mpi_coll::op::Op;
 use mpi_core::{Guard, Handle, Kind, abi};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined};
-use mpi_env::{CommRef, Process};
-use mpi_errors::{Error, Result};
+use mpi_env::{CommRef, Object, Process};
+use mpi_errors::{Error, HandlerKind, Result};
 use mpi_fabric::{Mark, Recorder};
 
 use crate::check;
@@ -266,6 +266,25 @@ fn bad_root(size: u32, name: &'static str, rank: i32) -> Error {
 #[cold]
 pub fn bad_comm(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_COMM, Kind::Comm, (abi::MPI_COMM_NULL, "MPI_COMM_NULL", "communicator"))
+}
+
+/// A word that is no live object of a kind that has error handlers.
+#[cold]
+pub fn bad_object(name: &'static str, object: Object) -> Error {
+    let word = object.handle.0;
+    match object.kind {
+        HandlerKind::Comm => bad_comm(name, word),
+        HandlerKind::Win => {
+            bad_handle(name, word, abi::MPI_ERR_WIN, Kind::Win, (abi::MPI_WIN_NULL, "MPI_WIN_NULL", "window"))
+        }
+        HandlerKind::File => {
+            bad_handle(name, word, abi::MPI_ERR_FILE, Kind::File, (abi::MPI_FILE_NULL, "MPI_FILE_NULL", "file"))
+        }
+        HandlerKind::Session => {
+            let null = (abi::MPI_SESSION_NULL, "MPI_SESSION_NULL", "session");
+            bad_handle(name, word, abi::MPI_ERR_SESSION, Kind::Session, null)
+        }
+    }
 }
 
 /// A word that is no datatype.

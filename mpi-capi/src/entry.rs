@@ -6,14 +6,15 @@
 use core::ffi::c_int;
 
 use mpi_core::abi;
+use mpi_env::Object;
 
 use crate::cx::Cx;
 use crate::errors::{self, Outcome};
 
-/// A call that needs the library between initialisation and finalisation. `object` is the communicator whose error
-/// handler takes an error of this call; 0 where there is none.
+/// A call that needs the library between initialisation and finalisation. `object` is the one whose error handler
+/// takes an error of this call.
 #[inline]
-pub fn running(function: u16, object: usize, body: impl FnOnce(Cx) -> Outcome) -> c_int {
+pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(Cx) -> Outcome) -> c_int {
     let outcome = match Cx::new() {
         Ok(cx) => body(cx),
         Err(error) => Err(error.into()),
@@ -24,11 +25,22 @@ pub fn running(function: u16, object: usize, body: impl FnOnce(Cx) -> Outcome) -
     }
 }
 
-/// A call that is allowed at any time.
+/// A call that is allowed at any time; `object` as in [`running`].
 #[inline]
-pub fn anytime(function: u16, body: impl FnOnce() -> Outcome) -> c_int {
+pub fn anytime(function: u16, object: Option<Object>, body: impl FnOnce() -> Outcome) -> c_int {
     match body() {
         Ok(()) => abi::MPI_SUCCESS,
-        Err(raised) => errors::raise(function, 0, raised),
+        Err(raised) => errors::raise(function, object, raised),
     }
+}
+
+/// The handle word that an argument points to, for calls that take away what it names: the object whose error handler
+/// takes an error of the call is the one that stood there before. 0 where the argument is NULL.
+#[inline]
+pub fn at(address: *const usize) -> usize {
+    if address.is_null() {
+        return 0;
+    }
+    // SAFETY: the program passed the address of a handle, which the call reads anyway.
+    unsafe { address.read_unaligned() }
 }

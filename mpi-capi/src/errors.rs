@@ -1,14 +1,13 @@
 //! From an error to its code: which handler takes it, and calling that (MPI-5.0, 9.3).
 //!
 //! Invariant: a user's handler is called while no lock of the library is held.
-//! Not here: the table of handlers (mpi-errors), which communicator has which (mpi-comm).
+//! Not here: the table of handlers (mpi-errors), which object has which (mpi-env).
 
 use core::ffi::c_int;
 
-use mpi_comm::Comm;
-use mpi_core::{Handle, abi, functions};
-use mpi_env::Process;
-use mpi_errors::{Errhandler, Error, FatalReport, fatal_report};
+use mpi_core::{Guard, Handle, abi, functions};
+use mpi_env::{Object, Process};
+use mpi_errors::{Errhandler, Error, FatalReport, HandlerKind, fatal_report};
 
 /// What an implementation returns.
 pub type Outcome = Result<(), Raised>;
@@ -17,16 +16,26 @@ pub type Outcome = Result<(), Raised>;
 #[derive(Debug)]
 pub struct Raised {
     error: Error,
-    /// The context of the operation that failed, where that is not the call's own communicator.
-    context: Option<u32>,
+    to: To,
     /// The code that one of the program's callbacks returned: it is passed on as it is.
     code: Option<c_int>,
+}
+
+/// Whose handler takes an error.
+#[derive(Debug)]
+enum To {
+    /// That of the call's own object.
+    Call,
+    /// That of the communicator with this context, where the failed operation was started.
+    Context(u32),
+    /// This one, which the program passed to a call that makes an object of this kind.
+    Passed(Handle, HandlerKind),
 }
 
 impl From<Error> for Raised {
     #[cold]
     fn from(error: Error) -> Raised {
-        Raised { error, context: None, code: None }
+        Raised { error, to: To::Call, code: None }
     }
 }
 
@@ -34,25 +43,33 @@ impl Raised {
     /// An error of an operation that was started on the communicator with this context.
     #[cold]
     pub fn on_context(error: Error, context: Option<u32>) -> Raised {
-        Raised { error, context, code: None }
+        Raised { error, to: context.map_or(To::Call, To::Context), code: None }
     }
 
     /// An error that a callback of the program's reported with this code.
     #[cold]
     pub fn with_code(error: Error, code: c_int) -> Raised {
-        Raised { error, context: None, code: Some(code) }
+        Raised { error, to: To::Call, code: Some(code) }
+    }
+
+    /// An error of a call that makes an object of a kind and was given the handler for it (`MPI_Session_init`,
+    /// `MPI_Comm_create_from_group`); a user's handler gets the null handle. The caller has checked the handler.
+    #[cold]
+    #[allow(dead_code)] // for calls that are not there yet
+    pub fn to_passed(error: Error, errhandler: Handle, kind: HandlerKind) -> Raised {
+        Raised { error, to: To::Passed(errhandler, kind), code: None }
     }
 }
 
 /// A handler of the program's; the standard's type has further arguments, which nobody passes.
 type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 
-/// Gives an error to the handler it belongs to; the code that the call returns, if it returns. `object` is the word
-/// of the call's communicator, or 0.
+/// Gives an error to the handler it belongs to; the code that the call returns, if it returns. `object` is the call's
+/// own.
 #[cold]
 #[inline(never)]
-pub fn raise(function: u16, object: usize, raised: Raised) -> c_int {
-    let Raised { error, context, code } = raised;
+pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
+    let Raised { error, to, code } = raised;
     let error = error.call(functions::name(function).unwrap_or("MPI"));
     let process = match mpi_env::process() {
         Ok(process) => process,
@@ -64,16 +81,32 @@ pub fn raise(function: u16, object: usize, raised: Raised) -> c_int {
         (_, abi::MPI_ERR_IN_STATUS) => abi::MPI_ERR_IN_STATUS,
         _ => process.codes.code_for(&error),
     };
-    let comm = {
-        let guard = process.engine.lock();
-        match context {
-            Some(context) => process.handle_of_context(&guard, context),
-            None => Some(Handle(object)).filter(|handle| process.comm(&guard, *handle).is_some()),
+    let (object, handler) = {
+        let mut guard = process.engine.lock();
+        match to {
+            To::Passed(handler, kind) => (Object::null(kind), process.errhandlers.get(&guard).attached(handler)),
+            To::Call => responsible(process, &mut guard, object),
+            To::Context(context) => {
+                let comm = process.handle_of_context(&guard, context);
+                responsible(process, &mut guard, comm.map(|comm| Object::comm(comm.0)))
+            }
         }
     };
-    // Errors without an object go to the handler of MPI_COMM_SELF (MPI-5.0, 9.3).
-    call_handler(process, comm.unwrap_or(Handle(abi::MPI_COMM_SELF)), || error, code);
+    call_handler(process, object, handler, || error, code);
     code
+}
+
+/// Whose handler takes an error, and the handler: that of the call's object where there is one. Files have a default
+/// for calls without one (MPI-5.0, 14.7), all others go to the handler of MPI_COMM_SELF (MPI-5.0, 9.3).
+fn responsible(process: &Process, guard: &mut Guard<'_>, object: Option<Object>) -> (Object, Errhandler) {
+    process.settle_late(guard);
+    let fallback = match object {
+        Some(Object { kind: HandlerKind::File, .. }) => Object::null(HandlerKind::File),
+        _ => Object::comm(abi::MPI_COMM_SELF),
+    };
+    let mut candidates = object.into_iter().chain([fallback]);
+    let found = candidates.find_map(|object| Some((object, process.handler_of(guard, object)?)));
+    found.unwrap_or((fallback, Errhandler::Fatal))
 }
 
 /// Ends a process that has no record, so that there is no handler to ask and no launcher to tell.
@@ -99,38 +132,29 @@ pub fn code(error: Error) -> c_int {
     }
 }
 
-/// Calls the handler of a communicator; returns when that lets the program go on. The error is asked for only when
-/// it is to be told.
+/// Calls a handler for an object; returns when that lets the program go on. The error is asked for only when it is to
+/// be told.
 #[cold]
-pub fn call_handler(process: &'static Process, comm: Handle, error: impl FnOnce() -> Error, code: c_int) {
-    let (handler, name) = {
-        let guard = process.engine.lock();
-        let Some(found) = process.comm(&guard, comm) else { return };
-        let handler = process.errhandlers.get(&guard).attached(found.errhandler());
-        let name = match handler {
-            Errhandler::Fatal | Errhandler::Abort => described(found),
-            _ => String::new(),
-        };
-        (handler, name)
-    };
-    let (mut word, mut code) = (comm.0, code);
+pub fn call_handler(
+    process: &'static Process,
+    object: Object,
+    handler: Errhandler,
+    error: impl FnOnce() -> Error,
+    code: c_int,
+) {
+    let (mut word, mut code) = (object.handle.0, code);
     match handler {
         Errhandler::Return => {}
-        Errhandler::Fatal | Errhandler::Abort => process.fatal(&error(), Some(&name)),
+        Errhandler::Fatal | Errhandler::Abort => {
+            let name = process.describe(&process.engine.lock(), object);
+            process.fatal(&error(), Some(&name))
+        }
         Errhandler::User { function, .. } => {
             let address = core::ptr::with_exposed_provenance::<()>(function);
-            // SAFETY: the program passed a function of this type to MPI_Comm_create_errhandler; it is not NULL.
+            // SAFETY: the program passed a function of this type when it made the handler; it is not NULL.
             let function = unsafe { core::mem::transmute::<*const (), UserHandler>(address) };
             // SAFETY: the handler gets the addresses of a handle and a code, as the standard says.
             unsafe { function(&mut word, &mut code) }
         }
-    }
-}
-
-/// A communicator, for people.
-fn described(comm: &Comm) -> String {
-    match comm.name() {
-        name if name.is_empty() => format!("a communicator of {} processes without a name", comm.size()),
-        name => format!("communicator \"{name}\""),
     }
 }

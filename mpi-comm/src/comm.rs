@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
+use mpi_errors::Attached;
 use mpi_p2p::CommInstruments;
 
 use crate::group::{Group, GroupRelation};
@@ -22,7 +23,7 @@ pub struct Comm {
     pub rank: u32,
     group: Group,
     name: Mutex<String>,
-    errhandler: AtomicUsize,
+    errhandler: Attached,
     handle: AtomicUsize,
     instruments: &'static CommInstruments,
 }
@@ -56,7 +57,7 @@ impl Comm {
             rank,
             group,
             name: Mutex::new(name.to_owned()),
-            errhandler: AtomicUsize::new(errhandler.0),
+            errhandler: Attached::new(errhandler),
             handle: AtomicUsize::new(mpi_core::abi::MPI_COMM_NULL),
             instruments,
         }
@@ -110,16 +111,10 @@ impl Comm {
         self.handle.store(handle.0, Ordering::Relaxed);
     }
 
-    /// The word of its error handler.
+    /// Its error handler.
     #[inline]
-    pub fn errhandler(&self) -> Handle {
-        // Relaxed: the word alone is the value; the handler's table is under the process lock.
-        Handle(self.errhandler.load(Ordering::Relaxed))
-    }
-
-    /// Sets the word of its error handler and returns the one before. The caller counts attachments.
-    pub fn replace_errhandler(&self, errhandler: Handle) -> Handle {
-        Handle(self.errhandler.swap(errhandler.0, Ordering::Relaxed))
+    pub fn errhandler(&self) -> &Attached {
+        &self.errhandler
     }
 
     /// The name (`MPI_Comm_get_name`); empty if it was never given one.

@@ -61,7 +61,7 @@ impl CommSpec {
             group: parent.group().clone(),
             rank: parent.rank,
             name: String::new(),
-            errhandler: parent.errhandler(),
+            errhandler: parent.errhandler().get(),
         }
     }
 }

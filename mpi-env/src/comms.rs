@@ -59,7 +59,7 @@ impl Process {
     fn member_comm(&self, parent: &Comm, context: u32, group: &Group) -> Result<Handle> {
         let Some(rank) = group.rank_of(self.rank()) else { return Ok(NULL) };
         let guard = &mut self.engine.lock();
-        let errhandler = parent.errhandler();
+        let errhandler = parent.errhandler().get();
         self.adopt(guard, CommSpec { context, group: group.clone(), rank, name: String::new(), errhandler })
     }
 

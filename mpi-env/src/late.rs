@@ -88,7 +88,7 @@ impl Process {
         // SAFETY: the word stays in `late` until the id has come, and nothing else refers to it until then.
         let place = RecvBuf::from_slice(unsafe { &mut *id.0 });
         let request = self.engine.irecv(guard, context, 0, TAG, place)?;
-        let errhandler = parent.errhandler();
+        let errhandler = parent.errhandler().get();
         self.errhandlers.get_mut(guard).attach_again(errhandler);
         let (group, rank) = (parent.group().clone(), parent.rank);
         self.late.get_mut(guard).coming.push(Coming { handle, id, group, rank, errhandler });

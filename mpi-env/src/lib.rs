@@ -7,6 +7,7 @@
 //! - `life`: initialisation, thread levels, finalisation. `abort`: ending the job.
 //! - `objects`: handles of communicators, datatypes and operations. `comms`, `late`: making communicators of others.
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
+//! - `handlers`: which object has which error handler.
 //! - [`hardware`]: which parts of the host the process may run on.
 //! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
 //!
@@ -18,6 +19,7 @@ mod abort;
 mod attributes;
 mod comms;
 mod global;
+mod handlers;
 pub mod hardware;
 mod identity;
 mod late;
@@ -31,6 +33,7 @@ mod variables;
 
 pub use attributes::{Attribute, Attributes, Holder, Keyval};
 pub use global::{init, is_finalized, is_initialized, process, running};
+pub use handlers::{Object, called};
 pub use identity::{library_version, processor_name, wtick, wtime};
 pub use life::Life;
 pub use memory::Blocks;

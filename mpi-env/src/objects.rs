@@ -84,7 +84,7 @@ impl Process {
             return Err(Error::new(MPI_ERR_COMM, "a predefined communicator cannot be freed"));
         }
         let comm = self.comms.get_mut(guard).remove(handle).ok_or_else(|| no_comm(handle))?;
-        self.errhandlers.get_mut(guard).detach(comm.errhandler());
+        self.errhandlers.get_mut(guard).detach(comm.errhandler().get());
         self.notes.get_mut(guard).forget(handle.0);
         self.registry.unbind(handle.0, comm.instruments());
         unregister(&self.engine, guard, &comm);

@@ -9,10 +9,10 @@ use std::thread::ThreadId;
 
 use mpi_coll::{Collectives, Op};
 use mpi_comm::{Comm, CommSpec, ContextIds, Group, register};
-use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_THREAD_SINGLE};
+use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
 use mpi_core::{Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
-use mpi_errors::{Errhandlers, ErrorCodes, Result};
+use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
@@ -44,6 +44,8 @@ pub struct Process {
     pub ops: Guarded<Table<Op>>,
     /// Users' error handlers.
     pub errhandlers: Guarded<Errhandlers>,
+    /// The error handler of files that do not exist, and of new ones.
+    pub(crate) file_default: Attached,
     /// Groups other than the empty one.
     pub groups: Guarded<Table<Group>>,
     /// Attributes of all objects.
@@ -97,6 +99,7 @@ impl Process {
             datatypes: Guarded::new(&lock, Table::new(Kind::Datatype)),
             ops: Guarded::new(&lock, Table::new(Kind::Op)),
             errhandlers: Guarded::new(&lock, Errhandlers::new()),
+            file_default: Attached::new(Handle(MPI_ERRORS_RETURN)),
             groups: Guarded::new(&lock, Table::new(Kind::Group)),
             attributes: Guarded::new(&lock, Attributes::new()),
             notes: Guarded::new(&lock, Notes::default()),

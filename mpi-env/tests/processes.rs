@@ -71,7 +71,7 @@ fn predefined_communicators_have_their_names_and_ranks() {
         let own = process.comm(&guard, Handle(MPI_COMM_SELF)).expect("predefined");
         assert_eq!((world.size(), world.rank(), world.name().as_str()), (3, process.rank(), "MPI_COMM_WORLD"));
         assert_eq!((own.size(), own.rank(), own.name().as_str()), (1, 0, "MPI_COMM_SELF"));
-        assert_eq!(world.errhandler(), Handle(MPI_ERRORS_ARE_FATAL));
+        assert_eq!(world.errhandler().get(), Handle(MPI_ERRORS_ARE_FATAL));
         assert_eq!(world.compare(own), Comparison::Unequal);
         for word in [0, MPI_COMM_NULL, MPI_GROUP_EMPTY, 4096, usize::MAX] {
             assert!(process.comm(&guard, Handle(word)).is_none(), "{word:#x}");
@@ -165,7 +165,7 @@ fn a_duplicate_inherits_the_error_handler_and_keeps_it_alive() {
         let handlers = process.errhandlers.get_mut(guard);
         let handler = handlers.create(HandlerKind::Comm, 0x1234).expect("room");
         handlers.attach(handler, HandlerKind::Comm).expect("fits");
-        let old = process.world().replace_errhandler(handler);
+        let old = process.world().errhandler().swap(handler);
         assert_eq!(old, Handle(MPI_ERRORS_ARE_FATAL));
         handlers.free(handler).expect("held");
         let _ = guard;
@@ -177,15 +177,15 @@ fn a_duplicate_inherits_the_error_handler_and_keeps_it_alive() {
             let handlers = process.errhandlers.get_mut(guard);
             let handler = handlers.create(HandlerKind::Comm, 0x1234).expect("room");
             handlers.attach(handler, HandlerKind::Comm).expect("fits");
-            process.world().replace_errhandler(handler);
+            process.world().errhandler().swap(handler);
             handlers.free(handler).expect("held");
             handler
         };
         let copy = process.comm_dup(Handle(MPI_COMM_WORLD)).expect("collective");
         let guard = &mut process.engine.lock();
-        assert_eq!(process.comm(guard, copy).expect("alive").errhandler(), handler);
+        assert_eq!(process.comm(guard, copy).expect("alive").errhandler().get(), handler);
         // Taken off the parent, it is still the duplicate's.
-        process.world().replace_errhandler(Handle(MPI_ERRORS_RETURN));
+        process.world().errhandler().swap(Handle(MPI_ERRORS_RETURN));
         let handlers = process.errhandlers.get_mut(guard);
         handlers.detach(handler);
         assert_eq!((handlers.attached(handler), handlers.len()), (user, 1));
@@ -203,7 +203,7 @@ fn freeing_the_last_communicator_ends_its_error_handler() {
             let handlers = process.errhandlers.get_mut(guard);
             let handler = handlers.create(HandlerKind::Comm, 1).expect("room");
             handlers.attach(handler, HandlerKind::Comm).expect("fits");
-            comm.replace_errhandler(handler);
+            comm.errhandler().swap(handler);
             handlers.free(handler).expect("held");
             assert_eq!(handlers.len(), 1);
         }

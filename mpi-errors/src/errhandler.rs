@@ -5,12 +5,39 @@
 //! handle is valid exactly as often as it was created or obtained minus freed, so a double free is always seen.
 //! Not here: calling the function (mpi-capi), which object has which handler (mpi-comm and others).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use mpi_core::abi::{
     MPI_ERR_ERRHANDLER, MPI_ERR_NO_MEM, MPI_ERRHANDLER_NULL, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
 };
 use mpi_core::{Handle, Kind, Table};
 
 use crate::{Error, Result};
+
+/// The place in an object where the word of its error handler stands. Thread-safe.
+#[derive(Debug)]
+pub struct Attached {
+    word: AtomicUsize,
+}
+
+impl Attached {
+    /// A handler that the caller has attached, or a predefined one.
+    pub const fn new(errhandler: Handle) -> Attached {
+        Attached { word: AtomicUsize::new(errhandler.0) }
+    }
+
+    /// The handler's word.
+    #[inline]
+    pub fn get(&self) -> Handle {
+        // Relaxed: the word alone is the value; the handler's table is under the process lock.
+        Handle(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Sets the word and returns the one before; the caller counts attachments.
+    pub fn swap(&self, errhandler: Handle) -> Handle {
+        Handle(self.word.swap(errhandler.0, Ordering::Relaxed))
+    }
+}
 
 /// The kind of object a user's handler is for; its function takes a pointer to such a handle and one to the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,6 +19,6 @@ mod report;
 
 pub use added::AddedCodes;
 pub use codes::{ErrorCodes, LAST_INSTANCE_CODE};
-pub use errhandler::{Errhandler, Errhandlers, HandlerKind};
+pub use errhandler::{Attached, Errhandler, Errhandlers, HandlerKind};
 pub use error::{Error, Result};
 pub use report::{FatalReport, fatal_report};

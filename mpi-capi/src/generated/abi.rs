@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -13,7 +15,7 @@ use crate::{check, entry, imp};
 /// `MPI_Abi_get_info`, since MPI-5.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Abi_get_info(info: *mut usize) -> c_int {
-    entry::anytime(functions::MPI_ABI_GET_INFO, || {
+    entry::anytime(functions::MPI_ABI_GET_INFO, None, || {
         let info = check::out("info", info)?;
 
         imp::info::abi_get_info(info)
@@ -23,7 +25,7 @@ pub unsafe extern "C" fn PMPI_Abi_get_info(info: *mut usize) -> c_int {
 /// `MPI_Abi_get_version`, since MPI-5.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_ABI_GET_VERSION, || {
+    entry::anytime(functions::MPI_ABI_GET_VERSION, None, || {
         let abi_major = check::out("abi_major", abi_major)?;
         let abi_minor = check::out("abi_minor", abi_minor)?;
 

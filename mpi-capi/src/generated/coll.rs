@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -21,7 +23,7 @@ pub unsafe extern "C" fn PMPI_Allgather(
     recvtype: usize,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_ALLGATHER, comm, |cx| {
+    entry::running(functions::MPI_ALLGATHER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -41,7 +43,7 @@ pub unsafe extern "C" fn PMPI_Allgather_c(
     recvtype: usize,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_ALLGATHER_C, comm, |cx| {
+    entry::running(functions::MPI_ALLGATHER_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -60,7 +62,7 @@ pub unsafe extern "C" fn PMPI_Allreduce(
     op: usize,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_ALLREDUCE, comm, |cx| {
+    entry::running(functions::MPI_ALLREDUCE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -81,7 +83,7 @@ pub unsafe extern "C" fn PMPI_Allreduce_c(
     op: usize,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_ALLREDUCE_C, comm, |cx| {
+    entry::running(functions::MPI_ALLREDUCE_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -103,7 +105,7 @@ pub unsafe extern "C" fn PMPI_Alltoall(
     recvtype: usize,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_ALLTOALL, comm, |cx| {
+    entry::running(functions::MPI_ALLTOALL, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -123,7 +125,7 @@ pub unsafe extern "C" fn PMPI_Alltoall_c(
     recvtype: usize,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_ALLTOALL_C, comm, |cx| {
+    entry::running(functions::MPI_ALLTOALL_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -135,7 +137,7 @@ pub unsafe extern "C" fn PMPI_Alltoall_c(
 /// `MPI_Barrier`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Barrier(comm: usize) -> c_int {
-    entry::running(functions::MPI_BARRIER, comm, |cx| {
+    entry::running(functions::MPI_BARRIER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -153,7 +155,7 @@ pub unsafe extern "C" fn PMPI_Bcast(
     root: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_BCAST, comm, |cx| {
+    entry::running(functions::MPI_BCAST, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -175,7 +177,7 @@ pub unsafe extern "C" fn PMPI_Bcast_c(
     root: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_BCAST_C, comm, |cx| {
+    entry::running(functions::MPI_BCAST_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -200,7 +202,7 @@ pub unsafe extern "C" fn PMPI_Gather(
     root: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_GATHER, comm, |cx| {
+    entry::running(functions::MPI_GATHER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
@@ -222,7 +224,7 @@ pub unsafe extern "C" fn PMPI_Gather_c(
     root: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_GATHER_C, comm, |cx| {
+    entry::running(functions::MPI_GATHER_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
@@ -235,7 +237,7 @@ pub unsafe extern "C" fn PMPI_Gather_c(
 /// `MPI_Op_commutative`, since MPI-2.2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Op_commutative(op: usize, commute: *mut c_int) -> c_int {
-    entry::running(functions::MPI_OP_COMMUTATIVE, 0, |cx| {
+    entry::running(functions::MPI_OP_COMMUTATIVE, None, |cx| {
         let commute = check::out("commute", commute)?;
 
         imp::op::op_commutative(cx, op, commute)
@@ -245,7 +247,7 @@ pub unsafe extern "C" fn PMPI_Op_commutative(op: usize, commute: *mut c_int) -> 
 /// `MPI_Op_create`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Op_create(user_fn: usize, commute: c_int, op: *mut usize) -> c_int {
-    entry::running(functions::MPI_OP_CREATE, 0, |cx| {
+    entry::running(functions::MPI_OP_CREATE, None, |cx| {
         let user_fn = check::function("user_fn", user_fn, false)?;
         let commute = check::logical("commute", commute)?;
         let op = check::out("op", op)?;
@@ -257,7 +259,7 @@ pub unsafe extern "C" fn PMPI_Op_create(user_fn: usize, commute: c_int, op: *mut
 /// `MPI_Op_create_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Op_create_c(user_fn: usize, commute: c_int, op: *mut usize) -> c_int {
-    entry::running(functions::MPI_OP_CREATE_C, 0, |cx| {
+    entry::running(functions::MPI_OP_CREATE_C, None, |cx| {
         let user_fn = check::function("user_fn", user_fn, true)?;
         let commute = check::logical("commute", commute)?;
         let op = check::out("op", op)?;
@@ -269,7 +271,7 @@ pub unsafe extern "C" fn PMPI_Op_create_c(user_fn: usize, commute: c_int, op: *m
 /// `MPI_Op_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Op_free(op: *mut usize) -> c_int {
-    entry::running(functions::MPI_OP_FREE, 0, |cx| {
+    entry::running(functions::MPI_OP_FREE, None, |cx| {
         let op = check::out("op", op)?;
 
         imp::op::op_free(cx, op)
@@ -287,7 +289,7 @@ pub unsafe extern "C" fn PMPI_Reduce(
     root: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_REDUCE, comm, |cx| {
+    entry::running(functions::MPI_REDUCE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -310,7 +312,7 @@ pub unsafe extern "C" fn PMPI_Reduce_c(
     root: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_REDUCE_C, comm, |cx| {
+    entry::running(functions::MPI_REDUCE_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -331,7 +333,7 @@ pub unsafe extern "C" fn PMPI_Reduce_local(
     datatype: usize,
     op: usize,
 ) -> c_int {
-    entry::running(functions::MPI_REDUCE_LOCAL, 0, |cx| {
+    entry::running(functions::MPI_REDUCE_LOCAL, None, |cx| {
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
@@ -348,7 +350,7 @@ pub unsafe extern "C" fn PMPI_Reduce_local_c(
     datatype: usize,
     op: usize,
 ) -> c_int {
-    entry::running(functions::MPI_REDUCE_LOCAL_C, 0, |cx| {
+    entry::running(functions::MPI_REDUCE_LOCAL_C, None, |cx| {
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
@@ -368,7 +370,7 @@ pub unsafe extern "C" fn PMPI_Scatter(
     root: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_SCATTER, comm, |cx| {
+    entry::running(functions::MPI_SCATTER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;
@@ -390,7 +392,7 @@ pub unsafe extern "C" fn PMPI_Scatter_c(
     root: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_SCATTER_C, comm, |cx| {
+    entry::running(functions::MPI_SCATTER_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let root = cx.root("root", root)?;

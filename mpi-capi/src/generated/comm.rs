@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -13,7 +15,7 @@ use crate::{check, entry, imp};
 /// `MPI_Attr_delete`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Attr_delete(comm: usize, keyval: c_int) -> c_int {
-    entry::running(functions::MPI_ATTR_DELETE, comm, |cx| {
+    entry::running(functions::MPI_ATTR_DELETE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -29,7 +31,7 @@ pub unsafe extern "C" fn PMPI_Attr_get(
     attribute_val: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    entry::running(functions::MPI_ATTR_GET, comm, |cx| {
+    entry::running(functions::MPI_ATTR_GET, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let attribute_val = check::pointer("attribute_val", attribute_val)?;
@@ -42,7 +44,7 @@ pub unsafe extern "C" fn PMPI_Attr_get(
 /// `MPI_Attr_put`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Attr_put(comm: usize, keyval: c_int, attribute_val: *mut c_void) -> c_int {
-    entry::running(functions::MPI_ATTR_PUT, comm, |cx| {
+    entry::running(functions::MPI_ATTR_PUT, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -53,7 +55,7 @@ pub unsafe extern "C" fn PMPI_Attr_put(comm: usize, keyval: c_int, attribute_val
 /// `MPI_Comm_compare`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_compare(comm1: usize, comm2: usize, result: *mut c_int) -> c_int {
-    entry::running(functions::MPI_COMM_COMPARE, comm1, |cx| {
+    entry::running(functions::MPI_COMM_COMPARE, Some(Object::comm(comm1)), |cx| {
         let mut cx = cx;
         let comm1 = cx.comm("comm1", comm1)?;
         let comm2 = cx.comm("comm2", comm2)?;
@@ -66,7 +68,7 @@ pub unsafe extern "C" fn PMPI_Comm_compare(comm1: usize, comm2: usize, result: *
 /// `MPI_Comm_create`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_create(comm: usize, group: usize, newcomm: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_CREATE, comm, |cx| {
+    entry::running(functions::MPI_COMM_CREATE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
@@ -79,7 +81,7 @@ pub unsafe extern "C" fn PMPI_Comm_create(comm: usize, group: usize, newcomm: *m
 /// `MPI_Comm_create_group`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_create_group(comm: usize, group: usize, tag: c_int, newcomm: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_CREATE_GROUP, comm, |cx| {
+    entry::running(functions::MPI_COMM_CREATE_GROUP, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let tag = check::tag("tag", tag)?;
@@ -98,7 +100,7 @@ pub unsafe extern "C" fn PMPI_Comm_create_keyval(
     comm_keyval: *mut c_int,
     extra_state: *mut c_void,
 ) -> c_int {
-    entry::running(functions::MPI_COMM_CREATE_KEYVAL, 0, |cx| {
+    entry::running(functions::MPI_COMM_CREATE_KEYVAL, None, |cx| {
         let comm_keyval = check::out("comm_keyval", comm_keyval)?;
 
         imp::attribute::comm_create_keyval(cx, comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state)
@@ -108,7 +110,7 @@ pub unsafe extern "C" fn PMPI_Comm_create_keyval(
 /// `MPI_Comm_delete_attr`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_delete_attr(comm: usize, comm_keyval: c_int) -> c_int {
-    entry::running(functions::MPI_COMM_DELETE_ATTR, comm, |cx| {
+    entry::running(functions::MPI_COMM_DELETE_ATTR, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -119,7 +121,7 @@ pub unsafe extern "C" fn PMPI_Comm_delete_attr(comm: usize, comm_keyval: c_int) 
 /// `MPI_Comm_dup`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_dup(comm: usize, newcomm: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_DUP, comm, |cx| {
+    entry::running(functions::MPI_COMM_DUP, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
@@ -132,7 +134,7 @@ pub unsafe extern "C" fn PMPI_Comm_dup(comm: usize, newcomm: *mut usize) -> c_in
 /// `MPI_Comm_dup_with_info`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_dup_with_info(comm: usize, info: usize, newcomm: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_DUP_WITH_INFO, comm, |cx| {
+    entry::running(functions::MPI_COMM_DUP_WITH_INFO, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
@@ -145,7 +147,7 @@ pub unsafe extern "C" fn PMPI_Comm_dup_with_info(comm: usize, info: usize, newco
 /// `MPI_Comm_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_free(comm: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_FREE, 0, |cx| {
+    entry::running(functions::MPI_COMM_FREE, Some(Object::comm(entry::at(comm))), |cx| {
         let comm = check::out("comm", comm)?;
 
         let record = cx.enter(functions::MPI_COMM_FREE, -1, 0, 0);
@@ -156,7 +158,7 @@ pub unsafe extern "C" fn PMPI_Comm_free(comm: *mut usize) -> c_int {
 /// `MPI_Comm_free_keyval`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_free_keyval(comm_keyval: *mut c_int) -> c_int {
-    entry::running(functions::MPI_COMM_FREE_KEYVAL, 0, |cx| {
+    entry::running(functions::MPI_COMM_FREE_KEYVAL, None, |cx| {
         let comm_keyval = check::out("comm_keyval", comm_keyval)?;
 
         imp::attribute::comm_free_keyval(cx, comm_keyval)
@@ -171,7 +173,7 @@ pub unsafe extern "C" fn PMPI_Comm_get_attr(
     attribute_val: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    entry::running(functions::MPI_COMM_GET_ATTR, comm, |cx| {
+    entry::running(functions::MPI_COMM_GET_ATTR, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let attribute_val = check::pointer("attribute_val", attribute_val)?;
@@ -184,7 +186,7 @@ pub unsafe extern "C" fn PMPI_Comm_get_attr(
 /// `MPI_Comm_get_info`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_get_info(comm: usize, info_used: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_GET_INFO, comm, |cx| {
+    entry::running(functions::MPI_COMM_GET_INFO, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let info_used = check::out("info_used", info_used)?;
@@ -196,7 +198,7 @@ pub unsafe extern "C" fn PMPI_Comm_get_info(comm: usize, info_used: *mut usize) 
 /// `MPI_Comm_get_name`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_get_name(comm: usize, comm_name: *mut c_char, resultlen: *mut c_int) -> c_int {
-    entry::running(functions::MPI_COMM_GET_NAME, comm, |cx| {
+    entry::running(functions::MPI_COMM_GET_NAME, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let comm_name = check::pointer("comm_name", comm_name)?;
@@ -209,7 +211,7 @@ pub unsafe extern "C" fn PMPI_Comm_get_name(comm: usize, comm_name: *mut c_char,
 /// `MPI_Comm_group`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_group(comm: usize, group: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_GROUP, comm, |cx| {
+    entry::running(functions::MPI_COMM_GROUP, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let group = check::out("group", group)?;
@@ -221,7 +223,7 @@ pub unsafe extern "C" fn PMPI_Comm_group(comm: usize, group: *mut usize) -> c_in
 /// `MPI_Comm_idup`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_idup(comm: usize, newcomm: *mut usize, request: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_IDUP, comm, |cx| {
+    entry::running(functions::MPI_COMM_IDUP, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
@@ -240,7 +242,7 @@ pub unsafe extern "C" fn PMPI_Comm_idup_with_info(
     newcomm: *mut usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_COMM_IDUP_WITH_INFO, comm, |cx| {
+    entry::running(functions::MPI_COMM_IDUP_WITH_INFO, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
@@ -254,7 +256,7 @@ pub unsafe extern "C" fn PMPI_Comm_idup_with_info(
 /// `MPI_Comm_rank`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_rank(comm: usize, rank: *mut c_int) -> c_int {
-    entry::running(functions::MPI_COMM_RANK, comm, |cx| {
+    entry::running(functions::MPI_COMM_RANK, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let rank = check::out("rank", rank)?;
@@ -266,7 +268,7 @@ pub unsafe extern "C" fn PMPI_Comm_rank(comm: usize, rank: *mut c_int) -> c_int 
 /// `MPI_Comm_set_attr`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_set_attr(comm: usize, comm_keyval: c_int, attribute_val: *mut c_void) -> c_int {
-    entry::running(functions::MPI_COMM_SET_ATTR, comm, |cx| {
+    entry::running(functions::MPI_COMM_SET_ATTR, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -277,7 +279,7 @@ pub unsafe extern "C" fn PMPI_Comm_set_attr(comm: usize, comm_keyval: c_int, att
 /// `MPI_Comm_set_info`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_set_info(comm: usize, info: usize) -> c_int {
-    entry::running(functions::MPI_COMM_SET_INFO, comm, |cx| {
+    entry::running(functions::MPI_COMM_SET_INFO, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -288,7 +290,7 @@ pub unsafe extern "C" fn PMPI_Comm_set_info(comm: usize, info: usize) -> c_int {
 /// `MPI_Comm_set_name`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_set_name(comm: usize, comm_name: *const c_char) -> c_int {
-    entry::running(functions::MPI_COMM_SET_NAME, comm, |cx| {
+    entry::running(functions::MPI_COMM_SET_NAME, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let comm_name = check::text("comm_name", comm_name)?;
@@ -300,7 +302,7 @@ pub unsafe extern "C" fn PMPI_Comm_set_name(comm: usize, comm_name: *const c_cha
 /// `MPI_Comm_size`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_size(comm: usize, size: *mut c_int) -> c_int {
-    entry::running(functions::MPI_COMM_SIZE, comm, |cx| {
+    entry::running(functions::MPI_COMM_SIZE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let size = check::out("size", size)?;
@@ -312,7 +314,7 @@ pub unsafe extern "C" fn PMPI_Comm_size(comm: usize, size: *mut c_int) -> c_int 
 /// `MPI_Comm_split`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_split(comm: usize, color: c_int, key: c_int, newcomm: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_SPLIT, comm, |cx| {
+    entry::running(functions::MPI_COMM_SPLIT, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
@@ -331,7 +333,7 @@ pub unsafe extern "C" fn PMPI_Comm_split_type(
     info: usize,
     newcomm: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_COMM_SPLIT_TYPE, comm, |cx| {
+    entry::running(functions::MPI_COMM_SPLIT_TYPE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
@@ -344,7 +346,7 @@ pub unsafe extern "C" fn PMPI_Comm_split_type(
 /// `MPI_Comm_test_inter`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_test_inter(comm: usize, flag: *mut c_int) -> c_int {
-    entry::running(functions::MPI_COMM_TEST_INTER, comm, |cx| {
+    entry::running(functions::MPI_COMM_TEST_INTER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let flag = check::out("flag", flag)?;
@@ -356,7 +358,7 @@ pub unsafe extern "C" fn PMPI_Comm_test_inter(comm: usize, flag: *mut c_int) -> 
 /// `MPI_Group_compare`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_compare(group1: usize, group2: usize, result: *mut c_int) -> c_int {
-    entry::running(functions::MPI_GROUP_COMPARE, 0, |cx| {
+    entry::running(functions::MPI_GROUP_COMPARE, None, |cx| {
         let result = check::out("result", result)?;
 
         imp::group::group_compare(cx, group1, group2, result)
@@ -366,7 +368,7 @@ pub unsafe extern "C" fn PMPI_Group_compare(group1: usize, group2: usize, result
 /// `MPI_Group_difference`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_difference(group1: usize, group2: usize, newgroup: *mut usize) -> c_int {
-    entry::running(functions::MPI_GROUP_DIFFERENCE, 0, |cx| {
+    entry::running(functions::MPI_GROUP_DIFFERENCE, None, |cx| {
         let newgroup = check::out("newgroup", newgroup)?;
 
         imp::group::group_difference(cx, group1, group2, newgroup)
@@ -376,7 +378,7 @@ pub unsafe extern "C" fn PMPI_Group_difference(group1: usize, group2: usize, new
 /// `MPI_Group_excl`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_excl(group: usize, n: c_int, ranks: *const c_int, newgroup: *mut usize) -> c_int {
-    entry::running(functions::MPI_GROUP_EXCL, 0, |cx| {
+    entry::running(functions::MPI_GROUP_EXCL, None, |cx| {
         let n = check::length("n", n)?;
         let newgroup = check::out("newgroup", newgroup)?;
 
@@ -387,7 +389,7 @@ pub unsafe extern "C" fn PMPI_Group_excl(group: usize, n: c_int, ranks: *const c
 /// `MPI_Group_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_free(group: *mut usize) -> c_int {
-    entry::running(functions::MPI_GROUP_FREE, 0, |cx| {
+    entry::running(functions::MPI_GROUP_FREE, None, |cx| {
         let group = check::out("group", group)?;
 
         imp::group::group_free(cx, group)
@@ -397,7 +399,7 @@ pub unsafe extern "C" fn PMPI_Group_free(group: *mut usize) -> c_int {
 /// `MPI_Group_incl`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_incl(group: usize, n: c_int, ranks: *const c_int, newgroup: *mut usize) -> c_int {
-    entry::running(functions::MPI_GROUP_INCL, 0, |cx| {
+    entry::running(functions::MPI_GROUP_INCL, None, |cx| {
         let n = check::length("n", n)?;
         let newgroup = check::out("newgroup", newgroup)?;
 
@@ -408,7 +410,7 @@ pub unsafe extern "C" fn PMPI_Group_incl(group: usize, n: c_int, ranks: *const c
 /// `MPI_Group_intersection`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_intersection(group1: usize, group2: usize, newgroup: *mut usize) -> c_int {
-    entry::running(functions::MPI_GROUP_INTERSECTION, 0, |cx| {
+    entry::running(functions::MPI_GROUP_INTERSECTION, None, |cx| {
         let newgroup = check::out("newgroup", newgroup)?;
 
         imp::group::group_intersection(cx, group1, group2, newgroup)
@@ -423,7 +425,7 @@ pub unsafe extern "C" fn PMPI_Group_range_excl(
     ranges: *mut c_int,
     newgroup: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_GROUP_RANGE_EXCL, 0, |cx| {
+    entry::running(functions::MPI_GROUP_RANGE_EXCL, None, |cx| {
         let n = check::length("n", n)?;
         let newgroup = check::out("newgroup", newgroup)?;
 
@@ -439,7 +441,7 @@ pub unsafe extern "C" fn PMPI_Group_range_incl(
     ranges: *mut c_int,
     newgroup: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_GROUP_RANGE_INCL, 0, |cx| {
+    entry::running(functions::MPI_GROUP_RANGE_INCL, None, |cx| {
         let n = check::length("n", n)?;
         let newgroup = check::out("newgroup", newgroup)?;
 
@@ -450,7 +452,7 @@ pub unsafe extern "C" fn PMPI_Group_range_incl(
 /// `MPI_Group_rank`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_rank(group: usize, rank: *mut c_int) -> c_int {
-    entry::running(functions::MPI_GROUP_RANK, 0, |cx| {
+    entry::running(functions::MPI_GROUP_RANK, None, |cx| {
         let rank = check::out("rank", rank)?;
 
         imp::group::group_rank(cx, group, rank)
@@ -460,7 +462,7 @@ pub unsafe extern "C" fn PMPI_Group_rank(group: usize, rank: *mut c_int) -> c_in
 /// `MPI_Group_size`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_size(group: usize, size: *mut c_int) -> c_int {
-    entry::running(functions::MPI_GROUP_SIZE, 0, |cx| {
+    entry::running(functions::MPI_GROUP_SIZE, None, |cx| {
         let size = check::out("size", size)?;
 
         imp::group::group_size(cx, group, size)
@@ -476,7 +478,7 @@ pub unsafe extern "C" fn PMPI_Group_translate_ranks(
     group2: usize,
     ranks2: *mut c_int,
 ) -> c_int {
-    entry::running(functions::MPI_GROUP_TRANSLATE_RANKS, 0, |cx| {
+    entry::running(functions::MPI_GROUP_TRANSLATE_RANKS, None, |cx| {
         let n = check::length("n", n)?;
 
         imp::group::group_translate_ranks(cx, group1, n, ranks1, group2, ranks2)
@@ -486,7 +488,7 @@ pub unsafe extern "C" fn PMPI_Group_translate_ranks(
 /// `MPI_Group_union`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_union(group1: usize, group2: usize, newgroup: *mut usize) -> c_int {
-    entry::running(functions::MPI_GROUP_UNION, 0, |cx| {
+    entry::running(functions::MPI_GROUP_UNION, None, |cx| {
         let newgroup = check::out("newgroup", newgroup)?;
 
         imp::group::group_union(cx, group1, group2, newgroup)
@@ -501,7 +503,7 @@ pub unsafe extern "C" fn PMPI_Keyval_create(
     keyval: *mut c_int,
     extra_state: *mut c_void,
 ) -> c_int {
-    entry::running(functions::MPI_KEYVAL_CREATE, 0, |cx| {
+    entry::running(functions::MPI_KEYVAL_CREATE, None, |cx| {
         let keyval = check::out("keyval", keyval)?;
 
         imp::attribute::comm_create_keyval(cx, copy_fn, delete_fn, keyval, extra_state)
@@ -511,7 +513,7 @@ pub unsafe extern "C" fn PMPI_Keyval_create(
 /// `MPI_Keyval_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Keyval_free(keyval: *mut c_int) -> c_int {
-    entry::running(functions::MPI_KEYVAL_FREE, 0, |cx| {
+    entry::running(functions::MPI_KEYVAL_FREE, None, |cx| {
         let keyval = check::out("keyval", keyval)?;
 
         imp::attribute::comm_free_keyval(cx, keyval)
@@ -526,7 +528,7 @@ pub unsafe extern "C" fn PMPI_Type_create_keyval(
     type_keyval: *mut c_int,
     extra_state: *mut c_void,
 ) -> c_int {
-    entry::running(functions::MPI_TYPE_CREATE_KEYVAL, 0, |cx| {
+    entry::running(functions::MPI_TYPE_CREATE_KEYVAL, None, |cx| {
         let type_keyval = check::out("type_keyval", type_keyval)?;
 
         imp::attribute::type_create_keyval(cx, type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state)
@@ -536,7 +538,7 @@ pub unsafe extern "C" fn PMPI_Type_create_keyval(
 /// `MPI_Type_delete_attr`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_delete_attr(datatype: usize, type_keyval: c_int) -> c_int {
-    entry::running(functions::MPI_TYPE_DELETE_ATTR, 0, |cx| {
+    entry::running(functions::MPI_TYPE_DELETE_ATTR, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
 
         imp::attribute::type_delete_attr(cx, datatype, type_keyval)
@@ -546,7 +548,7 @@ pub unsafe extern "C" fn PMPI_Type_delete_attr(datatype: usize, type_keyval: c_i
 /// `MPI_Type_free_keyval`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_free_keyval(type_keyval: *mut c_int) -> c_int {
-    entry::running(functions::MPI_TYPE_FREE_KEYVAL, 0, |cx| {
+    entry::running(functions::MPI_TYPE_FREE_KEYVAL, None, |cx| {
         let type_keyval = check::out("type_keyval", type_keyval)?;
 
         imp::attribute::type_free_keyval(cx, type_keyval)
@@ -561,7 +563,7 @@ pub unsafe extern "C" fn PMPI_Type_get_attr(
     attribute_val: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    entry::running(functions::MPI_TYPE_GET_ATTR, 0, |cx| {
+    entry::running(functions::MPI_TYPE_GET_ATTR, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
         let attribute_val = check::pointer("attribute_val", attribute_val)?;
         let flag = check::out("flag", flag)?;
@@ -573,7 +575,7 @@ pub unsafe extern "C" fn PMPI_Type_get_attr(
 /// `MPI_Type_get_name`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_get_name(datatype: usize, type_name: *mut c_char, resultlen: *mut c_int) -> c_int {
-    entry::running(functions::MPI_TYPE_GET_NAME, 0, |cx| {
+    entry::running(functions::MPI_TYPE_GET_NAME, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
         let type_name = check::pointer("type_name", type_name)?;
         let resultlen = check::out("resultlen", resultlen)?;
@@ -585,7 +587,7 @@ pub unsafe extern "C" fn PMPI_Type_get_name(datatype: usize, type_name: *mut c_c
 /// `MPI_Type_set_attr`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_set_attr(datatype: usize, type_keyval: c_int, attribute_val: *mut c_void) -> c_int {
-    entry::running(functions::MPI_TYPE_SET_ATTR, 0, |cx| {
+    entry::running(functions::MPI_TYPE_SET_ATTR, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
 
         imp::attribute::type_set_attr(cx, datatype, type_keyval, attribute_val)
@@ -595,7 +597,7 @@ pub unsafe extern "C" fn PMPI_Type_set_attr(datatype: usize, type_keyval: c_int,
 /// `MPI_Type_set_name`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_set_name(datatype: usize, type_name: *const c_char) -> c_int {
-    entry::running(functions::MPI_TYPE_SET_NAME, 0, |cx| {
+    entry::running(functions::MPI_TYPE_SET_NAME, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
         let type_name = check::text("type_name", type_name)?;
 

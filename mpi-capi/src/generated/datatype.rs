@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -25,7 +27,7 @@ pub unsafe extern "C" fn PMPI_Aint_diff(addr1: isize, addr2: isize) -> isize {
 /// `MPI_Get_address`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_address(location: *const c_void, address: *mut isize) -> c_int {
-    entry::running(functions::MPI_GET_ADDRESS, 0, |cx| {
+    entry::running(functions::MPI_GET_ADDRESS, None, |cx| {
         let address = check::out("address", address)?;
 
         imp::datatype::get_address(cx, location, address)
@@ -35,7 +37,7 @@ pub unsafe extern "C" fn PMPI_Get_address(location: *const c_void, address: *mut
 /// `MPI_Get_elements`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_elements(status: *const Status, datatype: usize, count: *mut c_int) -> c_int {
-    entry::running(functions::MPI_GET_ELEMENTS, 0, |cx| {
+    entry::running(functions::MPI_GET_ELEMENTS, None, |cx| {
         let status = check::status("status", status)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count_out("count", count)?;
@@ -47,7 +49,7 @@ pub unsafe extern "C" fn PMPI_Get_elements(status: *const Status, datatype: usiz
 /// `MPI_Get_elements_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_elements_c(status: *const Status, datatype: usize, count: *mut i64) -> c_int {
-    entry::running(functions::MPI_GET_ELEMENTS_C, 0, |cx| {
+    entry::running(functions::MPI_GET_ELEMENTS_C, None, |cx| {
         let status = check::status("status", status)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count_out("count", count)?;
@@ -59,7 +61,7 @@ pub unsafe extern "C" fn PMPI_Get_elements_c(status: *const Status, datatype: us
 /// `MPI_Get_elements_x`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_elements_x(status: *const Status, datatype: usize, count: *mut i64) -> c_int {
-    entry::running(functions::MPI_GET_ELEMENTS_X, 0, |cx| {
+    entry::running(functions::MPI_GET_ELEMENTS_X, None, |cx| {
         let status = check::status("status", status)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::out("count", count)?;
@@ -71,7 +73,7 @@ pub unsafe extern "C" fn PMPI_Get_elements_x(status: *const Status, datatype: us
 /// `MPI_Type_dup`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_dup(oldtype: usize, newtype: *mut usize) -> c_int {
-    entry::running(functions::MPI_TYPE_DUP, 0, |cx| {
+    entry::running(functions::MPI_TYPE_DUP, None, |cx| {
         let oldtype = cx.datatype("oldtype", oldtype)?;
         let newtype = check::out("newtype", newtype)?;
 
@@ -82,7 +84,7 @@ pub unsafe extern "C" fn PMPI_Type_dup(oldtype: usize, newtype: *mut usize) -> c
 /// `MPI_Type_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_free(datatype: *mut usize) -> c_int {
-    entry::running(functions::MPI_TYPE_FREE, 0, |cx| {
+    entry::running(functions::MPI_TYPE_FREE, None, |cx| {
         let datatype = check::out("datatype", datatype)?;
 
         imp::datatype::type_free(cx, datatype)
@@ -92,7 +94,7 @@ pub unsafe extern "C" fn PMPI_Type_free(datatype: *mut usize) -> c_int {
 /// `MPI_Type_get_extent`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_get_extent(datatype: usize, lb: *mut isize, extent: *mut isize) -> c_int {
-    entry::running(functions::MPI_TYPE_GET_EXTENT, 0, |cx| {
+    entry::running(functions::MPI_TYPE_GET_EXTENT, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
         let lb = check::count_out("lb", lb)?;
         let extent = check::count_out("extent", extent)?;
@@ -104,7 +106,7 @@ pub unsafe extern "C" fn PMPI_Type_get_extent(datatype: usize, lb: *mut isize, e
 /// `MPI_Type_get_extent_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_get_extent_c(datatype: usize, lb: *mut i64, extent: *mut i64) -> c_int {
-    entry::running(functions::MPI_TYPE_GET_EXTENT_C, 0, |cx| {
+    entry::running(functions::MPI_TYPE_GET_EXTENT_C, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
         let lb = check::count_out("lb", lb)?;
         let extent = check::count_out("extent", extent)?;
@@ -116,7 +118,7 @@ pub unsafe extern "C" fn PMPI_Type_get_extent_c(datatype: usize, lb: *mut i64, e
 /// `MPI_Type_get_extent_x`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_get_extent_x(datatype: usize, lb: *mut i64, extent: *mut i64) -> c_int {
-    entry::running(functions::MPI_TYPE_GET_EXTENT_X, 0, |cx| {
+    entry::running(functions::MPI_TYPE_GET_EXTENT_X, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
         let lb = check::out("lb", lb)?;
         let extent = check::out("extent", extent)?;
@@ -128,7 +130,7 @@ pub unsafe extern "C" fn PMPI_Type_get_extent_x(datatype: usize, lb: *mut i64, e
 /// `MPI_Type_size`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_size(datatype: usize, size: *mut c_int) -> c_int {
-    entry::running(functions::MPI_TYPE_SIZE, 0, |cx| {
+    entry::running(functions::MPI_TYPE_SIZE, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
         let size = check::count_out("size", size)?;
 
@@ -139,7 +141,7 @@ pub unsafe extern "C" fn PMPI_Type_size(datatype: usize, size: *mut c_int) -> c_
 /// `MPI_Type_size_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_size_c(datatype: usize, size: *mut i64) -> c_int {
-    entry::running(functions::MPI_TYPE_SIZE_C, 0, |cx| {
+    entry::running(functions::MPI_TYPE_SIZE_C, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
         let size = check::count_out("size", size)?;
 
@@ -150,7 +152,7 @@ pub unsafe extern "C" fn PMPI_Type_size_c(datatype: usize, size: *mut i64) -> c_
 /// `MPI_Type_size_x`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_size_x(datatype: usize, size: *mut i64) -> c_int {
-    entry::running(functions::MPI_TYPE_SIZE_X, 0, |cx| {
+    entry::running(functions::MPI_TYPE_SIZE_X, None, |cx| {
         let datatype = cx.datatype("datatype", datatype)?;
         let size = check::out("size", size)?;
 

@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -13,7 +15,7 @@ use crate::{check, entry, imp};
 /// `MPI_Alloc_mem`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Alloc_mem(size: isize, info: usize, baseptr: *mut c_void) -> c_int {
-    entry::running(functions::MPI_ALLOC_MEM, 0, |cx| {
+    entry::running(functions::MPI_ALLOC_MEM, None, |cx| {
         let baseptr = check::pointer("baseptr", baseptr)?;
 
         imp::memory::alloc_mem(cx, size, info, baseptr)
@@ -23,13 +25,13 @@ pub unsafe extern "C" fn PMPI_Alloc_mem(size: isize, info: usize, baseptr: *mut 
 /// `MPI_Free_mem`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Free_mem(base: *mut c_void) -> c_int {
-    entry::running(functions::MPI_FREE_MEM, 0, |cx| imp::memory::free_mem(cx, base))
+    entry::running(functions::MPI_FREE_MEM, None, |cx| imp::memory::free_mem(cx, base))
 }
 
 /// `MPI_Get_hw_resource_info`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_hw_resource_info(hw_info: *mut usize) -> c_int {
-    entry::running(functions::MPI_GET_HW_RESOURCE_INFO, 0, |cx| {
+    entry::running(functions::MPI_GET_HW_RESOURCE_INFO, None, |cx| {
         let hw_info = check::out("hw_info", hw_info)?;
 
         imp::memory::get_hw_resource_info(cx, hw_info)
@@ -39,7 +41,7 @@ pub unsafe extern "C" fn PMPI_Get_hw_resource_info(hw_info: *mut usize) -> c_int
 /// `MPI_Get_library_version`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_library_version(version: *mut c_char, resultlen: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_GET_LIBRARY_VERSION, || {
+    entry::anytime(functions::MPI_GET_LIBRARY_VERSION, None, || {
         let version = check::pointer("version", version)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
@@ -50,7 +52,7 @@ pub unsafe extern "C" fn PMPI_Get_library_version(version: *mut c_char, resultle
 /// `MPI_Get_processor_name`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> c_int {
-    entry::running(functions::MPI_GET_PROCESSOR_NAME, 0, |cx| {
+    entry::running(functions::MPI_GET_PROCESSOR_NAME, None, |cx| {
         let name = check::pointer("name", name)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
@@ -61,7 +63,7 @@ pub unsafe extern "C" fn PMPI_Get_processor_name(name: *mut c_char, resultlen: *
 /// `MPI_Get_version`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_version(version: *mut c_int, subversion: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_GET_VERSION, || {
+    entry::anytime(functions::MPI_GET_VERSION, None, || {
         let version = check::out("version", version)?;
         let subversion = check::out("subversion", subversion)?;
 

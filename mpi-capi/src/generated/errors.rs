@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -13,7 +15,7 @@ use crate::{check, entry, imp};
 /// `MPI_Add_error_class`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Add_error_class(errorclass: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_ADD_ERROR_CLASS, || {
+    entry::anytime(functions::MPI_ADD_ERROR_CLASS, None, || {
         let errorclass = check::out("errorclass", errorclass)?;
 
         imp::error_codes::add_error_class(errorclass)
@@ -23,7 +25,7 @@ pub unsafe extern "C" fn PMPI_Add_error_class(errorclass: *mut c_int) -> c_int {
 /// `MPI_Add_error_code`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Add_error_code(errorclass: c_int, errorcode: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_ADD_ERROR_CODE, || {
+    entry::anytime(functions::MPI_ADD_ERROR_CODE, None, || {
         let errorcode = check::out("errorcode", errorcode)?;
 
         imp::error_codes::add_error_code(errorclass, errorcode)
@@ -33,7 +35,7 @@ pub unsafe extern "C" fn PMPI_Add_error_code(errorclass: c_int, errorcode: *mut 
 /// `MPI_Add_error_string`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Add_error_string(errorcode: c_int, string: *const c_char) -> c_int {
-    entry::anytime(functions::MPI_ADD_ERROR_STRING, || {
+    entry::anytime(functions::MPI_ADD_ERROR_STRING, None, || {
         let string = check::text("string", string)?;
 
         imp::error_codes::add_error_string(errorcode, string)
@@ -43,7 +45,7 @@ pub unsafe extern "C" fn PMPI_Add_error_string(errorcode: c_int, string: *const 
 /// `MPI_Comm_call_errhandler`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_call_errhandler(comm: usize, errorcode: c_int) -> c_int {
-    entry::running(functions::MPI_COMM_CALL_ERRHANDLER, comm, |cx| {
+    entry::running(functions::MPI_COMM_CALL_ERRHANDLER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -54,7 +56,7 @@ pub unsafe extern "C" fn PMPI_Comm_call_errhandler(comm: usize, errorcode: c_int
 /// `MPI_Comm_create_errhandler`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_create_errhandler(comm_errhandler_fn: usize, errhandler: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_CREATE_ERRHANDLER, 0, |cx| {
+    entry::running(functions::MPI_COMM_CREATE_ERRHANDLER, None, |cx| {
         let comm_errhandler_fn = check::callback("comm_errhandler_fn", comm_errhandler_fn)?;
         let errhandler = check::out("errhandler", errhandler)?;
 
@@ -65,7 +67,7 @@ pub unsafe extern "C" fn PMPI_Comm_create_errhandler(comm_errhandler_fn: usize, 
 /// `MPI_Comm_get_errhandler`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_get_errhandler(comm: usize, errhandler: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_GET_ERRHANDLER, comm, |cx| {
+    entry::running(functions::MPI_COMM_GET_ERRHANDLER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let errhandler = check::out("errhandler", errhandler)?;
@@ -77,7 +79,7 @@ pub unsafe extern "C" fn PMPI_Comm_get_errhandler(comm: usize, errhandler: *mut 
 /// `MPI_Comm_set_errhandler`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_set_errhandler(comm: usize, errhandler: usize) -> c_int {
-    entry::running(functions::MPI_COMM_SET_ERRHANDLER, comm, |cx| {
+    entry::running(functions::MPI_COMM_SET_ERRHANDLER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -88,7 +90,7 @@ pub unsafe extern "C" fn PMPI_Comm_set_errhandler(comm: usize, errhandler: usize
 /// `MPI_Errhandler_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Errhandler_free(errhandler: *mut usize) -> c_int {
-    entry::anytime(functions::MPI_ERRHANDLER_FREE, || {
+    entry::anytime(functions::MPI_ERRHANDLER_FREE, None, || {
         let errhandler = check::out("errhandler", errhandler)?;
 
         imp::errhandler::errhandler_free(errhandler)
@@ -98,7 +100,7 @@ pub unsafe extern "C" fn PMPI_Errhandler_free(errhandler: *mut usize) -> c_int {
 /// `MPI_Error_class`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_ERROR_CLASS, || {
+    entry::anytime(functions::MPI_ERROR_CLASS, None, || {
         let errorclass = check::out("errorclass", errorclass)?;
 
         imp::errhandler::error_class(errorcode, errorclass)
@@ -108,7 +110,7 @@ pub unsafe extern "C" fn PMPI_Error_class(errorcode: c_int, errorclass: *mut c_i
 /// `MPI_Error_string`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Error_string(errorcode: c_int, string: *mut c_char, resultlen: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_ERROR_STRING, || {
+    entry::anytime(functions::MPI_ERROR_STRING, None, || {
         let string = check::pointer("string", string)?;
         let resultlen = check::out("resultlen", resultlen)?;
 
@@ -116,20 +118,131 @@ pub unsafe extern "C" fn PMPI_Error_string(errorcode: c_int, string: *mut c_char
     })
 }
 
+/// `MPI_File_call_errhandler`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_call_errhandler(fh: usize, errorcode: c_int) -> c_int {
+    entry::running(functions::MPI_FILE_CALL_ERRHANDLER, Some(Object::file(fh)), |cx| {
+        imp::errhandler::file_call_errhandler(cx, fh, errorcode)
+    })
+}
+
+/// `MPI_File_create_errhandler`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_create_errhandler(file_errhandler_fn: usize, errhandler: *mut usize) -> c_int {
+    entry::running(functions::MPI_FILE_CREATE_ERRHANDLER, None, |cx| {
+        let file_errhandler_fn = check::callback("file_errhandler_fn", file_errhandler_fn)?;
+        let errhandler = check::out("errhandler", errhandler)?;
+
+        imp::errhandler::file_create_errhandler(cx, file_errhandler_fn, errhandler)
+    })
+}
+
+/// `MPI_File_get_errhandler`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_get_errhandler(file: usize, errhandler: *mut usize) -> c_int {
+    entry::running(functions::MPI_FILE_GET_ERRHANDLER, Some(Object::file(file)), |cx| {
+        let errhandler = check::out("errhandler", errhandler)?;
+
+        imp::errhandler::file_get_errhandler(cx, file, errhandler)
+    })
+}
+
+/// `MPI_File_set_errhandler`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_set_errhandler(file: usize, errhandler: usize) -> c_int {
+    entry::running(functions::MPI_FILE_SET_ERRHANDLER, Some(Object::file(file)), |cx| {
+        imp::errhandler::file_set_errhandler(cx, file, errhandler)
+    })
+}
+
 /// `MPI_Remove_error_class`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Remove_error_class(errorclass: c_int) -> c_int {
-    entry::anytime(functions::MPI_REMOVE_ERROR_CLASS, || imp::error_codes::remove_error_class(errorclass))
+    entry::anytime(functions::MPI_REMOVE_ERROR_CLASS, None, || imp::error_codes::remove_error_class(errorclass))
 }
 
 /// `MPI_Remove_error_code`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Remove_error_code(errorcode: c_int) -> c_int {
-    entry::anytime(functions::MPI_REMOVE_ERROR_CODE, || imp::error_codes::remove_error_code(errorcode))
+    entry::anytime(functions::MPI_REMOVE_ERROR_CODE, None, || imp::error_codes::remove_error_code(errorcode))
 }
 
 /// `MPI_Remove_error_string`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Remove_error_string(errorcode: c_int) -> c_int {
-    entry::anytime(functions::MPI_REMOVE_ERROR_STRING, || imp::error_codes::remove_error_string(errorcode))
+    entry::anytime(functions::MPI_REMOVE_ERROR_STRING, None, || imp::error_codes::remove_error_string(errorcode))
+}
+
+/// `MPI_Session_call_errhandler`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_call_errhandler(session: usize, errorcode: c_int) -> c_int {
+    entry::anytime(functions::MPI_SESSION_CALL_ERRHANDLER, Some(Object::session(session)), || {
+        imp::errhandler::session_call_errhandler(session, errorcode)
+    })
+}
+
+/// `MPI_Session_create_errhandler`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_create_errhandler(session_errhandler_fn: usize, errhandler: *mut usize) -> c_int {
+    entry::anytime(functions::MPI_SESSION_CREATE_ERRHANDLER, None, || {
+        let session_errhandler_fn = check::callback("session_errhandler_fn", session_errhandler_fn)?;
+        let errhandler = check::out("errhandler", errhandler)?;
+
+        imp::errhandler::session_create_errhandler(session_errhandler_fn, errhandler)
+    })
+}
+
+/// `MPI_Session_get_errhandler`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_get_errhandler(session: usize, errhandler: *mut usize) -> c_int {
+    entry::running(functions::MPI_SESSION_GET_ERRHANDLER, Some(Object::session(session)), |cx| {
+        let errhandler = check::out("errhandler", errhandler)?;
+
+        imp::errhandler::session_get_errhandler(cx, session, errhandler)
+    })
+}
+
+/// `MPI_Session_set_errhandler`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_set_errhandler(session: usize, errhandler: usize) -> c_int {
+    entry::running(functions::MPI_SESSION_SET_ERRHANDLER, Some(Object::session(session)), |cx| {
+        imp::errhandler::session_set_errhandler(cx, session, errhandler)
+    })
+}
+
+/// `MPI_Win_call_errhandler`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_call_errhandler(win: usize, errorcode: c_int) -> c_int {
+    entry::running(functions::MPI_WIN_CALL_ERRHANDLER, Some(Object::win(win)), |cx| {
+        imp::errhandler::win_call_errhandler(cx, win, errorcode)
+    })
+}
+
+/// `MPI_Win_create_errhandler`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_create_errhandler(win_errhandler_fn: usize, errhandler: *mut usize) -> c_int {
+    entry::running(functions::MPI_WIN_CREATE_ERRHANDLER, None, |cx| {
+        let win_errhandler_fn = check::callback("win_errhandler_fn", win_errhandler_fn)?;
+        let errhandler = check::out("errhandler", errhandler)?;
+
+        imp::errhandler::win_create_errhandler(cx, win_errhandler_fn, errhandler)
+    })
+}
+
+/// `MPI_Win_get_errhandler`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_get_errhandler(win: usize, errhandler: *mut usize) -> c_int {
+    entry::running(functions::MPI_WIN_GET_ERRHANDLER, Some(Object::win(win)), |cx| {
+        let errhandler = check::out("errhandler", errhandler)?;
+
+        imp::errhandler::win_get_errhandler(cx, win, errhandler)
+    })
+}
+
+/// `MPI_Win_set_errhandler`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_set_errhandler(win: usize, errhandler: usize) -> c_int {
+    entry::running(functions::MPI_WIN_SET_ERRHANDLER, Some(Object::win(win)), |cx| {
+        imp::errhandler::win_set_errhandler(cx, win, errhandler)
+    })
 }

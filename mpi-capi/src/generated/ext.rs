@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -13,7 +15,7 @@ use crate::{check, entry, imp};
 /// `MPI_Status_set_cancelled`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_set_cancelled(status: *mut Status, flag: c_int) -> c_int {
-    entry::running(functions::MPI_STATUS_SET_CANCELLED, 0, |cx| {
+    entry::running(functions::MPI_STATUS_SET_CANCELLED, None, |cx| {
         let status = check::status_out("status", status)?;
         let flag = check::logical("flag", flag)?;
 
@@ -24,7 +26,7 @@ pub unsafe extern "C" fn PMPI_Status_set_cancelled(status: *mut Status, flag: c_
 /// `MPI_Status_set_elements`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_set_elements(status: *mut Status, datatype: usize, count: c_int) -> c_int {
-    entry::running(functions::MPI_STATUS_SET_ELEMENTS, 0, |cx| {
+    entry::running(functions::MPI_STATUS_SET_ELEMENTS, None, |cx| {
         let status = check::status_out("status", status)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count("count", count as i64)?;
@@ -36,7 +38,7 @@ pub unsafe extern "C" fn PMPI_Status_set_elements(status: *mut Status, datatype:
 /// `MPI_Status_set_elements_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_set_elements_c(status: *mut Status, datatype: usize, count: i64) -> c_int {
-    entry::running(functions::MPI_STATUS_SET_ELEMENTS_C, 0, |cx| {
+    entry::running(functions::MPI_STATUS_SET_ELEMENTS_C, None, |cx| {
         let status = check::status_out("status", status)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count("count", count as i64)?;
@@ -48,7 +50,7 @@ pub unsafe extern "C" fn PMPI_Status_set_elements_c(status: *mut Status, datatyp
 /// `MPI_Status_set_elements_x`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_set_elements_x(status: *mut Status, datatype: usize, count: i64) -> c_int {
-    entry::running(functions::MPI_STATUS_SET_ELEMENTS_X, 0, |cx| {
+    entry::running(functions::MPI_STATUS_SET_ELEMENTS_X, None, |cx| {
         let status = check::status_out("status", status)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count("count", count)?;
@@ -60,7 +62,7 @@ pub unsafe extern "C" fn PMPI_Status_set_elements_x(status: *mut Status, datatyp
 /// `MPI_Status_set_error`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_set_error(status: *mut Status, error: c_int) -> c_int {
-    entry::running(functions::MPI_STATUS_SET_ERROR, 0, |cx| {
+    entry::running(functions::MPI_STATUS_SET_ERROR, None, |cx| {
         let status = check::status_out("status", status)?;
 
         imp::status::status_set_error(cx, status, error)
@@ -70,7 +72,7 @@ pub unsafe extern "C" fn PMPI_Status_set_error(status: *mut Status, error: c_int
 /// `MPI_Status_set_source`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_set_source(status: *mut Status, source: c_int) -> c_int {
-    entry::running(functions::MPI_STATUS_SET_SOURCE, 0, |cx| {
+    entry::running(functions::MPI_STATUS_SET_SOURCE, None, |cx| {
         let status = check::status_out("status", status)?;
 
         imp::status::status_set_source(cx, status, source)
@@ -80,7 +82,7 @@ pub unsafe extern "C" fn PMPI_Status_set_source(status: *mut Status, source: c_i
 /// `MPI_Status_set_tag`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_set_tag(status: *mut Status, tag: c_int) -> c_int {
-    entry::running(functions::MPI_STATUS_SET_TAG, 0, |cx| {
+    entry::running(functions::MPI_STATUS_SET_TAG, None, |cx| {
         let status = check::status_out("status", status)?;
 
         imp::status::status_set_tag(cx, status, tag)

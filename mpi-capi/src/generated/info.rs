@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -13,7 +15,7 @@ use crate::{check, entry, imp};
 /// `MPI_Info_create`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Info_create(info: *mut usize) -> c_int {
-    entry::anytime(functions::MPI_INFO_CREATE, || {
+    entry::anytime(functions::MPI_INFO_CREATE, None, || {
         let info = check::out("info", info)?;
 
         imp::info::info_create(info)
@@ -23,7 +25,7 @@ pub unsafe extern "C" fn PMPI_Info_create(info: *mut usize) -> c_int {
 /// `MPI_Info_create_env`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Info_create_env(argc: c_int, argv: *mut *mut c_char, info: *mut usize) -> c_int {
-    entry::anytime(functions::MPI_INFO_CREATE_ENV, || {
+    entry::anytime(functions::MPI_INFO_CREATE_ENV, None, || {
         let info = check::out("info", info)?;
 
         imp::info::info_create_env(argc, argv, info)
@@ -33,7 +35,7 @@ pub unsafe extern "C" fn PMPI_Info_create_env(argc: c_int, argv: *mut *mut c_cha
 /// `MPI_Info_delete`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Info_delete(info: usize, key: *const c_char) -> c_int {
-    entry::anytime(functions::MPI_INFO_DELETE, || {
+    entry::anytime(functions::MPI_INFO_DELETE, None, || {
         let key = check::text("key", key)?;
 
         imp::info::info_delete(info, key)
@@ -43,7 +45,7 @@ pub unsafe extern "C" fn PMPI_Info_delete(info: usize, key: *const c_char) -> c_
 /// `MPI_Info_dup`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Info_dup(info: usize, newinfo: *mut usize) -> c_int {
-    entry::anytime(functions::MPI_INFO_DUP, || {
+    entry::anytime(functions::MPI_INFO_DUP, None, || {
         let newinfo = check::out("newinfo", newinfo)?;
 
         imp::info::info_dup(info, newinfo)
@@ -53,7 +55,7 @@ pub unsafe extern "C" fn PMPI_Info_dup(info: usize, newinfo: *mut usize) -> c_in
 /// `MPI_Info_free`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Info_free(info: *mut usize) -> c_int {
-    entry::anytime(functions::MPI_INFO_FREE, || {
+    entry::anytime(functions::MPI_INFO_FREE, None, || {
         let info = check::out("info", info)?;
 
         imp::info::info_free(info)
@@ -69,7 +71,7 @@ pub unsafe extern "C" fn PMPI_Info_get(
     value: *mut c_char,
     flag: *mut c_int,
 ) -> c_int {
-    entry::anytime(functions::MPI_INFO_GET, || {
+    entry::anytime(functions::MPI_INFO_GET, None, || {
         let key = check::text("key", key)?;
         let value = check::pointer("value", value)?;
         let flag = check::out("flag", flag)?;
@@ -81,7 +83,7 @@ pub unsafe extern "C" fn PMPI_Info_get(
 /// `MPI_Info_get_nkeys`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Info_get_nkeys(info: usize, nkeys: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_INFO_GET_NKEYS, || {
+    entry::anytime(functions::MPI_INFO_GET_NKEYS, None, || {
         let nkeys = check::out("nkeys", nkeys)?;
 
         imp::info::info_get_nkeys(info, nkeys)
@@ -91,7 +93,7 @@ pub unsafe extern "C" fn PMPI_Info_get_nkeys(info: usize, nkeys: *mut c_int) -> 
 /// `MPI_Info_get_nthkey`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Info_get_nthkey(info: usize, n: c_int, key: *mut c_char) -> c_int {
-    entry::anytime(functions::MPI_INFO_GET_NTHKEY, || {
+    entry::anytime(functions::MPI_INFO_GET_NTHKEY, None, || {
         let key = check::pointer("key", key)?;
 
         imp::info::info_get_nthkey(info, n, key)
@@ -107,7 +109,7 @@ pub unsafe extern "C" fn PMPI_Info_get_string(
     value: *mut c_char,
     flag: *mut c_int,
 ) -> c_int {
-    entry::anytime(functions::MPI_INFO_GET_STRING, || {
+    entry::anytime(functions::MPI_INFO_GET_STRING, None, || {
         let key = check::text("key", key)?;
         let buflen = check::out("buflen", buflen)?;
         let flag = check::out("flag", flag)?;
@@ -124,7 +126,7 @@ pub unsafe extern "C" fn PMPI_Info_get_valuelen(
     valuelen: *mut c_int,
     flag: *mut c_int,
 ) -> c_int {
-    entry::anytime(functions::MPI_INFO_GET_VALUELEN, || {
+    entry::anytime(functions::MPI_INFO_GET_VALUELEN, None, || {
         let key = check::text("key", key)?;
         let valuelen = check::out("valuelen", valuelen)?;
         let flag = check::out("flag", flag)?;
@@ -136,7 +138,7 @@ pub unsafe extern "C" fn PMPI_Info_get_valuelen(
 /// `MPI_Info_set`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Info_set(info: usize, key: *const c_char, value: *const c_char) -> c_int {
-    entry::anytime(functions::MPI_INFO_SET, || {
+    entry::anytime(functions::MPI_INFO_SET, None, || {
         let key = check::text("key", key)?;
         let value = check::text("value", value)?;
 

@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -20,7 +22,7 @@ pub unsafe extern "C" fn PMPI_Bsend(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_BSEND, comm, |cx| {
+    entry::running(functions::MPI_BSEND, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -44,7 +46,7 @@ pub unsafe extern "C" fn PMPI_Bsend_c(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_BSEND_C, comm, |cx| {
+    entry::running(functions::MPI_BSEND_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -61,7 +63,7 @@ pub unsafe extern "C" fn PMPI_Bsend_c(
 /// `MPI_Buffer_attach`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) -> c_int {
-    entry::running(functions::MPI_BUFFER_ATTACH, 0, |cx| {
+    entry::running(functions::MPI_BUFFER_ATTACH, None, |cx| {
         let size = check::size("size", size as i64)?;
 
         imp::buffer::buffer_attach(cx, buffer, size)
@@ -71,7 +73,7 @@ pub unsafe extern "C" fn PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) ->
 /// `MPI_Buffer_attach_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Buffer_attach_c(buffer: *mut c_void, size: i64) -> c_int {
-    entry::running(functions::MPI_BUFFER_ATTACH_C, 0, |cx| {
+    entry::running(functions::MPI_BUFFER_ATTACH_C, None, |cx| {
         let size = check::size("size", size as i64)?;
 
         imp::buffer::buffer_attach(cx, buffer, size)
@@ -81,7 +83,7 @@ pub unsafe extern "C" fn PMPI_Buffer_attach_c(buffer: *mut c_void, size: i64) ->
 /// `MPI_Buffer_detach`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Buffer_detach(buffer_addr: *mut c_void, size: *mut c_int) -> c_int {
-    entry::running(functions::MPI_BUFFER_DETACH, 0, |cx| {
+    entry::running(functions::MPI_BUFFER_DETACH, None, |cx| {
         let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
         let size = check::count_out("size", size)?;
 
@@ -93,7 +95,7 @@ pub unsafe extern "C" fn PMPI_Buffer_detach(buffer_addr: *mut c_void, size: *mut
 /// `MPI_Buffer_detach_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: *mut i64) -> c_int {
-    entry::running(functions::MPI_BUFFER_DETACH_C, 0, |cx| {
+    entry::running(functions::MPI_BUFFER_DETACH_C, None, |cx| {
         let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
         let size = check::count_out("size", size)?;
 
@@ -105,7 +107,7 @@ pub unsafe extern "C" fn PMPI_Buffer_detach_c(buffer_addr: *mut c_void, size: *m
 /// `MPI_Buffer_flush`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Buffer_flush() -> c_int {
-    entry::running(functions::MPI_BUFFER_FLUSH, 0, |cx| {
+    entry::running(functions::MPI_BUFFER_FLUSH, None, |cx| {
         let record = cx.enter(functions::MPI_BUFFER_FLUSH, -1, 0, 0);
         record.end(imp::buffer::buffer_flush(cx))
     })
@@ -114,7 +116,7 @@ pub unsafe extern "C" fn PMPI_Buffer_flush() -> c_int {
 /// `MPI_Cancel`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Cancel(request: *mut usize) -> c_int {
-    entry::running(functions::MPI_CANCEL, 0, |cx| {
+    entry::running(functions::MPI_CANCEL, None, |cx| {
         let request = check::out("request", request)?;
 
         cx.note(functions::MPI_CANCEL, -1, 0, 0);
@@ -125,7 +127,7 @@ pub unsafe extern "C" fn PMPI_Cancel(request: *mut usize) -> c_int {
 /// `MPI_Get_count`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_count(status: *const Status, datatype: usize, count: *mut c_int) -> c_int {
-    entry::running(functions::MPI_GET_COUNT, 0, |cx| {
+    entry::running(functions::MPI_GET_COUNT, None, |cx| {
         let status = check::status("status", status)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count_out("count", count)?;
@@ -137,7 +139,7 @@ pub unsafe extern "C" fn PMPI_Get_count(status: *const Status, datatype: usize, 
 /// `MPI_Get_count_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_count_c(status: *const Status, datatype: usize, count: *mut i64) -> c_int {
-    entry::running(functions::MPI_GET_COUNT_C, 0, |cx| {
+    entry::running(functions::MPI_GET_COUNT_C, None, |cx| {
         let status = check::status("status", status)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let count = check::count_out("count", count)?;
@@ -157,7 +159,7 @@ pub unsafe extern "C" fn PMPI_Ibsend(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_IBSEND, comm, |cx| {
+    entry::running(functions::MPI_IBSEND, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -183,7 +185,7 @@ pub unsafe extern "C" fn PMPI_Ibsend_c(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_IBSEND_C, comm, |cx| {
+    entry::running(functions::MPI_IBSEND_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -208,7 +210,7 @@ pub unsafe extern "C" fn PMPI_Improbe(
     message: *mut usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_IMPROBE, comm, |cx| {
+    entry::running(functions::MPI_IMPROBE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let source = cx.source("source", source)?;
@@ -231,7 +233,7 @@ pub unsafe extern "C" fn PMPI_Imrecv(
     message: *mut usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_IMRECV, 0, |cx| {
+    entry::running(functions::MPI_IMRECV, None, |cx| {
         let count = check::count("count", count as i64)?;
         let datatype = cx.lent_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
@@ -252,7 +254,7 @@ pub unsafe extern "C" fn PMPI_Imrecv_c(
     message: *mut usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_IMRECV_C, 0, |cx| {
+    entry::running(functions::MPI_IMRECV_C, None, |cx| {
         let count = check::count("count", count as i64)?;
         let datatype = cx.lent_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
@@ -273,7 +275,7 @@ pub unsafe extern "C" fn PMPI_Iprobe(
     flag: *mut c_int,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_IPROBE, comm, |cx| {
+    entry::running(functions::MPI_IPROBE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let source = cx.source("source", source)?;
@@ -297,7 +299,7 @@ pub unsafe extern "C" fn PMPI_Irecv(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_IRECV, comm, |cx| {
+    entry::running(functions::MPI_IRECV, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -323,7 +325,7 @@ pub unsafe extern "C" fn PMPI_Irecv_c(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_IRECV_C, comm, |cx| {
+    entry::running(functions::MPI_IRECV_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -349,7 +351,7 @@ pub unsafe extern "C" fn PMPI_Irsend(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_IRSEND, comm, |cx| {
+    entry::running(functions::MPI_IRSEND, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -375,7 +377,7 @@ pub unsafe extern "C" fn PMPI_Irsend_c(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_IRSEND_C, comm, |cx| {
+    entry::running(functions::MPI_IRSEND_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -401,7 +403,7 @@ pub unsafe extern "C" fn PMPI_Isend(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_ISEND, comm, |cx| {
+    entry::running(functions::MPI_ISEND, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -427,7 +429,7 @@ pub unsafe extern "C" fn PMPI_Isend_c(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_ISEND_C, comm, |cx| {
+    entry::running(functions::MPI_ISEND_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -453,7 +455,7 @@ pub unsafe extern "C" fn PMPI_Issend(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_ISSEND, comm, |cx| {
+    entry::running(functions::MPI_ISSEND, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -479,7 +481,7 @@ pub unsafe extern "C" fn PMPI_Issend_c(
     comm: usize,
     request: *mut usize,
 ) -> c_int {
-    entry::running(functions::MPI_ISSEND_C, comm, |cx| {
+    entry::running(functions::MPI_ISSEND_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -503,7 +505,7 @@ pub unsafe extern "C" fn PMPI_Mprobe(
     message: *mut usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_MPROBE, comm, |cx| {
+    entry::running(functions::MPI_MPROBE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let source = cx.source("source", source)?;
@@ -525,7 +527,7 @@ pub unsafe extern "C" fn PMPI_Mrecv(
     message: *mut usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_MRECV, 0, |cx| {
+    entry::running(functions::MPI_MRECV, None, |cx| {
         let count = check::count("count", count as i64)?;
         let datatype = cx.lent_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
@@ -546,7 +548,7 @@ pub unsafe extern "C" fn PMPI_Mrecv_c(
     message: *mut usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_MRECV_C, 0, |cx| {
+    entry::running(functions::MPI_MRECV_C, None, |cx| {
         let count = check::count("count", count as i64)?;
         let datatype = cx.lent_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
@@ -561,7 +563,7 @@ pub unsafe extern "C" fn PMPI_Mrecv_c(
 /// `MPI_Probe`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Probe(source: c_int, tag: c_int, comm: usize, status: *mut Status) -> c_int {
-    entry::running(functions::MPI_PROBE, comm, |cx| {
+    entry::running(functions::MPI_PROBE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let source = cx.source("source", source)?;
@@ -584,7 +586,7 @@ pub unsafe extern "C" fn PMPI_Recv(
     comm: usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_RECV, comm, |cx| {
+    entry::running(functions::MPI_RECV, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -610,7 +612,7 @@ pub unsafe extern "C" fn PMPI_Recv_c(
     comm: usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_RECV_C, comm, |cx| {
+    entry::running(functions::MPI_RECV_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -628,7 +630,7 @@ pub unsafe extern "C" fn PMPI_Recv_c(
 /// `MPI_Request_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Request_free(request: *mut usize) -> c_int {
-    entry::running(functions::MPI_REQUEST_FREE, 0, |cx| {
+    entry::running(functions::MPI_REQUEST_FREE, None, |cx| {
         let request = check::out("request", request)?;
 
         imp::request::request_free(cx, request)
@@ -638,7 +640,7 @@ pub unsafe extern "C" fn PMPI_Request_free(request: *mut usize) -> c_int {
 /// `MPI_Request_get_status`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Request_get_status(request: usize, flag: *mut c_int, status: *mut Status) -> c_int {
-    entry::running(functions::MPI_REQUEST_GET_STATUS, 0, |cx| {
+    entry::running(functions::MPI_REQUEST_GET_STATUS, None, |cx| {
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
@@ -656,7 +658,7 @@ pub unsafe extern "C" fn PMPI_Rsend(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_RSEND, comm, |cx| {
+    entry::running(functions::MPI_RSEND, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -680,7 +682,7 @@ pub unsafe extern "C" fn PMPI_Rsend_c(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_RSEND_C, comm, |cx| {
+    entry::running(functions::MPI_RSEND_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -704,7 +706,7 @@ pub unsafe extern "C" fn PMPI_Send(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_SEND, comm, |cx| {
+    entry::running(functions::MPI_SEND, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -728,7 +730,7 @@ pub unsafe extern "C" fn PMPI_Send_c(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_SEND_C, comm, |cx| {
+    entry::running(functions::MPI_SEND_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -758,7 +760,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv(
     comm: usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_SENDRECV, comm, |cx| {
+    entry::running(functions::MPI_SENDRECV, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let sendcount = check::count("sendcount", sendcount as i64)?;
@@ -794,7 +796,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv_c(
     comm: usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_SENDRECV_C, comm, |cx| {
+    entry::running(functions::MPI_SENDRECV_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let sendcount = check::count("sendcount", sendcount as i64)?;
@@ -827,7 +829,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace(
     comm: usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_SENDRECV_REPLACE, comm, |cx| {
+    entry::running(functions::MPI_SENDRECV_REPLACE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -857,7 +859,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace_c(
     comm: usize,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_SENDRECV_REPLACE_C, comm, |cx| {
+    entry::running(functions::MPI_SENDRECV_REPLACE_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -884,7 +886,7 @@ pub unsafe extern "C" fn PMPI_Ssend(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_SSEND, comm, |cx| {
+    entry::running(functions::MPI_SSEND, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -908,7 +910,7 @@ pub unsafe extern "C" fn PMPI_Ssend_c(
     tag: c_int,
     comm: usize,
 ) -> c_int {
-    entry::running(functions::MPI_SSEND_C, comm, |cx| {
+    entry::running(functions::MPI_SSEND_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
@@ -925,7 +927,7 @@ pub unsafe extern "C" fn PMPI_Ssend_c(
 /// `MPI_Status_get_error`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_get_error(status: *const Status, error: *mut c_int) -> c_int {
-    entry::running(functions::MPI_STATUS_GET_ERROR, 0, |cx| {
+    entry::running(functions::MPI_STATUS_GET_ERROR, None, |cx| {
         let status = check::status("status", status)?;
         let error = check::out("error", error)?;
 
@@ -936,7 +938,7 @@ pub unsafe extern "C" fn PMPI_Status_get_error(status: *const Status, error: *mu
 /// `MPI_Status_get_source`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_get_source(status: *const Status, source: *mut c_int) -> c_int {
-    entry::running(functions::MPI_STATUS_GET_SOURCE, 0, |cx| {
+    entry::running(functions::MPI_STATUS_GET_SOURCE, None, |cx| {
         let status = check::status("status", status)?;
         let source = check::out("source", source)?;
 
@@ -947,7 +949,7 @@ pub unsafe extern "C" fn PMPI_Status_get_source(status: *const Status, source: *
 /// `MPI_Status_get_tag`, since MPI-4.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_get_tag(status: *const Status, tag: *mut c_int) -> c_int {
-    entry::running(functions::MPI_STATUS_GET_TAG, 0, |cx| {
+    entry::running(functions::MPI_STATUS_GET_TAG, None, |cx| {
         let status = check::status("status", status)?;
         let tag = check::out("tag", tag)?;
 
@@ -958,7 +960,7 @@ pub unsafe extern "C" fn PMPI_Status_get_tag(status: *const Status, tag: *mut c_
 /// `MPI_Test`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Test(request: *mut usize, flag: *mut c_int, status: *mut Status) -> c_int {
-    entry::running(functions::MPI_TEST, 0, |cx| {
+    entry::running(functions::MPI_TEST, None, |cx| {
         let request = check::out("request", request)?;
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
@@ -971,7 +973,7 @@ pub unsafe extern "C" fn PMPI_Test(request: *mut usize, flag: *mut c_int, status
 /// `MPI_Test_cancelled`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Test_cancelled(status: *const Status, flag: *mut c_int) -> c_int {
-    entry::running(functions::MPI_TEST_CANCELLED, 0, |cx| {
+    entry::running(functions::MPI_TEST_CANCELLED, None, |cx| {
         let status = check::status("status", status)?;
         let flag = check::out("flag", flag)?;
 
@@ -987,7 +989,7 @@ pub unsafe extern "C" fn PMPI_Testall(
     flag: *mut c_int,
     array_of_statuses: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_TESTALL, 0, |cx| {
+    entry::running(functions::MPI_TESTALL, None, |cx| {
         let count = check::length("count", count)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
         let flag = check::out("flag", flag)?;
@@ -1006,7 +1008,7 @@ pub unsafe extern "C" fn PMPI_Testany(
     flag: *mut c_int,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_TESTANY, 0, |cx| {
+    entry::running(functions::MPI_TESTANY, None, |cx| {
         let count = check::length("count", count)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
         let indx = check::out("indx", indx)?;
@@ -1027,7 +1029,7 @@ pub unsafe extern "C" fn PMPI_Testsome(
     array_of_indices: *mut c_int,
     array_of_statuses: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_TESTSOME, 0, |cx| {
+    entry::running(functions::MPI_TESTSOME, None, |cx| {
         let incount = check::length("incount", incount)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, incount)?;
         let outcount = check::out("outcount", outcount)?;
@@ -1040,7 +1042,7 @@ pub unsafe extern "C" fn PMPI_Testsome(
 /// `MPI_Wait`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Wait(request: *mut usize, status: *mut Status) -> c_int {
-    entry::running(functions::MPI_WAIT, 0, |cx| {
+    entry::running(functions::MPI_WAIT, None, |cx| {
         let request = check::out("request", request)?;
         let status = check::status_out("status", status)?;
 
@@ -1056,7 +1058,7 @@ pub unsafe extern "C" fn PMPI_Waitall(
     array_of_requests: *mut usize,
     array_of_statuses: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_WAITALL, 0, |cx| {
+    entry::running(functions::MPI_WAITALL, None, |cx| {
         let count = check::length("count", count)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
 
@@ -1073,7 +1075,7 @@ pub unsafe extern "C" fn PMPI_Waitany(
     indx: *mut c_int,
     status: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_WAITANY, 0, |cx| {
+    entry::running(functions::MPI_WAITANY, None, |cx| {
         let count = check::length("count", count)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
         let indx = check::out("indx", indx)?;
@@ -1093,7 +1095,7 @@ pub unsafe extern "C" fn PMPI_Waitsome(
     array_of_indices: *mut c_int,
     array_of_statuses: *mut Status,
 ) -> c_int {
-    entry::running(functions::MPI_WAITSOME, 0, |cx| {
+    entry::running(functions::MPI_WAITSOME, None, |cx| {
         let incount = check::length("incount", incount)?;
         let array_of_requests = check::slice("array_of_requests", array_of_requests, incount)?;
         let outcount = check::out("outcount", outcount)?;

@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -13,7 +15,7 @@ use crate::{check, entry, imp};
 /// `MPI_Abort`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Abort(comm: usize, errorcode: c_int) -> c_int {
-    entry::running(functions::MPI_ABORT, comm, |cx| {
+    entry::running(functions::MPI_ABORT, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 
@@ -25,7 +27,7 @@ pub unsafe extern "C" fn PMPI_Abort(comm: usize, errorcode: c_int) -> c_int {
 /// `MPI_Finalize`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Finalize() -> c_int {
-    entry::running(functions::MPI_FINALIZE, 0, |cx| {
+    entry::running(functions::MPI_FINALIZE, None, |cx| {
         let record = cx.enter(functions::MPI_FINALIZE, -1, 0, 0);
         record.end(imp::life::finalize(cx))
     })
@@ -34,7 +36,7 @@ pub unsafe extern "C" fn PMPI_Finalize() -> c_int {
 /// `MPI_Finalized`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Finalized(flag: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_FINALIZED, || {
+    entry::anytime(functions::MPI_FINALIZED, None, || {
         let flag = check::out("flag", flag)?;
 
         imp::life::finalized(flag)
@@ -44,7 +46,7 @@ pub unsafe extern "C" fn PMPI_Finalized(flag: *mut c_int) -> c_int {
 /// `MPI_Init`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int {
-    entry::anytime(functions::MPI_INIT, || imp::life::init(argc, argv))
+    entry::anytime(functions::MPI_INIT, None, || imp::life::init(argc, argv))
 }
 
 /// `MPI_Init_thread`, since MPI-2.
@@ -55,7 +57,7 @@ pub unsafe extern "C" fn PMPI_Init_thread(
     required: c_int,
     provided: *mut c_int,
 ) -> c_int {
-    entry::anytime(functions::MPI_INIT_THREAD, || {
+    entry::anytime(functions::MPI_INIT_THREAD, None, || {
         let required = check::thread_level("required", required)?;
         let provided = check::out("provided", provided)?;
 
@@ -66,7 +68,7 @@ pub unsafe extern "C" fn PMPI_Init_thread(
 /// `MPI_Initialized`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Initialized(flag: *mut c_int) -> c_int {
-    entry::anytime(functions::MPI_INITIALIZED, || {
+    entry::anytime(functions::MPI_INITIALIZED, None, || {
         let flag = check::out("flag", flag)?;
 
         imp::life::initialized(flag)
@@ -76,7 +78,7 @@ pub unsafe extern "C" fn PMPI_Initialized(flag: *mut c_int) -> c_int {
 /// `MPI_Is_thread_main`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
-    entry::running(functions::MPI_IS_THREAD_MAIN, 0, |cx| {
+    entry::running(functions::MPI_IS_THREAD_MAIN, None, |cx| {
         let flag = check::out("flag", flag)?;
 
         imp::life::is_thread_main(cx, flag)
@@ -86,7 +88,7 @@ pub unsafe extern "C" fn PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
 /// `MPI_Query_thread`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Query_thread(provided: *mut c_int) -> c_int {
-    entry::running(functions::MPI_QUERY_THREAD, 0, |cx| {
+    entry::running(functions::MPI_QUERY_THREAD, None, |cx| {
         let provided = check::out("provided", provided)?;
 
         imp::life::query_thread(cx, provided)

@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -13,7 +15,7 @@ use crate::{check, entry, imp};
 /// `MPI_Errhandler_create`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Errhandler_create(function: usize, errhandler: *mut usize) -> c_int {
-    entry::running(functions::MPI_ERRHANDLER_CREATE, 0, |cx| {
+    entry::running(functions::MPI_ERRHANDLER_CREATE, None, |cx| {
         let function = check::callback("function", function)?;
         let errhandler = check::out("errhandler", errhandler)?;
 
@@ -24,7 +26,7 @@ pub unsafe extern "C" fn PMPI_Errhandler_create(function: usize, errhandler: *mu
 /// `MPI_Errhandler_get`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Errhandler_get(comm: usize, errhandler: *mut usize) -> c_int {
-    entry::running(functions::MPI_ERRHANDLER_GET, comm, |cx| {
+    entry::running(functions::MPI_ERRHANDLER_GET, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let errhandler = check::out("errhandler", errhandler)?;
@@ -36,7 +38,7 @@ pub unsafe extern "C" fn PMPI_Errhandler_get(comm: usize, errhandler: *mut usize
 /// `MPI_Errhandler_set`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Errhandler_set(comm: usize, errhandler: usize) -> c_int {
-    entry::running(functions::MPI_ERRHANDLER_SET, comm, |cx| {
+    entry::running(functions::MPI_ERRHANDLER_SET, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
 

@@ -6,6 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 
 #[allow(unused_imports)] // the same for every chapter
 use mpi_core::{Status, functions};
+#[allow(unused_imports)] // the same for every chapter
+use mpi_env::Object;
 
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
@@ -13,7 +15,7 @@ use crate::{check, entry, imp};
 /// `MPI_Pcontrol`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Pcontrol(level: c_int) -> c_int {
-    entry::anytime(functions::MPI_PCONTROL, || imp::env::pcontrol(level))
+    entry::anytime(functions::MPI_PCONTROL, None, || imp::env::pcontrol(level))
 }
 
 /// `MPI_T_category_changed`, since MPI-3.0.

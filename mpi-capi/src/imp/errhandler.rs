@@ -2,52 +2,94 @@
 
 use core::ffi::c_char;
 
-use mpi_core::{Handle, abi};
-use mpi_env::Process;
+use mpi_core::{Guard, Handle, abi};
+use mpi_env::{Object, Process};
 use mpi_errors::{Error, HandlerKind, Result};
 
 use crate::check::{self, Function, Out};
-use crate::cx::{CommView, Cx};
+use crate::cx::{CommView, Cx, bad_object};
 use crate::errors::{self, Outcome};
 
 /// `MPI_Comm_create_errhandler`
 pub fn comm_create_errhandler(cx: Cx, function: Function, errhandler: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
-    let handlers = process.errhandlers.get_mut(&mut guard);
-    errhandler.set(handlers.create(HandlerKind::Comm, function.address)?.0);
-    Ok(())
+    create(cx.process, cx.guard, HandlerKind::Comm, function, errhandler)
 }
 
 /// `MPI_Comm_set_errhandler`
 pub fn comm_set_errhandler(cx: Cx, comm: CommView, errhandler: usize) -> Outcome {
-    let whole = cx.whole_comm(comm.handle)?;
-    let Cx { process, mut guard, .. } = cx;
-    let handlers = process.errhandlers.get_mut(&mut guard);
-    handlers.attach(Handle(errhandler), HandlerKind::Comm)?;
-    handlers.detach(whole.replace_errhandler(Handle(errhandler)));
-    Ok(())
+    set(cx.process, cx.guard, "comm", Object::comm(comm.handle.0), errhandler)
 }
 
 /// `MPI_Comm_get_errhandler`
 pub fn comm_get_errhandler(cx: Cx, comm: CommView, errhandler: Out<usize>) -> Outcome {
-    let whole = cx.whole_comm(comm.handle)?;
-    let Cx { process, mut guard, .. } = cx;
-    errhandler.set(process.errhandlers.get_mut(&mut guard).hold(whole.errhandler()).0);
-    Ok(())
+    get(cx.process, cx.guard, "comm", Object::comm(comm.handle.0), errhandler)
 }
 
-/// `MPI_Comm_call_errhandler`: succeeds when the handler returns.
+/// `MPI_Comm_call_errhandler`
 pub fn comm_call_errhandler(cx: Cx, comm: CommView, code: i32) -> Outcome {
-    let process = cx.process;
-    let class = class_of(process, code)?;
-    // The handler is the program's: no lock is held while it runs.
-    drop(cx);
-    let error = || {
-        let text = process.codes.string_of(code).unwrap_or_default();
-        Error::new(class, text).call("MPI_Comm_call_errhandler")
-    };
-    errors::call_handler(process, comm.handle, error, code);
-    Ok(())
+    call(cx.process, cx.guard, "comm", Object::comm(comm.handle.0), code)
+}
+
+/// `MPI_Win_create_errhandler`
+pub fn win_create_errhandler(cx: Cx, function: Function, errhandler: Out<usize>) -> Outcome {
+    create(cx.process, cx.guard, HandlerKind::Win, function, errhandler)
+}
+
+/// `MPI_Win_set_errhandler`
+pub fn win_set_errhandler(cx: Cx, win: usize, errhandler: usize) -> Outcome {
+    set(cx.process, cx.guard, "win", Object::win(win), errhandler)
+}
+
+/// `MPI_Win_get_errhandler`
+pub fn win_get_errhandler(cx: Cx, win: usize, errhandler: Out<usize>) -> Outcome {
+    get(cx.process, cx.guard, "win", Object::win(win), errhandler)
+}
+
+/// `MPI_Win_call_errhandler`
+pub fn win_call_errhandler(cx: Cx, win: usize, code: i32) -> Outcome {
+    call(cx.process, cx.guard, "win", Object::win(win), code)
+}
+
+/// `MPI_File_create_errhandler`
+pub fn file_create_errhandler(cx: Cx, function: Function, errhandler: Out<usize>) -> Outcome {
+    create(cx.process, cx.guard, HandlerKind::File, function, errhandler)
+}
+
+/// `MPI_File_set_errhandler`
+pub fn file_set_errhandler(cx: Cx, file: usize, errhandler: usize) -> Outcome {
+    set(cx.process, cx.guard, "file", Object::file(file), errhandler)
+}
+
+/// `MPI_File_get_errhandler`
+pub fn file_get_errhandler(cx: Cx, file: usize, errhandler: Out<usize>) -> Outcome {
+    get(cx.process, cx.guard, "file", Object::file(file), errhandler)
+}
+
+/// `MPI_File_call_errhandler`
+pub fn file_call_errhandler(cx: Cx, fh: usize, code: i32) -> Outcome {
+    call(cx.process, cx.guard, "fh", Object::file(fh), code)
+}
+
+/// `MPI_Session_create_errhandler`: also before there is a session.
+pub fn session_create_errhandler(function: Function, errhandler: Out<usize>) -> Outcome {
+    let process = mpi_env::process()?;
+    create(process, process.engine.lock(), HandlerKind::Session, function, errhandler)
+}
+
+/// `MPI_Session_set_errhandler`
+pub fn session_set_errhandler(cx: Cx, session: usize, errhandler: usize) -> Outcome {
+    set(cx.process, cx.guard, "session", Object::session(session), errhandler)
+}
+
+/// `MPI_Session_get_errhandler`
+pub fn session_get_errhandler(cx: Cx, session: usize, errhandler: Out<usize>) -> Outcome {
+    get(cx.process, cx.guard, "session", Object::session(session), errhandler)
+}
+
+/// `MPI_Session_call_errhandler`
+pub fn session_call_errhandler(session: usize, code: i32) -> Outcome {
+    let process = mpi_env::process()?;
+    call(process, process.engine.lock(), "session", Object::session(session), code)
 }
 
 /// `MPI_Errhandler_free`
@@ -73,6 +115,49 @@ pub fn error_string(code: i32, text: *mut c_char, length: Out<i32>) -> Outcome {
     // SAFETY: the program passed MPI_MAX_ERROR_STRING characters (MPI-5.0, 9.4).
     let stored = unsafe { check::store_text(text, abi::MPI_MAX_ERROR_STRING as usize, &found) };
     length.set(stored as i32);
+    Ok(())
+}
+
+fn create(
+    process: &Process,
+    mut guard: Guard<'_>,
+    kind: HandlerKind,
+    function: Function,
+    errhandler: Out<usize>,
+) -> Outcome {
+    errhandler.set(process.errhandlers.get_mut(&mut guard).create(kind, function.address)?.0);
+    Ok(())
+}
+
+fn set(process: &Process, mut guard: Guard<'_>, name: &'static str, object: Object, errhandler: usize) -> Outcome {
+    match process.set_errhandler(&mut guard, object, Handle(errhandler))? {
+        true => Ok(()),
+        false => Err(bad_object(name, object).into()),
+    }
+}
+
+fn get(process: &Process, mut guard: Guard<'_>, name: &'static str, object: Object, errhandler: Out<usize>) -> Outcome {
+    let found = process.get_errhandler(&mut guard, object).ok_or_else(|| bad_object(name, object))?;
+    errhandler.set(found.0);
+    Ok(())
+}
+
+/// Succeeds when the handler returns.
+fn call(process: &'static Process, guard: Guard<'_>, name: &'static str, object: Object, code: i32) -> Outcome {
+    let class = class_of(process, code)?;
+    let handler = process.handler_of(&guard, object).ok_or_else(|| bad_object(name, object))?;
+    // The handler is the program's: no lock is held while it runs.
+    drop(guard);
+    let error = || {
+        let text = process.codes.string_of(code).unwrap_or_default();
+        Error::new(class, text).call(match object.kind {
+            HandlerKind::Comm => "MPI_Comm_call_errhandler",
+            HandlerKind::Win => "MPI_Win_call_errhandler",
+            HandlerKind::File => "MPI_File_call_errhandler",
+            HandlerKind::Session => "MPI_Session_call_errhandler",
+        })
+    };
+    errors::call_handler(process, object, handler, error, code);
     Ok(())
 }
 

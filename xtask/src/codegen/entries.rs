@@ -22,7 +22,9 @@ pub fn chapter(spec: &Spec, chapter: &str) -> Result<String> {
          #[allow(unused_imports)] // the same for every chapter\n\
          use core::ffi::{{c_char, c_int, c_void}};\n\n\
          #[allow(unused_imports)] // the same for every chapter\n\
-         use mpi_core::{{Status, functions}};\n\n\
+         use mpi_core::{{Status, functions}};\n\
+         #[allow(unused_imports)] // the same for every chapter\n\
+         use mpi_env::Object;\n\n\
          #[allow(unused_imports)] // the same for every chapter\n\
          use crate::{{check, entry, imp}};\n"
     );
@@ -89,19 +91,37 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
             let _ = writeln!(text, "        {recorded}\n    }})\n}}");
         }
         _ => {
-            let _ = writeln!(text, "    entry::anytime({id}, || {{\n{}", body.text);
+            let on = error_object(spec, function);
+            let _ = writeln!(text, "    entry::anytime({id}, {on}, || {{\n{}", body.text);
             let _ = writeln!(text, "        imp::{implementation}({})\n    }})\n}}", body.arguments.join(", "));
         }
     }
     Ok(text)
 }
 
-/// The word of the object whose error handler takes an error of this call: the communicator, where there is one.
+/// The types of the objects that have error handlers, with the function that makes an `Object` of a word.
+const ERROR_OBJECTS: [(&str, &str); 4] =
+    [("MPI_Comm", "comm"), ("MPI_Win", "win"), ("MPI_File", "file"), ("MPI_Session", "session")];
+
+/// The object whose error handler takes an error of this call: the constant that a parameter names by `errors=`, else
+/// the first argument that goes in and is an object of a kind that has one.
 fn error_object(spec: &Spec, function: &Function) -> String {
-    let object = function.parameters.iter().find(|parameter| {
-        parameter.direction == Direction::In && spec.kind(parameter).check_in.as_deref() == Some("cx.comm")
+    let maker = |c: &str| ERROR_OBJECTS.iter().find(|(of, _)| *of == c).map(|(_, make)| *make);
+    if let Some(named) = function.parameters.iter().find_map(|parameter| parameter.value("errors")) {
+        let of = spec.constants.iter().find(|constant| constant.name == named);
+        let make = of.and_then(|constant| maker(&constant.c_type)).unwrap_or("no_such_kind");
+        return format!("Some(Object::{make}(mpi_core::abi::{named}))");
+    }
+    let found = function.parameters.iter().find_map(|parameter| {
+        let (name, make) = (rust_name(parameter), maker(&spec.kind(parameter).c)?);
+        match parameter.direction {
+            Direction::Out => None,
+            _ if parameter.value("len").is_some() => None,
+            Direction::In => Some(format!("Some(Object::{make}({name}))")),
+            Direction::InOut => Some(format!("Some(Object::{make}(entry::at({name})))")),
+        }
     });
-    object.map_or_else(|| "0".to_owned(), rust_name)
+    found.unwrap_or_else(|| "None".to_owned())
 }
 
 /// What the flight recorder keeps of the call: its peer, tag and count, as far as it has them.

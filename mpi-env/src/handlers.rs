@@ -1,0 +1,116 @@
+//! Which object has which error handler (MPI-5.0, 9.3).
+//!
+//! Invariant: a handler that stands in an object's place is attached once for that place.
+//! Not here: the handlers themselves (`mpi_errors::Errhandlers`), calling them (mpi-capi).
+
+use mpi_core::abi::{MPI_COMM_NULL, MPI_FILE_NULL, MPI_SESSION_NULL, MPI_WIN_NULL};
+use mpi_core::{Guard, Handle};
+use mpi_errors::{Attached, Errhandler, HandlerKind, Result};
+
+use crate::process::Process;
+
+/// An object that has an error handler, or that a program took for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Object {
+    /// What the call takes it for.
+    pub kind: HandlerKind,
+    /// The handle.
+    pub handle: Handle,
+}
+
+impl Object {
+    /// A communicator by its word.
+    #[inline]
+    pub const fn comm(word: usize) -> Object {
+        Object { kind: HandlerKind::Comm, handle: Handle(word) }
+    }
+
+    /// A window by its word.
+    #[inline]
+    pub const fn win(word: usize) -> Object {
+        Object { kind: HandlerKind::Win, handle: Handle(word) }
+    }
+
+    /// A file by its word. `MPI_FILE_NULL` is an object here: its handler is the default of files (MPI-5.0, 14.7).
+    #[inline]
+    pub const fn file(word: usize) -> Object {
+        Object { kind: HandlerKind::File, handle: Handle(word) }
+    }
+
+    /// A session by its word.
+    #[inline]
+    pub const fn session(word: usize) -> Object {
+        Object { kind: HandlerKind::Session, handle: Handle(word) }
+    }
+
+    /// The null handle of the kind.
+    pub const fn null(kind: HandlerKind) -> Object {
+        let word = match kind {
+            HandlerKind::Comm => MPI_COMM_NULL,
+            HandlerKind::Win => MPI_WIN_NULL,
+            HandlerKind::File => MPI_FILE_NULL,
+            HandlerKind::Session => MPI_SESSION_NULL,
+        };
+        Object { kind, handle: Handle(word) }
+    }
+}
+
+impl Process {
+    /// Where the word of the object's error handler stands; `None` for what is no live object of its kind.
+    fn place_of<'p>(&'p self, guard: &'p Guard<'_>, object: Object) -> Option<&'p Attached> {
+        match object.kind {
+            HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| comm.errhandler()),
+            HandlerKind::File if object.handle.0 == MPI_FILE_NULL => Some(&self.file_default),
+            HandlerKind::Win | HandlerKind::File | HandlerKind::Session => None,
+        }
+    }
+
+    /// The object, for people: `communicator "MPI_COMM_WORLD"`.
+    pub fn describe(&self, guard: &Guard<'_>, object: Object) -> String {
+        match object.kind {
+            HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| match comm.name() {
+                name if name.is_empty() => format!("a communicator of {} processes without a name", comm.size()),
+                name => format!("communicator \"{name}\""),
+            }),
+            HandlerKind::Win => None,
+            HandlerKind::File => None,
+            HandlerKind::Session => None,
+        }
+        .unwrap_or_else(|| format!("no {}", called(object.kind)))
+    }
+
+    /// The error handler of an object; `None` for what is no live object of its kind.
+    pub fn handler_of(&self, guard: &Guard<'_>, object: Object) -> Option<Errhandler> {
+        let place = self.place_of(guard, object)?;
+        Some(self.errhandlers.get(guard).attached(place.get()))
+    }
+
+    /// `MPI_X_set_errhandler`: false, and nothing is changed, for what is no live object of its kind.
+    /// Errors: `MPI_ERR_ERRHANDLER` for what is no handler, or one of another kind of object.
+    pub fn set_errhandler(&self, guard: &mut Guard<'_>, object: Object, errhandler: Handle) -> Result<bool> {
+        if self.place_of(guard, object).is_none() {
+            return Ok(false);
+        }
+        self.errhandlers.get_mut(guard).attach(errhandler, object.kind)?;
+        if let Some(before) = self.place_of(guard, object).map(|place| place.swap(errhandler)) {
+            self.errhandlers.get_mut(guard).detach(before);
+        }
+        Ok(true)
+    }
+
+    /// `MPI_X_get_errhandler`: a handle that the program frees; `None` for what is no live object of its kind.
+    pub fn get_errhandler(&self, guard: &mut Guard<'_>, object: Object) -> Option<Handle> {
+        let errhandler = self.place_of(guard, object)?.get();
+        Some(self.errhandlers.get_mut(guard).hold(errhandler))
+    }
+}
+
+/// What a kind of object is called.
+pub const fn called(kind: HandlerKind) -> &'static str {
+    match kind {
+        HandlerKind::Comm => "communicator",
+        HandlerKind::Win => "window",
+        HandlerKind::File => "file",
+        HandlerKind::Session => "session",
+    }
+}
