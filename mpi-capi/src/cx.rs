@@ -116,13 +116,10 @@ impl Cx {
         match self.process.comm(&self.guard, Handle(word)) {
             Some(comm) => {
                 self.comm =
-                    CommView { handle: Handle(word), context: comm.context, rank: comm.rank, size: comm.size() };
+                    CommView { handle: Handle(word), context: comm.context(), rank: comm.rank, size: comm.size() };
                 Ok(self.comm)
             }
-            None => {
-                self.comm = late_comm(self.process, &mut self.guard, name, word)?;
-                Ok(self.comm)
-            }
+            None => Err(bad_comm(name, word)),
         }
     }
 
@@ -221,16 +218,6 @@ impl Cx {
 }
 
 // What follows takes values, not the `Cx`: a cold call that borrowed it would keep all of it in memory on the hot path.
-
-/// A communicator whose duplication did not wait, and that nobody has looked up since.
-#[cold]
-fn late_comm(process: &Process, guard: &mut Guard<'_>, name: &'static str, word: usize) -> Result<CommView> {
-    process.settle_late(guard);
-    match process.comm(guard, Handle(word)) {
-        Some(comm) => Ok(CommView { handle: Handle(word), context: comm.context, rank: comm.rank, size: comm.size() }),
-        None => Err(bad_comm(name, word)),
-    }
-}
 
 #[cold]
 fn own_datatype(process: &Process, guard: &Guard<'_>, name: &'static str, word: usize) -> Result<TypeRef> {

@@ -82,13 +82,13 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
         _ => process.codes.code_for(&error),
     };
     let (object, handler) = {
-        let mut guard = process.engine.lock();
+        let guard = process.engine.lock();
         match to {
             To::Passed(handler, kind) => (Object::null(kind), process.errhandlers.get(&guard).attached(handler)),
-            To::Call => responsible(process, &mut guard, object),
+            To::Call => responsible(process, &guard, object),
             To::Context(context) => {
                 let comm = process.handle_of_context(&guard, context);
-                responsible(process, &mut guard, comm.map(|comm| Object::comm(comm.0)))
+                responsible(process, &guard, comm.map(|comm| Object::comm(comm.0)))
             }
         }
     };
@@ -98,8 +98,7 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
 
 /// Whose handler takes an error, and the handler: that of the call's object where there is one. Files have a default
 /// for calls without one (MPI-5.0, 14.7), all others go to the handler of MPI_COMM_SELF (MPI-5.0, 9.3).
-fn responsible(process: &Process, guard: &mut Guard<'_>, object: Option<Object>) -> (Object, Errhandler) {
-    process.settle_late(guard);
+fn responsible(process: &Process, guard: &Guard<'_>, object: Option<Object>) -> (Object, Errhandler) {
     let fallback = match object {
         Some(Object { kind: HandlerKind::File, .. }) => Object::null(HandlerKind::File),
         _ => Object::comm(abi::MPI_COMM_SELF),

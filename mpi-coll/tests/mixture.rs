@@ -97,7 +97,7 @@ fn no_eager_limit_makes_a_collective_hang() {
 fn messages_of_the_program_do_not_disturb_collectives() {
     run(4, false, |rank: &Rank| {
         let engine = &rank.engine;
-        let (next, context) = ((rank.rank() as i32 + 1) % 4, rank.world.context);
+        let (next, context) = ((rank.rank() as i32 + 1) % 4, rank.world.context());
         for step in 0..60u64 {
             // Tags as collectives have them, left unreceived until after the collective.
             let data = vec![step; if step % 7 == 0 { 3000 } else { 2 }];

@@ -1,10 +1,10 @@
 //! The communicator as the layers above see it (MPI-5.0, 7.2.4).
 //!
-//! Invariant: context, group and rank never change, so a `Comm` is shared without a lock; its name and its error
-//! handler, which programs may set at any time, have their own.
+//! Invariant: group and rank never change, and the context does so once at most, before anybody may use it; so a
+//! `Comm` is shared without a lock. Its name and its error handler, which programs may set at any time, have their own.
 //! Not here: the handler's life (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use mpi_core::Handle;
@@ -17,8 +17,7 @@ use crate::group::{Group, GroupRelation};
 /// A communicator of this process. Thread-safe.
 #[derive(Debug)]
 pub struct Comm {
-    /// Context id of the program's messages: even. Collectives use the id above it.
-    pub context: u32,
+    context: AtomicU32,
     /// This process's rank in the communicator.
     pub rank: u32,
     group: Group,
@@ -53,7 +52,7 @@ impl Comm {
         instruments: &'static CommInstruments,
     ) -> Comm {
         Comm {
-            context,
+            context: AtomicU32::new(context),
             rank,
             group,
             name: Mutex::new(name.to_owned()),
@@ -63,10 +62,17 @@ impl Comm {
         }
     }
 
-    /// Context id of the program's messages; collectives use the id above it.
+    /// Context id of the program's messages, even; collectives use the id above it. `UNSETTLED` in a duplicate whose
+    /// request is not complete.
     #[inline]
     pub fn context(&self) -> u32 {
-        self.context
+        // Relaxed: it changes once, under the process lock, before the request completes that lets anybody use it.
+        self.context.load(Ordering::Relaxed)
+    }
+
+    /// Tells a duplicate its context id, once; the caller holds the process lock.
+    pub fn settle(&self, context: u32) {
+        self.context.store(context, Ordering::Relaxed);
     }
 
     /// This process's rank in the communicator.
@@ -90,7 +96,7 @@ impl Comm {
     /// The context id that collectives use.
     #[inline]
     pub fn collective_context(&self) -> u32 {
-        self.context + 1
+        self.context() + 1
     }
 
     /// What it tells of itself.
@@ -134,7 +140,7 @@ impl Comm {
 
     /// How this communicator relates to another (`MPI_Comm_compare`). Local.
     pub fn compare(&self, other: &Comm) -> Comparison {
-        if self.context == other.context {
+        if self.context() == other.context() {
             return Comparison::Ident;
         }
         match self.group.compare(&other.group) {

@@ -104,5 +104,5 @@ pub fn register(engine: &Engine, guard: &mut Guard<'_>, spec: CommSpec, instrume
 
 /// Makes the engine forget a communicator. Local; operations still under way complete.
 pub fn unregister(engine: &Engine, guard: &mut Guard<'_>, comm: &Comm) {
-    engine.remove_context(guard, comm.context);
+    engine.remove_context(guard, comm.context());
 }

@@ -86,6 +86,15 @@ impl<T> Table<T> {
         }
     }
 
+    /// Takes back a handle from [`Table::reserve`] that was not filled; any other is left alone.
+    pub fn give_back(&mut self, reserved: Handle) {
+        let index = reserved.index();
+        if self.slots.get(index as usize).is_some_and(|slot| slot.word == reserved && slot.value.is_none()) {
+            debug_assert!(!self.free.contains(&index), "nobody was given this handle");
+            self.free.push(index);
+        }
+    }
+
     /// The object a handle names, or `None` for a null, stale, forged or wrong-kind handle.
     #[inline]
     pub fn get(&self, handle: Handle) -> Option<&T> {
@@ -169,9 +178,12 @@ mod tests {
         let other = table.insert('x').expect("room");
         assert!(reserved != other && table.get(reserved).is_none() && table.remove(reserved).is_none());
         assert!(table.fill(reserved, 'y') && !table.fill(reserved, 'z') && !table.fill(other, 'z'));
+        table.give_back(reserved);
         assert_eq!(table.get(reserved), Some(&'y'));
         assert_eq!(table.remove(reserved), Some('y'));
         let again = table.reserve().expect("room");
+        table.give_back(again);
+        assert_eq!(table.reserve(), Ok(again));
         assert!(again != reserved && !table.fill(reserved, 'z') && table.fill(again, 'z'));
     }
 

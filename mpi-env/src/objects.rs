@@ -64,7 +64,7 @@ impl Process {
         let even = context & !1;
         let predefined = [&self.world, &self.own].into_iter();
         let mut all = predefined.chain(self.comms.get(guard).iter().map(|(_, comm)| comm));
-        all.find(|comm| comm.context == even).map(|comm| comm.handle())
+        all.find(|comm| comm.context() == even).map(|comm| comm.handle())
     }
 
     /// `MPI_Comm_dup`. Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, and
@@ -88,7 +88,7 @@ impl Process {
         self.notes.get_mut(guard).forget(handle.0);
         self.registry.unbind(handle.0, comm.instruments());
         unregister(&self.engine, guard, &comm);
-        self.leaving.get_mut(guard).push((comm.context, comm.instruments()));
+        self.leaving.get_mut(guard).push((comm.context(), comm.instruments()));
         self.retire_left(guard);
         Ok(())
     }

@@ -19,7 +19,6 @@ use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::Registry;
 
 use crate::attributes::Attributes;
-use crate::late::Late;
 use crate::memory::Blocks;
 use crate::notes::Notes;
 use crate::variables;
@@ -54,7 +53,6 @@ pub struct Process {
     pub notes: Guarded<Notes>,
     /// Memory that the program allocated.
     pub blocks: Guarded<Blocks>,
-    pub(crate) late: Guarded<Late>,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
@@ -104,7 +102,6 @@ impl Process {
             attributes: Guarded::new(&lock, Attributes::new()),
             notes: Guarded::new(&lock, Notes::default()),
             blocks: Guarded::new(&lock, Blocks::default()),
-            late: Guarded::new(&lock, Late::default()),
             world,
             own,
             context_ids: Guarded::new(&lock, ContextIds::new(rank, size)),

@@ -87,17 +87,17 @@ fn a_duplicate_is_congruent_and_keeps_messages_apart() {
         assert_eq!(comm.compare(process.world()), Comparison::Congruent);
         assert_eq!((comm.handle(), comm.name().as_str()), (copy, ""));
         let guard = process.engine.lock();
-        assert_eq!(process.handle_of_context(&guard, comm.context), Some(copy));
+        assert_eq!(process.handle_of_context(&guard, comm.context()), Some(copy));
         assert_eq!(process.handle_of_context(&guard, comm.collective_context()), Some(copy));
         drop(guard);
 
         // The same tag on both: each receive gets the message of its communicator, whichever came first.
         let engine = &process.engine;
         let (next, before) = ((process.rank() as i32 + 1) % 4, (process.rank() as i32 + 3) % 4);
-        for (context, value) in [(process.world().context, [1u8]), (comm.context, [2u8])] {
+        for (context, value) in [(process.world().context(), [1u8]), (comm.context(), [2u8])] {
             engine.send(engine.lock(), context, next, 9, SendBuf::from_slice(&value), Mode::Standard).expect("sent");
         }
-        for (context, expected) in [(comm.context, 2u8), (process.world().context, 1)] {
+        for (context, expected) in [(comm.context(), 2u8), (process.world().context(), 1)] {
             let mut got = [0u8];
             engine.recv(engine.lock(), context, before, 9, RecvBuf::from_slice(&mut got)).expect("received");
             assert_eq!(got[0], expected);
@@ -114,17 +114,17 @@ fn a_duplicate_is_congruent_and_keeps_messages_apart() {
 fn duplicates_of_duplicates_and_of_self_never_share_a_context() {
     running(3, MPI_THREAD_SINGLE, |process| {
         let mut handles = vec![Handle(MPI_COMM_WORLD), Handle(MPI_COMM_SELF)];
-        let mut contexts = vec![process.world().context, process.own().context];
+        let mut contexts = vec![process.world().context(), process.own().context()];
         for round in 0..20 {
             let copy = process.comm_dup(handles[round]).expect("collective");
-            let context = process.comm(&process.engine.lock(), copy).expect("alive").context;
+            let context = process.comm(&process.engine.lock(), copy).expect("alive").context();
             assert!(!contexts.contains(&context) && context % 2 == 0);
             contexts.push(context);
             handles.push(copy);
         }
         handles[2..].iter().for_each(|handle| process.comm_free(*handle).expect("alive"));
         let reused = process.comm_dup(Handle(MPI_COMM_WORLD)).expect("collective");
-        let context = process.comm(&process.engine.lock(), reused).expect("alive").context;
+        let context = process.comm(&process.engine.lock(), reused).expect("alive").context();
         assert!(!contexts.contains(&context), "a freed communicator's late messages must not reach a new one");
     });
 }
@@ -147,7 +147,7 @@ fn threads_duplicate_different_communicators_at_once() {
                         process.coll.barrier(&comm).expect("barrier");
                     }
                     let guard = process.engine.lock();
-                    copies.iter().map(|copy| process.comm(&guard, *copy).expect("alive").context).collect::<Vec<_>>()
+                    copies.iter().map(|copy| process.comm(&guard, *copy).expect("alive").context()).collect::<Vec<_>>()
                 })
             })
             .collect();
@@ -256,7 +256,7 @@ fn variables_are_there_before_initialisation_and_after_finalisation() {
         let copy = process.comm_dup(Handle(MPI_COMM_WORLD)).expect("collective");
         let copy_handle = registry.pvar_handle_alloc(session, sent, Some(copy.0)).expect("bound").0;
         registry.pvar_start(session, copy_handle).expect("startable");
-        let context = process.comm(&engine.lock(), copy).expect("alive").context;
+        let context = process.comm(&engine.lock(), copy).expect("alive").context();
         engine.send(engine.lock(), context, other, 0, SendBuf::empty(), Mode::Standard).expect("sent");
         engine.recv(engine.lock(), context, other, 0, RecvBuf::empty()).expect("received");
         assert_eq!(registry.pvar_read(session, copy_handle).expect("alive"), mpi_t::Value::U64(1));
@@ -287,5 +287,25 @@ fn finalize_waits_for_everybody_and_for_buffered_messages() {
             assert!(data.iter().all(|byte| *byte == 7));
         }
         process.finalize().expect("once");
+    });
+}
+
+#[test]
+fn a_duplicate_settles_when_its_request_completes_and_one_freed_before_leaves_nothing() {
+    running(3, MPI_THREAD_SINGLE, |process| {
+        let live = || process.comms.get(&process.engine.lock()).len();
+        for round in 0..50 {
+            let (copy, request) = process.comm_idup(Handle(MPI_COMM_WORLD)).expect("collective");
+            if round % 2 == process.rank() % 2 {
+                process.comm_free(copy).expect("live");
+                process.engine.request_free(&mut process.engine.lock(), request).expect("under way or over");
+                continue;
+            }
+            process.engine.wait(process.engine.lock(), request).expect("told");
+            let context = process.comm(&process.engine.lock(), copy).expect("live").context();
+            process.engine.check_context(&process.engine.lock(), context).expect("known to the engine");
+            process.comm_free(copy).expect("live");
+        }
+        assert_eq!((live(), process.engine.requests_live(&process.engine.lock())), (0, 0));
     });
 }

@@ -11,6 +11,9 @@ use crate::instruments::CommInstruments;
 use crate::matching::{Posted, Unexpected};
 use crate::message::Message;
 
+/// The context id of a communicator that has none yet; no communicator ever gets it, because ids end far below.
+pub const UNSETTLED: u32 = u32::MAX - 1;
+
 /// What a new communicator tells the engine.
 #[derive(Debug, Clone)]
 pub struct ContextSpec {
@@ -31,6 +34,8 @@ pub(crate) struct Context {
     pub sides: [Side; 2],
     /// The communicator was freed; posted receives are still to be matched.
     pub freed: bool,
+    /// How many duplicates were asked for without waiting for them.
+    pub duplicates: u32,
 }
 
 #[derive(Debug)]
@@ -99,7 +104,7 @@ impl Contexts {
             self.live = 0;
             old.into_iter().flatten().for_each(|context| self.place(context));
         }
-        self.place(Box::new(Context { spec, sides: [Side::new(), Side::new()], freed: false }));
+        self.place(Box::new(Context { spec, sides: [Side::new(), Side::new()], freed: false, duplicates: 0 }));
     }
 
     fn place(&mut self, context: Box<Context>) {

@@ -14,6 +14,7 @@ use mpi_datatype::RecvBuf;
 use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
+use crate::announce::Announcements;
 use crate::buffered::Buffered;
 use crate::chains::Key;
 use crate::context::Contexts;
@@ -55,6 +56,7 @@ pub(crate) struct Core {
     /// Receives whose chunks both sides copy.
     pub shares: Vec<ShareInHand>,
     pub slots: Slots,
+    pub announcements: Announcements,
     /// Transfers whose receivers asked this process to copy too.
     pub help: Vec<(Handle, Share)>,
     /// Grows with every completed request, so that a waiter knows when to look again.
@@ -122,6 +124,7 @@ impl Core {
             streams: Vec::new(),
             shares: Vec::new(),
             slots: Slots::new(),
+            announcements: Announcements::default(),
             help: Vec::new(),
             completions: 0,
             direct: Direct::new(),
@@ -280,6 +283,11 @@ impl Core {
             wire::SHARE => self.share_wanted(from, head, payload),
             wire::DONE => self.delivered(from, head),
             wire::FRAGMENT => self.fragment(from, head, payload),
+            wire::CONTEXT => {
+                if self.announced(from, head).is_err() {
+                    self.keep_early(from, head, &payload);
+                }
+            }
             _ => self.fault(from, "a record of unknown kind"),
         }
     }

@@ -91,7 +91,9 @@ impl Engine {
 
     /// Forgets a communicator and the messages that nobody received. Operations under way complete first.
     pub fn remove_context(&self, guard: &mut Guard<'_>, id: u32) {
-        self.state.get_mut(guard).core.contexts.free(id);
+        let core = &mut self.state.get_mut(guard).core;
+        core.contexts.free(id);
+        core.forget_announced(id);
     }
 
     /// Gives a request up whose buffer is about to go away, after a fault.

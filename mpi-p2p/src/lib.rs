@@ -7,6 +7,7 @@
 //! - `request`, `message`: operations under way, and messages that came before their receive.
 //! - `core`: the state, and what becomes of a record that arrives.
 //! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `slot`: moving large messages.
+//! - `announce`: duplicates of communicators that do not wait.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
 //! - `instruments`, `cvars`: what the engine tells of itself, and lets be set.
 //!
@@ -14,6 +15,7 @@
 //! is used unchecked; the paths of short messages do not allocate once warm.
 //! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks.
 
+mod announce;
 mod buffered;
 mod chains;
 mod complete;
@@ -33,8 +35,9 @@ mod slot;
 mod transfer;
 mod wire;
 
+pub use announce::MakeContext;
 pub use buffered::Attached;
-pub use context::ContextSpec;
+pub use context::{ContextSpec, UNSETTLED};
 pub use cvars::EngineSettings;
 pub use engine::Engine;
 pub use instruments::{CommInstruments, EngineInstruments};

@@ -54,6 +54,8 @@ pub(crate) enum Work {
     Sharing,
     /// A send waits for room in the ring to the receiver.
     Queued(Box<Outgoing>),
+    /// A duplicate of a communicator waits for its context id.
+    Announced,
     /// A synchronous send waits to be matched by world rank `dest`.
     AwaitMatch { dest: u32 },
     /// A large message was offered to world rank `dest`.

@@ -10,7 +10,7 @@ use mpi_datatype::SendBuf;
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Endpoint, Full, RecordHead};
 
-use crate::context::Context;
+use crate::context::{Context, UNSETTLED};
 use crate::core::{Core, State, user_side};
 use crate::request::{Data, Outgoing, Request, Work, token};
 use crate::transfer::too_many_requests;
@@ -237,5 +237,9 @@ fn count_sent(context: &Context, context_id: u32, bytes: u64) {
 
 #[cold]
 pub(crate) fn unknown_context(id: u32) -> Error {
-    Error::new(MPI_ERR_COMM, format!("the communicator with context id {id} has been freed"))
+    let why = match id & !1 {
+        UNSETTLED => "the communicator is a duplicate whose request is not complete yet".to_owned(),
+        _ => format!("the communicator with context id {id} has been freed"),
+    };
+    Error::new(MPI_ERR_COMM, why)
 }

@@ -65,6 +65,7 @@ pub fn comm_idup_with_info(cx: Cx, comm: CommView, info: usize, new: Out<usize>,
     let (made, started) = process.comm_idup(comm.handle)?;
     if let Err(raised) = attributes::copy_all(process, comm.handle.0, made.0) {
         let _ = attributes::delete_all(process, made.0);
+        let _ = process.comm_free(made);
         let _ = process.engine.request_free(&mut process.engine.lock(), started);
         return Err(raised);
     }
