@@ -77,12 +77,12 @@ impl TextOut {
     }
 }
 
-/// Stores as many numbers as there is room for.
+/// Stores as many numbers as there is room for. Errors: a negative length, room at NULL.
 pub fn store_all(address: *mut c_int, room: c_int, values: &[c_int]) -> TResult<()> {
     let room = usize::try_from(room).map_err(|_| TError::INVALID)?;
-    let count = values.len().min(room);
-    if count > 0 {
+    if room > 0 {
         let address = required(address)?;
+        let count = values.len().min(room);
         // SAFETY: the program passed `room` numbers.
         unsafe { core::ptr::copy_nonoverlapping(values.as_ptr(), address, count) };
     }

@@ -59,13 +59,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn chapter_runs(
-    library: &Library,
-    folder: &Path,
-    chapter: &str,
-    program: &Program,
-    report: &mut Report,
-) -> Result<()> {
+fn chapter_runs(library: &Library, folder: &Path, chapter: &str, program: &Program, report: &mut Report) -> Result<()> {
     let (source, binary) = (folder.join(format!("{chapter}.c")), folder.join(chapter));
     fs::write(&source, &program.text)?;
     let include = format!("-I{}", paths::root().join("tests/arguments").display());

@@ -35,7 +35,7 @@ pub fn program(spec: &Spec, values: &Values, chapter: &str) -> Result<Program> {
     program.text.push_str("#define FERRUM_REMOVED_FUNCTIONS\n#include \"fixture.h\"\n");
     let mut calls = String::new();
     for function in spec.implemented().filter(|function| function.chapter == chapter) {
-        if let Some(reason) = nothing_to_try(function) {
+        if let Some(reason) = nothing_to_try(spec, function) {
             program.without.push((function.name.clone(), reason));
             continue;
         }
@@ -56,11 +56,20 @@ pub fn program(spec: &Spec, values: &Values, chapter: &str) -> Result<Program> {
     Ok(program)
 }
 
-fn nothing_to_try(function: &Function) -> Option<&'static str> {
+fn nothing_to_try(spec: &Spec, function: &Function) -> Option<&'static str> {
     if function.parameters.is_empty() {
         return Some("it has no parameters");
     }
-    (function.returns != "ERROR_CODE").then_some("it returns no error code")
+    if function.returns != "ERROR_CODE" {
+        return Some("it returns no error code");
+    }
+    let made = |kind: &str| {
+        let mut all = spec.implemented().flat_map(|each| &each.parameters);
+        all.any(|each| each.kind == kind && each.direction == Direction::Out)
+    };
+    let mut objects = OBJECTS.iter().map(|(kind, ..)| *kind);
+    let missing = objects.any(|kind| function.parameters.iter().any(|each| each.kind == kind) && !made(kind));
+    missing.then_some("nothing makes the object that it works on")
 }
 
 struct Writer<'s> {
@@ -84,7 +93,9 @@ impl Writer<'_> {
             arguments.push(format!("p{index}"));
             text.push_str(&self.declaration(index, parameter, of.valid())?);
             let (going_in, addresses) = self.bad_of(parameter)?;
-            for (bad, by_address) in going_in.iter().map(|bad| (bad, false)).chain(addresses.iter().map(|bad| (bad, true))) {
+            for (bad, by_address) in
+                going_in.iter().map(|bad| (bad, false)).chain(addresses.iter().map(|bad| (bad, true)))
+            {
                 let number = cases.len();
                 let change = match by_address {
                     true => format!("p{index} = NULL"),
@@ -167,19 +178,7 @@ impl Writer<'_> {
 
     fn expectation(&self, index: usize, parameter: &Parameter, bad: &Bad, by_address: bool) -> String {
         let tool = self.function.state == State::Tool;
-        let mut object = ("COMM".to_owned(), "MPI_COMM_SELF".to_owned());
-        let owner = self.function.parameters.iter().enumerate().find_map(|(place, each)| {
-            let found = OBJECTS.iter().find(|(kind, ..)| *kind == each.kind)?;
-            (each.direction == Direction::In).then_some((place, found))
-        });
-        if let Some((place, (_, whose, other, word))) = owner {
-            object = match place == index {
-                true => ((*other).to_owned(), (*word).to_owned()),
-                false => ((*whose).to_owned(), format!("p{place}")),
-            };
-        } else if let Some((_, _, other, word)) = OBJECTS.iter().find(|(kind, ..)| *kind == parameter.kind) {
-            object = ((*other).to_owned(), (*word).to_owned());
-        }
+        let (object, word) = self.taker(index, bad);
         let what = if by_address { "address of " } else { "" };
         format!(
             "\"MPI_{}\", \"{what}{}\", \"{}\", \"{class}\", {class}, {}, {}, (uintptr_t){}",
@@ -187,10 +186,31 @@ impl Writer<'_> {
             parameter.name,
             bad.value.replace('\\', "\\\\").replace('"', "\\\""),
             i32::from(tool),
-            object.0,
-            object.1,
+            object,
+            word,
             class = bad.class
         )
+    }
+
+    /// Whose error handler takes the error when this parameter is wrong: that of the call's first object, unless its own
+    /// handle is what is wrong. A wrong handle that only the function's own row names is one of a live object.
+    fn taker(&self, wrong: usize, bad: &Bad) -> (&'static str, String) {
+        let own = self.function.parameters.iter().find_map(|each| each.value("errors"));
+        if let Some(word) = own {
+            return ("FILE_HANDLE", word.to_owned());
+        }
+        let owner = self.function.parameters.iter().enumerate().find_map(|(place, each)| {
+            let found = OBJECTS.iter().find(|(kind, ..)| *kind == each.kind)?;
+            (each.direction != Direction::Out).then_some((place, each, found))
+        });
+        match owner {
+            Some((place, _, (_, _, other, word))) if place == wrong && !bad.own => (other, (*word).to_owned()),
+            Some((place, _, (_, own, ..))) if !self.by_address(&self.function.parameters[place]) => {
+                (own, format!("p{place}"))
+            }
+            Some((place, each, (_, own, ..))) => (own, format!("*({} *)p{place}", self.base(each))),
+            None => ("COMM", "MPI_COMM_SELF".to_owned()),
+        }
     }
 
     fn base(&self, parameter: &Parameter) -> String {

@@ -16,6 +16,8 @@ pub struct Bad {
     pub value: String,
     /// The error class, in C; `MPI_SUCCESS` where the tools interface lets it pass.
     pub class: String,
+    /// Whether the row of the function says it, not the kind.
+    pub own: bool,
 }
 
 /// The values of all kinds.
@@ -77,26 +79,26 @@ impl Of<'_> {
     /// Values that go in and must be refused.
     pub fn bad(&self) -> Vec<Bad> {
         let own = self.parameter.extras.iter().filter_map(|extra| extra.strip_prefix("bad="));
-        let own: Vec<Bad> = own.filter_map(parse).flat_map(|part| self.expand(&part)).collect();
+        let own: Vec<Bad> = own.filter_map(parse).flat_map(|part| self.expand(&part, true)).collect();
         match self.parameter.has("any") {
             true => own,
-            false => self.kind.bad.iter().flat_map(|part| self.expand(part)).chain(own).collect(),
+            false => self.kind.bad.iter().flat_map(|part| self.expand(part, false)).chain(own).collect(),
         }
     }
 
     /// Addresses of results that must be refused; with `null` the one that must not be.
     pub fn bad_addresses(&self) -> Vec<Bad> {
         if self.parameter.has("null") {
-            return vec![Bad { value: "NULL".to_owned(), class: "MPI_SUCCESS".to_owned() }];
+            return vec![Bad { value: "NULL".to_owned(), class: "MPI_SUCCESS".to_owned(), own: true }];
         }
-        self.kind.bad_address.iter().flat_map(|part| self.expand(part)).collect()
+        self.kind.bad_address.iter().flat_map(|part| self.expand(part, false)).collect()
     }
 
-    fn expand(&self, (values, classes): &(Vec<String>, String)) -> Vec<Bad> {
+    fn expand(&self, (values, classes): &(Vec<String>, String), own: bool) -> Vec<Bad> {
         let (class, of_tool) = classes.split_once('/').unwrap_or((classes, classes));
         let class = if self.tool { of_tool } else { class };
         let taken: Vec<&str> = self.parameter.extras.iter().filter_map(|extra| extra.strip_prefix("takes=")).collect();
         let bad = values.iter().filter(|value| !taken.contains(&value.as_str()) && *value != self.valid());
-        bad.map(|value| Bad { value: value.clone(), class: class.to_owned() }).collect()
+        bad.map(|value| Bad { value: value.clone(), class: class.to_owned(), own }).collect()
     }
 }
