@@ -318,6 +318,10 @@ static void make_windows_files_sessions(void)
     (void)on_win, (void)on_file, (void)on_session;
 }
 
+static void on_event(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+{
+}
+
 /* A variable of no object, a handle of it, and an enumeration. */
 static void make_tool_objects(void)
 {
@@ -371,6 +375,7 @@ static void make_tool_objects(void)
     MPI_T_event_handle_alloc(0, NULL, MPI_INFO_NULL, &live_registration);
     MPI_T_event_handle_alloc(0, NULL, MPI_INFO_NULL, &freed_registration);
     MPI_T_event_handle_free(freed_registration, NULL, NULL);
+    MPI_T_event_register_callback(live_registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, on_event);
 #endif
 }
 

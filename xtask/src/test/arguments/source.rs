@@ -91,8 +91,11 @@ impl Writer<'_> {
                 continue;
             }
             arguments.push(format!("p{index}"));
-            text.push_str(&self.declaration(index, parameter, of.valid())?);
-            let (going_in, addresses) = self.bad_of(parameter)?;
+            text.push_str(&self.declaration(index, parameter, of.valid().unwrap_or("NULL"))?);
+            let (going_in, addresses) = match self.to_be_tried(index)? {
+                true => self.bad_of(parameter)?,
+                false => (Vec::new(), Vec::new()),
+            };
             for (bad, by_address) in
                 going_in.iter().map(|bad| (bad, false)).chain(addresses.iter().map(|bad| (bad, true)))
             {
@@ -117,6 +120,16 @@ impl Writer<'_> {
             arguments.join(", ")
         );
         Ok((text, cases))
+    }
+
+    /// Whether all the other arguments can be made right.
+    fn to_be_tried(&self, wrong: usize) -> Result<bool> {
+        for (index, parameter) in self.function.parameters.iter().enumerate() {
+            if index != wrong && self.values.of(self.function, parameter)?.valid().is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Bad values, and bad addresses of where something goes.
@@ -257,7 +270,7 @@ impl Writer<'_> {
         let Some(counting) = self.function.parameters.iter().find(|each| each.name == length) else {
             return Ok(2 * self.columns(parameter));
         };
-        let valid = self.values.of(self.function, counting)?.valid().to_owned();
+        let valid = self.values.of(self.function, counting)?.valid().unwrap_or_default().to_owned();
         let rows: usize =
             valid.parse().map_err(|_| format!("MPI_{}: the length {valid} is no number", self.function.name))?;
         Ok(rows * self.columns(parameter))

@@ -26,7 +26,7 @@ pub struct Values {
 }
 
 struct Kind {
-    valid: String,
+    valid: Option<String>,
     bad: Vec<(Vec<String>, String)>,
     bad_address: Vec<(Vec<String>, String)>,
 }
@@ -41,8 +41,11 @@ impl Values {
                 "any" => Ok(Vec::new()),
                 text => text.split("; ").map(|part| parse(part).ok_or_else(|| row.wrong(part))).collect(),
             };
-            let kind =
-                Kind { valid: row.cell("valid")?.to_owned(), bad: list("bad")?, bad_address: list("bad_address")? };
+            let kind = Kind {
+                valid: row.optional("valid")?.map(str::to_owned),
+                bad: list("bad")?,
+                bad_address: list("bad_address")?,
+            };
             kinds.insert(row.cell("kind")?.to_owned(), kind);
         }
         Ok(Values { kinds })
@@ -71,9 +74,9 @@ pub struct Of<'v> {
 }
 
 impl Of<'_> {
-    /// A value that no call refuses.
-    pub fn valid(&self) -> &str {
-        self.parameter.value("valid").unwrap_or(&self.kind.valid)
+    /// A value that no call refuses; none where a test cannot have one.
+    pub fn valid(&self) -> Option<&str> {
+        self.parameter.value("valid").or(self.kind.valid.as_deref())
     }
 
     /// Values that go in and must be refused.
@@ -98,7 +101,8 @@ impl Of<'_> {
         let (class, of_tool) = classes.split_once('/').unwrap_or((classes, classes));
         let class = if self.tool { of_tool } else { class };
         let taken: Vec<&str> = self.parameter.extras.iter().filter_map(|extra| extra.strip_prefix("takes=")).collect();
-        let bad = values.iter().filter(|value| !taken.contains(&value.as_str()) && *value != self.valid());
+        let bad =
+            values.iter().filter(|value| !taken.contains(&value.as_str()) && Some(value.as_str()) != self.valid());
         bad.map(|value| Bad { value: value.clone(), class: class.to_owned(), own }).collect()
     }
 }
