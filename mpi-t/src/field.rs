@@ -268,6 +268,16 @@ impl Level {
         }
     }
 
+    /// Raises or lowers the level to `now`. For the holder of the engine's lock.
+    #[inline]
+    pub fn follow(&self, now: u64) {
+        let before = self.get();
+        match now.checked_sub(before) {
+            Some(more) => self.raise(more),
+            None => self.lower(before - now),
+        }
+    }
+
     /// The level now. Async-signal-safe, thread-safe.
     #[inline(always)]
     pub fn get(&self) -> u64 {
