@@ -25,7 +25,7 @@ impl Process {
                 "Ferrum MPI: rank {rank} of {size} on {host} called MPI_Abort with code {code}; the job ends\n"
             ));
         }
-        leave(code)
+        self.leave(code)
     }
 
     /// An error that `MPI_ERRORS_ARE_FATAL` or `MPI_ERRORS_ABORT` takes: prints the report and ends the job with the
@@ -43,21 +43,24 @@ impl Process {
                 consequence: "The job ends.",
             }));
         }
-        leave(code)
+        self.leave(code)
+    }
+
+    fn leave(&self, code: i32) -> ! {
+        flush_output();
+        // What the shell sees is one byte; a failure never becomes a success.
+        let status = if code != 0 && code & 0xff == 0 { 1 } else { code & 0xff };
+        if let Some(manager) = &self.manager {
+            manager.abort(status);
+        }
+        // SAFETY: ends the process; no destructor or exit handler may run in the middle of the library.
+        unsafe { libc::_exit(status) }
     }
 }
 
 /// Writes to the standard error output in one piece. A closed stream is no reason to fail now.
 pub(crate) fn say(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
-}
-
-fn leave(code: i32) -> ! {
-    flush_output();
-    // What the shell sees is one byte; a failure never becomes a success.
-    let status = if code != 0 && code & 0xff == 0 { 1 } else { code & 0xff };
-    // SAFETY: ends the process; no destructor or exit handler may run in the middle of the library.
-    unsafe { libc::_exit(status) }
 }
 
 /// Writes what the program has printed but C has not written yet, as `exit` would.

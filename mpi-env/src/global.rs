@@ -4,8 +4,8 @@
 //! and not finalised.
 #![allow(unsafe_code)] // one load of the process's address is what the message path can afford
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Once, OnceLock};
 
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};
@@ -37,7 +37,21 @@ fn make() -> Result<&'static Process> {
     let made = PROCESS.get_or_init(|| {
         Process::from_environment().map_err(|error| Failure { class: error.class(), text: error.to_string() })
     });
+    if made.as_ref().is_ok_and(|process| process.manager.is_some()) {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            // SAFETY: a function of this library, which C calls while the library is loaded.
+            unsafe { libc::atexit(at_exit) };
+        });
+    }
     made.as_ref().map_err(|failure| Error::new(failure.class, failure.text.clone()))
+}
+
+/// A program that used the tool interface only has joined its job all the same.
+extern "C" fn at_exit() {
+    if let Some(Ok(process)) = PROCESS.get() {
+        process.part_from_launcher();
+    }
 }
 
 /// The process, while MPI is initialised and not finalised; what every other call of the standard needs.

@@ -72,6 +72,17 @@ impl Process {
         Ok(required)
     }
 
+    /// Tells a launcher that is not this library's that this process will end in order, if it will: a process that ends
+    /// inside MPI does not.
+    pub(crate) fn part_from_launcher(&self) {
+        if let Some(manager) = &self.manager
+            && matches!(self.life(), Life::New | Life::Finalised)
+        {
+            // A launcher that does not listen any more sees the process end.
+            let _ = manager.finalize();
+        }
+    }
+
     /// The thread level provided (`MPI_Query_thread`).
     pub fn thread_level(&self) -> i32 {
         self.thread_level.load(Ordering::Relaxed)
@@ -97,6 +108,7 @@ impl Process {
         global::renounce(self);
         self.job.set_life(self.rank(), mpi_fabric::Life::Finalised);
         self.advance(Life::Finalising, Life::Finalised);
+        self.part_from_launcher();
         ended
     }
 }

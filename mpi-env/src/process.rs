@@ -14,14 +14,14 @@ use mpi_core::{Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
+use mpi_launch::manager::Manager;
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
-use mpi_t::{Bind, Registry};
+use mpi_t::Registry;
 
 use crate::attributes::Attributes;
 use crate::memory::Blocks;
 use crate::notes::Notes;
-use crate::tells::{Tells, event_key};
 use crate::variables;
 
 /// All that one process of a job owns. Thread-safe.
@@ -54,8 +54,6 @@ pub struct Process {
     pub notes: Guarded<Notes>,
     /// Memory that the program allocated.
     pub blocks: Guarded<Blocks>,
-    /// What the objects tell of themselves.
-    pub tells: Tells,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
@@ -63,6 +61,8 @@ pub struct Process {
     pub(crate) leaving: Guarded<Vec<(u32, &'static CommInstruments)>>,
     pub(crate) memory: Arc<JobInstruments>,
     pub(crate) launched: bool,
+    /// The launcher, when it is not this library's.
+    pub(crate) manager: Option<Manager>,
     pub(crate) job: Arc<Job>,
     pub(crate) host: HostFacts,
     pub(crate) life: AtomicU32,
@@ -86,17 +86,14 @@ impl Process {
             let comm = register(&engine, &mut engine.lock(), spec, instruments);
             comm.set_handle(Handle(word));
             registry.bind(word, instruments);
-            registry.bind_events(Bind::Comm, word, event_key(instruments));
             Arc::new(comm)
         };
-        let tells = Tells::new(&lock, &registry, &*memory)?;
         let (rank, size) = (engine.rank(), engine.size());
         let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size));
         let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank));
         Ok(Process {
             coll,
             registry,
-            tells,
             codes: ErrorCodes::new(),
             recorder,
             comms: Guarded::new(&lock, Table::new(Kind::Comm)),
@@ -114,6 +111,7 @@ impl Process {
             leaving: Guarded::new(&lock, Vec::new()),
             memory,
             launched: false,
+            manager: None,
             job,
             host,
             life: AtomicU32::new(0),
@@ -124,16 +122,14 @@ impl Process {
     }
 
     /// The record of a process as its environment says: of a job when a launcher started it, else of a world of one.
+    /// Under a launcher that is not this library's all processes of the job wait for each other here.
     /// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable.
     pub fn from_environment() -> Result<Process> {
-        let attachment = wireup::from_environment()
+        let joined = wireup::from_environment()
             .map_err(|error| mpi_errors::Error::new(mpi_core::abi::MPI_ERR_OTHER, error.to_string()))?;
-        let launched = attachment.is_some();
-        let process = Process::new(match attachment {
-            Some(attachment) => Endpoint::attach(&attachment)?,
-            None => Endpoint::world_of_one()?,
-        })?;
-        Ok(Process { launched, ..process })
+        let Some(joined) = joined else { return Process::new(Endpoint::world_of_one()?) };
+        let process = Process::new(Endpoint::attach(&joined.attachment)?)?;
+        Ok(Process { launched: true, manager: joined.manager, ..process })
     }
 
     /// Rank in `MPI_COMM_WORLD`.

@@ -11,8 +11,16 @@ use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::Registry;
 
 /// Environment variables that other parts of the library read.
-const RESERVED: &[&str] =
-    &[wireup::JOB_FD, wireup::JOB_ID, wireup::RANK, wireup::SIZE, "FERRUM_RING_BYTES", "FERRUM_SINGLE_COPY"];
+const RESERVED: &[&str] = &[
+    wireup::JOB_FD,
+    wireup::JOB_ID,
+    wireup::RANK,
+    wireup::SIZE,
+    "FERRUM_RING_BYTES",
+    "FERRUM_SINGLE_COPY",
+    "FERRUM_LAUNCHER_TIMEOUT",
+    "FERRUM_PMIX_LIBRARY",
+];
 
 /// What the subsystems are, for people.
 const CATEGORIES: &[(&str, &str)] = &[
@@ -31,13 +39,6 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
     ("coll", "Collective operations."),
     ("coll.calls", "How often each collective operation was called."),
-    ("objects", "Communicators, groups, datatypes and other objects: how many there are, how they are used."),
-    ("objects.events", "Objects that come and go."),
-    ("errors", "Errors that calls raise, and who is given them."),
-    ("errors.events", "Errors as they are raised."),
-    ("memory", "Memory that the program or the library has."),
-    ("tool", "The tool information interface itself."),
-    ("tool.events", "Changes of the interface's own variables."),
     ("coll.data", "Bytes that the program gave to each collective operation."),
 ];
 

@@ -36,16 +36,25 @@ pub fn usable_cores() -> u32 {
 }
 
 fn affinity_cores() -> u32 {
+    affinity().iter().map(|word| word.count_ones()).sum::<u32>().max(1)
+}
+
+/// Numbers of the cores that the calling process may run on, in order; empty if the kernel does not say.
+pub fn allowed_cores() -> Vec<u32> {
+    let mask = affinity();
+    (0..64 * mask.len() as u32).filter(|core| mask[*core as usize / 64] & 1 << (core % 64) != 0).collect()
+}
+
+fn affinity() -> [u64; 128] {
     // Machines with more cores than the plain set holds need a longer mask; the kernel refuses one that is too short.
     let mut mask = [0u64; 128];
     // SAFETY: the mask is writable for its size.
     let filled = unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) } == 0;
-    let count = mask.iter().map(|word| word.count_ones()).sum();
-    if filled && count > 0 { count } else { 1 }
+    if filled { mask } else { [0; 128] }
 }
 
 /// The tightest quota of the process's cgroups, rounded up to whole cores; `None` if there is none.
-fn quota_cores() -> Option<u32> {
+pub fn quota_cores() -> Option<u32> {
     let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut tightest: Option<u32> = None;
     for line in membership.lines() {
@@ -116,6 +125,9 @@ mod tests {
     #[test]
     fn this_process_has_a_core_and_a_host_name() {
         assert!(usable_cores() >= 1);
+        let allowed = allowed_cores();
+        assert_eq!(allowed.len(), affinity_cores() as usize);
+        assert!(allowed.is_sorted());
         assert!(!name().is_empty());
     }
 }

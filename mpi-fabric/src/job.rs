@@ -14,6 +14,9 @@ use crate::mapping::Mapping;
 use crate::rank_block::{Life, RankBlock};
 use crate::recorder::Recorder;
 
+/// How `/proc/PID/fd` shows a job's memory begins with this.
+pub const LINK: &str = "/memfd:ferrum-job";
+
 /// What a new job is to be.
 #[derive(Clone, Copy, Debug)]
 pub struct JobOptions {
@@ -80,6 +83,14 @@ impl Job {
         words.half(header::LAUNCHER_PID).store(std::process::id(), Ordering::Relaxed);
         // Release pairs with the Acquire in `open`.
         words.word(header::MAGIC).store(layout::MAGIC, Ordering::Release);
+    }
+
+    /// Corrects what the maker said of the job's cores (at least 1) and of the process whose descendants the ranks are:
+    /// for a maker that is a rank itself, and learns this only when the others have come. To be called before any rank
+    /// attaches.
+    pub fn describe(&self, cores: u32, launcher: u32) {
+        self.mapping.half(header::CORES).store(cores.max(1), Ordering::Relaxed);
+        self.mapping.half(header::LAUNCHER_PID).store(launcher, Ordering::Relaxed);
     }
 
     /// Opens the memory of an existing job and checks its header.
@@ -211,9 +222,19 @@ mod tests {
         let made = job();
         let opened = Job::open(made.fd().unwrap()).unwrap();
         assert_eq!((opened.id(), opened.ranks(), opened.cores()), (made.id(), 3, 2));
+        made.describe(7, 12345);
+        assert_eq!((opened.cores(), opened.launcher_pid()), (7, 12345));
         assert!(opened.request_abort(2, -7));
         assert!(!made.request_abort(1, 3));
         assert_eq!(made.abort(), Some((2, -7)));
+    }
+
+    #[test]
+    fn the_memory_is_known_by_its_link() {
+        use std::os::fd::AsRawFd;
+        let made = job();
+        let link = std::fs::read_link(format!("/proc/self/fd/{}", made.fd().unwrap().as_raw_fd())).unwrap();
+        assert!(link.to_str().unwrap().starts_with(LINK), "{link:?}");
     }
 
     #[test]

@@ -46,7 +46,8 @@ pub mod header {
     pub const JOB_ID: usize = 0x38;
     /// u32: cores that the job's ranks may use together.
     pub const CORES: usize = 0x40;
-    /// u32: process id of the launcher, or of the only process.
+    /// u32: process id of the launcher, or of the only process; of the ranks' nearest common ancestor when the launcher
+    /// is not this library's.
     pub const LAUNCHER_PID: usize = 0x44;
     /// u64: 0, or bit 63 | rank << 32 | exit code: the first MPI_Abort.
     pub const ABORT: usize = 0x80;

@@ -52,7 +52,7 @@ fn main() {
         exit(99)
     });
     let endpoint = match place {
-        Some(place) => Endpoint::attach(&place),
+        Some(joined) => Endpoint::attach(&joined.attachment),
         None => Endpoint::world_of_one(),
     };
     let mut endpoint = endpoint.unwrap_or_else(|error| {
@@ -101,7 +101,7 @@ fn main() {
         }
         "twice" => {
             let place = mpi_launch::wireup::from_environment().expect("it was valid").expect("it was there");
-            println!("{}", Endpoint::attach(&place).err().expect("a rank is one process"));
+            println!("{}", Endpoint::attach(&place.attachment).err().expect("a rank is one process"));
         }
         "alone" => println!("{rank} of {size}"),
         _ => hang(&mut endpoint),

@@ -1,6 +1,8 @@
 //! `mpiexec`, and the wire-up that a started process speaks.
 //!
 //! - [`wireup`]: how a process learns its rank, the number of ranks and the job memory from its environment.
+//! - [`manager`]: its connection to the launcher, when that is not ours.
+//! - [`pmi`], [`pmix`]: what other launchers, and other libraries' processes, speak; [`exchange`]: what both can do.
 //! - [`args`]: the command line of `mpiexec`.
 //! - [`mpiexec`]: starting the ranks, forwarding their streams and signals, and ending all of them in every case.
 //!
@@ -8,5 +10,10 @@
 //! Not here: the job memory's layout (`mpi-fabric`).
 
 pub mod args;
+pub mod exchange;
+pub mod manager;
 pub mod mpiexec;
+pub mod pmi;
+pub mod pmix;
+pub mod settings;
 pub mod wireup;

@@ -1,12 +1,26 @@
-//! What the launcher tells a started process, in environment variables.
+//! How a started process finds its place: in the job of our own launcher, in one that it makes together with the others
+//! that another launcher started, or alone.
+//!
+//! - this file: our own launcher's environment variables, and the decision.
+//! - [`others`]: the variables of other launchers.
+//! - [`card`], [`meet`]: how processes that another launcher started come to share memory.
 //!
 //! Invariant: a process that some launcher started as one of several never becomes a world of its own in silence.
+
+pub mod card;
+pub mod meet;
+pub mod others;
 
 use std::ffi::OsString;
 use std::str::FromStr;
 
 use mpi_fabric::Attachment;
 use mpi_fabric::layout::MAX_RANKS;
+
+use crate::exchange::{Launcher, Trouble};
+use crate::manager::Manager;
+use crate::{pmi, pmix, settings};
+use others::Other;
 
 /// Descriptor of the job memory, decimal.
 pub const JOB_FD: &str = "FERRUM_JOB_FD";
@@ -22,11 +36,11 @@ pub const SIZE: &str = "FERRUM_SIZE";
 pub enum WireupError {
     /// Some of the variables are there, but not this one.
     #[error(
-        "{0} is not set although other variables of this library's mpiexec are; start the program with mpiexec, or unset them all"
+        "{0} is not set although other variables of a launcher are; start the program with mpiexec, or unset them all"
     )]
     Missing(&'static str),
-    /// A variable is not what mpiexec writes.
-    #[error("{name} is {value:?}, but {rule}; only mpiexec sets this variable")]
+    /// A variable is not what launchers write.
+    #[error("{name} is {value:?}, but {rule}; only a launcher sets this variable")]
     Invalid {
         /// The variable.
         name: &'static str,
@@ -35,34 +49,62 @@ pub enum WireupError {
         /// What it has to be.
         rule: &'static str,
     },
-    /// Another launcher started this process as one of several.
+    /// A launcher that offers no way to meet started this process as one of several.
     #[error(
-        "this program was started by another launcher ({name} is {value:?}), which cannot connect its processes; use this library's mpiexec, or unset {name} to run alone"
+        "this program was started by a launcher ({name} is {value:?}) that does not help its processes to find each other; \
+         {instead}, or unset {name} to run alone"
     )]
-    OtherLauncher {
+    Silent {
         /// The variable that shows it.
         name: &'static str,
         /// Its value.
         value: OsString,
+        /// What to use in its place.
+        instead: &'static str,
     },
+    /// The launcher does not do what it offers, or the processes cannot be connected.
+    #[error("{0}")]
+    Trouble(#[from] Trouble),
 }
 
-/// What the environment of this process says: a place in a job, or `None` for a process that nobody launched.
-/// # Errors
-/// See [`WireupError`].
-pub fn from_environment() -> Result<Option<Attachment>, WireupError> {
-    from_variables(&|name| std::env::var_os(name))
+/// What a process's variables say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Started {
+    /// Nobody launched it.
+    Alone,
+    /// Our launcher did; this is its place.
+    Ours(Attachment),
+    /// Another launcher did, as one of several.
+    Other(Other),
 }
 
-/// The same for any set of variables.
+/// A process's place in a job.
+pub struct Joined {
+    /// Its rank, and the job's memory.
+    pub attachment: Attachment,
+    /// The launcher, if that is not ours.
+    pub manager: Option<Manager>,
+}
+
+/// What the environment of this process says: a place in a job, or `None` for a process that nobody launched. Under
+/// another launcher this is collective: it waits until all processes of the job have called it. To be called once.
 /// # Errors
 /// See [`WireupError`].
-pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<Attachment>, WireupError> {
+pub fn from_environment() -> Result<Option<Joined>, WireupError> {
+    let get = |name: &str| std::env::var_os(name);
+    match from_variables(&get)? {
+        Started::Alone => Ok(None),
+        Started::Ours(attachment) => Ok(Some(Joined { attachment, manager: None })),
+        Started::Other(other) => join(&other, &get).map(Some),
+    }
+}
+
+/// The same for any set of variables, without doing anything about it.
+/// # Errors
+/// See [`WireupError`].
+pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started, WireupError> {
     if [JOB_FD, JOB_ID, RANK, SIZE].iter().all(|name| get(name).is_none()) {
-        return match other_launcher(get) {
-            Some((name, value)) => Err(WireupError::OtherLauncher { name, value }),
-            None => Ok(None),
-        };
+        return Ok(others::find(get)?.map_or(Started::Alone, Started::Other));
     }
     let fd = number(get, JOB_FD, "it has to be a descriptor", |fd: &i32| *fd >= 0)?;
     let size = number(get, SIZE, "it has to be a number of ranks from 1 to 1024", |n| (1..=MAX_RANKS).contains(n))?;
@@ -74,7 +116,26 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<A
         value,
         rule: "it has to be 16 hexadecimal digits",
     })?;
-    Ok(Some(Attachment { fd, job_id, rank, size }))
+    Ok(Started::Ours(Attachment { fd, job_id, rank, size }))
+}
+
+/// Joins a job of another launcher's.
+fn join(other: &Other, get: &dyn Fn(&str) -> Option<OsString>) -> Result<Joined, WireupError> {
+    let limit = settings::patience(get(settings::PATIENCE)).map_err(Trouble)?;
+    let ring_bytes = settings::ring_bytes(get(settings::RING_BYTES)).map_err(Trouble)?;
+    let mut launcher: Box<dyn Launcher> = match other {
+        // A descriptor that is no connection is left over from a launcher further out, if there is another way.
+        Other::Descriptor { fd, or: Some(server), .. } if !pmi::client::is_connection(*fd) => {
+            Box::new(pmix::Client::connect(server, limit)?)
+        }
+        Other::Descriptor { fd, rank, size, .. } => {
+            Box::new(pmi::client::Client::on_descriptor(*fd, *rank, *size, limit)?)
+        }
+        Other::Port { address, id } => Box::new(pmi::client::Client::on_port(address, *id, limit)?),
+        Other::Pmix(server) => Box::new(pmix::Client::connect(server, limit)?),
+    };
+    let attachment = meet::meet(&mut *launcher, &card::Card::own(), ring_bytes)?;
+    Ok(Joined { attachment, manager: Some(Manager::new(launcher)) })
 }
 
 /// The variables for a started process.
@@ -100,65 +161,31 @@ fn number<T: FromStr>(
     number.ok_or(WireupError::Invalid { name, value, rule })
 }
 
-/// The variable by which another launcher shows that this process is one of several, if there is one.
-fn other_launcher(get: &dyn Fn(&str) -> Option<OsString>) -> Option<(&'static str, OsString)> {
-    // Number of processes of Hydra and Flux (PMI-1), Open MPI, Slurm, PALS, MVAPICH; absent or 1 means alone.
-    const SIZES: [&str; 6] = [
-        "PMI_SIZE",
-        "OMPI_COMM_WORLD_SIZE",
-        "SLURM_STEP_NUM_TASKS",
-        "SLURM_NTASKS",
-        "PALS_SIZE",
-        "MV2_COMM_WORLD_SIZE",
-    ];
-    // A Slurm allocation sets its size for every process inside it; only a step's tasks have this too.
-    const SLURM_TASK: &str = "SLURM_PROCID";
-    for name in SIZES {
-        let Some(value) = get(name) else { continue };
-        if name == "SLURM_NTASKS" && get(SLURM_TASK).is_none() {
-            continue;
-        }
-        let alone = value.to_str().and_then(|text| text.trim().parse::<u64>().ok()).is_some_and(|n| n <= 1);
-        if !alone {
-            return Some((name, value));
-        }
-    }
-    // PMIx and PMI launchers that do not say how many there are: the rank alone shows that somebody counts.
-    for (name, size) in [("PMIX_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"), ("PMI_FD", "PMI_SIZE")] {
-        if let Some(value) = get(name)
-            && get(size).is_none()
-        {
-            return Some((name, value));
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn read(variables: &[(&'static str, &str)]) -> Result<Option<Attachment>, WireupError> {
+    fn read(variables: &[(&'static str, &str)]) -> Result<Started, WireupError> {
         let map: HashMap<_, _> = variables.iter().map(|(name, value)| (*name, OsString::from(value))).collect();
         from_variables(&|name| map.get(name).cloned())
     }
 
-    fn job(rank: &str, size: &str) -> Result<Option<Attachment>, WireupError> {
+    fn job(rank: &str, size: &str) -> Result<Started, WireupError> {
         read(&[(JOB_FD, "7"), (JOB_ID, "00000000000000ff"), (RANK, rank), (SIZE, size)])
     }
 
     #[test]
     fn nothing_set_is_a_world_of_one() {
-        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&[]), Ok(Started::Alone));
     }
 
     #[test]
     fn what_the_launcher_writes_is_what_the_process_reads() {
         let place = Attachment { fd: 9, job_id: 0x1234_5678_9abc_def0, rank: 3, size: 4 };
         let map: HashMap<_, _> = to_variables(&place).into_iter().collect();
-        assert_eq!(from_variables(&|name| map.get(name).map(OsString::from)), Ok(Some(place)));
+        assert_eq!(from_variables(&|name| map.get(name).map(OsString::from)), Ok(Started::Ours(place)));
     }
 
     #[test]
@@ -171,46 +198,23 @@ mod tests {
     fn a_rank_or_size_out_of_range_is_an_error_with_the_value() {
         for (rank, size) in [("4", "4"), ("-1", "4"), ("+1", "4"), ("", "4"), ("1x", "4"), ("0", "0"), ("0", "1025")] {
             let error = job(rank, size).unwrap_err().to_string();
-            assert!(error.contains("only mpiexec sets this variable"), "{error}");
+            assert!(error.contains("only a launcher sets this variable"), "{error}");
         }
         assert!(job("3", "4").is_ok());
     }
 
     #[test]
-    fn other_launchers_are_noticed_only_when_they_started_several() {
-        for several in [
-            &[("PMI_RANK", "0"), ("PMI_SIZE", "2")][..],
-            &[("OMPI_COMM_WORLD_SIZE", "3")],
-            &[("SLURM_NTASKS", "2"), ("SLURM_PROCID", "1")],
-            &[("SLURM_STEP_NUM_TASKS", "2")],
-            &[("PMIX_RANK", "1")],
-            &[("PMI_FD", "5")],
-            &[("PMI_SIZE", "nonsense")],
-        ] {
-            let error = read(several).unwrap_err().to_string();
-            assert!(error.contains("another launcher") && error.contains("mpiexec"), "{error}");
-        }
-        for alone in [
-            &[("PMI_RANK", "0"), ("PMI_SIZE", "1")][..],
-            &[("SLURM_NTASKS", "2")],
-            &[("OMPI_COMM_WORLD_SIZE", "1"), ("PMIX_RANK", "0")],
-        ] {
-            assert_eq!(read(alone), Ok(None), "{alone:?}");
-        }
-    }
-
-    #[test]
     fn our_own_launcher_inside_another_one_counts() {
         let inside = [(JOB_FD, "7"), (JOB_ID, "00000000000000ff"), (RANK, "1"), (SIZE, "2"), ("PMI_SIZE", "5")];
-        assert_eq!(read(&inside).unwrap().unwrap().rank, 1);
+        assert!(matches!(read(&inside), Ok(Started::Ours(place)) if place.rank == 1));
     }
 
     proptest! {
         #[test]
         fn any_values_give_a_valid_place_or_a_sentence(fd in ".*", id in ".*", rank in ".*", size in ".*") {
             match read(&[(JOB_FD, &fd), (JOB_ID, &id), (RANK, &rank), (SIZE, &size)]) {
-                Ok(place) => {
-                    let place = place.expect("variables are set");
+                Ok(started) => {
+                    let Started::Ours(place) = started else { panic!("variables are set") };
                     prop_assert!(place.fd >= 0 && place.rank < place.size && place.size <= MAX_RANKS);
                 }
                 Err(error) => prop_assert!(!error.to_string().is_empty()),
@@ -219,8 +223,8 @@ mod tests {
 
         #[test]
         fn nearly_valid_values_too(fd in "[0-9]{1,12}", id in "[0-9a-g]{15,17}", rank in "[0-9]{1,5}", size in "[0-9]{1,5}") {
-            if let Ok(place) = read(&[(JOB_FD, &fd), (JOB_ID, &id), (RANK, &rank), (SIZE, &size)]) {
-                let place = place.expect("variables are set");
+            if let Ok(started) = read(&[(JOB_FD, &fd), (JOB_ID, &id), (RANK, &rank), (SIZE, &size)]) {
+                let Started::Ours(place) = started else { panic!("variables are set") };
                 prop_assert_eq!(Ok(place.rank), rank.parse());
                 prop_assert!(place.rank < place.size);
             }

@@ -8,7 +8,7 @@ mod entries;
 mod header;
 pub mod spec;
 mod symbols;
-pub mod table;
+mod table;
 
 use std::collections::BTreeSet;
 use std::fs;

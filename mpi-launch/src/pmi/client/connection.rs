@@ -1,0 +1,154 @@
+//! The bytes of a PMI connection: whole lines out, whole lines in, each within a time limit.
+//!
+//! Invariant: the descriptor is a stream socket, is this value's alone, and is closed in programs started from here.
+#![allow(unsafe_code)] // takes over a descriptor that the environment names; polls
+
+use std::io::{self, ErrorKind};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use crate::pmi::wire::LONGEST_LINE;
+
+/// A connection to a launcher.
+pub(super) struct Connection {
+    fd: OwnedFd,
+    /// What came after the last line that was handed out.
+    rest: Vec<u8>,
+}
+
+/// Why no line came or went.
+pub(super) enum Failed {
+    /// Nothing happened for so long.
+    Silent(Duration),
+    /// The other side is gone.
+    Closed,
+    /// More bytes than any line has.
+    TooLong,
+    /// The system refused.
+    System(io::Error),
+}
+
+impl Connection {
+    /// Takes over a descriptor that was inherited. The error ends a sentence.
+    pub(super) fn from_descriptor(fd: i32) -> Result<Connection, String> {
+        check(fd)?;
+        // SAFETY: it is open; the launcher handed it down for this, and nothing else in this process uses it.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        // SAFETY: a plain setting of our own descriptor.
+        unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
+        Ok(Connection { fd, rest: Vec::new() })
+    }
+
+    /// Connects to `HOST:PORT`.
+    pub(super) fn to_address(address: &str, limit: Duration) -> io::Result<Connection> {
+        let mut last = io::Error::new(ErrorKind::NotFound, "the address stands for no host");
+        for address in address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, limit) {
+                Ok(stream) => {
+                    // Questions are short, and answers are waited for.
+                    let _ = stream.set_nodelay(true);
+                    return Ok(Connection { fd: stream.into(), rest: Vec::new() });
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    /// Sends a whole line.
+    pub(super) fn send(&mut self, mut bytes: &[u8], limit: Duration) -> Result<(), Failed> {
+        let end = Instant::now() + limit;
+        while !bytes.is_empty() {
+            let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
+            // SAFETY: the bytes are readable for their length.
+            let n = unsafe { libc::send(self.fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), flags) };
+            match usize::try_from(n) {
+                Ok(n) => bytes = &bytes[n..],
+                Err(_) => self.after(io::Error::last_os_error(), libc::POLLOUT, limit, Some(end))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Receives the next line, with its line end; without a limit it waits for ever.
+    pub(super) fn line(&mut self, limit: Option<Duration>) -> Result<Vec<u8>, Failed> {
+        let end = limit.map(|limit| Instant::now() + limit);
+        let mut buffer = [0u8; 4096];
+        loop {
+            if let Some(at) = self.rest.iter().position(|byte| *byte == b'\n') {
+                let rest = self.rest.split_off(at + 1);
+                return Ok(std::mem::replace(&mut self.rest, rest));
+            }
+            if self.rest.len() > LONGEST_LINE {
+                return Err(Failed::TooLong);
+            }
+            // SAFETY: the buffer is writable for its length.
+            let n = unsafe {
+                libc::recv(self.fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_DONTWAIT)
+            };
+            match usize::try_from(n) {
+                Ok(0) => return Err(Failed::Closed),
+                Ok(n) => self.rest.extend_from_slice(&buffer[..n]),
+                Err(_) => {
+                    self.after(io::Error::last_os_error(), libc::POLLIN, limit.unwrap_or_default(), end)?;
+                }
+            }
+        }
+    }
+
+    /// Waits, if an error says that waiting helps.
+    fn after(&self, error: io::Error, events: i16, limit: Duration, end: Option<Instant>) -> Result<(), Failed> {
+        match error.kind() {
+            ErrorKind::Interrupted => Ok(()),
+            ErrorKind::WouldBlock => self.wait(events, limit, end),
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Err(Failed::Closed),
+            _ => Err(Failed::System(error)),
+        }
+    }
+
+    fn wait(&self, events: i16, limit: Duration, end: Option<Instant>) -> Result<(), Failed> {
+        loop {
+            let left_ms = match end {
+                None => -1,
+                Some(end) => match end.saturating_duration_since(Instant::now()) {
+                    Duration::ZERO => return Err(Failed::Silent(limit)),
+                    // Rounded up, so as not to wake before it.
+                    left => left.as_millis().min(i32::MAX as u128 - 1) as i32 + 1,
+                },
+            };
+            let mut entry = libc::pollfd { fd: self.fd.as_raw_fd(), events, revents: 0 };
+            // SAFETY: one live entry.
+            match unsafe { libc::poll(&mut entry, 1, left_ms) } {
+                0 => {}
+                n if n > 0 => return Ok(()),
+                _ => match io::Error::last_os_error() {
+                    error if error.kind() == ErrorKind::Interrupted => {}
+                    error => return Err(Failed::System(error)),
+                },
+            }
+        }
+    }
+}
+
+/// Whether a descriptor is a stream connection: whatever else has that number must not be written to. The error ends a
+/// sentence.
+pub(super) fn check(fd: i32) -> Result<(), String> {
+    let kind = option(fd, libc::SO_TYPE).map_err(|error| match error.raw_os_error() {
+        Some(libc::EBADF) => format!("descriptor {fd} is not open here: something in between closed it"),
+        Some(libc::ENOTSOCK) => format!("descriptor {fd} is no connection"),
+        _ => format!("descriptor {fd} cannot be used: {error}"),
+    })?;
+    match kind {
+        libc::SOCK_STREAM => Ok(()),
+        _ => Err(format!("descriptor {fd} is no stream connection")),
+    }
+}
+
+/// An option of a socket.
+fn option(fd: i32, name: libc::c_int) -> io::Result<libc::c_int> {
+    let (mut value, mut len): (libc::c_int, libc::socklen_t) = (0, size_of::<libc::c_int>() as libc::socklen_t);
+    // SAFETY: a query about a number that may or may not be a socket; one int is written.
+    let done = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &mut len) };
+    if done == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
+}
