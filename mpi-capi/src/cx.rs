@@ -232,7 +232,9 @@ fn lent_datatype<'g>(
     name: &'static str,
     word: usize,
 ) -> Result<&'g Datatype> {
-    process.datatypes.get(guard).get(Handle(word)).ok_or_else(|| bad_type(name, word))
+    let found = process.datatypes.get(guard).get(Handle(word)).ok_or_else(|| bad_type(name, word))?;
+    process.tell_datatype_used(guard, Handle(word));
+    Ok(found)
 }
 
 #[cold]

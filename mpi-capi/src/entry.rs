@@ -19,9 +19,21 @@ pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(Cx) -> O
         Ok(cx) => body(cx),
         Err(error) => Err(error.into()),
     };
+    if mpi_t::somebody_listens() {
+        deliver_events();
+    }
     match outcome {
         Ok(()) => abi::MPI_SUCCESS,
         Err(raised) => errors::raise(function, object, raised),
+    }
+}
+
+/// Events that had to wait until a callback may call anything: here no lock is held.
+#[cold]
+#[inline(never)]
+fn deliver_events() {
+    if let Ok(process) = mpi_env::process() {
+        process.registry.deliver_events();
     }
 }
 

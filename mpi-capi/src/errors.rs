@@ -83,8 +83,12 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
     };
     let (object, handler) = {
         let guard = process.engine.lock();
+        process.tells.counts.errors.incr();
         match to {
-            To::Passed(handler, kind) => (Object::null(kind), process.errhandlers.get(&guard).attached(handler)),
+            To::Passed(handler, kind) => {
+                process.tell_handler_called(&guard, handler);
+                (Object::null(kind), process.errhandlers.get(&guard).attached(handler))
+            }
             To::Call => responsible(process, &guard, object),
             To::Context(context) => {
                 let comm = process.handle_of_context(&guard, context);
@@ -92,6 +96,7 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
             }
         }
     };
+    process.tells.events.error_raised.emit(|| (error.class(), code, object.handle.0 as u64));
     call_handler(process, object, handler, || error, code);
     code
 }
@@ -105,6 +110,9 @@ fn responsible(process: &Process, guard: &Guard<'_>, object: Option<Object>) -> 
     };
     let mut candidates = object.into_iter().chain([fallback]);
     let found = candidates.find_map(|object| Some((object, process.handler_of(guard, object)?)));
+    if let Some((object, _)) = found {
+        process.tell_handler_asked(guard, object);
+    }
     found.unwrap_or((fallback, Errhandler::Fatal))
 }
 

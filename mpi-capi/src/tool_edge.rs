@@ -3,9 +3,10 @@
 //! Invariant: nothing here calls an error handler, and nothing is written before the call has succeeded.
 //! Not here: what the interface does (mpi-t).
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_char, c_int, c_void};
 
-use mpi_core::abi;
+use crate::imp::info;
+use mpi_core::{Info, abi};
 use mpi_t::{Registry, TError, TResult};
 
 /// Does something with the registry; its code.
@@ -76,14 +77,39 @@ impl TextOut {
     }
 }
 
-/// Stores as many numbers as there is room for.
+/// Stores as many numbers as there is room for. Errors: a negative length, room at NULL.
 pub fn store_all(address: *mut c_int, room: c_int, values: &[c_int]) -> TResult<()> {
     let room = usize::try_from(room).map_err(|_| TError::INVALID)?;
-    let count = values.len().min(room);
-    if count > 0 {
+    if room > 0 {
         let address = required(address)?;
+        let count = values.len().min(room);
         // SAFETY: the program passed `room` numbers.
         unsafe { core::ptr::copy_nonoverlapping(values.as_ptr(), address, count) };
     }
     Ok(())
+}
+
+/// The handle word that an object's address leads to; none for NULL.
+pub fn object_word(object: *const c_void) -> Option<usize> {
+    // SAFETY: the program passed the address of a handle, which is one word.
+    (!object.is_null()).then(|| unsafe { object.cast::<usize>().read_unaligned() })
+}
+
+/// Hints that go in; none for `MPI_INFO_NULL`.
+pub fn with_info<R>(word: usize, look: impl FnOnce(&Info) -> TResult<R>) -> TResult<R> {
+    match word {
+        abi::MPI_INFO_NULL => look(&Info::new()),
+        _ => {
+            let hints = info::with("info", word, Info::clone).map_err(|_| TError::INVALID)?;
+            look(&hints)
+        }
+    }
+}
+
+/// A new info object for an address that is not NULL.
+pub fn new_info(address: *mut usize, make: impl FnOnce() -> Info) -> TResult<usize> {
+    if address.is_null() {
+        return Ok(abi::MPI_INFO_NULL);
+    }
+    info::insert(make()).map_err(|_| TError::MEMORY)
 }

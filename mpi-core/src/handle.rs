@@ -55,6 +55,8 @@ pub enum Kind {
     Enum = 19,
     /// `MPI_T_event_registration`
     EventRegistration = 20,
+    /// `MPI_T_event_instance`
+    EventInstance = 21,
 }
 
 impl Kind {
@@ -78,6 +80,7 @@ impl Kind {
             18 => Kind::PvarSession,
             19 => Kind::Enum,
             20 => Kind::EventRegistration,
+            21 => Kind::EventInstance,
             _ => return None,
         })
     }

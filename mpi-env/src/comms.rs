@@ -85,7 +85,7 @@ impl Process {
         let comm = Arc::new(register(&self.engine, guard, spec, instruments));
         comm.set_handle(handle);
         if self.comms.get_mut(guard).fill(handle, comm.clone()) {
-            self.registry.bind(handle.0, instruments);
+            self.tell_comm_made(guard, handle, comm.rank(), comm.size());
         } else {
             unregister(&self.engine, guard, &comm);
         }
@@ -105,6 +105,7 @@ impl Process {
             return Ok(Handle(MPI_GROUP_EMPTY));
         }
         let inserted = self.groups.get_mut(guard).insert(group);
+        self.tells.counts.groups.follow(self.groups.get(guard).len() as u64);
         inserted.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many groups"))
     }
 
@@ -112,6 +113,7 @@ impl Process {
     /// Errors: `MPI_ERR_GROUP`.
     pub fn group_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
         if handle.0 == MPI_GROUP_EMPTY || self.groups.get_mut(guard).remove(handle).is_some() {
+            self.tells.counts.groups.follow(self.groups.get(guard).len() as u64);
             return Ok(());
         }
         let why = match self.groups.get(guard).was_freed(handle) {

@@ -85,6 +85,13 @@ impl Process {
         Some(self.errhandlers.get(guard).attached(place.get()))
     }
 
+    /// The error handler of an object is about to be called.
+    pub fn tell_handler_asked(&self, guard: &Guard<'_>, object: Object) {
+        if let Some(place) = self.place_of(guard, object) {
+            self.tell_handler_called(guard, place.get());
+        }
+    }
+
     /// `MPI_X_set_errhandler`: false, and nothing is changed, for what is no live object of its kind.
     /// Errors: `MPI_ERR_ERRHANDLER` for what is no handler, or one of another kind of object.
     pub fn set_errhandler(&self, guard: &mut Guard<'_>, object: Object, errhandler: Handle) -> Result<bool> {

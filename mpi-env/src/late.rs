@@ -42,7 +42,7 @@ impl Process {
             Ok(request) => {
                 self.comms.get_mut(guard).fill(handle, comm);
                 self.errhandlers.get_mut(guard).attach_again(errhandler);
-                self.registry.bind(handle.0, instruments);
+                self.tell_comm_made(guard, handle, rank, parent.size());
                 Ok((handle, request))
             }
             Err(error) => {

@@ -9,6 +9,7 @@
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
 //! - `handlers`: which object has which error handler.
 //! - [`hardware`]: which parts of the host the process may run on.
+//! - [`Tells`]: what the objects tell of themselves.
 //! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
 //!
 //! Invariant: the tool interface works from the first call of anything until the process ends; everything else only
@@ -29,6 +30,7 @@ mod notes;
 mod objects;
 mod process;
 mod spread;
+mod tells;
 mod variables;
 
 pub use attributes::{Attribute, Attributes, Holder, Keyval};
@@ -40,3 +42,4 @@ pub use memory::Blocks;
 pub use notes::Notes;
 pub use objects::CommRef;
 pub use process::Process;
+pub use tells::{DatatypeInstruments, ErrhandlerInstruments, ObjectEvents, ObjectInstruments, Tells};

@@ -21,7 +21,8 @@ const MOST: u64 = 1 << 30;
 /// The blocks that are allocated now, by address.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    live: HashMap<usize, Layout, Spread>,
+    live: HashMap<usize, (Layout, u64), Spread>,
+    bytes: u64,
 }
 
 impl Blocks {
@@ -39,16 +40,23 @@ impl Blocks {
             return Err(no_memory(bytes));
         }
         let address = address.expose_provenance();
-        self.live.insert(address, layout);
+        self.live.insert(address, (layout, bytes));
+        self.bytes += bytes;
         Ok(address)
     }
 
     /// `MPI_Free_mem`. Errors: `MPI_ERR_BASE` for an address that is not that of a block.
     pub fn free(&mut self, address: usize) -> Result<()> {
-        let Some(layout) = self.live.remove(&address) else { return Err(no_block(address)) };
+        let Some((layout, bytes)) = self.live.remove(&address) else { return Err(no_block(address)) };
+        self.bytes -= bytes;
         // SAFETY: the block was allocated with this layout, and leaves the table once.
         unsafe { dealloc(std::ptr::with_exposed_provenance_mut(address), layout) };
         Ok(())
+    }
+
+    /// Bytes of all blocks, as they were asked for.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 }
 
@@ -75,7 +83,9 @@ mod tests {
         for foreign in [0, a + 1, a - 16, usize::MAX, std::ptr::from_ref(&blocks).addr()] {
             assert_eq!(blocks.free(foreign).expect_err("foreign").class(), MPI_ERR_BASE);
         }
+        assert_eq!(blocks.bytes(), 64);
         assert!(blocks.free(a).is_ok() && blocks.free(b).is_ok());
+        assert_eq!(blocks.bytes(), 0);
         assert_eq!(blocks.free(a).expect_err("freed").class(), MPI_ERR_BASE);
     }
 

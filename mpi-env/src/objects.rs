@@ -86,7 +86,7 @@ impl Process {
         let comm = self.comms.get_mut(guard).remove(handle).ok_or_else(|| no_comm(handle))?;
         self.errhandlers.get_mut(guard).detach(comm.errhandler().get());
         self.notes.get_mut(guard).forget(handle.0);
-        self.registry.unbind(handle.0, comm.instruments());
+        self.tell_comm_freed(guard, handle, comm.instruments());
         unregister(&self.engine, guard, &comm);
         self.leaving.get_mut(guard).push((comm.context(), comm.instruments()));
         self.retire_left(guard);
@@ -108,24 +108,31 @@ impl Process {
 
     /// `MPI_Type_dup`. Errors: `MPI_ERR_NO_MEM`.
     pub fn type_dup(&self, guard: &mut Guard<'_>, datatype: &Datatype) -> Result<Handle> {
-        insert(self.datatypes.get_mut(guard), datatype.clone(), "datatypes")
+        let handle = insert(self.datatypes.get_mut(guard), datatype.clone(), "datatypes")?;
+        self.tell_datatype_made(guard, handle, datatype.size());
+        Ok(handle)
     }
 
     /// `MPI_Type_free`; operations under way keep what they need. Errors: `MPI_ERR_TYPE`.
     pub fn type_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
         remove(self.datatypes.get_mut(guard), handle, MPI_ERR_TYPE, "datatype")?;
+        self.tell_datatype_freed(guard, handle);
         self.notes.get_mut(guard).forget(handle.0);
         Ok(())
     }
 
     /// `MPI_Op_create`. Errors: `MPI_ERR_NO_MEM`.
     pub fn op_create(&self, guard: &mut Guard<'_>, op: Op) -> Result<Handle> {
-        insert(self.ops.get_mut(guard), op, "operations")
+        let handle = insert(self.ops.get_mut(guard), op, "operations")?;
+        self.tells.counts.operations.follow(self.ops.get(guard).len() as u64);
+        Ok(handle)
     }
 
     /// `MPI_Op_free`; operations under way keep what they need. Errors: `MPI_ERR_OP`.
     pub fn op_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
-        remove(self.ops.get_mut(guard), handle, MPI_ERR_OP, "op")
+        remove(self.ops.get_mut(guard), handle, MPI_ERR_OP, "op")?;
+        self.tells.counts.operations.follow(self.ops.get(guard).len() as u64);
+        Ok(())
     }
 }
 

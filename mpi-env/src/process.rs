@@ -17,11 +17,12 @@ use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
 use mpi_launch::manager::Manager;
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
-use mpi_t::Registry;
+use mpi_t::{Bind, Registry};
 
 use crate::attributes::Attributes;
 use crate::memory::Blocks;
 use crate::notes::Notes;
+use crate::tells::{Tells, event_key};
 use crate::variables;
 
 /// All that one process of a job owns. Thread-safe.
@@ -54,6 +55,8 @@ pub struct Process {
     pub notes: Guarded<Notes>,
     /// Memory that the program allocated.
     pub blocks: Guarded<Blocks>,
+    /// What the objects tell of themselves.
+    pub tells: Tells,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
@@ -86,14 +89,17 @@ impl Process {
             let comm = register(&engine, &mut engine.lock(), spec, instruments);
             comm.set_handle(Handle(word));
             registry.bind(word, instruments);
+            registry.bind_events(Bind::Comm, word, event_key(instruments));
             Arc::new(comm)
         };
+        let tells = Tells::new(&lock, &registry, &*memory)?;
         let (rank, size) = (engine.rank(), engine.size());
         let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size));
         let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank));
         Ok(Process {
             coll,
             registry,
+            tells,
             codes: ErrorCodes::new(),
             recorder,
             comms: Guarded::new(&lock, Table::new(Kind::Comm)),

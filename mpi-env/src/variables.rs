@@ -39,6 +39,13 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
     ("coll", "Collective operations."),
     ("coll.calls", "How often each collective operation was called."),
+    ("objects", "Communicators, groups, datatypes and other objects: how many there are, how they are used."),
+    ("objects.events", "Objects that come and go."),
+    ("errors", "Errors that calls raise, and who is given them."),
+    ("errors.events", "Errors as they are raised."),
+    ("memory", "Memory that the program or the library has."),
+    ("tool", "The tool information interface itself."),
+    ("tool.events", "Changes of the interface's own variables."),
     ("coll.data", "Bytes that the program gave to each collective operation."),
 ];
 

@@ -192,6 +192,11 @@ impl Errhandlers {
         Ok(())
     }
 
+    /// Whether somebody refers to this handler, the program or an object; always so for predefined ones.
+    pub fn lives(&self, handle: Handle) -> bool {
+        Errhandler::predefined(handle).is_some() || self.table.get(handle).is_some()
+    }
+
     /// Number of user handlers alive.
     pub fn len(&self) -> usize {
         self.table.len()

@@ -55,6 +55,8 @@ pub struct PvarDef {
     /// The block's word (of 8 bytes) that it reads.
     pub word: usize,
     pub(crate) unit_of_word: WordUnit,
+    /// Whether its second word counts handles.
+    pub(crate) watched: bool,
 }
 
 impl PvarDef {
@@ -87,6 +89,7 @@ impl PvarDef {
             states: None,
             word: offset / 8,
             unit_of_word: F::UNIT,
+            watched: F::WATCHED,
         }
     }
 

@@ -19,6 +19,8 @@ pub unsafe trait Field: Sync + 'static {
     const CLASSES: &'static [PvarClass];
     /// How the first word becomes a value.
     const UNIT: WordUnit;
+    /// Whether the second word counts the handles that read the first.
+    const WATCHED: bool = false;
 }
 
 /// What a field's word counts.
@@ -117,6 +119,46 @@ impl Timer {
     #[inline(always)]
     pub fn get_ns(&self) -> u64 {
         self.0.load(Relaxed)
+    }
+}
+
+/// Sums up time, but only while somebody asks for it: for what is too short to be timed on the chance of a reader.
+///
+/// While no handle of its variables exists, [`is_watched`](WatchedTimer::is_watched) is one load.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct WatchedTimer {
+    ns: AtomicU64,
+    /// Handles that exist.
+    handles: AtomicU64,
+}
+
+#[allow(unsafe_code)] // see the trait
+// SAFETY: repr(C) over two words, the value first.
+unsafe impl Field for WatchedTimer {
+    const CLASSES: &'static [PvarClass] = &[PvarClass::Timer];
+    const UNIT: WordUnit = WordUnit::Nanosecond;
+    const WATCHED: bool = true;
+}
+
+impl WatchedTimer {
+    /// Whether a handle exists, so that time is to be taken.
+    #[inline(always)]
+    pub fn is_watched(&self) -> bool {
+        // Relaxed: what begins while a handle is being made may be missed; what begins after is seen by its thread.
+        self.handles.load(Relaxed) != 0
+    }
+
+    /// `ns` nanoseconds more. For the holder of the engine's lock.
+    #[inline(always)]
+    pub fn add_ns(&self, ns: u64) {
+        self.ns.store(self.ns.load(Relaxed).wrapping_add(ns), Relaxed);
+    }
+
+    /// The nanoseconds taken since the start. Async-signal-safe, thread-safe.
+    #[inline(always)]
+    pub fn get_ns(&self) -> u64 {
+        self.ns.load(Relaxed)
     }
 }
 
@@ -223,6 +265,16 @@ impl Level {
         self.value.store(now, Relaxed);
         if now < self.below.load(Relaxed) {
             crate::watch::fell(self, now);
+        }
+    }
+
+    /// Raises or lowers the level to `now`. For the holder of the engine's lock.
+    #[inline]
+    pub fn follow(&self, now: u64) {
+        let before = self.get();
+        match now.checked_sub(before) {
+            Some(more) => self.raise(more),
+            None => self.lower(before - now),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! - [`instruments!`] declares performance variables beside the fields that they describe, [`cvars!`] control
 //!   variables; the fields are [`Counter`], [`Level`], [`Timer`] and their like.
+//! - [`events!`] declares event types; raising one is a load and a branch while nobody listens.
 //! - [`InstrumentMemory`] is where the fields live: the heap, or a page that others can see.
 //!
 //! Names: a variable's name is `<subsystem>_<what is counted>`, lower case, no unit in it (`p2p_messages_sent`,
@@ -15,6 +16,7 @@
 mod class;
 mod declare;
 mod error;
+mod events;
 mod field;
 mod handle;
 mod memory;
@@ -27,10 +29,18 @@ mod watch;
 pub use class::{Bind, PvarClass, Scope, ValueType, Verbosity};
 pub use declare::{EnumDef, Instruments, PvarDef};
 pub use error::{TError, TResult};
-pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer};
+pub use events::declare::{bytes_of as __bytes_of, laid_out as __laid_out};
+pub use events::{
+    AnyPoint, Dropped, EVENT_BYTES, ElementDef, EventDef, EventInstance, EventPoint, Events, Freed, Payload, Safety,
+    SourceDef, now_ns, somebody_listens,
+};
+pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer, WatchedTimer};
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 pub use handle::table::pvar_read_raw;
-pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, retire};
-pub use registry::{CategoryInfo, CvarInfo, PREFIX, PvarInfo, Registry};
+pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, retire, retire_rows};
+pub use registry::{
+    CAPACITY_HINT, CategoryInfo, CvarInfo, DroppedHandler, EventCallback, EventInfo, FreedCallback, PREFIX, PvarInfo,
+    Registry,
+};
 pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use value::Value;

@@ -79,6 +79,26 @@ pub fn retire<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B) 
     }
 }
 
+/// Places `count` blocks one behind the other on the heap: one for each peer of a communicator, for example.
+pub fn place_rows<B: Instruments>(count: usize) -> &'static [B] {
+    const { assert!(size_of::<B>().is_multiple_of(8) && align_of::<B>() == 8, "a block is made of words") }
+    let description = BlockDescription { block: B::NAME, variables: B::VARS, object: "" };
+    let words = HeapMemory.allocate(count * size_of::<B>() / 8, &description).expect("the heap always has words");
+    // SAFETY: as in `place`, for `count` blocks.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<B>(), count) }
+}
+
+/// Gives rows back; nobody may write them from here on. Unbind them from registries first.
+pub fn retire_rows<B: Instruments>(rows: &'static [B]) {
+    HeapMemory.release(words_of_rows(rows));
+}
+
+/// Rows as the words that they are.
+pub(crate) fn words_of_rows<B: Instruments>(rows: &'static [B]) -> &'static [AtomicU64] {
+    // SAFETY: the reverse of the cast in `place_rows`.
+    unsafe { std::slice::from_raw_parts(rows.as_ptr().cast::<AtomicU64>(), size_of_val(rows) / 8) }
+}
+
 /// A block as the words that it is.
 pub(crate) fn words_of<B: Instruments>(block: &'static B) -> &'static [AtomicU64] {
     // SAFETY: the reverse of the cast in `place`: the block is this many atomic words.

@@ -1,4 +1,5 @@
-//! The atomics that the protocols of this crate are written in. `tests/loom.rs` compiles the same protocol files
+//! The atomics and the mutex that the protocols of this crate are written in. `tests/loom.rs` compiles the same protocol files
 //! against loom's.
 
 pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
+pub(crate) use std::sync::{Mutex, MutexGuard};

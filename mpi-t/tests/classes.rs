@@ -4,6 +4,7 @@
 use mpi_core::{Handle, abi};
 use mpi_t::{
     Aggregate, Counter, EnumDef, Level, Percentage, PvarClass, Registry, Size, State, TError, Timer, Value, ValueType,
+    WatchedTimer,
 };
 
 static STATES: EnumDef = EnumDef { name: "engine state", items: &[(0, "idle"), (1, "sending"), (-1, "broken")] };
@@ -300,4 +301,48 @@ fn the_class_table_of_the_standard_holds_for_every_variable() {
         assert_eq!(info.enumeration.0 != abi::MPI_T_ENUM_NULL, info.name() == "state");
     }
     assert!(!PvarClass::Level.allows(ValueType::I32), "a level is never MPI_INT");
+}
+
+mpi_t::instruments! {
+    /// One peer's.
+    struct PeerRow: Comm {
+        /// Messages.
+        messages: Counter = { name: "row_messages", class: Counter, type: u64, unit: "messages", category: "rows" },
+        /// Time.
+        time: WatchedTimer = { name: "row_time", class: Timer, type: u64, unit: "nanoseconds", category: "rows" },
+    }
+}
+
+#[test]
+fn each_variable_of_rows_has_an_element_in_every_row() {
+    let tool = Tool::new();
+    let rows = mpi_t::place_rows::<PeerRow>(3);
+    tool.registry.bind_rows(77, rows).expect("rows");
+    let index = tool.registry.pvar_get_index("row_messages", PvarClass::Counter as i32).expect("declared");
+    assert_eq!(tool.registry.pvar_handle_alloc(tool.session, index, Some(78)), Err(TError::INVALID), "another object");
+    let (handle, count) = tool.registry.pvar_handle_alloc(tool.session, index, Some(77)).expect("room");
+    assert_eq!(count, 3);
+    tool.start(handle);
+    rows[0].messages.add(1);
+    rows[2].messages.add(3);
+    let values = tool.registry.pvar_read_all(tool.session, handle).expect("live");
+    assert_eq!(values, [Value::U64(1), Value::U64(0), Value::U64(3)]);
+    assert!(tool.registry.bind_rows::<PeerRow>(79, &[]).is_err());
+}
+
+#[test]
+fn a_watched_timer_knows_whether_a_handle_exists() {
+    let tool = Tool::new();
+    let rows = mpi_t::place_rows::<PeerRow>(2);
+    tool.registry.bind_rows(80, rows).expect("rows");
+    let index = tool.registry.pvar_get_index("row_time", PvarClass::Timer as i32).expect("declared");
+    let alloc = || tool.registry.pvar_handle_alloc(tool.session, index, Some(80)).expect("room").0;
+    let (first, second) = (alloc(), alloc());
+    assert!(rows.iter().all(|row| row.time.is_watched()));
+    rows[1].time.add_ns(5);
+    tool.registry.pvar_handle_free(tool.session, first).expect("live");
+    assert!(rows.iter().all(|row| row.time.is_watched()));
+    tool.registry.pvar_handle_free(tool.session, second).expect("live");
+    assert!(rows.iter().all(|row| !row.time.is_watched()));
+    assert_eq!(rows[1].time.get_ns(), 5);
 }

@@ -130,6 +130,7 @@ fn look_for(handle: usize) -> Look {
         telling: handle as u8,
         readonly: false,
         continuous: false,
+        watched: false,
         stride: 1,
         count: handle as u32,
     };

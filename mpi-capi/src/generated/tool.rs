@@ -162,6 +162,148 @@ pub unsafe extern "C" fn PMPI_T_enum_get_item(
     imp::tool_enum::enum_get_item(enumtype, indx, value, name, name_len)
 }
 
+/// `MPI_T_event_callback_get_info`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_callback_get_info(
+    event_registration: usize,
+    cb_safety: i32,
+    info_used: *mut usize,
+) -> c_int {
+    imp::event_callback::event_callback_get_info(event_registration, cb_safety, info_used)
+}
+
+/// `MPI_T_event_callback_set_info`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_callback_set_info(
+    event_registration: usize,
+    cb_safety: i32,
+    info: usize,
+) -> c_int {
+    imp::event_callback::event_callback_set_info(event_registration, cb_safety, info)
+}
+
+/// `MPI_T_event_copy`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_copy(event_instance: usize, buffer: *mut c_void) -> c_int {
+    imp::event_instance::event_copy(event_instance, buffer)
+}
+
+/// `MPI_T_event_get_index`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_get_index(name: *const c_char, event_index: *mut c_int) -> c_int {
+    imp::event::event_get_index(name, event_index)
+}
+
+/// `MPI_T_event_get_info`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_get_info(
+    event_index: c_int,
+    name: *mut c_char,
+    name_len: *mut c_int,
+    verbosity: *mut c_int,
+    array_of_datatypes: *mut usize,
+    array_of_displacements: *mut isize,
+    num_elements: *mut c_int,
+    enumtype: *mut usize,
+    info: *mut usize,
+    desc: *mut c_char,
+    desc_len: *mut c_int,
+    bind: *mut c_int,
+) -> c_int {
+    imp::event::event_get_info(
+        event_index,
+        name,
+        name_len,
+        verbosity,
+        array_of_datatypes,
+        array_of_displacements,
+        num_elements,
+        enumtype,
+        info,
+        desc,
+        desc_len,
+        bind,
+    )
+}
+
+/// `MPI_T_event_get_num`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_get_num(num_events: *mut c_int) -> c_int {
+    imp::event::event_get_num(num_events)
+}
+
+/// `MPI_T_event_get_source`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_get_source(event_instance: usize, source_index: *mut c_int) -> c_int {
+    imp::event_instance::event_get_source(event_instance, source_index)
+}
+
+/// `MPI_T_event_get_timestamp`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_get_timestamp(event_instance: usize, event_timestamp: *mut i64) -> c_int {
+    imp::event_instance::event_get_timestamp(event_instance, event_timestamp)
+}
+
+/// `MPI_T_event_handle_alloc`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_handle_alloc(
+    event_index: c_int,
+    obj_handle: *mut c_void,
+    info: usize,
+    event_registration: *mut usize,
+) -> c_int {
+    imp::event::event_handle_alloc(event_index, obj_handle, info, event_registration)
+}
+
+/// `MPI_T_event_handle_free`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_handle_free(
+    event_registration: usize,
+    user_data: *mut c_void,
+    free_cb_function: usize,
+) -> c_int {
+    imp::event_callback::event_handle_free(event_registration, user_data, free_cb_function)
+}
+
+/// `MPI_T_event_handle_get_info`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_handle_get_info(event_registration: usize, info_used: *mut usize) -> c_int {
+    imp::event::event_handle_get_info(event_registration, info_used)
+}
+
+/// `MPI_T_event_handle_set_info`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_handle_set_info(event_registration: usize, info: usize) -> c_int {
+    imp::event::event_handle_set_info(event_registration, info)
+}
+
+/// `MPI_T_event_read`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_read(event_instance: usize, element_index: c_int, buffer: *mut c_void) -> c_int {
+    imp::event_instance::event_read(event_instance, element_index, buffer)
+}
+
+/// `MPI_T_event_register_callback`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_register_callback(
+    event_registration: usize,
+    cb_safety: i32,
+    info: usize,
+    user_data: *mut c_void,
+    event_cb_function: usize,
+) -> c_int {
+    imp::event_callback::event_register_callback(event_registration, cb_safety, info, user_data, event_cb_function)
+}
+
+/// `MPI_T_event_set_dropped_handler`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_event_set_dropped_handler(
+    event_registration: usize,
+    dropped_cb_function: usize,
+) -> c_int {
+    imp::event_callback::event_set_dropped_handler(event_registration, dropped_cb_function)
+}
+
 /// `MPI_T_finalize`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_T_finalize() -> c_int {
@@ -273,4 +415,42 @@ pub unsafe extern "C" fn PMPI_T_pvar_stop(session: usize, handle: usize) -> c_in
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_T_pvar_write(session: usize, handle: usize, buf: *const c_void) -> c_int {
     imp::pvar::pvar_write(session, handle, buf)
+}
+
+/// `MPI_T_source_get_info`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_source_get_info(
+    source_index: c_int,
+    name: *mut c_char,
+    name_len: *mut c_int,
+    desc: *mut c_char,
+    desc_len: *mut c_int,
+    ordering: *mut i32,
+    ticks_per_second: *mut i64,
+    max_ticks: *mut i64,
+    info: *mut usize,
+) -> c_int {
+    imp::event_source::source_get_info(
+        source_index,
+        name,
+        name_len,
+        desc,
+        desc_len,
+        ordering,
+        ticks_per_second,
+        max_ticks,
+        info,
+    )
+}
+
+/// `MPI_T_source_get_num`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_source_get_num(num_sources: *mut c_int) -> c_int {
+    imp::event_source::source_get_num(num_sources)
+}
+
+/// `MPI_T_source_get_timestamp`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_T_source_get_timestamp(source_index: c_int, timestamp: *mut i64) -> c_int {
+    imp::event_source::source_get_timestamp(source_index, timestamp)
 }

@@ -97,6 +97,7 @@ pub fn errhandler_free(errhandler: Out<usize>) -> Outcome {
     let process = mpi_env::process()?;
     let mut guard = process.engine.lock();
     process.errhandlers.get_mut(&mut guard).free(Handle(errhandler.get()))?;
+    process.tell_errhandlers(&mut guard);
     errhandler.set(abi::MPI_ERRHANDLER_NULL);
     Ok(())
 }
@@ -125,7 +126,9 @@ fn create(
     function: Function,
     errhandler: Out<usize>,
 ) -> Outcome {
-    errhandler.set(process.errhandlers.get_mut(&mut guard).create(kind, function.address)?.0);
+    let made = process.errhandlers.get_mut(&mut guard).create(kind, function.address)?;
+    process.tell_errhandler_made(&mut guard, made);
+    errhandler.set(made.0);
     Ok(())
 }
 
@@ -146,6 +149,7 @@ fn get(process: &Process, mut guard: Guard<'_>, name: &'static str, object: Obje
 fn call(process: &'static Process, guard: Guard<'_>, name: &'static str, object: Object, code: i32) -> Outcome {
     let class = class_of(process, code)?;
     let handler = process.handler_of(&guard, object).ok_or_else(|| bad_object(name, object))?;
+    process.tell_handler_asked(&guard, object);
     // The handler is the program's: no lock is held while it runs.
     drop(guard);
     let error = || {

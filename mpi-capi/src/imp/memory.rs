@@ -18,14 +18,19 @@ pub fn alloc_mem(cx: Cx, size: isize, info: usize, base: *mut c_void) -> Outcome
         _ => info::with("info", info, |info| info.get("mpi_minimum_memory_alignment")?.parse().ok())?.unwrap_or(0),
     };
     let Cx { process, mut guard, .. } = cx;
-    base.set(process.blocks.get_mut(&mut guard).allocate(bytes, alignment)?);
+    let address = process.blocks.get_mut(&mut guard).allocate(bytes, alignment)?;
+    process.tell_memory(&guard);
+    process.tells.counts.alloc_mem_calls.incr();
+    base.set(address);
     Ok(())
 }
 
 /// `MPI_Free_mem`
 pub fn free_mem(cx: Cx, base: *mut c_void) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
-    Ok(process.blocks.get_mut(&mut guard).free(base.addr())?)
+    process.blocks.get_mut(&mut guard).free(base.addr())?;
+    process.tell_memory(&guard);
+    Ok(())
 }
 
 /// `MPI_Get_hw_resource_info`: each kind of hardware known, with "true" where this process may run on one only.

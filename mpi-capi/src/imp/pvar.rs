@@ -6,9 +6,9 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use mpi_core::{Handle, abi};
-use mpi_t::TError;
+use mpi_t::{Bind, TError};
 
-use crate::tool_edge::{TextOut, required, store, text, with_registry};
+use crate::tool_edge::{TextOut, object_word, required, store, text, with_registry};
 
 /// `MPI_T_pvar_get_num`
 pub fn pvar_get_num(count: *mut c_int) -> c_int {
@@ -90,11 +90,9 @@ pub fn pvar_handle_alloc(
 ) -> c_int {
     with_registry(|registry| {
         let handle = required(handle)?;
-        // SAFETY: where an object is needed, the program passed the address of its handle, which is one word; where
-        // none is needed, the argument is not looked at.
-        let object = || (!object.is_null()).then(|| unsafe { object.cast::<usize>().read_unaligned() });
-        let bound = registry.pvar_get_info(index)?.bind() as c_int != abi::MPI_T_BIND_NO_OBJECT;
-        let object = if bound { object() } else { None };
+        // Where no object is needed, the argument is not looked at.
+        let bound = registry.pvar_get_info(index)?.bind() != Bind::NoObject;
+        let object = if bound { object_word(object) } else { None };
         let (made, elements) = registry.pvar_handle_alloc(Handle(session), index, object)?;
         store(handle, made.0);
         store(count, elements);

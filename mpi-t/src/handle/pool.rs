@@ -177,6 +177,7 @@ pub(crate) fn open(session: usize, new: NewHandle) -> TResult<Handle> {
     if let Some(level) = watched_level(&look) {
         watch::add(level, kind, &slot.state);
     }
+    count_handle(&look, 1);
     Ok(handle)
 }
 
@@ -205,12 +206,14 @@ pub(crate) fn end_handles_of(words: &'static [AtomicU64]) {
     for position in 1..end_of_used() {
         let slot = table::slot_at(position);
         let source = slot.source.load(Ordering::Relaxed).cast_const();
-        if slot.word.load(Ordering::Relaxed) != 0 && range.contains(&source) {
+        if slot.word.load(Ordering::Relaxed) != 0 && range.contains(&source) && !has_ended(slot) {
             state::end(&slot.state);
             let look = slot.look(slot.session.load(Ordering::Relaxed), slot.word.load(Ordering::Relaxed));
-            if let Some(level) = look.as_ref().and_then(watched_level) {
+            let Some(look) = look else { continue };
+            if let Some(level) = watched_level(&look) {
                 watch::remove(level, &slot.state);
             }
+            count_handle(&look, u64::MAX);
         }
     }
 }
@@ -220,6 +223,10 @@ impl Pool {
         slot.close();
         if let Some(level) = watched_level(look) {
             watch::remove(level, &slot.state);
+        }
+        // The words of a handle that has ended may be another object's by now.
+        if !has_ended(slot) {
+            count_handle(look, u64::MAX);
         }
         if !look.elements.is_null() {
             let count = look.facts.count as usize;
@@ -240,10 +247,25 @@ impl Pool {
     }
 }
 
+/// Whether the object of the slot's handle is gone; its words may be another object's by now.
+fn has_ended(slot: &Slot) -> bool {
+    matches!(State(slot.state.load(Ordering::Relaxed)).format(), Format::Ended)
+}
+
 /// The level that a watermark watches.
 fn watched_level(look: &Look) -> Option<&'static Level> {
     // SAFETY: watermarks are declared on levels only, so the source is the first word of one, which is static.
     matches!(look.facts.kind, Kind::High | Kind::Low).then(|| unsafe { &*look.source.cast::<Level>() })
+}
+
+/// Adds to the number of handles that a watched timer's elements have; `u64::MAX` takes one away.
+fn count_handle(look: &Look, change: u64) {
+    let Facts { watched, stride, count, .. } = look.facts;
+    for element in 0..if watched { count as usize } else { 0 } {
+        // SAFETY: a source has `count` elements, `stride` words apart, of a field with two words at least.
+        let handles = unsafe { &*look.source.add(element * stride as usize + 1) };
+        handles.fetch_add(change, Ordering::Relaxed);
+    }
 }
 
 /// The generation after this one. 0 is skipped, so that a zeroed word with the right kind never matches.

@@ -37,6 +37,8 @@ pub(crate) struct Facts {
     pub(crate) telling: u8,
     pub(crate) readonly: bool,
     pub(crate) continuous: bool,
+    /// Whether the source counts its handles in its second word.
+    pub(crate) watched: bool,
     /// Words from one element to the next.
     pub(crate) stride: u16,
     pub(crate) count: u32,
@@ -47,6 +49,7 @@ impl Facts {
         self.kind as u64
             | (self.readonly as u64) << 2
             | (self.continuous as u64) << 3
+            | (self.watched as u64) << 4
             | (self.telling as u64) << 8
             | (self.stride as u64) << 16
             | (self.count as u64) << 32
@@ -57,6 +60,7 @@ impl Facts {
             kind: Kind::from_bits(bits as u8),
             readonly: bits & 4 != 0,
             continuous: bits & 8 != 0,
+            watched: bits & 16 != 0,
             telling: (bits >> 8) as u8,
             stride: (bits >> 16) as u16,
             count: (bits >> 32) as u32,

@@ -22,6 +22,7 @@ pub struct CategoryInfo {
 struct Members {
     cvars: Vec<i32>,
     pvars: Vec<i32>,
+    events: Vec<i32>,
     categories: Vec<i32>,
 }
 
@@ -44,6 +45,11 @@ impl CategoryInfo {
     /// Indices of its performance variables.
     pub fn pvars(&self) -> Vec<i32> {
         self.with(|members| members.pvars.clone())
+    }
+
+    /// Indices of its event types.
+    pub fn events(&self) -> Vec<i32> {
+        self.with(|members| members.events.clone())
     }
 
     /// Indices of the categories in it.
@@ -101,9 +107,9 @@ impl Registry {
         Ok(self.category_get_info(index)?.categories())
     }
 
-    /// `MPI_T_category_get_num_events` and `MPI_T_category_get_events`: no category has events yet.
+    /// `MPI_T_category_get_num_events` and `MPI_T_category_get_events`
     pub fn category_get_events(&self, index: i32) -> TResult<Vec<i32>> {
-        self.category_get_info(index).map(|_| Vec::new())
+        Ok(self.category_get_info(index)?.events())
     }
 
     /// `MPI_T_category_changed`: a number that grows whenever a category is added or grows.
@@ -120,6 +126,11 @@ impl Registry {
     /// Puts a performance variable in a category.
     pub(super) fn categorize_pvar(&self, growth: &mut Growth, path: &str, pvar: usize) {
         self.categorize(growth, path, |members| members.pvars.push(int(pvar)));
+    }
+
+    /// Puts an event type in a category.
+    pub(super) fn categorize_event(&self, growth: &mut Growth, path: &str, event: usize) {
+        self.categorize(growth, path, |members| members.events.push(int(event)));
     }
 
     fn categorize(&self, growth: &mut Growth, path: &str, add: impl FnOnce(&mut Members)) {

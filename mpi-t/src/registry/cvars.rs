@@ -120,7 +120,7 @@ impl Registry {
     /// `MPI_T_cvar_write`. `MPI_T_ERR_INVALID` for a value that the variable does not take,
     /// `MPI_T_ERR_CVAR_SET_NEVER` when it cannot be set any more.
     pub fn cvar_write(&self, handle: Handle, value: &Value) -> TResult<()> {
-        let info = self.cvar_of(handle)?;
+        let (index, info) = self.indexed_cvar_of(handle)?;
         let definition = &info.definition;
         if !definition.scope.is_writable() || definition.until_init && self.started.load(Ordering::SeqCst) {
             return Err(TError::CVAR_SET_NEVER);
@@ -128,7 +128,9 @@ impl Registry {
         if !definition.accepts(value) {
             return Err(TError::INVALID);
         }
-        info.cell.write(value)
+        info.cell.write(value)?;
+        self.own_events.cvar_set.emit(|| (int(index), value.as_f64().unwrap_or(0.0)));
+        Ok(())
     }
 
     /// `MPI_T_cvar_read` into C memory.
@@ -179,9 +181,13 @@ impl Registry {
     }
 
     fn cvar_of(&self, handle: Handle) -> TResult<&CvarInfo> {
+        self.indexed_cvar_of(handle).map(|(_, info)| info)
+    }
+
+    fn indexed_cvar_of(&self, handle: Handle) -> TResult<(usize, &CvarInfo)> {
         self.check_initialized()?;
         let found = self.with_handles(|handles| handles.get(handle).copied());
-        found.and_then(|handle| self.cvars.get(handle.index)).ok_or(TError::INVALID_HANDLE)
+        found.and_then(|CvarHandle { index }| Some((index, self.cvars.get(index)?))).ok_or(TError::INVALID_HANDLE)
     }
 
     fn with_handles<R>(&self, use_them: impl FnOnce(&mut mpi_core::Table<CvarHandle>) -> R) -> R {

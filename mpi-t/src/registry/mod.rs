@@ -12,26 +12,30 @@ mod categories;
 mod cvars;
 mod enums;
 mod environment;
+mod events;
 mod pvars;
 
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_THREAD_MULTIPLE};
 use mpi_core::handle::Kind;
 use mpi_core::{Handle, Table};
 use mpi_errors::Error;
 
+use crate::events::OwnEvents;
+use crate::events::hub::Hub;
 use crate::handle::pool;
 use crate::{Bind, EnumDef, PvarClass, TError, TResult};
-use append::AppendOnly;
+pub(crate) use append::AppendOnly;
 pub use categories::CategoryInfo;
 use cvars::CvarHandle;
 pub use cvars::CvarInfo;
 use environment::Environment;
 pub use environment::PREFIX;
+pub use events::{CAPACITY_HINT, DroppedHandler, EventCallback, EventInfo, FreedCallback};
 use pvars::Elements;
 pub use pvars::PvarInfo;
 
@@ -69,6 +73,9 @@ pub struct Registry {
     started: AtomicBool,
     pvars: AppendOnly<PvarInfo>,
     cvars: AppendOnly<CvarInfo>,
+    events: AppendOnly<EventInfo>,
+    hub: Arc<Hub>,
+    own_events: &'static OwnEvents,
     categories: AppendOnly<CategoryInfo>,
     enums: AppendOnly<&'static EnumDef>,
     stamp: AtomicI32,
@@ -81,6 +88,9 @@ pub struct Registry {
 struct Growth {
     pvars: HashMap<(&'static str, PvarClass), usize>,
     cvars: HashMap<&'static str, usize>,
+    events: HashMap<&'static str, usize>,
+    /// By kind of object and handle word: the key with which the object's events are raised.
+    event_keys: HashMap<(Bind, usize), usize>,
     categories: HashMap<String, usize>,
     category_texts: HashMap<&'static str, &'static str>,
     /// The blocks declared, with the index of their first variable.
@@ -110,17 +120,22 @@ impl Registry {
     /// As [`Registry::new`], with these environment variables instead of the process's.
     pub fn with_environment(variables: impl IntoIterator<Item = (String, String)>) -> Registry {
         let environment = Environment::new(variables);
-        Registry {
+        let registry = Registry {
             initializations: AtomicUsize::new(0),
             started: AtomicBool::new(false),
             pvars: AppendOnly::new(),
             cvars: AppendOnly::new(),
+            events: AppendOnly::new(),
+            hub: Arc::new(Hub::new()),
+            own_events: OwnEvents::new(),
             categories: AppendOnly::new(),
             enums: AppendOnly::new(),
             stamp: AtomicI32::new(1),
             growth: Mutex::new(Growth { environment, ..Growth::default() }),
             cvar_handles: Mutex::new(Table::new(Kind::Cvar)),
-        }
+        };
+        registry.register_events(registry.own_events).expect("the first events of a new registry");
+        registry
     }
 
     /// `MPI_T_init_thread`: one more initialization; the thread level provided is always `MPI_THREAD_MULTIPLE`.
@@ -130,6 +145,7 @@ impl Registry {
             return Err(TError::MEMORY);
         }
         self.initializations.fetch_add(1, Ordering::SeqCst);
+        self.hub.initialized();
         Ok(MPI_THREAD_MULTIPLE)
     }
 
@@ -138,6 +154,7 @@ impl Registry {
         let less = |count: usize| count.checked_sub(1);
         let counted = self.initializations.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
         counted.map_err(|_| TError::NOT_INITIALIZED)?;
+        self.hub.finalized();
         pool::finalize();
         Ok(())
     }

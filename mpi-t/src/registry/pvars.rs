@@ -8,15 +8,15 @@ use std::any::TypeId;
 use std::sync::atomic::AtomicU64;
 
 use mpi_core::Handle;
-use mpi_core::abi::MPI_T_ENUM_NULL;
-use mpi_errors::Result;
+use mpi_core::abi::{MPI_ERR_ARG, MPI_T_ENUM_NULL};
+use mpi_errors::{Error, Result};
 
 use super::{Registry, described, full, int, taken};
 use crate::handle::access::{self, Telling};
 use crate::handle::pool::{self, NewHandle};
 use crate::handle::slot::Facts;
 use crate::handle::state::{Format, Kind};
-use crate::memory::{words_of, words_of_all};
+use crate::memory::{words_of, words_of_all, words_of_rows};
 use crate::{Bind, Field, Instruments, Level, PvarClass, PvarDef, TError, TResult, Value, ValueType, Verbosity};
 
 /// What is told of a performance variable.
@@ -127,8 +127,30 @@ impl Registry {
             return Err(TError::INVALID);
         }
         let stride = u16::try_from(size_of::<F>() / 8).map_err(|_| TError::INVALID)?;
-        let bound = Elements { words: words_of_all(elements), stride };
+        let count = u32::try_from(elements.len()).map_err(|_| TError::INVALID)?;
+        let bound = Elements { words: words_of_all(elements), stride, count };
         self.growth().elements.insert((definition.bind, object, index), bound);
+        Ok(())
+    }
+
+    /// From here on, handles of these variables for this object (`0`: the process) have one element for each row: a
+    /// peer, a class of sizes. Declares the variables, which must not be watermarks. Errors: as
+    /// [`declare`](Registry::declare), and `MPI_ERR_ARG` when there are no rows.
+    pub fn bind_rows<B: Instruments>(&self, object: usize, rows: &'static [B]) -> Result<()> {
+        self.declare::<B>()?;
+        let stride = u16::try_from(size_of::<B>() / 8).ok();
+        let count = u32::try_from(rows.len()).ok().filter(|count| *count > 0);
+        let (Some(stride), Some(count), false) = (stride, count, B::VARS.iter().any(|def| def.class.is_watermark()))
+        else {
+            return Err(Error::new(MPI_ERR_ARG, format!("{} rows of {} cannot be bound", rows.len(), B::NAME)));
+        };
+        let words = words_of_rows(rows);
+        let mut growth = self.growth();
+        let first = growth.blocks[&TypeId::of::<B>()];
+        for (place, definition) in B::VARS.iter().enumerate() {
+            let bound = Elements { words: &words[definition.word..], stride, count };
+            growth.elements.insert((B::BIND, object, first + place), bound);
+        }
         Ok(())
     }
 
@@ -190,10 +212,8 @@ impl Registry {
         let usize_index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
         let growth = self.growth();
         if let Some(elements) = growth.elements.get(&(def.bind, object, usize_index)) {
-            let count = elements.words.len() / elements.stride as usize;
-            let count = u32::try_from(count).map_err(|_| TError::INVALID)?;
-            let new = new_handle(def, usize_index, elements.words, count, elements.stride);
-            return Ok((pool::open(session.0, new)?, int(count as usize)));
+            let new = new_handle(def, usize_index, elements.words, elements.count, elements.stride);
+            return Ok((pool::open(session.0, new)?, int(elements.count as usize)));
         }
         let words: &'static [AtomicU64] = growth.bound.get(&(def.bind, object, info.block)).ok_or(TError::INVALID)?;
         let length = if def.class.is_watermark() { size_of::<Level>() / 8 } else { 1 };
@@ -258,8 +278,11 @@ impl Registry {
 /// Elements bound in place of a block's field.
 #[derive(Debug)]
 pub(super) struct Elements {
+    /// From the first element's first word on.
     words: &'static [AtomicU64],
+    /// Words from one element to the next.
     stride: u16,
+    count: u32,
 }
 
 fn new_handle(def: &PvarDef, variable: usize, source: &'static [AtomicU64], count: u32, stride: u16) -> NewHandle {
@@ -275,9 +298,9 @@ fn new_handle(def: &PvarDef, variable: usize, source: &'static [AtomicU64], coun
         (Kind::Sum | Kind::Mirror, ValueType::U32) if count == 1 => Format::U32,
         _ => Format::Other,
     };
-    let (readonly, continuous) = (def.readonly(), def.continuous);
+    let (readonly, continuous, watched) = (def.readonly(), def.continuous, def.watched);
     NewHandle {
-        facts: Facts { kind, telling: telling.bits(), readonly, continuous, stride, count },
+        facts: Facts { kind, telling: telling.bits(), readonly, continuous, watched, stride, count },
         format,
         variable,
         source,

@@ -8,7 +8,7 @@ mod entries;
 mod header;
 pub mod spec;
 mod symbols;
-mod table;
+pub mod table;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -4,6 +4,7 @@
 //! a time limit. Not here: the suites themselves, one module each.
 
 mod abi;
+mod arguments;
 mod cargo;
 mod conformance;
 mod launch;
@@ -39,13 +40,14 @@ pub struct Options {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: cheap and telling first.
-const SUITES: [(&str, &str, Suite); 13] = [
+const SUITES: [(&str, &str, Suite); 14] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| report.step("rules", tidy::run())),
     ("unit", "cargo test of all crates", cargo::unit),
     ("loom", "all interleavings of the shared-memory protocols", cargo::loom),
     ("symbols", "both libraries export both names of every function and nothing else", symbols),
     ("conformance", "C programs, one rule of the standard each", conformance::suite),
+    ("arguments", "every function with every wrong argument, generated from spec/", arguments::suite),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     ("tools", "PMPI by link order, preload and static library; the example tool", tools::suite),

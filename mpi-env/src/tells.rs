@@ -1,0 +1,218 @@
+//! What the objects of a process tell of themselves: how many of each kind there are, how often error handlers and
+//! datatypes are used, and events when objects come and go or an error is raised (MPI-5.0, 15.3.7 and 15.3.8).
+//!
+//! Invariant: a level of objects is the length of their table, set wherever that changes; an object's own counters
+//! are bound while it lives, and their memory is used again only when nobody can count in it any more.
+//! Not here: what communicators' messages tell (mpi-p2p).
+
+use std::collections::BTreeMap;
+
+use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use mpi_core::{Guard, Guarded, Handle, ProcessLock};
+use mpi_errors::Result;
+use mpi_p2p::CommInstruments;
+use mpi_t::{Bind, Counter, InstrumentMemory, Level, Registry, SourceDef};
+
+use crate::process::Process;
+
+mpi_t::instruments! {
+    /// The objects of one process.
+    pub struct ObjectInstruments: NoObject {
+        /// Communicators that the program made and has not freed, duplicates under way included.
+        pub communicators: Level =
+            { name: "objects_communicators", class: Level, type: u64, unit: "communicators", category: "objects" }
+            { name: "objects_communicators", class: HighWatermark, type: u64, unit: "communicators",
+              category: "objects", doc: "Most communicators that the program had at once." },
+        /// Groups that the program made and has not freed, the empty one not counted.
+        pub groups: Level =
+            { name: "objects_groups", class: Level, type: u64, unit: "groups", category: "objects" },
+        /// Datatypes that the program made and has not freed.
+        pub datatypes: Level =
+            { name: "objects_datatypes", class: Level, type: u64, unit: "datatypes", category: "objects" }
+            { name: "objects_datatypes", class: HighWatermark, type: u64, unit: "datatypes", category: "objects",
+              doc: "Most datatypes that the program had at once." },
+        /// Reduction operations that the program made and has not freed.
+        pub operations: Level =
+            { name: "objects_operations", class: Level, type: u64, unit: "operations", category: "objects" },
+        /// Error handlers that the program made and that it, or an object, still refers to. Counted again whenever
+        /// one is made or freed.
+        pub errhandlers: Level =
+            { name: "objects_errhandlers", class: Level, type: u64, unit: "error handlers", category: "objects" },
+        /// Errors that calls raised, whatever the error handler did about them. MPI_T calls raise none.
+        pub errors: Counter =
+            { name: "errors_raised", class: Counter, type: u64, unit: "errors", category: "errors" },
+        /// Bytes of memory that the program has from MPI_Alloc_mem and has not freed, as it asked for them.
+        pub alloc_mem: Level =
+            { name: "memory_alloc_mem", class: Level, type: u64, unit: "bytes", category: "memory" }
+            { name: "memory_alloc_mem", class: HighWatermark, type: u64, unit: "bytes", category: "memory",
+              doc: "Most bytes that the program had from MPI_Alloc_mem at once." },
+        /// Calls of MPI_Alloc_mem that gave memory.
+        pub alloc_mem_calls: Counter =
+            { name: "memory_alloc_mem_calls", class: Counter, type: u64, unit: "calls", category: "memory" },
+    }
+}
+
+mpi_t::instruments! {
+    /// One error handler.
+    pub struct ErrhandlerInstruments: Errhandler {
+        /// Errors that were given to this error handler, by calls that failed and by MPI_X_call_errhandler.
+        pub calls: Counter =
+            { name: "errors_handler_calls", class: Counter, type: u64, unit: "errors", category: "errors" },
+    }
+}
+
+mpi_t::instruments! {
+    /// One datatype of the program's.
+    pub struct DatatypeInstruments: Datatype {
+        /// Calls that were given this datatype, of whatever kind. Only datatypes that the program made count.
+        pub uses: Counter =
+            { name: "objects_datatype_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
+    }
+}
+
+/// Objects and errors.
+static LIBRARY: SourceDef =
+    SourceDef { name: "library", description: "Objects that come and go, and errors, in the thread that makes them." };
+
+mpi_t::events! {
+    /// What becomes of objects and errors.
+    pub struct ObjectEvents: NoObject, from: LIBRARY {
+        /// A communicator was made: its handle, the program's rank in it, and its number of processes.
+        pub comm_made(comm: u64, rank: u32, size: u32) =
+            { name: "objects_comm_made", category: "objects.events", at: MpiRestricted },
+        /// A communicator was freed; the handle is stale.
+        pub comm_freed(comm: u64) = { name: "objects_comm_freed", category: "objects.events", at: MpiRestricted },
+        /// A datatype was made: its handle, and the bytes of its data.
+        pub datatype_made(datatype: u64, bytes: u64) =
+            { name: "objects_datatype_made", category: "objects.events", at: MpiRestricted },
+        /// A datatype was freed; the handle is stale.
+        pub datatype_freed(datatype: u64) =
+            { name: "objects_datatype_freed", category: "objects.events", at: MpiRestricted },
+        /// A call failed, and its error handler is about to be called: the error's class and code, and the handle of
+        /// the object whose handler that is.
+        pub error_raised(error_class: i32, error_code: i32, object: u64) =
+            { name: "errors_error_raised", category: "errors.events", at: None },
+    }
+}
+
+/// What the objects of one process tell.
+pub struct Tells {
+    /// Events.
+    pub events: &'static ObjectEvents,
+    /// Numbers.
+    pub counts: &'static ObjectInstruments,
+    handlers: Guarded<BTreeMap<usize, &'static ErrhandlerInstruments>>,
+    datatypes: Guarded<Vec<Option<&'static DatatypeInstruments>>>,
+}
+
+impl Tells {
+    /// Declares everything to the registry, and binds what is there from the start.
+    pub(crate) fn new(lock: &ProcessLock, registry: &Registry, memory: &dyn InstrumentMemory) -> Result<Tells> {
+        let (events, counts) = (ObjectEvents::new(), ObjectInstruments::place(memory));
+        registry.register(counts)?;
+        registry.declare::<ErrhandlerInstruments>()?;
+        registry.declare::<DatatypeInstruments>()?;
+        registry.register_events(events)?;
+        let mut handlers = BTreeMap::new();
+        let predefined = [
+            (MPI_ERRORS_ARE_FATAL, "MPI_ERRORS_ARE_FATAL"),
+            (MPI_ERRORS_ABORT, "MPI_ERRORS_ABORT"),
+            (MPI_ERRORS_RETURN, "MPI_ERRORS_RETURN"),
+        ];
+        for (word, name) in predefined {
+            let block = ErrhandlerInstruments::place_for(memory, name);
+            registry.bind(word, block);
+            handlers.insert(word, block);
+        }
+        Ok(Tells { events, counts, handlers: Guarded::new(lock, handlers), datatypes: Guarded::new(lock, Vec::new()) })
+    }
+}
+
+/// The key with which events of a communicator are raised: where its instruments are.
+pub(crate) fn event_key(instruments: &'static CommInstruments) -> usize {
+    std::ptr::from_ref(instruments) as usize
+}
+
+impl Process {
+    /// A communicator has its handle: variables and events can be bound to it.
+    pub(crate) fn tell_comm_made(&self, guard: &Guard<'_>, handle: Handle, rank: u32, size: u32) {
+        let Some(comm) = self.comm(guard, handle) else { return };
+        let instruments = comm.instruments();
+        self.registry.bind(handle.0, instruments);
+        self.registry.bind_events(Bind::Comm, handle.0, event_key(instruments));
+        self.tells.counts.communicators.follow(self.comms.get(guard).len() as u64);
+        self.tells.events.comm_made.emit(|| (handle.0 as u64, rank, size));
+    }
+
+    /// A communicator's handle is stale.
+    pub(crate) fn tell_comm_freed(&self, guard: &Guard<'_>, handle: Handle, instruments: &'static CommInstruments) {
+        self.registry.unbind(handle.0, instruments);
+        self.registry.unbind_events(Bind::Comm, handle.0);
+        self.tells.counts.communicators.follow(self.comms.get(guard).len() as u64);
+        self.tells.events.comm_freed.emit(|| (handle.0 as u64,));
+    }
+
+    /// A datatype of the program's has its handle.
+    pub(crate) fn tell_datatype_made(&self, guard: &mut Guard<'_>, handle: Handle, bytes: u64) {
+        let block = DatatypeInstruments::place_for(&*self.memory, "a datatype");
+        let (index, all) = (handle.index() as usize, self.tells.datatypes.get_mut(guard));
+        all.resize(all.len().max(index + 1), None);
+        all[index] = Some(block);
+        self.registry.bind(handle.0, block);
+        self.tells.counts.datatypes.follow(self.datatypes.get(guard).len() as u64);
+        self.tells.events.datatype_made.emit(|| (handle.0 as u64, bytes));
+    }
+
+    /// A datatype's handle is stale.
+    pub(crate) fn tell_datatype_freed(&self, guard: &mut Guard<'_>, handle: Handle) {
+        let place = self.tells.datatypes.get_mut(guard).get_mut(handle.index() as usize);
+        if let Some(block) = place.and_then(Option::take) {
+            self.registry.unbind(handle.0, block);
+            mpi_t::retire(&*self.memory, block);
+        }
+        self.tells.counts.datatypes.follow(self.datatypes.get(guard).len() as u64);
+        self.tells.events.datatype_freed.emit(|| (handle.0 as u64,));
+    }
+
+    /// A call was given this datatype of the program's, which lives.
+    pub fn tell_datatype_used(&self, guard: &Guard<'_>, handle: Handle) {
+        if let Some(Some(block)) = self.tells.datatypes.get(guard).get(handle.index() as usize) {
+            block.uses.incr();
+        }
+    }
+
+    /// An error handler of the program's was made.
+    pub fn tell_errhandler_made(&self, guard: &mut Guard<'_>, handle: Handle) {
+        self.tell_errhandlers(guard);
+        let block = ErrhandlerInstruments::place_for(&*self.memory, "an error handler");
+        self.tells.handlers.get_mut(guard).insert(handle.0, block);
+        self.registry.bind(handle.0, block);
+    }
+
+    /// Error handlers were made or freed: forgets those that nobody refers to any more.
+    pub fn tell_errhandlers(&self, guard: &mut Guard<'_>) {
+        let gone: Vec<usize> = {
+            let all = self.errhandlers.get(guard);
+            self.tells.counts.errhandlers.follow(all.len() as u64);
+            self.tells.handlers.get(guard).keys().copied().filter(|word| !all.lives(Handle(*word))).collect()
+        };
+        for word in gone {
+            if let Some(block) = self.tells.handlers.get_mut(guard).remove(&word) {
+                self.registry.unbind(word, block);
+                mpi_t::retire(&*self.memory, block);
+            }
+        }
+    }
+
+    /// Memory was allocated or freed.
+    pub fn tell_memory(&self, guard: &Guard<'_>) {
+        self.tells.counts.alloc_mem.follow(self.blocks.get(guard).bytes());
+    }
+
+    /// An error is given to this error handler.
+    pub fn tell_handler_called(&self, guard: &Guard<'_>, handle: Handle) {
+        if let Some(block) = self.tells.handlers.get(guard).get(&handle.0) {
+            block.calls.incr();
+        }
+    }
+}

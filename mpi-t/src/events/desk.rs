@@ -1,0 +1,428 @@
+//! The desk: who registered for which event, and the queues in which events wait for their callbacks.
+//!
+//! Raising an event ([`Desk::post`]) puts it into the queue of its source, once for every registration that wants it;
+//! then the raiser serves the queue ([`Desk::drain`]) as far as its place allows. One thread serves a queue at a time;
+//! events raised meanwhile, by other threads or by the callbacks themselves, are served by that thread before it
+//! leaves. What cannot be served at this place waits for the next drain at one that allows more.
+//!
+//! Invariants: callbacks of one source run one at a time, in the order of their events' times; a registration's queue
+//! never holds more than its capacity, and what is beyond is counted; nobody is called with the desk's lock held;
+//! after a registration is freed, its callback is not begun again, and `Freed` comes after the last one has returned.
+//! Handle words are serial numbers, so a freed one never comes to life again.
+//! Not here: what a callback is (`hub`). `tests/loom.rs` checks this file.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::PoisonError;
+
+use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
+use mpi_core::handle::{Handle, Kind, MAX_OBJECTS};
+use mpi_core::{Info, abi};
+
+/// What a callback restricts itself to, or what a place demands of one (MPI-5.0, section 15.3.8); each demands all
+/// that the ones before it do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(i32)]
+pub enum Safety {
+    /// Nothing: it may call whatever it likes.
+    None = abi::MPI_T_CB_REQUIRE_NONE,
+    /// Only calls about the event, times and performance variables.
+    MpiRestricted = abi::MPI_T_CB_REQUIRE_MPI_RESTRICTED,
+    /// It is thread-safe too.
+    ThreadSafe = abi::MPI_T_CB_REQUIRE_THREAD_SAFE,
+    /// It is async-signal-safe too.
+    AsyncSignalSafe = abi::MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE,
+}
+
+impl Safety {
+    /// All levels, the least demanding first.
+    pub const ALL: [Safety; 4] = [Safety::None, Safety::MpiRestricted, Safety::ThreadSafe, Safety::AsyncSignalSafe];
+
+    /// The level with this `MPI_T_CB_REQUIRE_*` value, if there is one.
+    pub fn from_abi(value: i32) -> Option<Safety> {
+        Safety::ALL.into_iter().find(|level| *level as i32 == value)
+    }
+
+    fn place(self) -> usize {
+        Safety::ALL.iter().position(|level| *level == self).expect("one of all")
+    }
+}
+
+/// An event's elements.
+pub(crate) type Data = [u64; super::WORDS];
+
+/// What the desk hands on without looking into it.
+pub(crate) trait Parts {
+    /// What is called with an event.
+    type Call: Clone;
+    /// What is called with a number of dropped events.
+    type Drop: Clone;
+    /// What is called when a registration is free.
+    type Free;
+    /// Who must know whether anybody listens.
+    type Point: Interest;
+}
+
+/// Is told how many registrations with callbacks an event has.
+pub(crate) trait Interest {
+    fn more(&self);
+    fn less(&self);
+}
+
+/// How many events of a registration wait at most, if it does not say.
+pub(crate) const CAPACITY: u32 = 4096;
+/// How many callbacks one drain makes: callbacks that raise events themselves must not keep their thread for ever.
+const TURNS: usize = 1 << 16;
+
+pub(crate) struct Desk<P: Parts> {
+    state: Mutex<State<P>>,
+    /// Events in all queues.
+    waiting: AtomicUsize,
+}
+
+struct State<P: Parts> {
+    registrations: BTreeMap<usize, Registration<P>>,
+    serial: u64,
+    points: Vec<P::Point>,
+    queues: Vec<Queue<P>>,
+}
+
+struct Queue<P: Parts> {
+    items: VecDeque<Item>,
+    /// The time of the last event.
+    last: u64,
+    /// Somebody serves the queue.
+    busy: bool,
+    /// Whose callback runs.
+    current: Option<usize>,
+    /// What to call when that has returned, because its registration was freed meanwhile.
+    on_free: Option<P::Free>,
+}
+
+/// One event on its way to one registration.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Item {
+    pub registration: Handle,
+    pub event: usize,
+    pub time: u64,
+    pub data: Data,
+}
+
+struct Registration<P: Parts> {
+    event: usize,
+    source: usize,
+    key: usize,
+    info: Info,
+    capacity: u32,
+    queued: u32,
+    callbacks: [Option<Callback<P>>; 4],
+    dropped: Option<P::Drop>,
+    lost: u64,
+    /// The time of the first event lost since the last report.
+    lost_since: u64,
+    /// The object is gone: nothing more will happen to it.
+    ended: bool,
+}
+
+#[derive(Clone)]
+struct Callback<P: Parts> {
+    call: P::Call,
+    /// Handed to the dropped handler when this level is chosen.
+    data: usize,
+}
+
+/// What the thread that serves a queue has to do next.
+pub(crate) enum Step<P: Parts> {
+    Deliver { item: Item, call: P::Call },
+    Dropped { registration: Handle, count: u64, handler: P::Drop, data: usize },
+    Freed { free: P::Free },
+}
+
+/// No registration has this handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unknown;
+
+impl<P: Parts> Desk<P> {
+    pub fn new() -> Desk<P> {
+        let state = State { registrations: BTreeMap::new(), serial: 0, points: Vec::new(), queues: Vec::new() };
+        Desk { state: Mutex::new(state), waiting: AtomicUsize::new(0) }
+    }
+
+    /// One more source; its number.
+    pub fn add_source(&self) -> usize {
+        self.with(|state| {
+            let queue = Queue { items: VecDeque::new(), last: 0, busy: false, current: None, on_free: None };
+            state.queues.push(queue);
+            state.queues.len() - 1
+        })
+    }
+
+    /// One more event; its number.
+    pub fn add_event(&self, point: P::Point) -> usize {
+        self.with(|state| {
+            state.points.push(point);
+            state.points.len() - 1
+        })
+    }
+
+    /// A new registration, without callbacks, for events of the object with this key.
+    pub fn open(&self, event: usize, source: usize, key: usize, capacity: u32, info: Info) -> Handle {
+        self.with(|state| {
+            state.serial += 1;
+            let index = (state.serial % MAX_OBJECTS as u64) as u32;
+            let handle = Handle::pack(Kind::EventRegistration, index, 1 + (state.serial / MAX_OBJECTS as u64) as u32);
+            let registration = Registration {
+                event,
+                source,
+                key,
+                info,
+                capacity: capacity.max(1),
+                queued: 0,
+                callbacks: [None, None, None, None],
+                dropped: None,
+                lost: 0,
+                lost_since: 0,
+                ended: false,
+            };
+            state.registrations.insert(handle.0, registration);
+            handle
+        })
+    }
+
+    /// The hints of a registration.
+    pub fn info(&self, handle: Handle) -> Result<Info, Unknown> {
+        self.of(handle, |_, registration| registration.info.clone())
+    }
+
+    /// Changes the hints of a registration, and with them its capacity.
+    pub fn set_info(&self, handle: Handle, change: impl FnOnce(&mut Info, &mut u32)) -> Result<(), Unknown> {
+        self.of(handle, |_, registration| change(&mut registration.info, &mut registration.capacity))
+    }
+
+    /// Sets or removes the callback of a level.
+    pub fn set_callback(
+        &self,
+        handle: Handle,
+        level: Safety,
+        callback: Option<(P::Call, usize)>,
+    ) -> Result<(), Unknown> {
+        self.of(handle, |points, registration| {
+            let before = registration.listens();
+            let callback = callback.map(|(call, data)| Callback { call, data });
+            let old = std::mem::replace(&mut registration.callbacks[level.place()], callback);
+            match (before, registration.listens()) {
+                (false, true) => points[registration.event].more(),
+                (true, false) => points[registration.event].less(),
+                _ => {}
+            }
+            old
+        })
+        .map(drop)
+    }
+
+    /// Whether there is a callback of this level.
+    pub fn has_callback(&self, handle: Handle, level: Safety) -> Result<bool, Unknown> {
+        self.of(handle, |_, registration| registration.callbacks[level.place()].is_some())
+    }
+
+    /// Sets or removes the handler of dropped events.
+    pub fn set_dropped(&self, handle: Handle, handler: Option<P::Drop>) -> Result<(), Unknown> {
+        self.of(handle, |_, registration| std::mem::replace(&mut registration.dropped, handler)).map(drop)
+    }
+
+    /// Ends a registration. What is left waiting for it is forgotten. Gives back what to call now, unless its callback
+    /// runs at this moment: then the thread that runs it calls `free` afterwards.
+    pub fn free(&self, handle: Handle, free: Option<P::Free>) -> Result<Option<P::Free>, Unknown> {
+        let (registration, now) = {
+            let mut state = self.lock();
+            let state = &mut *state;
+            let registration = state.registrations.remove(&handle.0).ok_or(Unknown)?;
+            if registration.listens() {
+                state.points[registration.event].less();
+            }
+            let queue = &mut state.queues[registration.source];
+            queue.items.retain(|item| item.registration != handle);
+            self.waiting.fetch_sub(registration.queued as usize, Ordering::Relaxed);
+            if queue.current == Some(handle.0) {
+                queue.on_free = free;
+                (registration, None)
+            } else {
+                (registration, free)
+            }
+        };
+        // What the callbacks own may do anything when it is dropped: no lock is held here.
+        drop(registration);
+        Ok(now)
+    }
+
+    /// The object with this key of these events is gone: its registrations get nothing new.
+    pub fn end(&self, key: usize, of: impl Fn(usize) -> bool) {
+        self.with(|state| {
+            for registration in state.registrations.values_mut().filter(|each| each.key == key && of(each.event)) {
+                if registration.listens() {
+                    state.points[registration.event].less();
+                }
+                registration.ended = true;
+            }
+        });
+    }
+
+    /// An event has happened: it waits for all who registered for it from here on. Gives the time of the source.
+    pub fn post(&self, event: usize, source: usize, key: usize, now: impl FnOnce() -> u64, data: Data) {
+        self.with(|state| {
+            let State { registrations, queues, .. } = state;
+            let queue = &mut queues[source];
+            // Under the lock, so that the order of times is that of the queue.
+            let time = queue.last.max(now());
+            queue.last = time;
+            for (word, registration) in registrations.iter_mut() {
+                if registration.event != event || registration.key != key || !registration.listens() {
+                    continue;
+                }
+                if registration.queued >= registration.capacity {
+                    registration.lost_since = if registration.lost == 0 { time } else { registration.lost_since };
+                    registration.lost += 1;
+                    continue;
+                }
+                registration.queued += 1;
+                self.waiting.fetch_add(1, Ordering::Relaxed);
+                queue.items.push_back(Item { registration: Handle(*word), event, time, data });
+            }
+        });
+    }
+
+    /// Whether any event waits. One load: what is raised by this thread is seen, other threads serve theirs.
+    pub fn has_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) != 0
+    }
+
+    /// Serves a source's queue as far as this place allows, unless somebody does already.
+    pub fn drain(&self, source: usize, place: Safety, mut act: impl FnMut(Step<P>)) {
+        if self.with(|state| std::mem::replace(&mut state.queues[source].busy, true)) {
+            return;
+        }
+        let turn = Turn { desk: self, source };
+        for _ in 0..TURNS {
+            let next = self.with(|state| {
+                let next = state.next(source, place, &self.waiting);
+                // In the same step, so that whoever posts after it finds the queue free, and serves it.
+                state.queues[source].busy = next.is_some();
+                next
+            });
+            let Some(step) = next else {
+                std::mem::forget(turn);
+                return;
+            };
+            act(step);
+            let free = self.with(|state| {
+                let queue = &mut state.queues[source];
+                queue.current = None;
+                queue.on_free.take()
+            });
+            if let Some(free) = free {
+                act(Step::Freed { free });
+            }
+        }
+    }
+
+    fn of<R>(&self, handle: Handle, work: impl FnOnce(&[P::Point], &mut Registration<P>) -> R) -> Result<R, Unknown> {
+        self.with(|state| {
+            let State { registrations, points, .. } = state;
+            registrations.get_mut(&handle.0).map(|registration| work(points, registration)).ok_or(Unknown)
+        })
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut State<P>) -> R) -> R {
+        work(&mut self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<P>> {
+        // No code of others runs under the lock, so nothing is left half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<P: Parts> Drop for Desk<P> {
+    fn drop(&mut self) {
+        self.with(|state| {
+            for registration in state.registrations.values().filter(|registration| registration.listens()) {
+                state.points[registration.event].less();
+            }
+        });
+    }
+}
+
+/// The right to serve a queue, given up also when a callback panics.
+struct Turn<'a, P: Parts> {
+    desk: &'a Desk<P>,
+    source: usize,
+}
+
+impl<P: Parts> Drop for Turn<'_, P> {
+    fn drop(&mut self) {
+        self.desk.with(|state| {
+            let queue = &mut state.queues[self.source];
+            (queue.busy, queue.current) = (false, None);
+        });
+    }
+}
+
+impl<P: Parts> State<P> {
+    /// What to do next at this place, and notes whose callback that is.
+    fn next(&mut self, source: usize, place: Safety, waiting: &AtomicUsize) -> Option<Step<P>> {
+        let State { registrations, queues, .. } = self;
+        let queue = &mut queues[source];
+        while let Some(item) = queue.items.front().copied() {
+            let registration = registrations.get_mut(&item.registration.0).expect("freed with its events");
+            let Some(callback) = registration.callback_at(place) else {
+                if registration.callbacks.iter().any(Option::is_some) {
+                    return None;
+                }
+                queue.items.pop_front();
+                registration.queued -= 1;
+                waiting.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            };
+            let call = callback.call.clone();
+            queue.current = Some(item.registration.0);
+            if registration.lost > 0
+                && item.time >= registration.lost_since
+                && let Some(step) = registration.report(item.registration, place)
+            {
+                return Some(step);
+            }
+            queue.items.pop_front();
+            registration.queued -= 1;
+            waiting.fetch_sub(1, Ordering::Relaxed);
+            return Some(Step::Deliver { item, call });
+        }
+        let of_source = registrations.iter_mut().filter(|(_, registration)| registration.source == source);
+        for (word, registration) in of_source {
+            if let Some(step) = registration.report(Handle(*word), place) {
+                queue.current = Some(*word);
+                return Some(step);
+            }
+        }
+        None
+    }
+}
+
+impl<P: Parts> Registration<P> {
+    fn listens(&self) -> bool {
+        !self.ended && self.callbacks.iter().any(Option::is_some)
+    }
+
+    /// The callback with the fewest restrictions that this place allows.
+    fn callback_at(&self, place: Safety) -> Option<&Callback<P>> {
+        self.callbacks[place.place()..].iter().flatten().next()
+    }
+
+    /// Tells of dropped events, if there are any and somebody to tell.
+    fn report(&mut self, handle: Handle, place: Safety) -> Option<Step<P>> {
+        if self.lost == 0 {
+            return None;
+        }
+        let (handler, data) = (self.dropped.clone()?, self.callback_at(place)?.data);
+        let count = std::mem::take(&mut self.lost);
+        Some(Step::Dropped { registration: handle, count, handler, data })
+    }
+}

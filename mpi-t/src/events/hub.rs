@@ -1,0 +1,236 @@
+//! One process's events: the desk, the instances being looked at, and what the callbacks are.
+//!
+//! Invariant: while the interface is not initialized nothing is raised and nobody is called.
+//! Not here: names and indices (`registry::events`).
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use mpi_core::Handle;
+use mpi_core::handle::{Kind, MAX_OBJECTS};
+
+use super::clock::now_ns;
+use super::declare::EventDef;
+use super::desk::{Data, Desk, Item, Parts, Safety, Step};
+use super::live::{Live, Seen};
+use super::point::PointCore;
+use crate::registry::AppendOnly;
+use crate::{Value, ValueType};
+
+/// What is called with an event.
+pub(crate) type Call = Arc<dyn Fn(&EventInstance<'_>) + Send + Sync>;
+/// What is called when events were dropped.
+pub(crate) type DropCall = Arc<dyn Fn(&Dropped) + Send + Sync>;
+/// What is called when a registration is free.
+pub(crate) type FreeCall = Box<dyn FnOnce(&Freed) + Send>;
+
+/// An event, for the callback that is called with it.
+#[derive(Debug)]
+pub struct EventInstance<'a> {
+    hub: &'a Hub,
+    item: &'a Item,
+    handle: Handle,
+    place: Safety,
+}
+
+/// What a handler of dropped events is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dropped {
+    /// How many events of the registration were dropped since the last time this was told.
+    pub count: u64,
+    /// The registration.
+    pub registration: Handle,
+    /// The index of the source.
+    pub source: i32,
+    /// What the handler must restrict itself to now.
+    pub safety: Safety,
+    /// What was given with the callback that is called at this level.
+    pub data: usize,
+}
+
+/// What the callback of a registration's end is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Freed {
+    /// The registration, no longer valid.
+    pub registration: Handle,
+    /// What the callback must restrict itself to now.
+    pub safety: Safety,
+}
+
+pub(crate) struct TheParts;
+
+impl Parts for TheParts {
+    type Call = Call;
+    type Drop = DropCall;
+    type Free = (Handle, FreeCall);
+    type Point = &'static PointCore;
+}
+
+/// One source.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub definition: &'static super::SourceDef,
+    live: Live,
+}
+
+/// One process's events.
+pub(crate) struct Hub {
+    pub desk: Desk<TheParts>,
+    pub sources: AppendOnly<Source>,
+    pub types: AppendOnly<TypeFacts>,
+    initializations: AtomicUsize,
+    instances: AtomicU64,
+}
+
+/// What raising and reading need of an event type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TypeFacts {
+    pub definition: EventDef,
+    pub source: usize,
+}
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hub").finish_non_exhaustive()
+    }
+}
+
+impl Hub {
+    pub fn new() -> Hub {
+        Hub {
+            desk: Desk::new(),
+            sources: AppendOnly::new(),
+            types: AppendOnly::new(),
+            initializations: AtomicUsize::new(0),
+            instances: AtomicU64::new(0),
+        }
+    }
+
+    pub fn initialized(&self) {
+        self.initializations.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub fn finalized(&self) {
+        self.initializations.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// The number of a source, which is added if it is new.
+    pub fn intern_source(&self, definition: &'static super::SourceDef) -> Option<usize> {
+        let known = self.sources.iter().position(|source| source.definition.name == definition.name);
+        known.or_else(|| {
+            self.desk.add_source();
+            self.sources.push(Source { definition, live: Live::default() }).ok()
+        })
+    }
+
+    /// An event has happened at its place.
+    pub fn raise(&self, event: usize, key: usize, data: Data) {
+        if self.initializations.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let Some(facts) = self.types.get(event) else { return };
+        self.desk.post(event, facts.source, key, now_ns, data);
+        self.serve(facts.source, facts.definition.place);
+    }
+
+    /// Calls all whose events wait; for a thread that holds no lock.
+    pub fn deliver(&self) {
+        if self.desk.has_waiting() && self.initializations.load(Ordering::Relaxed) != 0 {
+            (0..self.sources.len()).for_each(|source| self.serve(source, Safety::None));
+        }
+    }
+
+    fn serve(&self, source: usize, place: Safety) {
+        let Some(Source { live, .. }) = self.sources.get(source) else { return };
+        self.desk.drain(source, place, |step| match step {
+            Step::Deliver { item, call } => {
+                let handle = self.next_instance();
+                live.open(handle.0, &item);
+                let close = Close(live);
+                call(&EventInstance { hub: self, item: &item, handle, place });
+                drop(close);
+            }
+            Step::Dropped { registration, count, handler, data } => {
+                handler(&Dropped { count, registration, source: source as i32, safety: place, data });
+            }
+            Step::Freed { free: (registration, free) } => free(&Freed { registration, safety: place }),
+        });
+    }
+
+    fn next_instance(&self) -> Handle {
+        let serial = self.instances.fetch_add(1, Ordering::Relaxed);
+        let index = (serial % MAX_OBJECTS as u64) as u32;
+        Handle::pack(Kind::EventInstance, index, 1 + (serial / MAX_OBJECTS as u64) as u32)
+    }
+
+    /// The instance with this handle, and its source. Async-signal-safe.
+    pub fn instance(&self, handle: Handle) -> Option<(Seen, usize)> {
+        if handle.kind() != Some(Kind::EventInstance) {
+            return None;
+        }
+        self.sources.iter().enumerate().find_map(|(i, source)| Some((source.live.look(handle.0)?, i)))
+    }
+
+    /// An element of an event's data.
+    pub fn element(&self, event: usize, data: &Data, element: usize) -> Option<Value> {
+        let element = self.types.get(event)?.definition.elements.get(element)?;
+        let word = data[element.displacement / 8].to_ne_bytes();
+        let at = element.displacement % 8;
+        let half = <[u8; 4]>::try_from(&word[at..at + 4]).ok();
+        Some(match element.value {
+            ValueType::I32 => Value::I32(i32::from_ne_bytes(half?)),
+            ValueType::U32 => Value::U32(u32::from_ne_bytes(half?)),
+            ValueType::U64 => Value::U64(u64::from_ne_bytes(word)),
+            ValueType::F64 => Value::F64(f64::from_ne_bytes(word)),
+            ValueType::Text => return None,
+        })
+    }
+}
+
+/// Closes the instance when the callback returns, or panics.
+struct Close<'a>(&'a Live);
+
+impl Drop for Close<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl EventInstance<'_> {
+    /// The handle of the instance, valid until the callback returns.
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    /// The registration that the callback is of.
+    pub fn registration(&self) -> Handle {
+        self.item.registration
+    }
+
+    /// What the callback must restrict itself to now.
+    pub fn safety(&self) -> Safety {
+        self.place
+    }
+
+    /// The event type.
+    pub fn definition(&self) -> &EventDef {
+        &self.hub.types.get(self.item.event).expect("events are raised by known types").definition
+    }
+
+    /// The time in nanoseconds at which the event happened ([`now_ns`](crate::now_ns)).
+    pub fn time_ns(&self) -> u64 {
+        self.item.time
+    }
+
+    /// The element at a place, counted from 0.
+    pub fn element(&self, place: usize) -> Option<Value> {
+        self.hub.element(self.item.event, &self.item.data, place)
+    }
+
+    /// The element of a name.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let elements = self.definition().elements;
+        self.element(elements.iter().position(|element| element.name == name)?)
+    }
+}

@@ -1,0 +1,116 @@
+//! Where an event is raised.
+//!
+//! Invariant: with no callback registered in the operating-system process, raising is one relaxed load and one branch
+//! that is never taken: the payload is not even made.
+//! Not here: who is called (`desk`).
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{OnceLock, Weak};
+
+use crate::events::declare::Payload;
+use crate::events::desk::Interest;
+use crate::events::hub::Hub;
+
+/// Registrations with a callback, of all registries and events. One word for all, so that its address is a constant
+/// and one cache line serves every point.
+static LISTENERS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether anybody listens to any event: one relaxed load. Async-signal-safe; thread-safe.
+#[inline(always)]
+pub fn somebody_listens() -> bool {
+    LISTENERS.load(Relaxed) != 0
+}
+
+/// The place in a program where events of one type are raised; `P` is the tuple of its elements.
+#[derive(Debug)]
+pub struct EventPoint<P> {
+    core: PointCore,
+    payload: PhantomData<fn(P)>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct PointCore {
+    listeners: AtomicU32,
+    link: OnceLock<Link>,
+}
+
+/// Which event type of which registry the point raises.
+#[derive(Debug)]
+struct Link {
+    hub: Weak<Hub>,
+    event: usize,
+}
+
+impl<P> Default for EventPoint<P> {
+    fn default() -> Self {
+        EventPoint { core: PointCore::default(), payload: PhantomData }
+    }
+}
+
+impl<P: Payload> EventPoint<P> {
+    /// Raises an event of the process as a whole. Call it where the declaration says the place is: under the engine's
+    /// lock, or with none held. Thread-safe; not for signal handlers.
+    #[inline(always)]
+    pub fn emit(&self, payload: impl FnOnce() -> P) {
+        if somebody_listens() {
+            self.raise(|| (0, payload()));
+        }
+    }
+
+    /// Raises an event of an object; the payload comes with the key by which the object was made known to the registry
+    /// ([`Registry::bind_events`](crate::Registry::bind_events)).
+    #[inline(always)]
+    pub fn emit_for(&self, payload: impl FnOnce() -> (usize, P)) {
+        if somebody_listens() {
+            self.raise(payload);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn raise(&self, payload: impl FnOnce() -> (usize, P)) {
+        if self.core.listeners.load(Relaxed) == 0 {
+            return;
+        }
+        let Some(link) = self.core.link.get() else { return };
+        if let Some(hub) = link.hub.upgrade() {
+            let (key, payload) = payload();
+            hub.raise(link.event, key, payload.words());
+        }
+    }
+}
+
+/// A point as the registry sees it, whatever its payload.
+pub trait AnyPoint: Sync + Send {
+    #[doc(hidden)]
+    #[allow(private_interfaces)] // only this crate can do anything with it
+    fn core(&self) -> &PointCore;
+}
+
+impl<P: Payload> AnyPoint for EventPoint<P> {
+    #[allow(private_interfaces)]
+    fn core(&self) -> &PointCore {
+        &self.core
+    }
+}
+
+impl PointCore {
+    /// From here on the point raises this event. A point is of one registry for ever; false: it has one already.
+    pub(crate) fn connect(&self, hub: Weak<Hub>, event: usize) -> bool {
+        self.link.set(Link { hub, event }).is_ok()
+    }
+}
+
+impl Interest for &'static PointCore {
+    // Relaxed: who is called is decided under the desk's lock; these only say whether it is worth asking.
+    fn more(&self) {
+        self.listeners.fetch_add(1, Relaxed);
+        LISTENERS.fetch_add(1, Relaxed);
+    }
+
+    fn less(&self) {
+        self.listeners.fetch_sub(1, Relaxed);
+        LISTENERS.fetch_sub(1, Relaxed);
+    }
+}

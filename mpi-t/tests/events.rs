@@ -1,0 +1,411 @@
+//! Events: who is called, when, with what; and what is dropped.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use mpi_core::{Handle, Info};
+use mpi_t::{Bind, CAPACITY_HINT, Dropped, EventCallback, Freed, Registry, Safety, SourceDef, TError, Value, now_ns};
+use proptest::prelude::*;
+
+static ENGINE: SourceDef = SourceDef { name: "engine", description: "A test engine." };
+
+mpi_t::events! {
+    /// What a test engine raises.
+    struct EngineEvents: NoObject, from: ENGINE {
+        /// Raised where
+        /// anything may be called.
+        free(number: i32, bytes: u64, part: f64, flags: u32) = { name: "free", category: "engine.events", at: None },
+        /// Raised under the engine's lock.
+        locked(number: u32) = { name: "locked", category: "engine.events", at: MpiRestricted },
+        /// Raised without any data.
+        bare() = { name: "bare", category: "engine", at: None, verbosity: mpi_t::Verbosity::TunerAll },
+    }
+}
+
+mpi_t::events! {
+    /// What a test engine raises of communicators.
+    struct CommEvents: Comm, from: ENGINE {
+        /// Raised of one communicator.
+        of_comm(number: u32) = { name: "of_comm", category: "engine.events", at: None },
+    }
+}
+
+fn registry() -> (Registry, &'static EngineEvents) {
+    let (registry, events) = (Registry::with_environment([]), EngineEvents::new());
+    registry.register_events(events).expect("new names");
+    registry.init_thread().expect("address space");
+    (registry, events)
+}
+
+/// Listens, and keeps the first element of every event.
+fn listen(registry: &Registry, name: &str, level: Safety) -> (Handle, Arc<Mutex<Vec<u64>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let to = seen.clone();
+    let handle = registry.subscribe(name, None, level, move |event| {
+        to.lock().expect("no panic").push(event.element(0).and_then(|value| value.as_u64()).unwrap_or(u64::MAX));
+    });
+    (handle.expect("a known event"), seen)
+}
+
+#[test]
+fn what_is_told_of_events_and_sources_is_as_declared() {
+    let (registry, _) = registry();
+    let index = registry.event_get_index("free").expect("declared");
+    let info = registry.event_get_info(index).expect("an index");
+    assert_eq!((info.definition.name, info.description.as_str()), ("free", "Raised where anything may be called."));
+    assert_eq!(info.definition.elements.iter().map(|each| each.displacement).collect::<Vec<_>>(), [0, 8, 16, 24]);
+    assert_eq!(registry.enum_get_info(info.elements).expect("names"), (4, "free_elements"));
+    assert_eq!(registry.enum_get_item(info.elements, 2), Ok((2, "part")));
+    let source = registry.source_get_info(info.source).expect("a source");
+    assert_eq!((source.name, source.description), ("engine", "A test engine."));
+    let count = registry.event_get_num().expect("initialized");
+    for bad in [-1, count, i32::MAX] {
+        assert_eq!(registry.event_get_info(bad).map(|_| ()), Err(TError::INVALID_INDEX));
+        assert_eq!(registry.event_handle_alloc(bad, None, &Info::new()), Err(TError::INVALID_INDEX));
+        assert_eq!(registry.source_get_info(bad).map(|_| ()), Err(TError::INVALID_INDEX));
+    }
+    assert_eq!(registry.event_get_index("no such event"), Err(TError::INVALID_NAME));
+    let category = registry.category_get_index("engine.events").expect("a category");
+    assert!(registry.category_get_events(category).expect("a category").contains(&index));
+}
+
+#[test]
+fn a_callback_sees_the_elements_the_time_and_the_source() {
+    let (registry, events) = registry();
+    let registry = Arc::new(registry);
+    let (inside, calls) = (registry.clone(), Arc::new(AtomicU64::new(0)));
+    let counted = calls.clone();
+    let before = now_ns();
+    let handle = registry.subscribe("free", None, Safety::None, move |event| {
+        assert_eq!(event.get("number"), Some(Value::I32(-5)));
+        assert_eq!(inside.event_read(event.handle(), 1), Ok(Value::U64(1 << 40)));
+        assert_eq!(inside.event_read(event.handle(), 2), Ok(Value::F64(0.25)));
+        assert_eq!(inside.event_read(event.handle(), 3), Ok(Value::U32(7)));
+        for bad in [-1, 4, i32::MAX] {
+            assert_eq!(inside.event_read(event.handle(), bad), Err(TError::INVALID_INDEX));
+        }
+        let (bytes, length) = inside.event_copy(event.handle()).expect("live");
+        assert_eq!((length, &bytes[..4], &bytes[24..28]), (28, &(-5i32).to_ne_bytes()[..], &7u32.to_ne_bytes()[..]));
+        let time = inside.event_get_timestamp(event.handle()).expect("live");
+        assert!((before..=now_ns()).contains(&time) && time == event.time_ns());
+        let source = inside.event_get_source(event.handle()).expect("live");
+        assert_eq!(inside.source_get_info(source).expect("an index").name, "engine");
+        counted.store(event.handle().0 as u64, Ordering::Relaxed);
+    });
+    let handle = handle.expect("a known event");
+    events.free.emit(|| (-5, 1 << 40, 0.25, 7));
+    let instance = Handle(calls.load(Ordering::Relaxed) as usize);
+    assert_ne!(instance.0, 0, "the callback was called, and came to its end");
+    for gone in [instance, Handle(0), Handle(instance.0 + 1), handle] {
+        assert_eq!(registry.event_read(gone, 0), Err(TError::INVALID_HANDLE));
+        assert_eq!(registry.event_copy(gone).map(|_| ()), Err(TError::INVALID_HANDLE));
+        assert_eq!(registry.event_get_timestamp(gone), Err(TError::INVALID_HANDLE));
+        assert_eq!(registry.event_get_source(gone), Err(TError::INVALID_HANDLE));
+    }
+}
+
+#[test]
+fn nobody_is_called_before_registering_and_after_freeing() {
+    let (registry, events) = registry();
+    events.free.emit(|| (1, 0, 0.0, 0));
+    let (handle, seen) = listen(&registry, "free", Safety::None);
+    events.free.emit(|| (2, 0, 0.0, 0));
+    registry.event_handle_free(handle, None).expect("live");
+    events.free.emit(|| (3, 0, 0.0, 0));
+    assert_eq!(*seen.lock().expect("no panic"), [2]);
+    assert_eq!(registry.event_handle_free(handle, None), Err(TError::INVALID_HANDLE));
+    assert_eq!(registry.event_register_callback(handle, Safety::None, None), Err(TError::INVALID_HANDLE));
+    assert_eq!(registry.event_set_dropped_handler(handle, None), Err(TError::INVALID_HANDLE));
+    assert_eq!(registry.event_handle_get_info(handle).map(|_| ()), Err(TError::INVALID_HANDLE));
+}
+
+#[test]
+fn the_least_restricted_callback_that_the_place_allows_is_called() {
+    let (registry, events) = registry();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let index = registry.event_get_index("locked").expect("declared");
+    let handle = registry.event_handle_alloc(index, None, &Info::new()).expect("room");
+    let register = |level| {
+        let to = seen.clone();
+        let call = Arc::new(move |event: &mpi_t::EventInstance<'_>| {
+            to.lock().expect("no panic").push((level, event.safety()));
+        });
+        let callback = EventCallback { call, data: 0 };
+        registry.event_register_callback(handle, level, Some(callback)).expect("live");
+    };
+    let expect = |expected: &[(Safety, Safety)]| {
+        events.locked.emit(|| (1,));
+        assert_eq!(*seen.lock().expect("no panic"), expected);
+        seen.lock().expect("no panic").clear();
+    };
+    register(Safety::AsyncSignalSafe);
+    expect(&[(Safety::AsyncSignalSafe, Safety::MpiRestricted)]);
+    register(Safety::ThreadSafe);
+    register(Safety::None);
+    expect(&[(Safety::ThreadSafe, Safety::MpiRestricted)]);
+    register(Safety::MpiRestricted);
+    expect(&[(Safety::MpiRestricted, Safety::MpiRestricted)]);
+    for level in [Safety::MpiRestricted, Safety::ThreadSafe, Safety::AsyncSignalSafe] {
+        registry.event_register_callback(handle, level, None).expect("live");
+        assert_eq!(registry.event_callback_get_info(handle, level), Err(TError::INVALID));
+    }
+    expect(&[]);
+    registry.deliver_events();
+    assert_eq!(*seen.lock().expect("no panic"), [(Safety::None, Safety::None)], "later, where anything is allowed");
+}
+
+#[test]
+fn events_that_wait_come_in_order_with_the_times_of_when_they_happened() {
+    let (registry, events) = registry();
+    let times = Arc::new(Mutex::new(Vec::new()));
+    for (name, level) in [("locked", Safety::None), ("free", Safety::MpiRestricted)] {
+        let to = times.clone();
+        let keep = move |event: &mpi_t::EventInstance<'_>| {
+            to.lock().expect("no panic").push((event.definition().name, event.time_ns()));
+        };
+        registry.subscribe(name, None, level, keep).expect("a known event");
+    }
+    let begin = now_ns();
+    events.locked.emit(|| (0,));
+    events.locked.emit(|| (1,));
+    assert!(times.lock().expect("no panic").is_empty());
+    let between = now_ns();
+    // One source: the event that could be delivered at once brings those before it along.
+    events.free.emit(|| (2, 0, 0.0, 0));
+    let times = times.lock().expect("no panic").clone();
+    assert_eq!(times.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["locked", "locked", "free"]);
+    assert!(times.is_sorted_by_key(|(_, time)| *time));
+    assert!(begin <= times[0].1 && times[1].1 <= between && between <= times[2].1);
+}
+
+#[test]
+fn what_a_registration_cannot_hold_is_dropped_counted_and_told_in_its_place() {
+    let (registry, events) = registry();
+    let mut hints = Info::new();
+    hints.set(CAPACITY_HINT, "3").expect("short");
+    let index = registry.event_get_index("locked").expect("declared");
+    let handle = registry.event_handle_alloc(index, None, &hints).expect("room");
+    let (other, all) = listen(&registry, "locked", Safety::MpiRestricted);
+    let story = Arc::new(Mutex::new(Vec::new()));
+    let (to, told) = (story.clone(), story.clone());
+    let call = Arc::new(move |event: &mpi_t::EventInstance<'_>| {
+        to.lock().expect("no panic").push(event.element(0).and_then(|value| value.as_u64()).expect("a number") as i64);
+    });
+    registry.event_register_callback(handle, Safety::None, Some(EventCallback { call, data: 77 })).expect("live");
+    let handler = move |dropped: &Dropped| {
+        assert_eq!((dropped.registration, dropped.safety, dropped.data), (handle, Safety::None, 77));
+        told.lock().expect("no panic").push(-(dropped.count as i64));
+    };
+    registry.event_set_dropped_handler(handle, Some(Arc::new(handler))).expect("live");
+    (0..10).for_each(|i| events.locked.emit(|| (i,)));
+    registry.deliver_events();
+    assert_eq!(*story.lock().expect("no panic"), [0, 1, 2, -7]);
+    (10..15).for_each(|i| events.locked.emit(|| (i,)));
+    registry.deliver_events();
+    assert_eq!(*story.lock().expect("no panic"), [0, 1, 2, -7, 10, 11, 12, -2]);
+    // Whoever could be called at once waits for those before it in the source, and loses nothing of its own.
+    assert_eq!(*all.lock().expect("no panic"), (0..15).collect::<Vec<_>>());
+    registry.event_handle_free(other, None).expect("live");
+}
+
+#[test]
+fn hints_in_use_are_told_and_bad_values_refused() {
+    let (registry, _) = registry();
+    let index = registry.event_get_index("bare").expect("declared");
+    let hint = |value: &str| {
+        let mut hints = Info::new();
+        hints.set(CAPACITY_HINT, value).expect("short");
+        hints.set("somebody_else", "1").expect("short");
+        hints
+    };
+    let handle = registry.event_handle_alloc(index, None, &hint("17")).expect("room");
+    let used = registry.event_handle_get_info(handle).expect("live");
+    assert_eq!((used.len(), used.get(CAPACITY_HINT)), (1, Some("17")));
+    registry.event_handle_set_info(handle, &hint("18")).expect("live");
+    assert_eq!(registry.event_handle_get_info(handle).expect("live").get(CAPACITY_HINT), Some("18"));
+    for bad in ["", "0", "-1", "1048577", "many"] {
+        assert_eq!(registry.event_handle_alloc(index, None, &hint(bad)), Err(TError::INVALID), "{bad:?}");
+        assert_eq!(registry.event_handle_set_info(handle, &hint(bad)), Err(TError::INVALID), "{bad:?}");
+    }
+}
+
+#[test]
+fn a_callback_may_free_itself_and_register_others() {
+    let (registry, events) = registry();
+    let registry = Arc::new(registry);
+    let story = Arc::new(Mutex::new(Vec::new()));
+    let (inside, to) = (registry.clone(), story.clone());
+    let call = move |event: &mpi_t::EventInstance<'_>| {
+        let (to_freed, to_other) = (to.clone(), to.clone());
+        let freed = move |freed: &Freed| to_freed.lock().expect("no panic").push(format!("freed {:?}", freed.safety));
+        inside.event_handle_free(event.registration(), Some(Box::new(freed))).expect("live");
+        assert_eq!(event.element(0), Some(Value::I32(1)), "still readable");
+        inside
+            .subscribe("free", None, Safety::None, move |event| {
+                to_other.lock().expect("no panic").push(format!("other {:?}", event.element(0)));
+            })
+            .expect("a known event");
+        to.lock().expect("no panic").push("first".to_owned());
+    };
+    registry.subscribe("free", None, Safety::None, call).expect("a known event");
+    events.free.emit(|| (1, 0, 0.0, 0));
+    events.free.emit(|| (2, 0, 0.0, 0));
+    assert_eq!(*story.lock().expect("no panic"), ["first", "freed None", "other Some(I32(2))"]);
+}
+
+#[test]
+fn events_raised_by_a_callback_come_after_it_has_returned() {
+    let (registry, events) = registry();
+    let depth = Arc::new(AtomicU64::new(0));
+    let (handle, seen) = listen(&registry, "free", Safety::None);
+    let inside = depth.clone();
+    registry
+        .subscribe("free", None, Safety::None, move |event| {
+            assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "not within itself");
+            if let Some(Value::I32(number)) = event.element(0)
+                && number < 3
+            {
+                events.free.emit(|| (number + 1, 0, 0.0, 0));
+            }
+            inside.fetch_sub(1, Ordering::Relaxed);
+        })
+        .expect("a known event");
+    events.free.emit(|| (0, 0, 0.0, 0));
+    assert_eq!(*seen.lock().expect("no panic"), [0, 1, 2, 3]);
+    registry.event_handle_free(handle, None).expect("live");
+}
+
+#[test]
+fn a_panic_in_a_callback_leaves_the_others_served() {
+    let (registry, events) = registry();
+    let (_, seen) = listen(&registry, "bare", Safety::None);
+    let bad = registry.subscribe("free", None, Safety::None, |_| panic!("a bad callback")).expect("a known event");
+    let raised = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| events.free.emit(|| (0, 0, 0.0, 0))));
+    assert!(raised.is_err());
+    events.bare.emit(|| ());
+    assert_eq!(seen.lock().expect("no panic").len(), 1);
+    registry.event_handle_free(bad, None).expect("live");
+}
+
+#[test]
+fn a_registration_gets_the_events_of_its_object_only_until_that_ends() {
+    let (registry, events) = (Registry::with_environment([]), CommEvents::new());
+    registry.register_events(events).expect("new names");
+    registry.init_thread().expect("address space");
+    registry.bind_events(Bind::Comm, 1000, 1);
+    registry.bind_events(Bind::Comm, 2000, 2);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let of = |object| {
+        let to = seen.clone();
+        registry.subscribe("of_comm", object, Safety::None, move |event| {
+            to.lock().expect("no panic").push(event.element(0));
+        })
+    };
+    assert_eq!((of(None), of(Some(3000))), (Err(TError::INVALID), Err(TError::INVALID)));
+    let first = of(Some(1000)).expect("bound");
+    events.of_comm.emit_for(|| (1, (10,)));
+    events.of_comm.emit_for(|| (2, (20,)));
+    registry.unbind_events(Bind::Comm, 1000);
+    events.of_comm.emit_for(|| (1, (11,)));
+    assert_eq!(*seen.lock().expect("no panic"), [Some(Value::U32(10))]);
+    assert_eq!(of(Some(1000)), Err(TError::INVALID));
+    registry.event_handle_free(first, None).expect("still to be freed");
+}
+
+#[test]
+fn nothing_is_raised_while_the_interface_is_not_initialized() {
+    let (registry, events) = registry();
+    let (handle, seen) = listen(&registry, "free", Safety::None);
+    registry.finalize().expect("initialized");
+    events.free.emit(|| (1, 0, 0.0, 0));
+    assert_eq!(registry.event_handle_free(handle, None), Err(TError::NOT_INITIALIZED));
+    assert_eq!(registry.event_get_num(), Err(TError::NOT_INITIALIZED));
+    registry.init_thread().expect("again");
+    events.free.emit(|| (2, 0, 0.0, 0));
+    assert_eq!(*seen.lock().expect("no panic"), [2]);
+}
+
+#[test]
+fn a_control_variable_that_is_set_is_an_event() {
+    mpi_t::cvars! {
+        /// Settings.
+        struct Settings {
+            /// A size.
+            size: u64 = 1 => { name: "size", unit: "bytes", category: "engine", scope: Local, range: 0..=9 },
+        }
+    }
+    let (registry, settings) = (Registry::with_environment([]), Settings::new());
+    registry.register_settings(settings).expect("new names");
+    registry.init_thread().expect("address space");
+    let (_, seen) = listen(&registry, "tool_cvar_set", Safety::None);
+    let (handle, _) = registry.cvar_handle_alloc(0).expect("an index");
+    registry.cvar_write(handle, &Value::U64(5)).expect("in range");
+    assert_eq!(registry.cvar_write(handle, &Value::U64(10)), Err(TError::INVALID));
+    assert_eq!(*seen.lock().expect("no panic"), [0], "one change, of variable 0");
+}
+
+#[test]
+fn threads_lose_no_event_and_callbacks_of_a_source_never_meet() {
+    const THREADS: u64 = 4;
+    const EACH: u64 = 2000;
+    let (registry, events) = registry();
+    let index = registry.event_get_index("free").expect("declared");
+    let handle = registry.event_handle_alloc(index, None, &Info::new()).expect("room");
+    let (delivered, dropped, inside) =
+        (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (counted, lost, last) = (delivered.clone(), dropped.clone(), Arc::new(AtomicU64::new(0)));
+    let call = Arc::new(move |event: &mpi_t::EventInstance<'_>| {
+        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+        assert!(last.swap(event.time_ns(), Ordering::Relaxed) <= event.time_ns(), "in order");
+        counted.fetch_add(1, Ordering::Relaxed);
+        inside.fetch_sub(1, Ordering::SeqCst);
+    });
+    registry.event_register_callback(handle, Safety::None, Some(EventCallback { call, data: 0 })).expect("live");
+    let handler = move |dropped: &Dropped| {
+        lost.fetch_add(dropped.count, Ordering::Relaxed);
+    };
+    registry.event_set_dropped_handler(handle, Some(Arc::new(handler))).expect("live");
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| (0..EACH).for_each(|i| events.free.emit(|| (i as i32, 0, 0.0, 0))));
+        }
+    });
+    registry.deliver_events();
+    assert_eq!(delivered.load(Ordering::Relaxed) + dropped.load(Ordering::Relaxed), THREADS * EACH);
+}
+
+proptest! {
+    /// Random events, deliveries and capacities against a simple model of one queue.
+    #[test]
+    fn delivered_and_dropped_are_what_a_bounded_queue_says(
+        capacity in 1usize..5,
+        steps in proptest::collection::vec(prop_oneof![4 => Just(true), 1 => Just(false)], 0..60),
+    ) {
+        let (registry, events) = registry();
+        let mut hints = Info::new();
+        hints.set(CAPACITY_HINT, &capacity.to_string()).expect("short");
+        let index = registry.event_get_index("locked").expect("declared");
+        let handle = registry.event_handle_alloc(index, None, &hints).expect("room");
+        let story = Arc::new(Mutex::new(Vec::new()));
+        let (to, told) = (story.clone(), story.clone());
+        let call = Arc::new(move |event: &mpi_t::EventInstance<'_>| {
+            to.lock().expect("no panic").push(event.element(0).and_then(|value| value.as_u64()).expect("a number") as i64);
+        });
+        registry.event_register_callback(handle, Safety::None, Some(EventCallback { call, data: 0 })).expect("live");
+        let handler = move |dropped: &Dropped| told.lock().expect("no panic").push(-(dropped.count as i64));
+        registry.event_set_dropped_handler(handle, Some(Arc::new(handler))).expect("live");
+
+        let (mut model, mut queued, mut lost) = (Vec::new(), Vec::new(), 0);
+        for (number, raise) in steps.iter().chain([&false]).enumerate() {
+            if *raise {
+                events.locked.emit(|| (number as u32,));
+                if queued.len() < capacity { queued.push(number as i64) } else { lost += 1 }
+            } else {
+                registry.deliver_events();
+                model.append(&mut queued);
+                if lost > 0 { model.push(-std::mem::take(&mut lost)) }
+            }
+        }
+        prop_assert_eq!(&*story.lock().expect("no panic"), &model);
+    }
+}

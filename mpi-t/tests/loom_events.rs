@@ -1,0 +1,136 @@
+//! Every order in which threads can meet at the desk of events: the protocol's file itself, on loom's mutex and atomics.
+#![allow(dead_code)] // the models use a part of the file
+
+mod sync {
+    pub(crate) use loom::sync::atomic::{AtomicUsize, Ordering};
+    pub(crate) use loom::sync::{Mutex, MutexGuard};
+}
+
+pub(crate) const WORDS: usize = 8;
+
+#[path = "../src/events/desk.rs"]
+mod desk;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use desk::{Desk, Interest, Parts, Safety, Step};
+use loom::thread;
+use mpi_core::{Handle, Info};
+
+struct Model;
+
+/// What happened, in the order in which it did: std's atomics, because the model is not about them.
+type Story = Arc<AtomicU64>;
+
+impl Parts for Model {
+    type Call = ();
+    type Drop = ();
+    type Free = ();
+    type Point = Listeners;
+}
+
+#[derive(Clone, Default)]
+struct Listeners(Arc<AtomicU32>);
+
+impl Interest for Listeners {
+    fn more(&self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+
+    fn less(&self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+fn opened(capacity: u32, level: Safety) -> (Arc<Desk<Model>>, Handle, Listeners) {
+    let (desk, listeners) = (Desk::new(), Listeners::default());
+    assert_eq!((desk.add_source(), desk.add_event(listeners.clone())), (0, 0));
+    let handle = desk.open(0, 0, 0, capacity, Info::new());
+    desk.set_callback(handle, level, Some(((), 0))).expect("just made");
+    (Arc::new(desk), handle, listeners)
+}
+
+fn raise(desk: &Desk<Model>, place: Safety, act: impl FnMut(Step<Model>)) {
+    desk.post(0, 0, 0, || 0, [0; WORDS]);
+    desk.drain(0, place, act);
+}
+
+/// Counts deliveries in the low half, drops in the high one; checks that nobody is called while somebody is.
+fn counting(story: &Story, inside: &Arc<AtomicU32>) -> impl FnMut(Step<Model>) + use<> {
+    let (story, inside) = (story.clone(), inside.clone());
+    move |step| {
+        assert_eq!(inside.fetch_add(1, Relaxed), 0, "one at a time");
+        thread::yield_now();
+        match step {
+            Step::Deliver { .. } => story.fetch_add(1, Relaxed),
+            Step::Dropped { count, .. } => story.fetch_add(count << 32, Relaxed),
+            Step::Freed { .. } => 0,
+        };
+        inside.fetch_sub(1, Relaxed);
+    }
+}
+
+#[test]
+fn an_event_raised_while_another_thread_serves_is_not_left_behind() {
+    loom::model(|| {
+        let (desk, _, _) = opened(4, Safety::None);
+        let (story, inside) = (Story::default(), Arc::new(AtomicU32::new(0)));
+        let (other_desk, act) = (desk.clone(), counting(&story, &inside));
+        let other = thread::spawn(move || raise(&other_desk, Safety::None, act));
+        raise(&desk, Safety::None, counting(&story, &inside));
+        other.join().expect("no panic");
+        assert_eq!(story.load(Relaxed), 2, "both, with nobody to come after them");
+        assert!(!desk.has_waiting());
+    });
+}
+
+#[test]
+fn deliveries_and_drops_add_up_to_all_events() {
+    loom::model(|| {
+        let (desk, handle, _) = opened(1, Safety::None);
+        desk.set_dropped(handle, Some(())).expect("live");
+        let (story, inside) = (Story::default(), Arc::new(AtomicU32::new(0)));
+        let (other_desk, act) = (desk.clone(), counting(&story, &inside));
+        let other = thread::spawn(move || raise(&other_desk, Safety::MpiRestricted, act));
+        raise(&desk, Safety::MpiRestricted, counting(&story, &inside));
+        desk.drain(0, Safety::None, counting(&story, &inside));
+        other.join().expect("no panic");
+        desk.drain(0, Safety::None, counting(&story, &inside));
+        let told = story.load(Relaxed);
+        assert_eq!((told & 0xffff_ffff) + (told >> 32), 2);
+        assert!(!desk.has_waiting());
+    });
+}
+
+#[test]
+fn after_freeing_no_callback_begins_and_freed_comes_once_behind_the_last() {
+    loom::model(|| {
+        let (desk, handle, listeners) = opened(4, Safety::None);
+        let (running, freed) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+        let (other_desk, its_running, its_freed) = (desk.clone(), running.clone(), freed.clone());
+        let other = thread::spawn(move || {
+            raise(&other_desk, Safety::None, |step| match step {
+                Step::Deliver { .. } => {
+                    assert_eq!(its_freed.load(Relaxed), 0, "not after it was freed");
+                    its_running.store(1, Relaxed);
+                    thread::yield_now();
+                    its_running.store(0, Relaxed);
+                }
+                Step::Freed { .. } => {
+                    assert_eq!(its_running.load(Relaxed), 0);
+                    its_freed.fetch_add(1, Relaxed);
+                }
+                Step::Dropped { .. } => {}
+            });
+        });
+        if desk.free(handle, Some(())).expect("live").is_some() {
+            assert_eq!(running.load(Relaxed), 0, "else the other thread tells of it");
+            freed.fetch_add(1, Relaxed);
+        }
+        assert!(desk.free(handle, Some(())).is_err());
+        other.join().expect("no panic");
+        assert_eq!((freed.load(Relaxed), listeners.0.load(Relaxed)), (1, 0));
+        assert!(!desk.has_waiting());
+    });
+}

@@ -1,0 +1,140 @@
+//! Every function with every wrong argument, generated from `spec/`: the right error class, the right object's handler called
+//! once, no argument changed, and messages still travel afterwards.
+//!
+//! The programs are written to the target folder at each run: they hold nothing that `spec/` and `tests/arguments` do not
+//! say already, so there is nothing in them to review.
+//! Invariant: a function without a case is named with its reason; a case that ends its program is one failure, and those after it
+//! still run.
+
+mod source;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Context, Report};
+use crate::codegen::spec::Spec;
+use crate::peers::Library;
+use crate::{Failure, Result, paths, process, ui};
+use source::Program;
+use values::Values;
+
+const LIMIT: Duration = Duration::from_secs(20);
+/// Numbers of ranks that each program runs with.
+const RANKS: [usize; 2] = [1, 2];
+
+/// Generates, builds and runs the programs of all chapters.
+pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
+    let spec = Spec::read(&paths::root())?;
+    let values = Values::read(&paths::root())?;
+    let library = Library::ferrum(context.dist()?);
+    let folder = paths::scratch("arguments");
+    let chapters: BTreeSet<&str> = spec.implemented().map(|function| function.chapter.as_str()).collect();
+    fs::create_dir_all(&folder)?;
+    let have: String = spec.implemented().map(|function| format!("#define HAVE_MPI_{} 1\n", function.name)).collect();
+    fs::write(folder.join("have.h"), have)?;
+    let (mut cases, mut without) = (0, BTreeMap::<&str, Vec<String>>::new());
+    let mut list = String::new();
+    for chapter in chapters {
+        let program = source::program(&spec, &values, chapter)?;
+        cases += program.cases.len();
+        list.extend(program.cases.iter().map(|case| format!("{case}\n")));
+        for (function, reason) in &program.without {
+            without.entry(reason).or_default().push(function.clone());
+        }
+        if context.only.as_deref().is_some_and(|only| !chapter.contains(only)) {
+            continue;
+        }
+        if let Err(failure) = chapter_runs(&library, &folder, chapter, &program, report) {
+            report.fail(chapter, &failure.to_string());
+        }
+    }
+    fs::write(folder.join("cases.txt"), list)?;
+    ui::note(format!("{cases} cases, listed in {}", folder.join("cases.txt").display()));
+    for (reason, functions) in without {
+        ui::note(format!("no case, because {reason}: {}", functions.join(" ")));
+    }
+    Ok(())
+}
+
+fn chapter_runs(library: &Library, folder: &Path, chapter: &str, program: &Program, report: &mut Report) -> Result<()> {
+    let (source, binary) = (folder.join(format!("{chapter}.c")), folder.join(chapter));
+    fs::write(&source, &program.text)?;
+    let include = format!("-I{}", paths::root().join("tests/arguments").display());
+    let own = format!("-I{}", folder.display());
+    let options =
+        ["-O0", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-Wno-unused-parameter", "-Wno-cast-function-type"];
+    let options: Vec<&str> =
+        options.into_iter().chain(["-Wno-deprecated-declarations", "-Wno-nonnull", &include, &own]).collect();
+    library.compile(&source, &binary, &options)?;
+    for ranks in RANKS {
+        let mut first = 1;
+        let mut outcomes = Outcomes::default();
+        while first <= program.cases.len() {
+            let lines = folder.join(format!("{chapter}.lines"));
+            // The file that some cases open lies in the folder of the run.
+            let mut command = library.launch(ranks, &binary);
+            command.current_dir(folder).arg(&lines).arg(first.to_string());
+            let outcome = process::run(&mut command, LIMIT)?;
+            let last = outcomes.read(&lines, ranks)?;
+            if outcome.success() && outcomes.ended {
+                break;
+            }
+            if last < first {
+                return Err(Failure::from(outcome.report()).during(format!("{chapter} -n {ranks}, before any case")));
+            }
+            let text = format!("the program does not get further: {}", outcome.report());
+            outcomes.wrong.entry(last).or_default().push(text);
+            first = last + 1;
+        }
+        for (index, case) in program.cases.iter().enumerate() {
+            match outcomes.wrong.get(&(index + 1)) {
+                Some(texts) => report.fail(&format!("{case} -n {ranks}"), &texts.join("\n      ")),
+                None if outcomes.right.contains(&(index + 1)) => report.pass(),
+                None => report.fail(&format!("{case} -n {ranks}"), "was not run"),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the lines of all ranks say.
+#[derive(Default)]
+struct Outcomes {
+    right: BTreeSet<usize>,
+    wrong: BTreeMap<usize, Vec<String>>,
+    ended: bool,
+}
+
+impl Outcomes {
+    /// Reads and removes the lines of one run; the last case that was begun.
+    fn read(&mut self, lines: &Path, ranks: usize) -> Result<usize> {
+        let mut last = 0;
+        self.ended = true;
+        for rank in 0..ranks {
+            let path = PathBuf::from(format!("{}.{rank}", lines.display()));
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let mut ended = false;
+            for line in text.lines() {
+                let mut words = line.splitn(3, ' ');
+                let (word, number) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+                let number: usize = number.parse().map_err(|_| format!("no line of a test: {line}"))?;
+                match word {
+                    "begin" => last = last.max(number),
+                    "right" => _ = self.right.insert(number),
+                    "wrong" => {
+                        let text = format!("rank {rank}: {}", words.next().unwrap_or_default());
+                        self.wrong.entry(number).or_default().push(text);
+                    }
+                    _ => ended = true,
+                }
+            }
+            self.ended &= ended;
+            // The next run must not read them again.
+            let _ = fs::remove_file(&path);
+        }
+        Ok(last)
+    }
+}
