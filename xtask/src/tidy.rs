@@ -13,7 +13,7 @@ use crate::{Failure, Result, codegen, paths, ui};
 const LINES: usize = 500;
 
 /// The layers of the workspace, lowest first, as in ARCHITECTURE.md; a crate depends on crates of lower layers only.
-const LAYERS: [&[&str]; 9] = [
+const LAYERS: [&[&str]; 10] = [
     &["mpi-core"],
     &["mpi-errors"],
     &["mpi-t"],
@@ -21,6 +21,7 @@ const LAYERS: [&[&str]; 9] = [
     &["mpi-p2p"],
     &["mpi-comm"],
     &["mpi-coll"],
+    &["mpi-io"],
     &["mpi-env"],
     &["mpi", "mpi-capi"],
 ];

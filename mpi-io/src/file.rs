@@ -1,0 +1,221 @@
+//! The open file: what it is made of, and what it tells without waiting.
+//!
+//! Invariant: communicator, name and access mode never change; the individual file pointer is one process's own, and
+//! is locked while a call uses it, so that threads take turns.
+//! Not here: opening and closing (`open`, `together`), moving data (`access`).
+
+use std::io::{self, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mpi_comm::{Comm, Group};
+use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_UNSUPPORTED_OPERATION, MPI_SEEK_CUR, MPI_SEEK_END, MPI_SEEK_SET};
+use mpi_core::{Handle, Info};
+use mpi_errors::{Error, Result};
+use mpi_p2p::Engine;
+
+use crate::amode::AccessMode;
+use crate::fault::{Fault, quoted};
+use crate::hints::Hints;
+use crate::instruments::FileInstruments;
+
+/// A file that the processes of a communicator have opened together. Thread-safe.
+///
+/// Calls wait until the system has done its work; none may be made under the process lock.
+pub struct File {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) comm: Comm,
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) amode: AccessMode,
+    pub(crate) system: std::fs::File,
+    /// No device, pipe or terminal.
+    pub(crate) regular: bool,
+    pub(crate) instruments: &'static FileInstruments,
+    /// Written since it was last synchronised.
+    pub(crate) dirty: AtomicBool,
+    pub(crate) pointer: Mutex<u64>,
+    pub(crate) hints: Mutex<Hints>,
+    errhandler: AtomicUsize,
+}
+
+/// Where a seek counts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whence {
+    /// `MPI_SEEK_SET`: the start.
+    Start,
+    /// `MPI_SEEK_CUR`: the current position.
+    Current,
+    /// `MPI_SEEK_END`: the end of the file.
+    End,
+}
+
+impl Whence {
+    /// The place that a word of the ABI names. Errors: `MPI_ERR_ARG`.
+    pub fn new(word: i32) -> Result<Whence> {
+        match word {
+            MPI_SEEK_SET => Ok(Whence::Start),
+            MPI_SEEK_CUR => Ok(Whence::Current),
+            MPI_SEEK_END => Ok(Whence::End),
+            _ => Err(Error::new(MPI_ERR_ARG, "it is one of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END")
+                .arg("whence", &word)),
+        }
+    }
+}
+
+/// What a file is made of when it has just been opened.
+pub(crate) struct Parts {
+    pub engine: Arc<Engine>,
+    pub comm: Comm,
+    pub name: String,
+    pub path: PathBuf,
+    pub amode: AccessMode,
+    pub system: std::fs::File,
+    pub regular: bool,
+    pub instruments: &'static FileInstruments,
+    pub position: u64,
+    pub hints: Hints,
+    pub errhandler: Handle,
+}
+
+impl File {
+    pub(crate) fn new(parts: Parts) -> File {
+        parts.hints.advise(&parts.system);
+        File {
+            engine: parts.engine,
+            comm: parts.comm,
+            name: parts.name,
+            path: parts.path,
+            amode: parts.amode,
+            system: parts.system,
+            regular: parts.regular,
+            instruments: parts.instruments,
+            dirty: AtomicBool::new(false),
+            pointer: Mutex::new(parts.position),
+            hints: Mutex::new(parts.hints),
+            errhandler: AtomicUsize::new(parts.errhandler.0),
+        }
+    }
+
+    /// The name it was opened with.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its access mode (`MPI_File_get_amode`).
+    pub fn amode(&self) -> AccessMode {
+        self.amode
+    }
+
+    /// The processes that opened it (`MPI_File_get_group`).
+    pub fn group(&self) -> &Group {
+        self.comm.group()
+    }
+
+    /// Its own communicator, over which its processes agree.
+    pub fn comm(&self) -> &Comm {
+        &self.comm
+    }
+
+    /// What it tells of itself.
+    pub fn instruments(&self) -> &'static FileInstruments {
+        self.instruments
+    }
+
+    /// The word of its error handler.
+    pub fn errhandler(&self) -> Handle {
+        // Relaxed: the word alone is the value; the handler's table is under the process lock.
+        Handle(self.errhandler.load(Ordering::Relaxed))
+    }
+
+    /// Sets the word of its error handler and returns the one before. The caller counts attachments.
+    pub fn replace_errhandler(&self, errhandler: Handle) -> Handle {
+        Handle(self.errhandler.swap(errhandler.0, Ordering::Relaxed))
+    }
+
+    /// The hints in use (`MPI_File_get_info`).
+    pub fn hints(&self) -> Info {
+        self.lock_hints().told(&self.name)
+    }
+
+    /// Takes what it can use out of the hints (`MPI_File_set_info`).
+    pub fn set_hints(&self, info: &Info) {
+        let mut hints = self.lock_hints();
+        hints.take(info);
+        hints.advise(&self.system);
+    }
+
+    fn lock_hints(&self) -> MutexGuard<'_, Hints> {
+        // Hints are replaced one by one, so a panic elsewhere leaves nothing half done.
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The individual file pointer, in bytes, for as long as a call uses it.
+    pub(crate) fn pointer(&self) -> MutexGuard<'_, u64> {
+        self.pointer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes in the file now (`MPI_File_get_size`). Errors: what the system says.
+    pub fn size(&self) -> Result<u64> {
+        length(&self.system, self.regular).map_err(|error| self.fault(error))
+    }
+
+    /// The individual file pointer, in bytes (`MPI_File_get_position`). Errors: `MPI_ERR_UNSUPPORTED_OPERATION` for a
+    /// sequential file.
+    pub fn position(&self) -> Result<u64> {
+        self.check_pointers()?;
+        Ok(*self.pointer())
+    }
+
+    /// Moves the individual file pointer (`MPI_File_seek`); it may stand behind the end of the file. Errors:
+    /// `MPI_ERR_ARG` for a place before the start or beyond what an offset can hold, and then it stays;
+    /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file; what the system says.
+    pub fn seek(&self, offset: i64, whence: Whence) -> Result<()> {
+        self.check_pointers()?;
+        let mut pointer = self.pointer();
+        let from = match whence {
+            Whence::Start => 0,
+            Whence::Current => *pointer,
+            Whence::End => self.size()?,
+        };
+        match from.checked_add_signed(offset).filter(|place| *place <= i64::MAX as u64) {
+            Some(place) => *pointer = place,
+            None => {
+                let rule = format!("from byte {from} on that is no place in a file");
+                return Err(Error::new(MPI_ERR_ARG, rule).arg("offset", &offset));
+            }
+        }
+        Ok(())
+    }
+
+    /// Errors when the file is sequential: only the shared file pointer is for such files (MPI-5.0, 14.2.1).
+    pub(crate) fn check_pointers(&self) -> Result<()> {
+        if !self.amode.is_sequential() {
+            return Ok(());
+        }
+        let rule = "it was opened with MPI_MODE_SEQUENTIAL, and is for accesses by the shared file pointer only";
+        Err(self.refusal(MPI_ERR_UNSUPPORTED_OPERATION, rule))
+    }
+
+    /// A call that this file is not for.
+    #[cold]
+    pub(crate) fn refusal(&self, class: i32, rule: &'static str) -> Error {
+        Error::new(class, rule).arg("fh", &format_args!("file {}", quoted(&self.name)))
+    }
+
+    #[cold]
+    pub(crate) fn fault(&self, error: io::Error) -> Error {
+        Fault::from(error).on_file(&self.name)
+    }
+}
+
+/// Bytes in a file; of a device, as far as one can go.
+pub(crate) fn length(system: &std::fs::File, regular: bool) -> io::Result<u64> {
+    if regular {
+        return Ok(system.metadata()?.len());
+    }
+    // The system's own position is used for nothing else.
+    let mut system = system;
+    system.seek(SeekFrom::End(0))
+}

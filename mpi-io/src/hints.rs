@@ -1,0 +1,102 @@
+//! Hints about a file (MPI-5.0, 14.2.8).
+//!
+//! | key | what is made of it |
+//! | --- | --- |
+//! | `access_style` | `sequential` and `random` (alone or in a list) tell the system how far to read ahead |
+//! | `file_perm` | permissions of a file that is created, in octal, before the umask is applied |
+//! | `filename` | told, never taken |
+//!
+//! Invariant: every other key, and a value that is none, is ignored, as the standard allows.
+#![allow(unsafe_code)] // the system's advice call
+
+use std::os::fd::AsRawFd;
+
+use mpi_core::Info;
+
+const ACCESS_STYLE: &str = "access_style";
+const FILE_PERM: &str = "file_perm";
+const FILENAME: &str = "filename";
+
+const STYLES: [&str; 7] =
+    ["read_once", "write_once", "read_mostly", "write_mostly", "sequential", "reverse_sequential", "random"];
+
+/// The hints that a file has taken.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hints {
+    style: Option<String>,
+    permissions: Option<u32>,
+}
+
+impl Hints {
+    /// What there is to use among the program's hints; what was taken before stays where they say nothing.
+    pub fn take(&mut self, info: &Info) {
+        let known = |text: &&str| text.split(',').all(|word| STYLES.contains(&word.trim()));
+        if let Some(style) = info.get(ACCESS_STYLE).filter(known) {
+            self.style = Some(style.to_owned());
+        }
+        let octal = |text: &str| u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
+        if let Some(permissions) = info.get(FILE_PERM).and_then(octal) {
+            self.permissions = Some(permissions);
+        }
+    }
+
+    /// Permissions of a file to be created.
+    pub fn permissions(&self) -> u32 {
+        self.permissions.unwrap_or(0o666)
+    }
+
+    /// The hints in use, and the file's name.
+    pub fn told(&self, name: &str) -> Info {
+        let mut info = Info::new();
+        // A name that is too long for an info object is left out.
+        let _ = info.set(FILENAME, name);
+        if let Some(style) = &self.style {
+            info.set(ACCESS_STYLE, style).expect("it came out of an info object");
+        }
+        if let Some(permissions) = self.permissions {
+            info.set(FILE_PERM, &format!("{permissions:o}")).expect("a short text");
+        }
+        info
+    }
+
+    /// Tells the system; that it may not listen is no error.
+    pub fn advise(&self, file: &std::fs::File) {
+        let Some(style) = &self.style else { return };
+        let says = |wanted: &str| style.split(',').any(|word| word.trim() == wanted);
+        let advice = match (says("random"), says("sequential")) {
+            (true, false) => libc::POSIX_FADV_RANDOM,
+            (false, true) => libc::POSIX_FADV_SEQUENTIAL,
+            _ => libc::POSIX_FADV_NORMAL,
+        };
+        // SAFETY: the call takes numbers only.
+        unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, advice) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(pairs: &[(&str, &str)]) -> Info {
+        let mut info = Info::new();
+        pairs.iter().for_each(|(key, value)| info.set(key, value).expect("short"));
+        info
+    }
+
+    #[test]
+    fn known_hints_are_told_back_and_others_ignored() {
+        let mut hints = Hints::default();
+        hints.take(&info(&[(ACCESS_STYLE, "read_once, sequential"), (FILE_PERM, "640"), ("colour", "red")]));
+        hints.take(&info(&[(ACCESS_STYLE, "whatever"), (FILE_PERM, "0x99"), (FILENAME, "another")]));
+        let told = hints.told("a");
+        assert_eq!(told.len(), 3);
+        assert_eq!((told.get(ACCESS_STYLE), told.get(FILENAME)), (Some("read_once, sequential"), Some("a")));
+        assert_eq!((told.get(FILE_PERM), hints.permissions()), (Some("640"), 0o640));
+    }
+
+    #[test]
+    fn without_hints_only_the_name_is_told() {
+        let hints = Hints::default();
+        assert_eq!((hints.told("a").len(), hints.permissions()), (1, 0o666));
+    }
+}

@@ -1,0 +1,30 @@
+//! Files that the processes of a communicator open together (MPI-5.0, chapter 14).
+//!
+//! - [`Io`]: opening and deleting, for one process. [`OpenArgs`]: what the program asked for, checked.
+//! - [`File`]: an open file: access by position and by the individual file pointer, size, hints.
+//! - [`AccessMode`]: the `MPI_MODE_*` bits and their rules.
+//! - `agree`: what the processes of a file tell each other. `fault`: from the system's reasons to error classes.
+//! - `instruments`: what a file tells of itself.
+//!
+//! Names of files are paths as the system takes them, relative ones from the process's current directory. There are no
+//! prefixes for file systems: a colon is a character like any other.
+//!
+//! Invariants: when opening fails in one process it fails in all with the same class, and nothing is left open or
+//! created; no lock of the process is held while the system works on a file.
+//! Not here: handles of files (`mpi-env`), views other than the default one, shared file pointers.
+
+mod access;
+mod agree;
+mod amode;
+mod fault;
+mod file;
+mod hints;
+mod instruments;
+mod open;
+mod shield;
+mod together;
+
+pub use amode::AccessMode;
+pub use file::{File, Whence};
+pub use instruments::FileInstruments;
+pub use open::{Io, OpenArgs};

@@ -1,0 +1,262 @@
+//! Opening files together, and deleting them (MPI-5.0, 14.2.1 and 14.2.3).
+//!
+//! First everybody tells what it was asked for; then, if the file may have to be created, rank 0 opens it and tells
+//! how that went; then all others open it; then everybody tells which file it has got.
+//! Invariant: a process with a wrong argument plays its part, so that the others fail with it and do not hang. What
+//! was opened is closed again when one process fails, and a file that was created is deleted.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mpi_comm::{Comm, CommSpec, ContextIds, agree, register, unregister};
+use mpi_core::abi::{MPI_ERR_BAD_FILE, MPI_ERR_NOT_SAME, MPI_ERRORS_RETURN};
+use mpi_core::{Guarded, Handle, Info};
+use mpi_errors::{Error, Result};
+use mpi_p2p::{CommInstruments, Engine};
+use mpi_t::InstrumentMemory;
+
+use crate::agree::{Word, by_first, exchange, first_fault};
+use crate::amode::AccessMode;
+use crate::fault::{Fault, quoted};
+use crate::file::{File, Parts, length};
+use crate::hints::Hints;
+use crate::instruments::FileInstruments;
+use crate::together::{delete, refused_elsewhere};
+
+/// Files of one process.
+#[derive(Clone)]
+pub struct Io {
+    engine: Arc<Engine>,
+    /// Of all files' own communicators: nobody looks at them.
+    messages: &'static CommInstruments,
+}
+
+/// What a program asked for; an error stands for an argument that was refused.
+#[derive(Debug)]
+pub struct OpenArgs {
+    /// The file's name.
+    pub name: Result<OsString>,
+    /// The access mode.
+    pub amode: Result<AccessMode>,
+    /// Hints.
+    pub hints: Result<Info>,
+}
+
+struct Request {
+    path: PathBuf,
+    name: String,
+    amode: AccessMode,
+    hints: Hints,
+}
+
+/// What this process has opened.
+struct Opened {
+    system: fs::File,
+    regular: bool,
+    position: u64,
+    /// Device and number of the file: the same in all processes.
+    identity: [u64; 2],
+    created: bool,
+}
+
+impl OpenArgs {
+    fn check(self) -> Result<Request> {
+        let (path, name) = path_of(self.name?)?;
+        let mut hints = Hints::default();
+        let amode = self.amode?;
+        hints.take(&self.hints?);
+        Ok(Request { path, name, amode, hints })
+    }
+}
+
+/// A name as a path, and as text for people. Errors: `MPI_ERR_BAD_FILE` for names that no file can have.
+fn path_of(name: OsString) -> Result<(PathBuf, String)> {
+    let text = name.to_string_lossy().into_owned();
+    let rule = if name.is_empty() {
+        "a file's name must not be empty"
+    } else if text.contains('\0') {
+        "a file's name cannot have a NUL in it"
+    } else {
+        return Ok((PathBuf::from(name), text));
+    };
+    Err(Error::new(MPI_ERR_BAD_FILE, rule).arg("filename", &quoted(&text)))
+}
+
+impl Io {
+    /// The files of the process with this engine.
+    pub fn new(engine: Arc<Engine>) -> Io {
+        Io { engine, messages: CommInstruments::detached() }
+    }
+
+    /// `MPI_File_open`: opens a file in all processes of `parent`; waits for all. `errhandler` becomes its handler.
+    ///
+    /// Errors, in all processes or in none: what was refused among the arguments of one, `MPI_ERR_NOT_SAME` when modes
+    /// differ or the names are of different files, what the system says, `MPI_ERR_OTHER` when there are no context ids
+    /// left.
+    pub fn open(
+        &self,
+        parent: &Comm,
+        ids: &Guarded<ContextIds>,
+        memory: &dyn InstrumentMemory,
+        errhandler: Handle,
+        args: OpenArgs,
+    ) -> Result<File> {
+        let request = args.check();
+        let own = match &request {
+            Ok(request) => [0, request.amode.bits()],
+            Err(error) => [error.class(), 0],
+        };
+        let agreed = agree(&self.engine, parent, ids, own)?;
+        let request = accepted(request, &agreed.words)?;
+        let spec = CommSpec { errhandler: Handle(MPI_ERRORS_RETURN), ..CommSpec::duplicate(parent, agreed.context) };
+        let comm = register(&self.engine, &mut self.engine.lock(), spec, self.messages);
+        let opened = match self.open_everywhere(&comm, &request) {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.leave(&comm);
+                return Err(error);
+            }
+        };
+        Ok(File::new(Parts {
+            engine: self.engine.clone(),
+            comm,
+            instruments: FileInstruments::place_for(memory, &format!("file {}", request.name)),
+            name: request.name,
+            path: request.path,
+            amode: request.amode,
+            system: opened.system,
+            regular: opened.regular,
+            position: opened.position,
+            hints: request.hints,
+            errhandler,
+        }))
+    }
+
+    /// Makes the engine forget the communicator of a file.
+    pub fn leave(&self, comm: &Comm) {
+        unregister(&self.engine, &mut self.engine.lock(), comm);
+    }
+
+    /// `MPI_File_delete`. A file that is open stays usable for those who have it open. Errors: `MPI_ERR_BAD_FILE` for
+    /// a name that is none, what the system says.
+    pub fn delete(&self, name: OsString) -> Result<()> {
+        let (path, name) = path_of(name)?;
+        delete(&path).map_err(|fault| fault.named(&name))
+    }
+
+    fn open_everywhere(&self, comm: &Comm, request: &Request) -> Result<Opened> {
+        let mut first = None;
+        if request.amode.creates() {
+            let create = || {
+                first = Some(open_here(request, true)?);
+                Ok(())
+            };
+            if let Some(fault) = by_first(&self.engine, comm, create)? {
+                return Err(failed(fault, 0, comm, request));
+            }
+        }
+        let own = first.map_or_else(|| open_here(request, false), Ok);
+        let word = match &own {
+            Ok(opened) => Word { fault: None, numbers: opened.identity },
+            Err(fault) => Word { fault: Some(*fault), numbers: [0; 2] },
+        };
+        let all = exchange(&self.engine, comm, word)?;
+        let different = || all.iter().position(|word| word.numbers != all[0].numbers);
+        let error = if let Some((rank, fault)) = first_fault(&all) {
+            failed(fault, rank, comm, request)
+        } else if let Some(rank) = different() {
+            let rule = format!("the names that rank 0 and rank {rank} gave are of different files");
+            Error::new(MPI_ERR_NOT_SAME, rule).arg("filename", &quoted(&request.name))
+        } else {
+            return Ok(own.expect("nobody failed"));
+        };
+        if let Ok(opened) = own.as_ref()
+            && opened.created
+        {
+            delete_created(&request.path, opened.identity);
+        }
+        Err(error)
+    }
+}
+
+/// What this process asked for, when nobody's arguments were refused and all have the same mode.
+fn accepted(request: Result<Request>, words: &[[i32; 2]]) -> Result<Request> {
+    if let Some((rank, [class, _])) = words.iter().enumerate().find(|(_, [class, _])| *class != 0) {
+        return Err(match request {
+            Err(own) if own.class() == *class => own,
+            _ => refused_elsewhere(rank, *class),
+        });
+    }
+    let request = request?;
+    let Some(rank) = words.iter().position(|[_, amode]| *amode != words[0][1]) else { return Ok(request) };
+    let mode = |rank: usize| AccessMode::new(words[rank][1]).map(|mode| mode.to_string()).unwrap_or_default();
+    let rule = format!("rank 0 has {} and rank {rank} has {}: they must agree", mode(0), mode(rank));
+    Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("amode", &format_args!("{}", request.amode)))
+}
+
+/// The error in this process of what one process met.
+#[cold]
+fn failed(fault: Fault, rank: usize, comm: &Comm, request: &Request) -> Error {
+    if rank == comm.rank() as usize {
+        return fault.named(&request.name);
+    }
+    Error::new(fault.class, format!("rank {rank} could not open it: {fault}")).arg("filename", &quoted(&request.name))
+}
+
+/// Opens the file in this process; `create`: also when it does not exist yet.
+fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
+    let mut options = OpenOptions::new();
+    options.read(request.amode.reads()).write(request.amode.writes()).mode(request.hints.permissions());
+    let (system, created) = if create { create_here(&options, request)? } else { (options.open(&request.path)?, false) };
+    let facts = system.metadata()?;
+    if facts.is_dir() {
+        return Err(Fault::of(libc::EISDIR));
+    }
+    let regular = facts.is_file();
+    let position = if request.amode.appends() { length(&system, regular)? } else { 0 };
+    Ok(Opened { system, regular, position, identity: [facts.dev(), facts.ino()], created })
+}
+
+/// Opens a file and says whether it did not exist before. Creating and opening are tried apart, because only a file
+/// that did not exist is to be deleted when another process fails.
+fn create_here(options: &OpenOptions, request: &Request) -> io::Result<(fs::File, bool)> {
+    let path = &request.path;
+    match options.clone().create_new(true).open(path) {
+        Ok(system) => return Ok((system, true)),
+        Err(error) if error.raw_os_error() != Some(libc::EEXIST) || request.amode.is_exclusive() => return Err(error),
+        Err(_) => {}
+    }
+    match options.open(path) {
+        // A link to a file that is to be, or one that was deleted just now.
+        Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {
+            options.clone().create(true).open(path).map(|system| (system, false))
+        }
+        result => result.map(|system| (system, false)),
+    }
+}
+
+/// Deletes a file that was created, unless somebody has put another in its place.
+fn delete_created(path: &Path, identity: [u64; 2]) {
+    let same = fs::symlink_metadata(path).is_ok_and(|facts| [facts.dev(), facts.ino()] == identity);
+    if same {
+        // The error that is on its way counts more than one about this.
+        let _ = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_no_file_can_have_are_refused() {
+        for name in ["", "a\0b"] {
+            assert_eq!(path_of(OsString::from(name)).expect_err("no name").class(), MPI_ERR_BAD_FILE);
+        }
+        assert_eq!(path_of("ufs:/x".into()).expect("a colon is nothing special").0, Path::new("ufs:/x"));
+    }
+}

@@ -1,0 +1,140 @@
+//! What the processes of a file do to it together: size, storage, closing (MPI-5.0, 14.2.2 to 14.2.5, 14.6.2).
+//!
+//! Rank 0 makes the change when all have come, and tells the others how it went.
+//! Invariant: a call fails in all processes or in none, but for [`File::sync`], which is each process's own.
+
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use std::{fs, io};
+
+use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME};
+use mpi_errors::{Error, Result, classes};
+
+use crate::access::again;
+use crate::agree::{Word, by_first, exchange, first_fault};
+use crate::fault::Fault;
+use crate::file::File;
+
+impl File {
+    /// `MPI_File_set_size`: cuts the file or lets it grow; waits for all. Errors: `MPI_ERR_ARG` for a negative size,
+    /// `MPI_ERR_NOT_SAME` when the processes' sizes differ, `MPI_ERR_READ_ONLY`, `MPI_ERR_UNSUPPORTED_OPERATION` for a
+    /// sequential file, what the system says.
+    pub fn set_size(&self, size: i64) -> Result<()> {
+        let bytes = self.same_size(size)?;
+        self.change(|| self.system.set_len(bytes))
+    }
+
+    /// `MPI_File_preallocate`: makes the file at least this long, with storage for all of it; waits for all. Errors: as
+    /// [`File::set_size`].
+    pub fn preallocate(&self, size: i64) -> Result<()> {
+        let bytes = self.same_size(size)?;
+        self.change(|| if bytes == 0 { Ok(()) } else { allocate(&self.system, bytes) })
+    }
+
+    /// The size that all processes want; an error in all of them when one has none, or they differ.
+    fn same_size(&self, size: i64) -> Result<u64> {
+        let bytes = u64::try_from(size)
+            .map_err(|_| Error::new(MPI_ERR_ARG, "a file's size must not be negative").arg("size", &size));
+        let own = self.check_write().and_then(|()| self.check_pointers()).and(bytes);
+        let fault = own.as_ref().err().map(|error| Fault { class: error.class(), errno: 0 });
+        let word = Word { fault, numbers: [*own.as_ref().unwrap_or(&0), 0] };
+        let all = exchange(&self.engine, &self.comm, word)?;
+        if let Some((rank, fault)) = first_fault(&all) {
+            return Err(match own {
+                Err(own) if own.class() == fault.class => own,
+                _ => refused_elsewhere(rank, fault.class),
+            });
+        }
+        if let Some((rank, other)) = all.iter().enumerate().find(|(_, word)| word.numbers[0] != all[0].numbers[0]) {
+            let rule =
+                format!("rank 0 has {} and rank {rank} has {}: they must agree", all[0].numbers[0], other.numbers[0]);
+            return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("size", &size));
+        }
+        own
+    }
+
+    fn change(&self, act: impl Fn() -> io::Result<()>) -> Result<()> {
+        let act = || {
+            self.dirty.store(true, Ordering::Relaxed);
+            again(|| self.shielded(&act)).map_err(Fault::from)
+        };
+        match by_first(&self.engine, &self.comm, act)? {
+            None => Ok(()),
+            Some(fault) => Err(fault.on_file(&self.name)),
+        }
+    }
+
+    /// `MPI_File_sync`: what this process has written is on the device. What others have written can be read once they
+    /// have called it too. Errors: what the system says, also of writes that had seemed to succeed.
+    pub fn sync(&self) -> Result<()> {
+        // What cannot be written has nothing to bring to the device.
+        if !self.amode.writes() {
+            return Ok(());
+        }
+        self.dirty.store(false, Ordering::Relaxed);
+        let began = Instant::now();
+        let result = again(|| self.system.sync_all());
+        let time = began.elapsed();
+        let guard = self.engine.lock();
+        self.instruments.time.add_ns(time.as_nanos() as u64);
+        drop(guard);
+        match result {
+            // A pipe or a terminal, which has nothing behind it.
+            Err(error) if !self.regular && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+            result => result.map_err(|error| self.fault(error)),
+        }
+    }
+
+    /// The last call: `MPI_File_close` but for giving up what this process has. Data is brought to the device if there
+    /// is any; a file that is deleted on closing is deleted when all have come. Errors: as [`File::sync`], and what the
+    /// system says to the deletion, in all processes. The file is to be dropped after an error too.
+    pub fn close(&self) -> Result<()> {
+        if !self.amode.deletes() {
+            return self.finish();
+        }
+        // Nobody deletes before all have come: a process that is late would find no file to open elsewhere.
+        exchange(&self.engine, &self.comm, Word { fault: None, numbers: [0; 2] })?;
+        match by_first(&self.engine, &self.comm, || delete(&self.path))? {
+            None => Ok(()),
+            Some(fault) => Err(fault.on_file(&self.name)),
+        }
+    }
+
+    /// Closing without the others, for a program that ends with the file open. Rank 0 deletes it if it is to be.
+    /// Errors: as [`File::close`].
+    pub fn close_alone(&self) -> Result<()> {
+        match (self.amode.deletes(), self.comm.rank()) {
+            (false, _) => self.finish(),
+            (true, 0) => delete(&self.path).map_err(|fault| fault.on_file(&self.name)),
+            (true, _) => Ok(()),
+        }
+    }
+
+    fn finish(&self) -> Result<()> {
+        if self.dirty.load(Ordering::Relaxed) { self.sync() } else { Ok(()) }
+    }
+}
+
+/// Deletes a file by its name.
+pub(crate) fn delete(path: &Path) -> Result<(), Fault> {
+    again(|| fs::remove_file(path)).map_err(Fault::from)
+}
+
+/// An argument of another process was refused.
+#[cold]
+pub(crate) fn refused_elsewhere(rank: usize, class: i32) -> Error {
+    let text = classes::text(class).unwrap_or("an error that has no name");
+    Error::new(class, format!("an argument of rank {rank} was refused: {text}"))
+}
+
+#[allow(unsafe_code)] // the standard library has no call for this
+fn allocate(file: &fs::File, bytes: u64) -> io::Result<()> {
+    let length = libc::off_t::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
+    // SAFETY: the call takes numbers only.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
+        0 => Ok(()),
+        errno => Err(io::Error::from_raw_os_error(errno)),
+    }
+}
