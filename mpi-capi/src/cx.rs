@@ -5,6 +5,7 @@
 
 use core::ffi::c_void;
 use core::ops::Deref;
+use std::sync::Arc;
 
 use mpi_coll::op::Op;
 use mpi_core::{Guard, Handle, Kind, abi};
@@ -12,6 +13,7 @@ use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined};
 use mpi_env::{CommRef, Object, Process};
 use mpi_errors::{Error, HandlerKind, Result};
 use mpi_fabric::{Mark, Recorder};
+use mpi_io::File;
 
 use crate::check;
 use crate::errors::Outcome;
@@ -208,6 +210,15 @@ impl Cx {
         }
         // SAFETY: as in `send_buffer`.
         Ok(unsafe { RecvBuf::new(address.cast(), count, datatype) })
+    }
+
+    /// An open file; the flight recorder sees the communicator that it has for itself.
+    pub fn file(&mut self, name: &'static str, word: usize) -> Result<Arc<File>> {
+        let file = self.process.file(&self.guard, Handle(word)).cloned();
+        let file = file.ok_or_else(|| bad_object(name, Object::file(word)))?;
+        let comm = file.comm();
+        self.comm = CommView { handle: comm.handle(), context: comm.context, rank: comm.rank, size: comm.size() };
+        Ok(file)
     }
 
     /// The communicator itself, for what needs more than the message path does.

@@ -30,6 +30,8 @@ enum To {
     Context(u32),
     /// This one, which the program passed to a call that makes an object of this kind.
     Passed(Handle, HandlerKind),
+    /// That of an object that the call has ended.
+    Ended(Object, Errhandler),
 }
 
 impl From<Error> for Raised {
@@ -50,6 +52,12 @@ impl Raised {
     #[cold]
     pub fn with_code(error: Error, code: c_int) -> Raised {
         Raised { error, to: To::Call, code: Some(code) }
+    }
+
+    /// An error of a call that has ended its object all the same (`MPI_File_close`), and the handler that this had.
+    #[cold]
+    pub fn ended(error: Error, object: Object, handler: Errhandler) -> Raised {
+        Raised { error, to: To::Ended(object, handler), code: None }
     }
 
     /// An error of a call that makes an object of a kind and was given the handler for it (`MPI_Session_init`,
@@ -89,6 +97,7 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
                 process.tell_handler_called(&guard, handler);
                 (Object::null(kind), process.errhandlers.get(&guard).attached(handler))
             }
+            To::Ended(object, handler) => (object, handler),
             To::Call => responsible(process, &guard, object),
             To::Context(context) => {
                 let comm = process.handle_of_context(&guard, context);

@@ -61,7 +61,8 @@ impl Process {
         match object.kind {
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| comm.errhandler()),
             HandlerKind::File if object.handle.0 == MPI_FILE_NULL => Some(&self.file_default),
-            HandlerKind::Win | HandlerKind::File | HandlerKind::Session => None,
+            HandlerKind::File => self.file(guard, object.handle).map(|file| file.errhandler()),
+            HandlerKind::Win | HandlerKind::Session => None,
         }
     }
 
@@ -73,7 +74,11 @@ impl Process {
                 name => format!("communicator \"{name}\""),
             }),
             HandlerKind::Win => None,
-            HandlerKind::File => None,
+            HandlerKind::File if object.handle.0 == MPI_FILE_NULL => None,
+            HandlerKind::File => {
+                let open = self.file(guard, object.handle).map(|file| format!("file {:?}", file.name()));
+                Some(open.unwrap_or_else(|| "a file that is closed".to_owned()))
+            }
             HandlerKind::Session => None,
         }
         .unwrap_or_else(|| format!("no {}", called(object.kind)))

@@ -5,7 +5,7 @@
 //! - [`process`], [`running`]: the one process of the C interface; a Rust program may make its own with
 //!   [`Process::new`], several as threads.
 //! - `life`: initialisation, thread levels, finalisation. `abort`: ending the job.
-//! - `objects`: handles of communicators, datatypes and operations. `comms`, `late`: making communicators of others.
+//! - `objects`: handles of communicators, datatypes and operations. `files`: of files. `comms`, `late`: making communicators of others.
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
 //! - `handlers`: which object has which error handler.
 //! - [`hardware`]: which parts of the host the process may run on.
@@ -19,6 +19,7 @@
 mod abort;
 mod attributes;
 mod comms;
+mod files;
 mod global;
 mod handlers;
 pub mod hardware;

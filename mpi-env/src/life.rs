@@ -100,6 +100,7 @@ impl Process {
             let state = if self.life() < Life::Initialised { "not initialized" } else { "finalized already" };
             return Err(Error::new(MPI_ERR_OTHER, format!("MPI is {state}")));
         }
+        self.close_left_files();
         let (engine, world) = (&self.engine, &self.world);
         let ended = engine
             .buffer_flush(engine.lock())

@@ -15,6 +15,7 @@ use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
 use mpi_launch::manager::Manager;
+use mpi_io::{File, Io};
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::{Bind, Registry};
@@ -47,6 +48,10 @@ pub struct Process {
     pub errhandlers: Guarded<Errhandlers>,
     /// The error handler of files that do not exist, and of new ones.
     pub(crate) file_default: Attached,
+    /// Opening and deleting files.
+    pub(crate) io: Io,
+    /// Open files.
+    pub(crate) files: Guarded<Table<Arc<File>>>,
     /// Groups other than the empty one.
     pub groups: Guarded<Table<Group>>,
     /// Attributes of all objects.
@@ -107,6 +112,8 @@ impl Process {
             ops: Guarded::new(&lock, Table::new(Kind::Op)),
             errhandlers: Guarded::new(&lock, Errhandlers::new()),
             file_default: Attached::new(Handle(MPI_ERRORS_RETURN)),
+            io: Io::new(engine.clone()),
+            files: Guarded::new(&lock, Table::new(Kind::File)),
             groups: Guarded::new(&lock, Table::new(Kind::Group)),
             attributes: Guarded::new(&lock, Attributes::new()),
             notes: Guarded::new(&lock, Notes::default()),

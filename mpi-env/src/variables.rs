@@ -6,6 +6,7 @@ use mpi_coll::Collectives;
 use mpi_core::abi::MPI_ERR_ARG;
 use mpi_errors::{Error, Result};
 use mpi_fabric::FabricInstruments;
+use mpi_io::FileInstruments;
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::Registry;
@@ -46,6 +47,8 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("memory", "Memory that the program or the library has."),
     ("tool", "The tool information interface itself."),
     ("tool.events", "Changes of the interface's own variables."),
+    ("file", "Files that processes open together."),
+    ("file.traffic", "What is read from and written to each file, and how long that takes."),
     ("coll.data", "Bytes that the program gave to each collective operation."),
 ];
 
@@ -60,6 +63,7 @@ pub(crate) fn registry(fabric: &'static FabricInstruments, engine: &Engine, coll
     registry.register(fabric)?;
     registry.register(engine.instruments())?;
     registry.register(coll.instruments())?;
+    registry.declare::<FileInstruments>()?;
     registry.register_settings(engine.settings())?;
     registry.register_settings(coll.settings())?;
     match registry.startup_errors().first() {

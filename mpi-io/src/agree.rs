@@ -54,11 +54,7 @@ pub(crate) fn exchange(engine: &Engine, comm: &Comm, own: Word) -> Result<Vec<Wo
 }
 
 /// Rank 0 does something, and tells everybody how it fared.
-pub(crate) fn by_first(
-    engine: &Engine,
-    comm: &Comm,
-    act: impl FnOnce() -> Result<(), Fault>,
-) -> Result<Option<Fault>> {
+pub(crate) fn by_first(engine: &Engine, comm: &Comm, act: impl FnOnce() -> Result<(), Fault>) -> Result<Option<Fault>> {
     let context = comm.collective_context();
     if comm.rank() != 0 {
         let mut told = [0u64; 4];

@@ -6,13 +6,13 @@
 
 use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_comm::{Comm, Group};
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_UNSUPPORTED_OPERATION, MPI_SEEK_CUR, MPI_SEEK_END, MPI_SEEK_SET};
 use mpi_core::{Handle, Info};
-use mpi_errors::{Error, Result};
+use mpi_errors::{Attached, Error, Result};
 use mpi_p2p::Engine;
 
 use crate::amode::AccessMode;
@@ -37,7 +37,7 @@ pub struct File {
     pub(crate) dirty: AtomicBool,
     pub(crate) pointer: Mutex<u64>,
     pub(crate) hints: Mutex<Hints>,
-    errhandler: AtomicUsize,
+    errhandler: Attached,
 }
 
 /// Where a seek counts from.
@@ -94,7 +94,7 @@ impl File {
             dirty: AtomicBool::new(false),
             pointer: Mutex::new(parts.position),
             hints: Mutex::new(parts.hints),
-            errhandler: AtomicUsize::new(parts.errhandler.0),
+            errhandler: Attached::new(parts.errhandler),
         }
     }
 
@@ -123,15 +123,9 @@ impl File {
         self.instruments
     }
 
-    /// The word of its error handler.
-    pub fn errhandler(&self) -> Handle {
-        // Relaxed: the word alone is the value; the handler's table is under the process lock.
-        Handle(self.errhandler.load(Ordering::Relaxed))
-    }
-
-    /// Sets the word of its error handler and returns the one before. The caller counts attachments.
-    pub fn replace_errhandler(&self, errhandler: Handle) -> Handle {
-        Handle(self.errhandler.swap(errhandler.0, Ordering::Relaxed))
+    /// Its error handler.
+    pub fn errhandler(&self) -> &Attached {
+        &self.errhandler
     }
 
     /// The hints in use (`MPI_File_get_info`).

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use mpi_comm::{Comm, CommSpec, ContextIds, agree, register, unregister};
 use mpi_core::abi::{MPI_ERR_BAD_FILE, MPI_ERR_NOT_SAME, MPI_ERRORS_RETURN};
-use mpi_core::{Guarded, Handle, Info};
+use mpi_core::{Guard, Guarded, Handle, Info};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::InstrumentMemory;
@@ -117,7 +117,7 @@ impl Io {
         let opened = match self.open_everywhere(&comm, &request) {
             Ok(opened) => opened,
             Err(error) => {
-                self.leave(&comm);
+                self.leave(&mut self.engine.lock(), &comm);
                 return Err(error);
             }
         };
@@ -137,8 +137,8 @@ impl Io {
     }
 
     /// Makes the engine forget the communicator of a file.
-    pub fn leave(&self, comm: &Comm) {
-        unregister(&self.engine, &mut self.engine.lock(), comm);
+    pub fn leave(&self, guard: &mut Guard<'_>, comm: &Comm) {
+        unregister(&self.engine, guard, comm);
     }
 
     /// `MPI_File_delete`. A file that is open stays usable for those who have it open. Errors: `MPI_ERR_BAD_FILE` for
@@ -211,7 +211,8 @@ fn failed(fault: Fault, rank: usize, comm: &Comm, request: &Request) -> Error {
 fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
     let mut options = OpenOptions::new();
     options.read(request.amode.reads()).write(request.amode.writes()).mode(request.hints.permissions());
-    let (system, created) = if create { create_here(&options, request)? } else { (options.open(&request.path)?, false) };
+    let (system, created) =
+        if create { create_here(&options, request)? } else { (options.open(&request.path)?, false) };
     let facts = system.metadata()?;
     if facts.is_dir() {
         return Err(Fault::of(libc::EISDIR));

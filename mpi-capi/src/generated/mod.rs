@@ -16,6 +16,7 @@ pub mod env;
 pub mod errors;
 pub mod ext;
 pub mod info;
+pub mod io;
 pub mod p2p;
 pub mod process;
 pub mod removed;

@@ -18,6 +18,8 @@ pub mod event;
 pub mod event_callback;
 pub mod event_instance;
 pub mod event_source;
+pub mod file;
+pub mod file_access;
 pub mod group;
 pub mod info;
 pub mod life;

@@ -151,7 +151,7 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
     let mut order: Vec<(usize, &Parameter)> = function.parameters.iter().enumerate().collect();
     // The communicator first, because ranks are checked against it; buffers last, because they need their datatype.
     order.sort_by_key(|(index, parameter)| match check_of(spec, parameter) {
-        Some("cx.comm") => (0, *index),
+        Some("cx.comm" | "cx.file") => (0, *index),
         Some(check) if BUFFER_CHECKS.contains(&check) => (2, *index),
         _ => (1, *index),
     });
@@ -197,7 +197,7 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
     if needs_comm && !checks.text.contains("= cx.comm(") {
         return Err(format!("spec: {}: a rank without a communicator to check it against", function.name).into());
     }
-    if checks.text.contains("= cx.comm(") {
+    if ["= cx.comm(", "= cx.file("].iter().any(|check| checks.text.contains(check)) {
         checks.text.insert_str(0, "        let mut cx = cx;\n");
     }
     let arguments = function.parameters.iter().enumerate();
