@@ -174,10 +174,14 @@ impl Io {
         } else {
             return Ok(own.expect("nobody failed"));
         };
-        if let Ok(opened) = own.as_ref()
-            && opened.created
-        {
-            delete_created(&request.path, opened.identity);
+        if request.amode.creates() {
+            // The others learn of the failure when nothing is left of it.
+            by_first(&self.engine, comm, || {
+                if let Some(opened) = own.ok().filter(|opened| opened.created) {
+                    delete_created(&request.path, opened.identity);
+                }
+                Ok(())
+            })?;
         }
         Err(error)
     }

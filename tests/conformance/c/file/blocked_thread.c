@@ -1,0 +1,39 @@
+/* While one thread waits in the system for a file, the messages of others go on. */
+#include "file/file.h"
+#include <pthread.h>
+
+static char pipe_name[NAME];
+
+/* Waits until somebody opens the pipe for writing. */
+static void *reader(void *nothing)
+{
+    MPI_File file;
+    ok(MPI_File_open(MPI_COMM_SELF, pipe_name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    ok(MPI_File_close(&file));
+    return nothing;
+}
+
+int main(int argc, char **argv)
+{
+    int values[2], sum = 0;
+    pthread_t thread;
+    begin_threads(&argc, &argv, MPI_THREAD_MULTIPLE);
+    name_of(pipe_name, "pipe");
+    pipe_name[strlen(pipe_name) - 1] = (char)('a' + rank);
+    check_equal(mkfifo(pipe_name, 0600), 0);
+    check_equal(pthread_create(&thread, NULL, reader, NULL), 0);
+    for (int i = 0; i < 200; i++) {
+        if (i == 100)
+            usleep(50000);
+        MPI_Sendrecv(&i, 1, MPI_INT, (rank + 1) % size, 1, values, 1, MPI_INT, (rank + size - 1) % size, 1,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        sum += values[0];
+    }
+    check_equal(sum, 199 * 100);
+    int end = open(pipe_name, O_WRONLY);
+    check(end >= 0);
+    pthread_join(thread, NULL);
+    close(end);
+    unlink(pipe_name);
+    return finish();
+}

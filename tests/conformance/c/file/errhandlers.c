@@ -1,0 +1,84 @@
+/* Errors of files come back unless the program says otherwise; what it says of MPI_FILE_NULL holds for calls without a
+ * file, and for files that are opened from then on. */
+#include "file/file.h"
+
+static int calls, last_code;
+static MPI_File last_file;
+
+static void first(MPI_File *file, int *code, ...)
+{
+    calls++;
+    last_file = *file;
+    last_code = *code;
+}
+
+static void second(MPI_File *file, int *code, ...)
+{
+    calls += 100;
+    last_file = *file;
+}
+
+int main(int argc, char **argv)
+{
+    char name[NAME];
+    int byte = 0, code;
+    MPI_Errhandler one, two, found;
+    MPI_File old, new, copy;
+    begin(&argc, &argv);
+    name_of(name, "handlers");
+    MPI_Comm self = MPI_COMM_SELF;
+    name[strlen(name) - 1] = (char)('a' + rank);
+    /* Errors of a communicator end the job: none of these does. */
+    ok(MPI_File_get_errhandler(MPI_FILE_NULL, &found));
+    check(found == MPI_ERRORS_RETURN);
+    check_class(MPI_File_open(self, name, MPI_MODE_RDWR, MPI_INFO_NULL, &old), MPI_ERR_NO_SUCH_FILE);
+    check_class(MPI_File_delete(name, MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
+    check_class(MPI_File_sync(MPI_FILE_NULL), MPI_ERR_FILE);
+
+    ok(MPI_File_open(self, name, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &old));
+    ok(MPI_File_get_errhandler(old, &found));
+    check(found == MPI_ERRORS_RETURN);
+    ok(MPI_File_create_errhandler(first, &one));
+    ok(MPI_File_create_errhandler(second, &two));
+    ok(MPI_File_set_errhandler(MPI_FILE_NULL, one));
+    ok(MPI_File_get_errhandler(MPI_FILE_NULL, &found));
+    check(found == one);
+    ok(MPI_Errhandler_free(&found));
+    /* Files that were open before keep theirs. */
+    check_class(MPI_File_read(old, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
+    check_equal(calls, 0);
+
+    code = MPI_File_delete("", MPI_INFO_NULL);
+    check(calls == 1 && last_file == MPI_FILE_NULL && last_code == code);
+    code = MPI_File_open(self, "", MPI_MODE_RDWR, MPI_INFO_NULL, &new);
+    check(calls == 2 && last_file == MPI_FILE_NULL && last_code == code);
+    code = MPI_File_sync(MPI_FILE_NULL);
+    check(calls == 3 && last_file == MPI_FILE_NULL && last_code == code);
+
+    ok(MPI_File_open(self, name, MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &new));
+    ok(MPI_File_get_errhandler(new, &found));
+    check(found == one);
+    ok(MPI_Errhandler_free(&found));
+    code = MPI_File_read(new, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+    check(calls == 4 && last_file == new && last_code == code);
+    ok(MPI_File_call_errhandler(new, MPI_ERR_IO));
+    check(calls == 5 && last_code == MPI_ERR_IO);
+
+    /* A handler lives as long as a file has it. */
+    ok(MPI_File_set_errhandler(new, two));
+    ok(MPI_Errhandler_free(&two));
+    check_class(MPI_File_read(new, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
+    check_equal(calls, 105);
+    ok(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+    ok(MPI_Errhandler_free(&one));
+    /* A file whose closing fails, because there is nothing to delete any more, is closed, and its handler is called. */
+    unlink(name);
+    copy = new;
+    check_class(MPI_File_close(&new), MPI_ERR_NO_SUCH_FILE);
+    check(calls == 205 && last_file == copy && new == MPI_FILE_NULL);
+    check_class(MPI_File_close(&copy), MPI_ERR_FILE);
+    check_equal(calls, 205);
+    ok(MPI_File_close(&old));
+    check_class(MPI_File_set_errhandler(old, MPI_ERRORS_RETURN), MPI_SUCCESS);
+    return finish();
+}

@@ -1,0 +1,65 @@
+/* What the programs about files share: a name that no other run uses, and looking at files beside the library. */
+#ifndef FERRUM_FILE_H
+#define FERRUM_FILE_H
+
+#include "check.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME 256
+
+/* A name, the same in all processes of the run. */
+static inline char *name_of(char *name, const char *what)
+{
+    int pid = (int)getpid();
+    const char *folder = getenv("TMPDIR");
+    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(name, NAME, "%s/ferrum-file-%d-%s", folder ? folder : "/tmp", pid, what);
+    return name;
+}
+
+static inline int exists(const char *name)
+{
+    struct stat facts;
+    return lstat(name, &facts) == 0;
+}
+
+static inline long long size_of(const char *name)
+{
+    struct stat facts;
+    return stat(name, &facts) == 0 ? (long long)facts.st_size : -1;
+}
+
+/* A file with these bytes, made without the library. */
+static inline void make(const char *name, const void *data, size_t length)
+{
+    FILE *file = fopen(name, "wb");
+    check(file != NULL && fwrite(data, 1, length, file) == length);
+    if (file)
+        fclose(file);
+}
+
+/* The text of an error code has this in it. */
+static inline int says(int code, const char *part)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    if (strstr(text, part))
+        return 1;
+    fprintf(stderr, "rank %d: \"%s\" does not say \"%s\"\n", rank, text, part);
+    return 0;
+}
+
+/* Deletes what a program has left, once all are done with it. */
+static inline void remove_all(const char *name)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        unlink(name);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+#endif

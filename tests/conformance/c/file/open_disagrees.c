@@ -1,0 +1,66 @@
+/* What goes wrong in one process goes wrong in all, with the same class, and leaves nothing behind. */
+#include "file/file.h"
+
+int main(int argc, char **argv)
+{
+    char name[NAME], other[NAME], nowhere[NAME], expected[64];
+    MPI_File file;
+    MPI_Info info;
+    begin(&argc, &argv);
+    name_of(name, "one");
+    name_of(other, "two");
+    name_of(nowhere, "no-folder/x");
+    MPI_Comm world = MPI_COMM_WORLD;
+    const int last = rank == size - 1;
+    const int create = MPI_MODE_CREATE | MPI_MODE_RDWR, exclusive = create | MPI_MODE_EXCL;
+
+    check_class(MPI_File_open(world, name, last ? exclusive : create, MPI_INFO_NULL, &file), MPI_ERR_NOT_SAME);
+    check(!exists(name));
+    /* A wrong argument of one. */
+    check_class(MPI_File_open(world, last ? "" : name, create, MPI_INFO_NULL, &file), MPI_ERR_BAD_FILE);
+    check_class(MPI_File_open(world, name, last ? 0 : create, MPI_INFO_NULL, &file), MPI_ERR_AMODE);
+    MPI_Info_create(&info);
+    MPI_Info gone = info;
+    MPI_Info_free(&info);
+    check_class(MPI_File_open(world, name, create, last ? gone : MPI_INFO_NULL, &file), MPI_ERR_INFO);
+    check(!exists(name));
+    MPI_Barrier(world);
+
+    /* Rank 0 creates the file, the last one cannot open its own: the file is gone again. */
+    int code = MPI_File_open(world, last ? nowhere : name, exclusive, MPI_INFO_NULL, &file);
+    check_class(code, MPI_ERR_NO_SUCH_FILE);
+    snprintf(expected, sizeof expected, "rank %d could not open it", size - 1);
+    check(last ? says(code, "no-folder/x") : says(code, expected));
+    check(says(code, "ENOENT"));
+    check(!exists(name));
+    MPI_Barrier(world);
+    /* But a file that was there before stays. */
+    if (rank == 0)
+        make(name, "old", 3);
+    MPI_Barrier(world);
+    check_class(MPI_File_open(world, last ? nowhere : name, create, MPI_INFO_NULL, &file), MPI_ERR_NO_SUCH_FILE);
+    check_equal(size_of(name), 3);
+
+    /* Rank 0 cannot create the file: nobody does. */
+    code = MPI_File_open(world, rank ? other : nowhere, create, MPI_INFO_NULL, &file);
+    check_class(code, MPI_ERR_NO_SUCH_FILE);
+    check(!exists(other));
+    MPI_Barrier(world);
+
+    /* Different files are no file that processes have opened together. */
+    if (rank == 0)
+        make(other, "other", 5);
+    MPI_Barrier(world);
+    check_class(MPI_File_open(world, last ? other : name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_NOT_SAME);
+    /* Different names of one file are. */
+    if (rank == 0) {
+        unlink(other);
+        check_equal(symlink(name, other), 0);
+    }
+    MPI_Barrier(world);
+    ok(MPI_File_open(world, last ? other : name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    ok(MPI_File_close(&file));
+    remove_all(name);
+    remove_all(other);
+    return finish();
+}
