@@ -217,7 +217,7 @@ impl Cx {
         let file = self.process.file(&self.guard, Handle(word)).cloned();
         let file = file.ok_or_else(|| bad_object(name, Object::file(word)))?;
         let comm = file.comm();
-        self.comm = CommView { handle: comm.handle(), context: comm.context, rank: comm.rank, size: comm.size() };
+        self.comm = CommView { handle: comm.handle(), context: comm.context(), rank: comm.rank, size: comm.size() };
         Ok(file)
     }
 

@@ -59,6 +59,9 @@ impl Process {
         let file = self.file(&self.engine.lock(), handle).cloned();
         let file = file.ok_or_else(|| no_file(handle))?;
         let closed = file.close();
+        if closed.is_err() {
+            self.tell_handler_called(&self.engine.lock(), file.errhandler().get());
+        }
         drop(file);
         self.file_forget(handle);
         closed
@@ -68,6 +71,7 @@ impl Process {
         let guard = &mut self.engine.lock();
         let Some(file) = self.files.get_mut(guard).remove(handle) else { return };
         self.errhandlers.get_mut(guard).detach(file.errhandler().get());
+        self.tell_errhandlers(guard);
         self.registry.unbind(handle.0, file.instruments());
         self.io.leave(guard, file.comm());
         // A call of another thread, which has no business to be under way, still counts in its instruments.
