@@ -215,6 +215,15 @@ pub fn size(name: &'static str, value: i64) -> Result<u64> {
     }
 }
 
+/// The bytes that one displacement in a window stands for.
+#[inline]
+pub fn displacement_unit(name: &'static str, value: i64) -> Result<i64> {
+    if value > 0 {
+        return Ok(value);
+    }
+    Err(negative(name, value, abi::MPI_ERR_DISP, "a displacement unit is a positive number of bytes"))
+}
+
 /// The length of an array.
 #[inline]
 pub fn length(name: &'static str, value: c_int) -> Result<usize> {

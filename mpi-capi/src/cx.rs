@@ -14,6 +14,7 @@ use mpi_env::{CommRef, Object, Process};
 use mpi_errors::{Error, HandlerKind, Result};
 use mpi_fabric::{Mark, Recorder};
 use mpi_io::File;
+use mpi_win::Win;
 
 use crate::check;
 use crate::errors::Outcome;
@@ -42,6 +43,15 @@ pub struct CommView {
 
 impl CommView {
     const NONE: CommView = CommView { handle: Handle(abi::MPI_COMM_NULL), context: 0, rank: 0, size: 0 };
+}
+
+/// A window with its handle.
+#[derive(Debug)]
+pub struct WinRef {
+    /// Its handle.
+    pub handle: Handle,
+    /// The window.
+    pub win: Arc<Win>,
 }
 
 /// A datatype with the word that names it; the predefined ones cost no count of references.
@@ -123,6 +133,18 @@ impl Cx {
             }
             None => Err(bad_comm(name, word)),
         }
+    }
+
+    /// A window. What waits is waited for in its context.
+    #[inline]
+    pub fn window(&mut self, name: &'static str, word: usize) -> Result<WinRef> {
+        let Some(win) = self.process.win(&self.guard, Handle(word)) else {
+            return Err(bad_object(name, Object::win(word)));
+        };
+        let win = win.clone();
+        let handle = Handle(abi::MPI_COMM_NULL);
+        self.comm = CommView { handle, context: win.context(), rank: win.rank(), size: win.size() };
+        Ok(WinRef { handle: Handle(word), win })
     }
 
     /// A datatype.

@@ -4,11 +4,12 @@
 
 use mpi_comm::Comm;
 use mpi_core::Guard;
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_core::abi::MPI_SUM;
+use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::link::{ALLREDUCE, Link, Outcome};
-use crate::op::Reducer;
+use crate::op::{Op, Reducer};
 use crate::partial::{Partial, elements_mut};
 use crate::plan::Plan;
 use crate::scratch::Scratch;
@@ -37,6 +38,18 @@ impl Collectives {
         }
         drop(guard);
         self.allreduce_of_many(link, send, recv, &reducer, what, self.plan(comm))
+    }
+
+    /// Sums of the library's own, which no instrument counts: of each place, over all processes.
+    pub fn sum(&self, comm: &Comm, values: &mut [u64]) -> Result<()> {
+        let link = self.link(comm, ALLREDUCE);
+        let op = Op::predefined(MPI_SUM).expect("a predefined operation");
+        let what = Reduction { op, datatype: u64::datatype(), handle: u64::HANDLE, count: values.len() as u64 };
+        let (reducer, recv) = (op.on(what.datatype, what.handle)?, RecvBuf::from_slice(values));
+        if link.size == 2 && recv.bytes() <= PAIR_BYTES as u64 {
+            return pair(link, self.engine.lock(), None, recv, &reducer, what.count);
+        }
+        self.allreduce_of_many(link, None, recv, &reducer, &what, self.plan(comm))
     }
 
     #[inline(never)]

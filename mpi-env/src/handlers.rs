@@ -61,8 +61,9 @@ impl Process {
         match object.kind {
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| comm.errhandler()),
             HandlerKind::File if object.handle.0 == MPI_FILE_NULL => Some(&self.file_default),
+            HandlerKind::Win => self.win(guard, object.handle).map(|win| win.errhandler()),
             HandlerKind::File => self.file(guard, object.handle).map(|file| file.errhandler()),
-            HandlerKind::Win | HandlerKind::Session => None,
+            HandlerKind::Session => None,
         }
     }
 
@@ -73,7 +74,7 @@ impl Process {
                 name if name.is_empty() => format!("a communicator of {} processes without a name", comm.size()),
                 name => format!("communicator \"{name}\""),
             }),
-            HandlerKind::Win => None,
+            HandlerKind::Win => self.win(guard, object.handle).map(|win| win.described()),
             HandlerKind::File if object.handle.0 == MPI_FILE_NULL => None,
             HandlerKind::File => {
                 let open = self.file(guard, object.handle).map(|file| format!("file {:?}", file.name()));

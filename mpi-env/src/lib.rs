@@ -6,6 +6,7 @@
 //!   [`Process::new`], several as threads.
 //! - `life`: initialisation, thread levels, finalisation. `abort`: ending the job.
 //! - `objects`: handles of communicators, datatypes and operations. `files`: of files. `comms`, `late`: making communicators of others.
+//! - `windows`: handles of windows, making and ending them.
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
 //! - `handlers`: which object has which error handler.
 //! - [`hardware`]: which parts of the host the process may run on.
@@ -33,6 +34,7 @@ mod process;
 mod spread;
 mod tells;
 mod variables;
+mod windows;
 
 pub use attributes::{Attribute, Attributes, Holder, Keyval};
 pub use global::{init, is_finalized, is_initialized, process, running};

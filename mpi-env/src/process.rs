@@ -19,6 +19,7 @@ use mpi_launch::manager::Manager;
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::{Bind, Registry};
+use mpi_win::{OneSided, Win};
 
 use crate::attributes::Attributes;
 use crate::memory::Blocks;
@@ -32,6 +33,8 @@ pub struct Process {
     pub engine: Arc<Engine>,
     /// The collective calls.
     pub coll: Collectives,
+    /// The one-sided calls.
+    pub one_sided: OneSided,
     /// Control and performance variables.
     pub registry: Registry,
     /// Error codes and what they stand for.
@@ -40,6 +43,8 @@ pub struct Process {
     pub recorder: Recorder,
     /// Communicators other than the predefined ones.
     pub comms: Guarded<Table<Arc<Comm>>>,
+    /// Windows.
+    pub windows: Guarded<Table<Arc<Win>>>,
     /// Datatypes other than the predefined ones.
     pub datatypes: Guarded<Table<Datatype>>,
     /// Users' operations.
@@ -87,7 +92,8 @@ impl Process {
         let (memory, fabric) = (endpoint.instrument_memory(), endpoint.instruments());
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
         let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
-        let registry = variables::registry(fabric, &engine, &coll)?;
+        let one_sided = OneSided::new(engine.clone(), coll.clone());
+        let registry = variables::registry(fabric, &engine, &coll, &one_sided)?;
 
         let predefined = |word: usize, spec: CommSpec| {
             let instruments = CommInstruments::place_for(&*memory, &spec.name);
@@ -103,11 +109,13 @@ impl Process {
         let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank));
         Ok(Process {
             coll,
+            one_sided,
             registry,
             tells,
             codes: ErrorCodes::new(),
             recorder,
             comms: Guarded::new(&lock, Table::new(Kind::Comm)),
+            windows: Guarded::new(&lock, Table::new(Kind::Win)),
             datatypes: Guarded::new(&lock, Table::new(Kind::Datatype)),
             ops: Guarded::new(&lock, Table::new(Kind::Op)),
             errhandlers: Guarded::new(&lock, Errhandlers::new()),

@@ -31,6 +31,9 @@ mpi_t::instruments! {
             { name: "objects_datatypes", class: Level, type: u64, unit: "datatypes", category: "objects" }
             { name: "objects_datatypes", class: HighWatermark, type: u64, unit: "datatypes", category: "objects",
               doc: "Most datatypes that the program had at once." },
+        /// Windows that the program made and has not freed.
+        pub windows: Level =
+            { name: "objects_windows", class: Level, type: u64, unit: "windows", category: "objects" },
         /// Reduction operations that the program made and has not freed.
         pub operations: Level =
             { name: "objects_operations", class: Level, type: u64, unit: "operations", category: "objects" },

@@ -10,6 +10,7 @@ use mpi_io::FileInstruments;
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::Registry;
+use mpi_win::{OneSided, WinInstruments};
 
 /// Environment variables that other parts of the library read.
 const RESERVED: &[&str] = &[
@@ -50,12 +51,20 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("file", "Files that processes open together."),
     ("file.traffic", "What is read from and written to each file, and how long that takes."),
     ("coll.data", "Bytes that the program gave to each collective operation."),
+    ("win", "One-sided communication."),
+    ("win.traffic", "Operations that this process starts on a window, and their bytes."),
+    ("win.protocol", "How operations reach their target: copied directly, or as messages that it carries out."),
 ];
 
 /// A registry of all variables of a process over this engine.
 ///
 /// Errors: `MPI_ERR_ARG` when an environment variable sets a control variable to what it cannot be.
-pub(crate) fn registry(fabric: &'static FabricInstruments, engine: &Engine, coll: &Collectives) -> Result<Registry> {
+pub(crate) fn registry(
+    fabric: &'static FabricInstruments,
+    engine: &Engine,
+    coll: &Collectives,
+    one_sided: &OneSided,
+) -> Result<Registry> {
     let registry = Registry::new();
     registry.reserve_environment(RESERVED);
     registry.describe_categories(CATEGORIES);
@@ -64,8 +73,10 @@ pub(crate) fn registry(fabric: &'static FabricInstruments, engine: &Engine, coll
     registry.register(engine.instruments())?;
     registry.register(coll.instruments())?;
     registry.declare::<FileInstruments>()?;
+    registry.declare::<WinInstruments>()?;
     registry.register_settings(engine.settings())?;
     registry.register_settings(coll.settings())?;
+    registry.register_settings(one_sided.settings())?;
     match registry.startup_errors().first() {
         None => Ok(registry),
         Some(sentence) => Err(Error::new(MPI_ERR_ARG, sentence.clone())),

@@ -8,6 +8,7 @@
 //! - `core`: the state, and what becomes of a record that arrives.
 //! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `slot`: moving large messages.
 //! - `announce`: duplicates of communicators that do not wait.
+//! - `remote`: copying without the other process's help.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
 //! - `instruments`, `cvars`: what the engine tells of itself, and lets be set.
 //!
@@ -29,6 +30,7 @@ mod matching;
 mod message;
 mod progress;
 mod receive;
+mod remote;
 mod request;
 mod send;
 mod slot;

@@ -21,7 +21,7 @@ const LAYERS: [&[&str]; 10] = [
     &["mpi-p2p"],
     &["mpi-comm"],
     &["mpi-coll"],
-    &["mpi-io"],
+    &["mpi-win", "mpi-io"],
     &["mpi-env"],
     &["mpi", "mpi-capi"],
 ];

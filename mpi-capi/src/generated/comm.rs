@@ -604,3 +604,93 @@ pub unsafe extern "C" fn PMPI_Type_set_name(datatype: usize, type_name: *const c
         imp::datatype::type_set_name(cx, datatype, type_name)
     })
 }
+
+/// `MPI_Win_create_keyval`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_create_keyval(
+    win_copy_attr_fn: usize,
+    win_delete_attr_fn: usize,
+    win_keyval: *mut c_int,
+    extra_state: *mut c_void,
+) -> c_int {
+    entry::running(functions::MPI_WIN_CREATE_KEYVAL, None, |cx| {
+        let win_keyval = check::out("win_keyval", win_keyval)?;
+
+        imp::win_attribute::win_create_keyval(cx, win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state)
+    })
+}
+
+/// `MPI_Win_delete_attr`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_delete_attr(win: usize, win_keyval: c_int) -> c_int {
+    entry::running(functions::MPI_WIN_DELETE_ATTR, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        imp::win_attribute::win_delete_attr(cx, win, win_keyval)
+    })
+}
+
+/// `MPI_Win_free_keyval`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_free_keyval(win_keyval: *mut c_int) -> c_int {
+    entry::running(functions::MPI_WIN_FREE_KEYVAL, None, |cx| {
+        let win_keyval = check::out("win_keyval", win_keyval)?;
+
+        imp::win_attribute::win_free_keyval(cx, win_keyval)
+    })
+}
+
+/// `MPI_Win_get_attr`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_get_attr(
+    win: usize,
+    win_keyval: c_int,
+    attribute_val: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_WIN_GET_ATTR, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let attribute_val = check::pointer("attribute_val", attribute_val)?;
+        let flag = check::out("flag", flag)?;
+
+        imp::win_attribute::win_get_attr(cx, win, win_keyval, attribute_val, flag)
+    })
+}
+
+/// `MPI_Win_get_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_get_name(win: usize, win_name: *mut c_char, resultlen: *mut c_int) -> c_int {
+    entry::running(functions::MPI_WIN_GET_NAME, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let win_name = check::pointer("win_name", win_name)?;
+        let resultlen = check::out("resultlen", resultlen)?;
+
+        imp::win::win_get_name(cx, win, win_name, resultlen)
+    })
+}
+
+/// `MPI_Win_set_attr`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_set_attr(win: usize, win_keyval: c_int, attribute_val: *mut c_void) -> c_int {
+    entry::running(functions::MPI_WIN_SET_ATTR, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+
+        imp::win_attribute::win_set_attr(cx, win, win_keyval, attribute_val)
+    })
+}
+
+/// `MPI_Win_set_name`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_set_name(win: usize, win_name: *const c_char) -> c_int {
+    entry::running(functions::MPI_WIN_SET_NAME, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let win_name = check::text("win_name", win_name)?;
+
+        imp::win::win_set_name(cx, win, win_name)
+    })
+}

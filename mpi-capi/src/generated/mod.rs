@@ -20,4 +20,5 @@ pub mod io;
 pub mod p2p;
 pub mod process;
 pub mod removed;
+pub mod rma;
 pub mod tool;

@@ -58,14 +58,21 @@ fn not_predefined(keyval: i32) -> Result<()> {
     Err(Error::new(abi::MPI_ERR_KEYVAL, "a predefined attribute can only be read").arg("keyval", &keyval))
 }
 
-fn create(cx: Cx, holder: Holder, copy: usize, delete: usize, keyval: Out<i32>, extra_state: *mut c_void) -> Outcome {
+pub(super) fn create(
+    cx: Cx,
+    holder: Holder,
+    copy: usize,
+    delete: usize,
+    keyval: Out<i32>,
+    extra_state: *mut c_void,
+) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
     let of = Keyval { holder, copy, delete, extra_state: extra_state.expose_provenance() };
     keyval.set(process.attributes.get_mut(&mut guard).create(of)?);
     Ok(())
 }
 
-fn free(cx: Cx, holder: Holder, keyval: Out<i32>) -> Outcome {
+pub(super) fn free(cx: Cx, holder: Holder, keyval: Out<i32>) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
     not_predefined(keyval.get())?;
     process.attributes.get_mut(&mut guard).free(holder, keyval.get())?;
@@ -74,7 +81,7 @@ fn free(cx: Cx, holder: Holder, keyval: Out<i32>) -> Outcome {
 }
 
 /// A value set before is deleted first, as the standard says.
-fn set(cx: Cx, holder: Holder, object: usize, keyval: i32, value: *mut c_void) -> Outcome {
+pub(super) fn set(cx: Cx, holder: Holder, object: usize, keyval: i32, value: *mut c_void) -> Outcome {
     not_predefined(keyval)?;
     let Cx { process, guard, .. } = cx;
     let all = process.attributes.get(&guard);
@@ -89,7 +96,7 @@ fn set(cx: Cx, holder: Holder, object: usize, keyval: i32, value: *mut c_void) -
 }
 
 /// A value that is not there is deleted already.
-fn delete(cx: Cx, holder: Holder, object: usize, keyval: i32) -> Outcome {
+pub(super) fn delete(cx: Cx, holder: Holder, object: usize, keyval: i32) -> Outcome {
     not_predefined(keyval)?;
     let Cx { process, guard, .. } = cx;
     let all = process.attributes.get(&guard);
@@ -102,7 +109,7 @@ fn delete(cx: Cx, holder: Holder, object: usize, keyval: i32) -> Outcome {
 }
 
 #[inline]
-fn get(cx: Cx, holder: Holder, object: usize, keyval: i32, value: Out<usize>, flag: Out<i32>) -> Outcome {
+pub(super) fn get(cx: Cx, holder: Holder, object: usize, keyval: i32, value: Out<usize>, flag: Out<i32>) -> Outcome {
     let all = cx.process.attributes.get(&cx.guard);
     all.keyval(holder, keyval)?;
     let found = all.get(object, keyval);
@@ -113,7 +120,7 @@ fn get(cx: Cx, holder: Holder, object: usize, keyval: i32, value: Out<usize>, fl
     Ok(())
 }
 
-fn place(value: *mut c_void) -> Result<Out<usize>> {
+pub(super) fn place(value: *mut c_void) -> Result<Out<usize>> {
     crate::check::out("attribute_val", value.cast())
 }
 

@@ -33,3 +33,6 @@ pub mod send;
 pub mod status;
 pub mod tool;
 pub mod tool_enum;
+pub mod win;
+pub mod win_access;
+pub mod win_attribute;

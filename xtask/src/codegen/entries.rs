@@ -12,6 +12,9 @@ use crate::{Failure, Result};
 /// The check that makes a whole of an address and the count and datatype that follow it.
 const BUFFER_CHECKS: [&str; 2] = ["cx.send_buffer", "cx.recv_buffer"];
 
+/// The checks of the object that a call works on.
+const OBJECT_CHECKS: [&str; 3] = ["cx.comm", "cx.window", "cx.file"];
+
 /// The check that looks a datatype up.
 const DATATYPE_CHECK: &str = "cx.datatype";
 
@@ -149,9 +152,9 @@ struct Checks {
 fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
     let mut checks = Checks { text: String::new(), arguments: Vec::new() };
     let mut order: Vec<(usize, &Parameter)> = function.parameters.iter().enumerate().collect();
-    // The communicator first, because ranks are checked against it; buffers last, because they need their datatype.
+    // The object first, because ranks are checked against it; buffers last, because they need their datatype.
     order.sort_by_key(|(index, parameter)| match check_of(spec, parameter) {
-        Some("cx.comm" | "cx.file") => (0, *index),
+        Some(check) if OBJECT_CHECKS.contains(&check) => (0, *index),
         Some(check) if BUFFER_CHECKS.contains(&check) => (2, *index),
         _ => (1, *index),
     });
@@ -197,7 +200,7 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
     if needs_comm && !checks.text.contains("= cx.comm(") {
         return Err(format!("spec: {}: a rank without a communicator to check it against", function.name).into());
     }
-    if ["= cx.comm(", "= cx.file("].iter().any(|check| checks.text.contains(check)) {
+    if OBJECT_CHECKS.iter().any(|check| checks.text.contains(&format!("= {check}("))) {
         checks.text.insert_str(0, "        let mut cx = cx;\n");
     }
     let arguments = function.parameters.iter().enumerate();

@@ -1,0 +1,125 @@
+//! Windows and fences (MPI-5.0, 12.2 and 12.5.1).
+//!
+//! Not here: operations on windows (`win_access`), their attributes (`win_attribute`).
+
+use core::ffi::{CStr, c_char, c_void};
+
+use mpi_core::{Handle, Info, abi};
+use mpi_env::Object;
+use mpi_errors::{Error, Result};
+use mpi_win::{Exposure, Flavor};
+
+use super::info;
+use crate::attributes;
+use crate::check::{self, Out, is_no_memory};
+use crate::cx::{CommView, Cx, WinRef, bad_object};
+use crate::errors::Outcome;
+
+fn hints(word: usize) -> Result<Info> {
+    match word {
+        abi::MPI_INFO_NULL => Ok(Info::new()),
+        _ => info::with("info", word, Info::clone),
+    }
+}
+
+/// `MPI_Win_create`
+pub fn win_create(
+    cx: Cx,
+    base: *mut c_void,
+    size: isize,
+    disp_unit: i64,
+    info: usize,
+    comm: CommView,
+    win: Out<usize>,
+) -> Outcome {
+    let hints = hints(info)?;
+    if is_no_memory(base) && size > 0 {
+        let rule = format!("a window of {size} bytes needs the address of its memory");
+        return Err(Error::new(abi::MPI_ERR_BASE, rule).arg("base", &format_args!("{base:p}")).into());
+    }
+    let flavor = Flavor::Create { base: base.expose_provenance() };
+    let what = Exposure { flavor, size: size as i64, disp_unit, hints };
+    let process = cx.process;
+    // Collective: the lock is given up first.
+    drop(cx);
+    // SAFETY: the program passed `size` bytes, which it keeps until it frees the window (MPI-5.0, 12.2.1).
+    win.set(unsafe { process.win_create(comm.handle, what) }?.0);
+    Ok(())
+}
+
+/// `MPI_Win_allocate`: the address goes to where `base` points. Of the hints only the alignment changes anything.
+pub fn win_allocate(
+    cx: Cx,
+    size: isize,
+    disp_unit: i64,
+    info: usize,
+    comm: CommView,
+    base: *mut c_void,
+    win: Out<usize>,
+) -> Outcome {
+    let (hints, base) = (hints(info)?, check::out::<usize>("baseptr", base.cast())?);
+    let alignment = hints.get("mpi_minimum_memory_alignment").and_then(|value| value.parse().ok()).unwrap_or(0);
+    let what = Exposure { flavor: Flavor::Allocate { alignment }, size: size as i64, disp_unit, hints };
+    let process = cx.process;
+    drop(cx);
+    // SAFETY: the window has memory of its own, so there is nothing to promise.
+    let made = unsafe { process.win_create(comm.handle, what) }?;
+    let found = process.win(&process.engine.lock(), made).map(|win| win.told().base);
+    base.set(found.unwrap_or_default());
+    win.set(made.0);
+    Ok(())
+}
+
+/// `MPI_Win_free`
+pub fn win_free(cx: Cx, win: Out<usize>) -> Outcome {
+    let handle = Handle(win.get());
+    let Cx { process, guard, .. } = cx;
+    let found = process.win(&guard, handle).ok_or_else(|| bad_object("win", Object::win(handle.0)))?;
+    // Before anything is taken away.
+    found.is_complete(&guard)?;
+    drop(guard);
+    attributes::delete_all(process, handle.0)?;
+    process.win_free(handle)?;
+    win.set(abi::MPI_WIN_NULL);
+    Ok(())
+}
+
+/// `MPI_Win_fence`
+pub fn win_fence(cx: Cx, assert: i32, win: WinRef) -> Outcome {
+    let process = cx.process;
+    drop(cx);
+    Ok(process.one_sided.fence(&win.win, assert)?)
+}
+
+/// `MPI_Win_get_group`
+pub fn win_get_group(cx: Cx, win: WinRef, group: Out<usize>) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    group.set(process.group_insert(&mut guard, win.win.group().clone())?.0);
+    Ok(())
+}
+
+/// `MPI_Win_set_info`
+pub fn win_set_info(_cx: Cx, win: WinRef, info: usize) -> Outcome {
+    win.win.set_hints(&hints(info)?);
+    Ok(())
+}
+
+/// `MPI_Win_get_info`
+pub fn win_get_info(_cx: Cx, win: WinRef, used: Out<usize>) -> Outcome {
+    used.set(info::insert(win.win.hints())?);
+    Ok(())
+}
+
+/// `MPI_Win_set_name`
+pub fn win_set_name(_cx: Cx, win: WinRef, name: &CStr) -> Outcome {
+    win.win.set_name(&name.to_string_lossy());
+    Ok(())
+}
+
+/// `MPI_Win_get_name`
+pub fn win_get_name(_cx: Cx, win: WinRef, name: *mut c_char, length: Out<i32>) -> Outcome {
+    // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
+    let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, &win.win.name()) };
+    length.set(stored as i32);
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Attributes of windows (MPI-5.0, 7.7.3 and 12.2.6).
+//!
+//! Invariant: the predefined attributes have every window, and nobody can change them or free their keys.
+//! Not here: what all kinds of objects have in common (`attribute`). Windows are never copied, so no copy callback of a
+//! window's key is ever called.
+
+use core::ffi::c_void;
+
+use mpi_core::abi;
+use mpi_env::Holder;
+use mpi_win::Told;
+
+use super::attribute::{create, delete, free, get, place, set};
+use crate::check::Out;
+use crate::cx::{Cx, WinRef};
+use crate::errors::Outcome;
+
+/// `MPI_Win_create_keyval`
+pub fn win_create_keyval(cx: Cx, copy: usize, delete: usize, keyval: Out<i32>, extra_state: *mut c_void) -> Outcome {
+    create(cx, Holder::Win, copy, delete, keyval, extra_state)
+}
+
+/// `MPI_Win_free_keyval`
+pub fn win_free_keyval(cx: Cx, keyval: Out<i32>) -> Outcome {
+    free(cx, Holder::Win, keyval)
+}
+
+/// `MPI_Win_set_attr`
+pub fn win_set_attr(cx: Cx, win: WinRef, keyval: i32, value: *mut c_void) -> Outcome {
+    set(cx, Holder::Win, win.handle.0, keyval, value)
+}
+
+/// `MPI_Win_delete_attr`
+pub fn win_delete_attr(cx: Cx, win: WinRef, keyval: i32) -> Outcome {
+    delete(cx, Holder::Win, win.handle.0, keyval)
+}
+
+/// `MPI_Win_get_attr`: the base is told itself, of all else the place where it stands.
+pub fn win_get_attr(cx: Cx, win: WinRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
+    let value = place(value)?;
+    let told: &Told = win.win.told();
+    let found = match keyval {
+        abi::MPI_WIN_BASE => told.base,
+        abi::MPI_WIN_SIZE => (&raw const told.size).expose_provenance(),
+        abi::MPI_WIN_DISP_UNIT => (&raw const told.disp_unit).expose_provenance(),
+        abi::MPI_WIN_CREATE_FLAVOR => (&raw const told.flavor).expose_provenance(),
+        abi::MPI_WIN_MODEL => (&raw const told.model).expose_provenance(),
+        _ => return get(cx, Holder::Win, win.handle.0, keyval, value, flag),
+    };
+    value.set(found);
+    flag.set(1);
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Handles of windows, and the calls that make and end them (MPI-5.0, 12.2).
+//!
+//! Invariant: a window is in the table, with its variables bound, from when all processes have made it until the first
+//! of its processes begins to free it.
+//! Not here: what is done with windows (`mpi-win`).
+#![allow(unsafe_code)] // the program's promise about its memory is passed on
+
+use std::sync::Arc;
+
+use mpi_core::abi::{MPI_ERR_NO_MEM, MPI_ERR_WIN};
+use mpi_core::{Guard, Handle};
+use mpi_errors::{Error, Result};
+use mpi_win::{Exposure, Win};
+
+use crate::process::Process;
+
+impl Process {
+    /// The window a handle names; `None` for a null, freed, forged or wrong-kind word.
+    #[inline]
+    pub fn win<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Arc<Win>> {
+        self.windows.get(guard).get(handle)
+    }
+
+    /// `MPI_Win_create` and `MPI_Win_allocate`: the handle of a new window over the processes of a communicator.
+    /// Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`,
+    /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    ///
+    /// # Safety
+    /// The program's memory that it exposes stays until the window is freed.
+    pub unsafe fn win_create(&self, parent: Handle, what: Exposure) -> Result<Handle> {
+        let parent = self.parent(parent)?;
+        // SAFETY: the caller's promise.
+        let win = Arc::new(unsafe { self.one_sided.create(&parent, &self.context_ids, what, &*self.memory) }?);
+        let guard = &mut self.engine.lock();
+        match self.windows.get_mut(guard).insert(win.clone()) {
+            Ok(handle) => {
+                self.registry.bind(handle.0, win.instruments());
+                self.tells.counts.windows.follow(self.windows.get(guard).len() as u64);
+                Ok(handle)
+            }
+            Err(_) => Err(Error::new(MPI_ERR_NO_MEM, "there are too many windows")),
+        }
+    }
+
+    /// `MPI_Win_free`: the handle is stale from here on. Collective; waits, with no guard held. Errors: `MPI_ERR_WIN`;
+    /// `MPI_ERR_RMA_SYNC` while operations are under way, and then the window stays.
+    pub fn win_free(&self, handle: Handle) -> Result<()> {
+        let win = {
+            let guard = &mut self.engine.lock();
+            let win = self.win(guard, handle).cloned();
+            let win = win.ok_or_else(|| Error::new(MPI_ERR_WIN, "no window has that handle"))?;
+            win.is_complete(guard)?;
+            self.windows.get_mut(guard).remove(handle);
+            self.registry.unbind(handle.0, win.instruments());
+            self.tells.counts.windows.follow(self.windows.get(guard).len() as u64);
+            win
+        };
+        let ended = self.one_sided.end(&win);
+        let guard = &mut self.engine.lock();
+        self.errhandlers.get_mut(guard).detach(win.errhandler().get());
+        mpi_t::retire(&*self.memory, win.instruments());
+        ended
+    }
+}

@@ -1,0 +1,205 @@
+//! Put, get and accumulate (MPI-5.0, 12.3): starting operations, and those that are over at once.
+//!
+//! Invariant: nothing here waits. An operation on this process's own memory, and a direct copy, is over when the call
+//! returns; all others are over with the next fence, and so is the need for the program's buffer.
+
+use mpi_core::Guard;
+use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+
+use crate::OneSided;
+use crate::combine::Combine;
+use crate::target::{Basic, Place, Target};
+use crate::window::Win;
+use crate::wire::{Head, PIECE, REPLY, Verb};
+
+impl OneSided {
+    /// `MPI_Put`. The data stay as they are until the next fence: that is what `'static` says. Does not wait.
+    ///
+    /// Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`, `MPI_ERR_TYPE`, `MPI_ERR_RMA_RANGE`, `MPI_ERR_TRUNCATE`,
+    /// `MPI_ERR_RMA_SYNC` outside of an epoch, `MPI_ERR_OTHER` when a direct copy fails.
+    pub fn put(&self, guard: &mut Guard<'_>, win: &Win, data: SendBuf<'static>, target: &Target<'_>) -> Result<()> {
+        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
+        fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
+        let instruments = win.instruments();
+        instruments.puts.incr();
+        instruments.put_bytes.add(data.bytes());
+        if place.rank == win.rank() {
+            win.own_mut(&place).copy_from(&data);
+            return Ok(());
+        }
+        if let Some(address) = self.direct(guard, win, &place)
+            && let Some(copied) = self.engine.copy_to(guard, win.world_rank(place.rank), address, &data)
+        {
+            return copied;
+        }
+        win.send(guard, Verb::Put, 0, &place, data.bytes(), Some(data));
+        Ok(())
+    }
+
+    /// `MPI_Get`. The memory is the library's until the next fence. Does not wait. Errors: as [`OneSided::put`].
+    pub fn get(
+        &self,
+        guard: &mut Guard<'_>,
+        win: &Win,
+        mut memory: RecvBuf<'static>,
+        target: &Target<'_>,
+    ) -> Result<()> {
+        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
+        let bytes = place.bytes();
+        fits(bytes, memory.bytes(), "target_count", "the origin")?;
+        let instruments = win.instruments();
+        instruments.gets.incr();
+        instruments.get_bytes.add(bytes);
+        if place.rank == win.rank() {
+            memory.copy_from(&win.own(&place));
+            return Ok(());
+        }
+        if bytes == 0 {
+            return Ok(());
+        }
+        if let Some(address) = self.direct(guard, win, &place) {
+            let mut part = memory.part(0, bytes);
+            if let Some(copied) = self.engine.copy_from(guard, win.world_rank(place.rank), address, &mut part) {
+                return copied;
+            }
+        }
+        let receive = self.engine.irecv(guard, win.context(), place.rank as i32, REPLY, memory)?;
+        win.epoch.get_mut(guard).replies.push((receive, place.rank, bytes));
+        win.send(guard, Verb::Get, 0, &place, bytes, None);
+        Ok(())
+    }
+
+    /// `MPI_Accumulate`, with the word of a predefined operation, and the word of the origin's type. Does not wait.
+    /// Errors: as [`OneSided::put`], and `MPI_ERR_OP`.
+    pub fn accumulate(
+        &self,
+        guard: &mut Guard<'_>,
+        win: &Win,
+        data: SendBuf<'static>,
+        origin: (&mpi_datatype::Datatype, usize),
+        target: &Target<'_>,
+        op: usize,
+    ) -> Result<()> {
+        let of_origin = Basic::of("origin_datatype", origin.1, origin.0)?;
+        let of_target = Basic::of("target_datatype", target.handle, target.datatype)?;
+        same_elements(of_origin, of_target)?;
+        let combine = Combine::new(op, of_target)?;
+        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
+        fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
+        let instruments = win.instruments();
+        instruments.accumulates.incr();
+        instruments.accumulate_bytes.add(data.bytes());
+        let (datatype, bytes) = (of_target.datatype, data.bytes());
+        let at_once = (PIECE / datatype.size()).max(1) * datatype.size();
+        let mut done = 0;
+        while done < bytes {
+            let part = data.part(done, at_once);
+            let count = part.bytes() / datatype.size();
+            let offset = place.offset + done / datatype.size() * datatype.extent() as u64;
+            let piece = Place { offset, count, ..place };
+            done += part.bytes().max(1);
+            if place.rank == win.rank() {
+                combine_own(win, &combine, &piece, &part);
+            } else {
+                win.send(guard, Verb::Accumulate, op, &piece, part.bytes(), Some(part));
+            }
+        }
+        Ok(())
+    }
+
+    /// The address of a place in its owner's memory, when it can be copied to and from directly.
+    #[inline]
+    fn direct(&self, guard: &Guard<'_>, win: &Win, place: &Place) -> Option<u64> {
+        let can = place.basic.datatype.is_contiguous()
+            && self.settings.direct.get()
+            && self.engine.can_copy(guard, win.world_rank(place.rank));
+        let exposed = win.exposed(place.rank as i32).filter(|_| can)?;
+        Some(exposed.base.wrapping_add(place.offset))
+    }
+}
+
+/// Combines in pieces, out of a copy: the program's data may lie in the window.
+fn combine_own(win: &Win, combine: &Combine, place: &Place, data: &SendBuf<'static>) {
+    let size = place.basic.datatype.size();
+    let mut scratch = [0; 4096];
+    let at_once = scratch.len() as u64 / size * size;
+    let mut into = win.own_mut(place);
+    let mut done = 0;
+    while done < data.bytes() {
+        let length = data.pack(done, &mut scratch[..at_once as usize]);
+        combine.apply(into.part(done, length as u64), place.basic, &scratch[..length]);
+        done += length as u64;
+    }
+}
+
+impl Win {
+    /// What an operation of the program means, and that it is started; `None` for `MPI_PROC_NULL`.
+    #[inline]
+    fn begin(&self, guard: &mut Guard<'_>, target: &Target<'_>) -> Result<Option<Place>> {
+        let place = self.place(target)?;
+        let epoch = self.epoch.get_mut(guard);
+        if !epoch.open {
+            return Err(self.no_epoch());
+        }
+        epoch.started += u64::from(place.is_some());
+        Ok(place)
+    }
+
+    fn own(&self, place: &Place) -> SendBuf<'static> {
+        let own = self.memory.elements(place.offset, place.count, place.basic);
+        own.expect("what the window says of itself is what it said to all")
+    }
+
+    fn own_mut(&self, place: &Place) -> RecvBuf<'static> {
+        let own = self.memory.elements_mut(place.offset, place.count, place.basic);
+        own.expect("what the window says of itself is what it said to all")
+    }
+
+    fn send(
+        &self,
+        guard: &mut Guard<'_>,
+        verb: Verb,
+        op: usize,
+        place: &Place,
+        bytes: u64,
+        data: Option<SendBuf<'static>>,
+    ) {
+        if bytes == 0 {
+            return;
+        }
+        self.instruments().messages.incr();
+        // Words of predefined objects are small.
+        let (op, datatype) = (op as u32, place.basic.handle as u32);
+        let head = Head { verb, op, datatype, offset: place.offset, count: place.count, bytes };
+        self.epoch.get_mut(guard).send(place.rank, &head, data);
+    }
+
+    #[cold]
+    fn no_epoch(&self) -> Error {
+        let rule = format!("no epoch is open on {}: call MPI_Win_fence first", self.described());
+        Error::new(MPI_ERR_RMA_SYNC, rule)
+    }
+}
+
+fn fits(data: u64, room: u64, name: &'static str, whose: &str) -> Result<()> {
+    if data <= room { Ok(()) } else { Err(too_long(data, room, name, whose)) }
+}
+
+#[cold]
+fn too_long(data: u64, room: u64, name: &'static str, whose: &str) -> Error {
+    let rule = format!("{whose} has room for {room} bytes");
+    Error::new(MPI_ERR_TRUNCATE, rule).arg(name, &format_args!("{data} bytes of data"))
+}
+
+/// Accumulations are arithmetic: both sides must mean the same kind of number.
+fn same_elements(origin: Basic, target: Basic) -> Result<()> {
+    let facts = |basic: Basic| (basic.datatype.scalar(), basic.datatype.size(), basic.datatype.category());
+    if origin.handle == target.handle || facts(origin) == facts(target) {
+        return Ok(());
+    }
+    let rule = "an accumulation needs the same elements on both sides";
+    let error = Error::new(MPI_ERR_TYPE, rule).arg("origin_datatype", &origin.datatype.name());
+    Err(error.arg("target_datatype", &target.datatype.name()))
+}

@@ -1,0 +1,172 @@
+//! Making and ending windows (MPI-5.0, 12.2).
+//!
+//! Invariant: a process that cannot get its memory takes part in the exchange all the same, so that all others see it
+//! and none waits for ever.
+#![allow(unsafe_code)] // the program's promise about its memory is passed on
+
+use mpi_comm::{Comm, CommSpec, ContextIds, agree_on_context, register, unregister};
+use mpi_core::abi::*;
+use mpi_core::{Guard, Guarded, Handle, Info};
+use mpi_datatype::RecvBuf;
+use mpi_errors::{Error, Result};
+use mpi_t::InstrumentMemory;
+
+use crate::OneSided;
+use crate::epoch::Epoch;
+use crate::hints::Hints;
+use crate::instruments::WinInstruments;
+use crate::memory::Memory;
+use crate::window::{Exposed, Told, Win};
+
+/// Where a window's memory comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flavor {
+    /// `MPI_Win_create`: it is the program's.
+    Create {
+        /// Its address, exposed.
+        base: usize,
+    },
+    /// `MPI_Win_allocate`: it is the window's own.
+    Allocate {
+        /// The least alignment, a hint.
+        alignment: u64,
+    },
+}
+
+/// What a process exposes.
+#[derive(Debug, Clone)]
+pub struct Exposure {
+    /// Where its memory comes from.
+    pub flavor: Flavor,
+    /// Its size in bytes.
+    pub size: i64,
+    /// Bytes that one displacement stands for.
+    pub disp_unit: i64,
+    /// Hints.
+    pub hints: Info,
+}
+
+/// Words of each process in the exchange: address, size, unit, and whether there is such memory.
+const WORDS: usize = 4;
+
+impl OneSided {
+    /// `MPI_Win_create` and `MPI_Win_allocate`. Collective over `parent`; waits, with no guard held. `memory` is where
+    /// the window's instruments go.
+    ///
+    /// Errors: `MPI_ERR_SIZE`, `MPI_ERR_DISP` and `MPI_ERR_BASE` at once; `MPI_ERR_NO_MEM` in every process when one of
+    /// them cannot get its memory; `MPI_ERR_OTHER` when there are no context ids left.
+    ///
+    /// # Safety
+    /// The program's memory is readable, and writable if anybody writes there, until the window is freed.
+    pub unsafe fn create(
+        &self,
+        parent: &Comm,
+        ids: &Guarded<ContextIds>,
+        what: Exposure,
+        memory: &dyn InstrumentMemory,
+    ) -> Result<Win> {
+        let (size, unit) = self.check(&what)?;
+        let context = agree_on_context(&self.engine, parent, ids)?;
+        let spec = CommSpec { errhandler: Handle(MPI_ERRORS_ARE_FATAL), ..CommSpec::duplicate(parent, context) };
+        let comm = register(&self.engine, &mut self.engine.lock(), spec, self.unseen);
+        let own = match what.flavor {
+            // SAFETY: the caller passes the program's promise on.
+            Flavor::Create { base } => Some(unsafe { Memory::of_program(base, size) }),
+            Flavor::Allocate { alignment } => Memory::allocate(size, alignment),
+        };
+        let made = self.exchange(&comm, own.as_ref(), unit);
+        let (exposed, own) = match (made, own) {
+            (Ok(exposed), Some(own)) => (exposed, own),
+            (made, own) => {
+                unregister(&self.engine, &mut self.engine.lock(), &comm);
+                let missing = || Error::new(MPI_ERR_NO_MEM, "the system has not that much memory to give");
+                return Err(match (made, own) {
+                    (_, None) => missing().arg("size", &size),
+                    (Err(error), _) => error,
+                    (Ok(_), Some(_)) => unreachable!("that window was made"),
+                });
+            }
+        };
+        let told = Told {
+            base: own.base(),
+            size: size as isize,
+            disp_unit: i32::try_from(unit).unwrap_or(MPI_UNDEFINED),
+            flavor: match what.flavor {
+                Flavor::Create { .. } => MPI_WIN_FLAVOR_CREATE,
+                Flavor::Allocate { .. } => MPI_WIN_FLAVOR_ALLOCATE,
+            },
+            // All processes see one memory.
+            model: MPI_WIN_UNIFIED,
+        };
+        let mut hints = Hints::default();
+        hints.set(&what.hints);
+        let epoch = Guarded::new(self.engine.process_lock(), Epoch::new(comm.size()));
+        let instruments = WinInstruments::place_for(memory, &format!("window {}", context / 2));
+        Ok(Win::new(comm, own, epoch, exposed, told, hints, instruments))
+    }
+
+    /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be gone already; its
+    /// instruments are the caller's to retire. Collective; waits, with no guard held.
+    pub fn end(&self, win: &Win) -> Result<()> {
+        let met = self.coll.synchronize(&win.comm);
+        unregister(&self.engine, &mut self.engine.lock(), &win.comm);
+        met
+    }
+
+    fn check(&self, what: &Exposure) -> Result<(u64, u64)> {
+        let Ok(size) = u64::try_from(what.size) else {
+            return Err(Error::new(MPI_ERR_SIZE, "a window's size in bytes is not negative").arg("size", &what.size));
+        };
+        if what.disp_unit <= 0 {
+            let rule = "a displacement unit is a positive number of bytes";
+            return Err(Error::new(MPI_ERR_DISP, rule).arg("disp_unit", &what.disp_unit));
+        }
+        if let Flavor::Create { base } = what.flavor
+            && size > 0
+        {
+            let end = base.checked_add(size as usize).filter(|_| base >= FIRST_ADDRESS);
+            let there = end.is_some_and(|end| {
+                let guard = self.engine.lock();
+                self.is_there(&guard, base) && self.is_there(&guard, end - 1)
+            });
+            if !there {
+                let rule = "that is not the address of as many bytes of memory";
+                let base = format_args!("{base:#x}").to_string();
+                return Err(Error::new(MPI_ERR_BASE, rule).arg("base", &base).arg("size", &size));
+            }
+        }
+        Ok((size, what.disp_unit as u64))
+    }
+
+    /// Whether a byte of this process's memory can be read. Where the kernel does not say, it is believed.
+    fn is_there(&self, guard: &Guard<'_>, address: usize) -> bool {
+        let own = self.engine.rank();
+        let mut byte = [0u8];
+        !self.engine.can_copy(guard, own)
+            || self
+                .engine
+                .copy_from(guard, own, address as u64, &mut RecvBuf::from_slice(&mut byte))
+                .is_none_or(|copied| copied.is_ok())
+    }
+
+    /// Tells all processes what each of them exposes.
+    fn exchange(&self, comm: &Comm, own: Option<&Memory>, unit: u64) -> Result<Box<[Exposed]>> {
+        let mut words = vec![0u64; comm.size() as usize * WORDS];
+        if let Some(own) = own {
+            let at = comm.rank as usize * WORDS;
+            words[at..at + WORDS].copy_from_slice(&[own.base() as u64, own.bytes(), unit, 1]);
+        }
+        self.coll.sum(comm, &mut words)?;
+        let each = |(rank, words): (usize, &[u64])| match words {
+            [base, size, unit, 1] => Ok(Exposed { base: *base, size: *size, unit: *unit }),
+            _ => {
+                let text = format!("rank {rank} could not get the memory for its part of the window");
+                Err(Error::new(MPI_ERR_NO_MEM, text))
+            }
+        };
+        words.chunks_exact(WORDS).enumerate().map(each).collect()
+    }
+}
+
+/// No process has memory below this: small numbers are constants of the ABI, not addresses.
+const FIRST_ADDRESS: usize = 4096;

@@ -1,0 +1,72 @@
+//! Where a window stands between two fences: whether operations may be started, and those that wait for the next one.
+//!
+//! Invariant: everything in here belongs to operations started since the last fence, and leaves with the next.
+
+use mpi_core::Handle;
+use mpi_datatype::SendBuf;
+
+use crate::wire::{BATCH_FULL, Head};
+
+/// The state of one window, under the process lock.
+#[derive(Debug)]
+pub(crate) struct Epoch {
+    /// A fence has been called, and it was not said to be the last.
+    pub open: bool,
+    /// Operations started since the last fence.
+    pub started: u64,
+    /// What has to be sent, by the target's rank; empty until the first operation that goes as a message.
+    pub outgoing: Vec<Outgoing>,
+    /// Whether `outgoing` has anything.
+    pub sends: bool,
+    /// Receives of data that were asked for, with rank and bytes expected.
+    pub replies: Vec<(Handle, u32, u64)>,
+    /// Memory of the last fence, to be used again.
+    pub counts: Vec<u64>,
+    size: usize,
+}
+
+/// Operations on one target.
+#[derive(Debug, Default)]
+pub(crate) struct Outgoing {
+    pub batches: Vec<Vec<u8>>,
+    /// Data too long for a batch, in the order of their records.
+    pub data: Vec<SendBuf<'static>>,
+}
+
+impl Epoch {
+    pub fn new(size: u32) -> Epoch {
+        let size = size as usize;
+        Epoch {
+            open: false,
+            started: 0,
+            outgoing: Vec::new(),
+            sends: false,
+            replies: Vec::new(),
+            counts: vec![0; size],
+            size,
+        }
+    }
+
+    /// Adds a record with its data, if it has any.
+    pub fn send(&mut self, target: u32, head: &Head, data: Option<SendBuf<'static>>) {
+        if self.outgoing.is_empty() {
+            self.outgoing.resize_with(self.size, Outgoing::default);
+        }
+        self.sends = true;
+        let outgoing = &mut self.outgoing[target as usize];
+        if outgoing.batches.last().is_none_or(|batch| batch.len() >= BATCH_FULL) {
+            outgoing.batches.push(Vec::new());
+        }
+        let batch = outgoing.batches.last_mut().expect("there is one now");
+        batch.extend_from_slice(&head.encode());
+        match data {
+            Some(data) if head.is_inline() => {
+                let start = batch.len();
+                batch.resize(start + head.record_bytes() - Head::BYTES, 0);
+                data.pack(0, &mut batch[start..start + head.bytes as usize]);
+            }
+            Some(data) => outgoing.data.push(data),
+            None => {}
+        }
+    }
+}

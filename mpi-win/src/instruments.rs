@@ -1,0 +1,32 @@
+//! What a window tells of itself: operations that this process has started on it, and bytes.
+//!
+//! Invariant: counted once per call that has passed all checks, under the process lock; none to `MPI_PROC_NULL`.
+
+use mpi_t::{Aggregate, Counter};
+
+mpi_t::instruments! {
+    /// The operations of this process on one window.
+    pub struct WinInstruments: Win {
+        /// Puts that this process has started on the window; none to MPI_PROC_NULL.
+        pub puts: Counter = { name: "win_puts", class: Counter, type: u64, unit: "operations", category: "win.traffic" },
+        /// Bytes of data in the puts that this process has started.
+        pub put_bytes: Aggregate =
+            { name: "win_put_bytes", class: Aggregate, type: u64, unit: "bytes", category: "win.traffic" },
+        /// Gets that this process has started on the window; none from MPI_PROC_NULL.
+        pub gets: Counter = { name: "win_gets", class: Counter, type: u64, unit: "operations", category: "win.traffic" },
+        /// Bytes of data in the gets that this process has started.
+        pub get_bytes: Aggregate =
+            { name: "win_get_bytes", class: Aggregate, type: u64, unit: "bytes", category: "win.traffic" },
+        /// Accumulations that this process has started on the window; none to MPI_PROC_NULL.
+        pub accumulates: Counter =
+            { name: "win_accumulates", class: Counter, type: u64, unit: "operations", category: "win.traffic" },
+        /// Bytes of data in the accumulations that this process has started.
+        pub accumulate_bytes: Aggregate =
+            { name: "win_accumulate_bytes", class: Aggregate, type: u64, unit: "bytes", category: "win.traffic" },
+        /// Operations of this process that went as messages, for their target to carry out, and not as direct copies.
+        pub messages: Counter =
+            { name: "win_operations_sent", class: Counter, type: u64, unit: "operations", category: "win.protocol" },
+        /// Fences that this process has begun on the window.
+        pub fences: Counter = { name: "win_fences", class: Counter, type: u64, unit: "fences", category: "win.protocol" },
+    }
+}

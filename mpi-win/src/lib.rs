@@ -1,0 +1,67 @@
+//! One-sided communication (MPI-5.0, chapter 12): windows, and what processes do in each other's windows.
+//!
+//! - [`Win`]: a window: its processes, what each of them exposes, its name, hints and error handler.
+//! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` has the operations,
+//!   `fence` the synchronisation of active targets.
+//! - `target`: which memory of which process an operation means. `combine`: what an accumulation does to it.
+//! - `wire`, `epoch`, `serve`: operations that go as messages, which their target carries out in its next fence.
+//! - `memory`: the only door to a window's memory.
+//! - `hints`, `instruments`, `settings`: what a window is told, tells, and what can be set.
+//!
+//! How data moves: a put or a get of bytes that lie one after the other copies at once, into or out of the other
+//! process's memory, where the kernel allows it. Accumulations always go as messages and are carried out by the process
+//! that owns the memory, under its lock, so that each element is changed by one of them at a time; so does whatever
+//! cannot be copied directly. A fence agrees on how many messages everybody has to expect.
+//!
+//! Invariants: an access reaches no byte that its target's owner did not expose, checked on both sides; an operation
+//! touches memory only between two fences of both processes; no program code runs in here.
+//! Not here: handles and attributes of windows (`mpi-env`), argument checks of the C interface (`mpi-capi`).
+
+mod access;
+mod combine;
+mod create;
+mod epoch;
+mod fence;
+mod hints;
+mod instruments;
+mod memory;
+mod serve;
+mod settings;
+mod target;
+mod window;
+mod wire;
+
+use std::sync::Arc;
+
+use mpi_coll::Collectives;
+use mpi_p2p::{CommInstruments, Engine};
+
+pub use create::{Exposure, Flavor};
+pub use hints::Hints;
+pub use instruments::WinInstruments;
+pub use settings::WinSettings;
+pub use target::Target;
+pub use window::{Told, Win};
+
+/// The one-sided calls of one process. Thread-safe: threads may be in calls on different windows, and start operations
+/// on the same one.
+#[derive(Clone)]
+pub struct OneSided {
+    engine: Arc<Engine>,
+    coll: Collectives,
+    settings: &'static WinSettings,
+    /// Windows' own messages are nobody's traffic: all windows share a block that is not shown.
+    unseen: &'static CommInstruments,
+}
+
+impl OneSided {
+    /// The one-sided calls over an engine and its collectives.
+    pub fn new(engine: Arc<Engine>, coll: Collectives) -> OneSided {
+        OneSided { engine, coll, settings: WinSettings::new(), unseen: CommInstruments::detached() }
+    }
+
+    /// What can be set of one-sided communication.
+    pub fn settings(&self) -> &'static WinSettings {
+        self.settings
+    }
+}

@@ -1,0 +1,112 @@
+//! The only door to the memory that a process exposes in a window.
+//!
+//! Invariant: a buffer that comes out of here lies inside the memory. That memory stays as long as the window: it is the
+//! window's own, or the program promised so when it made the window.
+#![allow(unsafe_code)] // makes buffers of the program's memory, and allocates
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::with_exposed_provenance_mut;
+
+use mpi_datatype::{RecvBuf, SendBuf};
+
+use crate::target::{Basic, inside};
+
+/// The least alignment of a window's own memory: a cache line.
+const ALIGNMENT: u64 = 64;
+/// The largest alignment that can be asked for.
+const MOST: u64 = 1 << 30;
+
+/// Memory of this process.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    base: usize,
+    bytes: u64,
+    /// How it was allocated, if it is the window's own.
+    own: Option<Layout>,
+}
+
+impl Memory {
+    /// The program's memory.
+    ///
+    /// # Safety
+    /// `bytes` bytes from `base`, an exposed address, are readable and writable for as long as the result lives.
+    pub unsafe fn of_program(base: usize, bytes: u64) -> Memory {
+        Memory { base, bytes, own: None }
+    }
+
+    /// New memory, zeroed; an alignment that is no power of two, or beyond a gibibyte, is a hint that is ignored.
+    /// `None` when the system has not that much.
+    pub fn allocate(bytes: u64, alignment: u64) -> Option<Memory> {
+        if bytes == 0 {
+            return Some(Memory { base: 0, bytes: 0, own: None });
+        }
+        let fits = alignment.is_power_of_two() && alignment <= MOST;
+        let alignment = if fits { alignment.max(ALIGNMENT) } else { ALIGNMENT };
+        let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, alignment as usize).ok()?;
+        // SAFETY: the layout's size is not 0.
+        let address = unsafe { alloc_zeroed(layout) };
+        (!address.is_null()).then(|| Memory { base: address.expose_provenance(), bytes, own: Some(layout) })
+    }
+
+    /// Its address.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Elements of a type, to be written or changed; `None` when they do not lie inside.
+    pub fn elements_mut(&self, offset: u64, count: u64, basic: Basic) -> Option<RecvBuf<'static>> {
+        let start = self.start(offset, count, basic)?;
+        // SAFETY: the elements lie inside memory that stays, see the module's text; who else touches it meanwhile has
+        // broken the rules of one-sided communication, and then finds undefined values there.
+        Some(unsafe { RecvBuf::new(start, count, basic.datatype) })
+    }
+
+    /// Elements of a type, to be read; `None` when they do not lie inside.
+    pub fn elements(&self, offset: u64, count: u64, basic: Basic) -> Option<SendBuf<'static>> {
+        let start = self.start(offset, count, basic)?;
+        // SAFETY: as for `elements_mut`.
+        Some(unsafe { SendBuf::new(start, count, basic.datatype) })
+    }
+
+    fn start(&self, offset: u64, count: u64, basic: Basic) -> Option<*mut u8> {
+        if !inside(offset, count, basic.datatype, self.bytes) {
+            return None;
+        }
+        Some(with_exposed_provenance_mut(self.base.wrapping_add(offset as usize)))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(layout) = self.own {
+            // SAFETY: allocated with this layout, and freed once.
+            unsafe { dealloc(with_exposed_provenance_mut(self.base), layout) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_core::abi::MPI_INT;
+
+    #[test]
+    fn own_memory_is_aligned_zeroed_and_closed_around() {
+        for (asked, least) in [(0, 64), (4096, 4096), (48, 64), (1 << 40, 64)] {
+            let memory = Memory::allocate(4000, asked).expect("little memory");
+            assert!(memory.base().is_multiple_of(least), "{asked}");
+            let int = Basic::predefined(MPI_INT).expect("predefined");
+            let all = memory.elements(0, 1000, int).expect("inside");
+            assert!(all.contiguous().expect("in one piece").iter().all(|byte| *byte == 0));
+            assert!(memory.elements(0, 1001, int).is_none() && memory.elements_mut(4, 1000, int).is_none());
+            assert!(memory.elements_mut(u64::MAX, 1, int).is_none());
+        }
+        assert!(Memory::allocate(1 << 62, 0).is_none());
+        assert_eq!(Memory::allocate(0, 0).expect("nothing").bytes(), 0);
+    }
+}

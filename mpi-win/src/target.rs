@@ -1,0 +1,167 @@
+//! Which memory of which process an operation means (MPI-5.0, 12.3), and whether it may.
+//!
+//! Invariant: a [`Place`] lies inside what its owner exposed.
+
+use mpi_core::abi::{MPI_ERR_DISP, MPI_ERR_RANK, MPI_ERR_RMA_RANGE, MPI_ERR_TYPE, MPI_PROC_NULL};
+use mpi_datatype::{Datatype, predefined};
+use mpi_errors::{Error, Result};
+
+use crate::window::Win;
+
+/// The target of an operation, as the program says it.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    /// Rank in the window's group, or `MPI_PROC_NULL`.
+    pub rank: i32,
+    /// From the start of the target's window, in its displacement units.
+    pub displacement: i64,
+    /// Number of elements.
+    pub count: u64,
+    /// Their type.
+    pub datatype: &'a Datatype,
+    /// The handle word of the type.
+    pub handle: usize,
+}
+
+/// A predefined datatype with its handle word: what two processes can tell each other of a type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Basic {
+    pub handle: usize,
+    pub datatype: &'static Datatype,
+}
+
+impl Basic {
+    /// The predefined type with this word.
+    #[inline]
+    pub fn predefined(handle: usize) -> Option<Basic> {
+        predefined(handle).map(|datatype| Basic { handle, datatype })
+    }
+
+    /// The predefined type that a type is, or is a duplicate of. Errors: `MPI_ERR_TYPE` for any other.
+    #[inline]
+    pub fn of(name: &'static str, handle: usize, datatype: &Datatype) -> Result<Basic> {
+        match Basic::predefined(handle) {
+            Some(basic) => Ok(basic),
+            None => Basic::of_duplicate(name, handle, datatype),
+        }
+    }
+
+    #[cold]
+    fn of_duplicate(name: &'static str, handle: usize, datatype: &Datatype) -> Result<Basic> {
+        let mut all = predefined::all();
+        match all.find(|(_, each)| !each.name().is_empty() && each.name() == datatype.name()) {
+            Some((handle, datatype)) => Ok(Basic { handle, datatype }),
+            None => {
+                let rule = "one-sided operations take predefined datatypes and duplicates of them";
+                Err(Error::new(MPI_ERR_TYPE, rule).arg(name, &format_args!("{handle:#x}")))
+            }
+        }
+    }
+}
+
+/// Memory of one process that an operation may touch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Its owner's rank in the window's group.
+    pub rank: u32,
+    /// Bytes from the start of the owner's window.
+    pub offset: u64,
+    pub count: u64,
+    pub basic: Basic,
+}
+
+impl Place {
+    /// Bytes of data that the elements have.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.count.saturating_mul(self.basic.datatype.size())
+    }
+}
+
+/// Whether elements of a type, the first at `offset`, lie inside `size` bytes.
+#[inline]
+pub(crate) fn inside(offset: u64, count: u64, datatype: &Datatype, size: u64) -> bool {
+    // Predefined types have no data before their address.
+    let span = datatype.span(count);
+    span == 0 || offset.checked_add(span).is_some_and(|end| end <= size)
+}
+
+impl Win {
+    /// What a target means; `None` for `MPI_PROC_NULL`. Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`, `MPI_ERR_TYPE`,
+    /// `MPI_ERR_RMA_RANGE`.
+    #[inline]
+    pub(crate) fn place(&self, target: &Target<'_>) -> Result<Option<Place>> {
+        let Some(exposed) = self.exposed(target.rank) else {
+            return if target.rank == MPI_PROC_NULL { Ok(None) } else { Err(self.bad_rank(target.rank)) };
+        };
+        let basic = Basic::of("target_datatype", target.handle, target.datatype)?;
+        let offset = u64::try_from(target.displacement).ok().and_then(|units| units.checked_mul(exposed.unit));
+        match offset {
+            Some(offset) if inside(offset, target.count, basic.datatype, exposed.size) => {
+                Ok(Some(Place { rank: target.rank as u32, offset, count: target.count, basic }))
+            }
+            _ => Err(self.bad_place(target, basic, exposed.unit, exposed.size)),
+        }
+    }
+
+    #[cold]
+    fn bad_rank(&self, rank: i32) -> Error {
+        let size = self.size();
+        let ranks = if size == 1 {
+            "1 process, rank 0".to_owned()
+        } else {
+            format!("{size} processes, ranks 0 to {}", size - 1)
+        };
+        Error::new(MPI_ERR_RANK, format!("{} has {ranks}", self.described())).arg("target_rank", &rank)
+    }
+
+    #[cold]
+    fn bad_place(&self, target: &Target<'_>, basic: Basic, unit: u64, size: u64) -> Error {
+        let displacement = target.displacement;
+        if displacement < 0 {
+            let rule = "a displacement in a window is not negative";
+            return Error::new(MPI_ERR_DISP, rule).arg("target_disp", &displacement);
+        }
+        let start = displacement as u128 * u128::from(unit);
+        let end = start + u128::from(basic.datatype.span(target.count));
+        let rule = format!(
+            "in units of {unit} bytes that is byte {start}, so the access to rank {} ends at byte {end}, and {} has \
+             {size} bytes there",
+            target.rank,
+            self.described()
+        );
+        let elements = format!("{} of {}", target.count, basic.datatype.name());
+        Error::new(MPI_ERR_RMA_RANGE, rule).arg("target_disp", &displacement).arg("target_count", &elements)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_core::abi::{MPI_DOUBLE, MPI_DOUBLE_INT};
+
+    #[test]
+    fn the_last_element_may_end_with_the_window_even_before_its_padding() {
+        let pair = predefined(MPI_DOUBLE_INT).expect("predefined");
+        assert!(inside(0, 2, pair, 28) && !inside(0, 2, pair, 27) && inside(16, 1, pair, 28));
+        let double = predefined(MPI_DOUBLE).expect("predefined");
+        assert!(inside(8, 1, double, 16) && !inside(9, 1, double, 16));
+        assert!(inside(1 << 40, 0, double, 0), "no element is nowhere");
+    }
+
+    #[test]
+    fn no_number_is_large_enough_to_wrap_around() {
+        let double = predefined(MPI_DOUBLE).expect("predefined");
+        for (offset, count) in [(u64::MAX, 1), (8, u64::MAX), (u64::MAX - 7, u64::MAX), (0, u64::MAX / 8 + 2)] {
+            assert!(!inside(offset, count, double, isize::MAX as u64), "{offset} {count}");
+        }
+    }
+
+    #[test]
+    fn a_duplicate_counts_as_what_it_is_made_of_and_a_derived_type_does_not() {
+        let double = predefined(MPI_DOUBLE).expect("predefined");
+        assert_eq!(Basic::of("t", 1 << 60, double).expect("a duplicate").handle, MPI_DOUBLE);
+        let derived = Datatype::derived(Vec::new(), 0, 8);
+        assert_eq!(Basic::of("t", 1 << 60, &derived).expect_err("derived").class(), MPI_ERR_TYPE);
+    }
+}

@@ -1,0 +1,166 @@
+//! The window as the layers above see it (MPI-5.0, 12.2).
+//!
+//! Invariant: its group and what its processes expose never change; it has a communicator of its own, whose name and
+//! error handler are the window's.
+//! Not here: making windows (`create`), the operations (`access`, `fence`).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mpi_comm::{Comm, Group};
+use mpi_core::{Guard, Guarded, Info};
+use mpi_errors::{Attached, Error, Result};
+
+use crate::epoch::Epoch;
+use crate::hints::Hints;
+use crate::instruments::WinInstruments;
+use crate::memory::Memory;
+
+/// A window of this process. Thread-safe.
+#[derive(Debug)]
+pub struct Win {
+    pub(crate) comm: Comm,
+    pub(crate) memory: Memory,
+    pub(crate) epoch: Guarded<Epoch>,
+    exposed: Box<[Exposed]>,
+    told: Told,
+    hints: Mutex<Hints>,
+    instruments: &'static WinInstruments,
+}
+
+/// What the predefined attributes of a window tell (MPI-5.0, 12.2.6), laid out as C programs read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Told {
+    /// `MPI_WIN_BASE`: the address.
+    pub base: usize,
+    /// `MPI_WIN_SIZE`, in bytes.
+    pub size: isize,
+    /// `MPI_WIN_DISP_UNIT`, in bytes; `MPI_UNDEFINED` when it does not fit.
+    pub disp_unit: i32,
+    /// `MPI_WIN_CREATE_FLAVOR`
+    pub flavor: i32,
+    /// `MPI_WIN_MODEL`
+    pub model: i32,
+}
+
+/// What one process exposes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exposed {
+    /// Address in that process.
+    pub base: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Bytes that one displacement stands for.
+    pub unit: u64,
+}
+
+impl Win {
+    pub(crate) fn new(
+        comm: Comm,
+        memory: Memory,
+        epoch: Guarded<Epoch>,
+        exposed: Box<[Exposed]>,
+        told: Told,
+        hints: Hints,
+        instruments: &'static WinInstruments,
+    ) -> Win {
+        Win { comm, memory, epoch, exposed, told, hints: Mutex::new(hints), instruments }
+    }
+
+    /// Its processes.
+    pub fn group(&self) -> &Group {
+        self.comm.group()
+    }
+
+    /// Number of its processes.
+    #[inline]
+    pub fn size(&self) -> u32 {
+        self.comm.size()
+    }
+
+    /// This process's rank in its group.
+    #[inline]
+    pub fn rank(&self) -> u32 {
+        self.comm.rank
+    }
+
+    /// Context id of its messages.
+    #[inline]
+    pub fn context(&self) -> u32 {
+        self.comm.context()
+    }
+
+    /// The predefined attributes. They stay where they are as long as the window.
+    pub fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// What it tells of itself.
+    pub fn instruments(&self) -> &'static WinInstruments {
+        self.instruments
+    }
+
+    /// Its error handler.
+    #[inline]
+    pub fn errhandler(&self) -> &Attached {
+        self.comm.errhandler()
+    }
+
+    /// The name (`MPI_Win_get_name`); empty if it was never given one.
+    pub fn name(&self) -> String {
+        self.comm.name()
+    }
+
+    /// Sets the name (`MPI_Win_set_name`), cut to `MPI_MAX_OBJECT_NAME - 1` bytes at a character's boundary.
+    pub fn set_name(&self, name: &str) {
+        self.comm.set_name(name);
+    }
+
+    /// The window, for people.
+    pub fn described(&self) -> String {
+        match self.name() {
+            name if name.is_empty() => "a window without a name".to_owned(),
+            name => format!("window \"{name}\""),
+        }
+    }
+
+    /// `MPI_Win_set_info`: hints that it does not know are ignored.
+    pub fn set_hints(&self, hints: &Info) {
+        // Hints are changed one whole value at a time, so a panic elsewhere leaves nothing half done.
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner).set(hints);
+    }
+
+    /// `MPI_Win_get_info`: all hints it knows, with their values.
+    pub fn hints(&self) -> Info {
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner).all()
+    }
+
+    /// What a rank exposes; `None` when there is no such rank.
+    #[inline]
+    pub(crate) fn exposed(&self, rank: i32) -> Option<Exposed> {
+        usize::try_from(rank).ok().and_then(|rank| self.exposed.get(rank)).copied()
+    }
+
+    /// The rank in the job of a process of the window.
+    #[inline]
+    pub(crate) fn world_rank(&self, rank: u32) -> u32 {
+        let members: &Arc<[u32]> = self.comm.group().world_ranks();
+        members[rank as usize]
+    }
+
+    /// Errors: `MPI_ERR_RMA_SYNC` while operations of this process have not been completed by a fence.
+    pub fn is_complete(&self, guard: &Guard<'_>) -> Result<()> {
+        match self.epoch.get(guard).started {
+            0 => Ok(()),
+            open => Err(self.not_complete(open)),
+        }
+    }
+
+    #[cold]
+    fn not_complete(&self, open: u64) -> Error {
+        let what = if open == 1 { "1 operation is".to_owned() } else { format!("{open} operations are") };
+        Error::new(
+            mpi_core::abi::MPI_ERR_RMA_SYNC,
+            format!("{what} under way on {}: MPI_Win_fence completes them", self.described()),
+        )
+    }
+}

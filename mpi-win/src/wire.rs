@@ -1,0 +1,147 @@
+//! What goes from process to process for operations that are no direct copies.
+//!
+//! All messages travel in the window's own context, each kind under its tag. A batch is one record after the other:
+//! a head, and behind it the operation's data if they are short. Longer data follow as messages of their own, in the
+//! order of their records. What a process asks for comes back as replies, in the order in which it asked.
+//! Invariant: a record is checked before use: another process wrote it.
+
+use mpi_core::abi::MPI_ERR_INTERN;
+use mpi_errors::{Error, Result};
+
+/// Tag of a batch of records.
+pub(crate) const BATCH: i32 = 1;
+/// Tag of data that are too long for a batch.
+pub(crate) const DATA: i32 = 2;
+/// Tag of data that were asked for.
+pub(crate) const REPLY: i32 = 3;
+
+/// Longest data that go inside a batch.
+pub(crate) const INLINE: u64 = 8 << 10;
+/// From this length on, a batch is not added to.
+pub(crate) const BATCH_FULL: usize = 56 << 10;
+/// Longest batch.
+pub(crate) const BATCH_MAX: usize = BATCH_FULL + Head::BYTES + INLINE as usize + 8;
+/// Longest data that an accumulation sends at once, so that its target needs no more memory than that.
+pub(crate) const PIECE: u64 = 1 << 20;
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Verb {
+    /// Store the data.
+    Put = 1,
+    /// Reply with what is there.
+    Get = 2,
+    /// Combine the data with what is there.
+    Accumulate = 3,
+}
+
+/// The head of a record: an operation on the receiver's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub verb: Verb,
+    /// Handle word of a predefined operation, for accumulations.
+    pub op: u32,
+    /// Handle word of a predefined datatype.
+    pub datatype: u32,
+    /// Bytes from the start of the window to the first element.
+    pub offset: u64,
+    /// Elements that may be touched.
+    pub count: u64,
+    /// Bytes of data, packed.
+    pub bytes: u64,
+}
+
+impl Head {
+    pub const BYTES: usize = 40;
+
+    /// Whether the data stand in the batch.
+    pub fn is_inline(&self) -> bool {
+        self.verb != Verb::Get && self.bytes <= INLINE
+    }
+
+    /// Bytes of the whole record in a batch; records begin at multiples of 8.
+    pub fn record_bytes(&self) -> usize {
+        Head::BYTES + if self.is_inline() { (self.bytes as usize).next_multiple_of(8) } else { 0 }
+    }
+
+    pub fn encode(&self) -> [u8; Head::BYTES] {
+        let words = [
+            self.verb as u64 | u64::from(self.op) << 32,
+            u64::from(self.datatype),
+            self.offset,
+            self.count,
+            self.bytes,
+        ];
+        let mut bytes = [0; Head::BYTES];
+        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
+
+    /// The first record of a batch, its data if they are in there, and the rest of the batch.
+    pub fn decode(batch: &[u8]) -> Result<(Head, &[u8], &[u8])> {
+        let Some((head, rest)) = batch.split_first_chunk::<{ Head::BYTES }>() else { return Err(malformed("is cut")) };
+        let word = |index: usize| {
+            let bytes: [u8; 8] = head[index * 8..index * 8 + 8].try_into().expect("eight bytes of forty");
+            u64::from_ne_bytes(bytes)
+        };
+        let verb = match word(0) as u32 {
+            1 => Verb::Put,
+            2 => Verb::Get,
+            3 => Verb::Accumulate,
+            _ => return Err(malformed("asks for what there is not")),
+        };
+        let head = Head {
+            verb,
+            op: (word(0) >> 32) as u32,
+            datatype: word(1) as u32,
+            offset: word(2),
+            count: word(3),
+            bytes: word(4),
+        };
+        let length = head.record_bytes() - Head::BYTES;
+        if rest.len() < length {
+            return Err(malformed("is cut"));
+        }
+        let (data, rest) = rest.split_at(length);
+        Ok((head, if head.is_inline() { &data[..head.bytes as usize] } else { &[] }, rest))
+    }
+}
+
+#[cold]
+pub(crate) fn malformed(what: &str) -> Error {
+    let text = format!("a one-sided operation that another process sent {what}; its memory may be damaged");
+    Error::new(MPI_ERR_INTERN, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: Head = Head { verb: Verb::Put, op: 7, datatype: 0x244, offset: 1 << 40, count: 3, bytes: 11 };
+
+    #[test]
+    fn records_follow_each_other_at_multiples_of_eight() {
+        let mut batch = HEAD.encode().to_vec();
+        batch.extend_from_slice(b"hello worldPADDI");
+        let get = Head { verb: Verb::Get, bytes: 1 << 30, ..HEAD };
+        batch.extend_from_slice(&get.encode());
+        let (first, data, rest) = Head::decode(&batch).expect("whole");
+        assert_eq!((first, data, rest.len()), (HEAD, b"hello world".as_slice(), Head::BYTES));
+        let (second, data, rest) = Head::decode(rest).expect("whole");
+        assert_eq!((second, data.len(), rest.len()), (get, 0, 0));
+    }
+
+    #[test]
+    fn cut_and_unknown_records_are_errors() {
+        let mut batch = HEAD.encode().to_vec();
+        batch.extend_from_slice(b"hello worldPADDI");
+        for length in [0, 1, Head::BYTES - 1, Head::BYTES, batch.len() - 1] {
+            assert_eq!(Head::decode(&batch[..length]).expect_err("cut").class(), MPI_ERR_INTERN);
+        }
+        batch[0] = 9;
+        assert_eq!(Head::decode(&batch).expect_err("unknown").class(), MPI_ERR_INTERN);
+    }
+}
