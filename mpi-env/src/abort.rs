@@ -9,6 +9,7 @@ use std::process;
 
 use mpi_core::abi::{MPI_ERR_UNKNOWN, MPI_SUCCESS};
 use mpi_errors::{Error, FatalReport, fatal_report};
+use mpi_fabric::AbortCause;
 
 use crate::process::Process;
 
@@ -19,7 +20,9 @@ impl Process {
     /// `MPI_Abort`: says so in one line and ends the job with this code. Never returns; takes no lock.
     #[cold]
     pub fn abort(&self, code: i32) -> ! {
-        if self.job.request_abort(self.rank(), code) {
+        // This library's launcher says so itself.
+        let told = self.is_launched() && self.manager.is_none();
+        if self.job.request_abort(self.rank(), code, AbortCause::Call) && !told {
             let (rank, size, host) = (self.rank(), self.size(), &self.host.host);
             say(&format!(
                 "Ferrum MPI: rank {rank} of {size} on {host} called MPI_Abort with code {code}; the job ends\n"
@@ -33,7 +36,7 @@ impl Process {
     #[cold]
     pub fn fatal(&self, error: &Error, object: Option<&str>) -> ! {
         let code = if error.class() == MPI_SUCCESS { MPI_ERR_UNKNOWN } else { error.class() };
-        if self.job.request_abort(self.rank(), code) {
+        if self.job.request_abort(self.rank(), code, AbortCause::Error) {
             say(&fatal_report(&FatalReport {
                 rank: Some((self.rank(), self.size())),
                 host: &self.host.host,

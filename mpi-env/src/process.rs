@@ -76,6 +76,7 @@ pub struct Process {
     pub(crate) launched: bool,
     /// The launcher, when it is not this library's.
     pub(crate) manager: Option<Manager>,
+    pub(crate) appnum: i32,
     pub(crate) job: Arc<Job>,
     pub(crate) host: HostFacts,
     pub(crate) life: AtomicU32,
@@ -133,6 +134,7 @@ impl Process {
             memory,
             launched: false,
             manager: None,
+            appnum: 0,
             job,
             host,
             life: AtomicU32::new(0),
@@ -149,8 +151,9 @@ impl Process {
         let joined = wireup::from_environment()
             .map_err(|error| mpi_errors::Error::new(mpi_core::abi::MPI_ERR_OTHER, error.to_string()))?;
         let Some(joined) = joined else { return Process::new(Endpoint::world_of_one()?) };
+        let appnum = joined.attachment.appnum as i32;
         let process = Process::new(Endpoint::attach(&joined.attachment)?)?;
-        Ok(Process { launched: true, manager: joined.manager, ..process })
+        Ok(Process { launched: true, appnum, manager: joined.manager, ..process })
     }
 
     /// Rank in `MPI_COMM_WORLD`.
@@ -163,6 +166,12 @@ impl Process {
     #[inline]
     pub fn is_launched(&self) -> bool {
         self.launched
+    }
+
+    /// Number of the process's program among those that its launcher started together, from 0 (`MPI_APPNUM`).
+    #[inline]
+    pub fn appnum(&self) -> &i32 {
+        &self.appnum
     }
 
     /// Number of processes in `MPI_COMM_WORLD`.

@@ -18,6 +18,7 @@ const RESERVED: &[&str] = &[
     wireup::JOB_ID,
     wireup::RANK,
     wireup::SIZE,
+    wireup::APPNUM,
     "FERRUM_RING_BYTES",
     "FERRUM_SINGLE_COPY",
     "FERRUM_LAUNCHER_TIMEOUT",

@@ -16,7 +16,7 @@ use crate::doorbell::Doorbell;
 use crate::fault;
 use crate::host::HostFacts;
 use crate::instruments::JobInstruments;
-use crate::job::Job;
+use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
 use crate::rank_block::Life;
 use crate::record::{Full, RecordHead, Sink};
@@ -256,8 +256,8 @@ impl Endpoint {
 
     /// Makes the launcher end the whole job with an exit code, once this process has exited. Only the job's first
     /// request counts; true if this was it.
-    pub fn request_abort(&self, code: i32) -> bool {
-        self.job.request_abort(self.rank, code)
+    pub fn request_abort(&self, code: i32, cause: AbortCause) -> bool {
+        self.job.request_abort(self.rank, code, cause)
     }
 }
 

@@ -28,6 +28,18 @@ pub struct JobOptions {
     pub cores: u32,
 }
 
+/// Why a rank asks for the end of the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AbortCause {
+    /// The program called `MPI_Abort`.
+    Call,
+    /// An error was fatal, by `MPI_ERRORS_ARE_FATAL` or `MPI_ERRORS_ABORT`.
+    Error,
+}
+
+/// Bit of the header's word that says the cause was an error.
+const BY_ERROR: u64 = 1 << 62;
+
 /// The shared memory of one job.
 pub struct Job {
     mapping: Arc<Mapping>,
@@ -171,17 +183,19 @@ impl Job {
     }
 
     /// Notes that a rank wants the job to end with an exit code. Only the first one counts; true if this was it.
-    pub fn request_abort(&self, rank: u32, code: i32) -> bool {
-        let word = 1 << 63 | (rank as u64) << 32 | code as u32 as u64;
+    pub fn request_abort(&self, rank: u32, code: i32, cause: AbortCause) -> bool {
+        let by_error = if cause == AbortCause::Error { BY_ERROR } else { 0 };
+        let word = 1 << 63 | by_error | (rank as u64) << 32 | code as u32 as u64;
         // Relaxed: the one word says all.
         let abort = self.mapping.word(header::ABORT);
         abort.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Which rank asked for the end of the job, and with which code.
-    pub fn abort(&self) -> Option<(u32, i32)> {
+    /// Which rank asked for the end of the job, with which code, and why.
+    pub fn abort(&self) -> Option<(u32, i32, AbortCause)> {
         let word = self.mapping.word(header::ABORT).load(Ordering::Relaxed);
-        (word != 0).then_some(((word >> 32) as u32 & !(1 << 31), word as i32))
+        let cause = if word & BY_ERROR != 0 { AbortCause::Error } else { AbortCause::Call };
+        (word != 0).then_some(((word >> 32) as u32 & !(3 << 30), word as i32, cause))
     }
 
     pub(crate) fn block(&self, rank: u32) -> RankBlock<'_> {
@@ -224,9 +238,9 @@ mod tests {
         assert_eq!((opened.id(), opened.ranks(), opened.cores()), (made.id(), 3, 2));
         made.describe(7, 12345);
         assert_eq!((opened.cores(), opened.launcher_pid()), (7, 12345));
-        assert!(opened.request_abort(2, -7));
-        assert!(!made.request_abort(1, 3));
-        assert_eq!(made.abort(), Some((2, -7)));
+        assert!(opened.request_abort(2, -7, AbortCause::Error));
+        assert!(!made.request_abort(1, 3, AbortCause::Call));
+        assert_eq!(made.abort(), Some((2, -7, AbortCause::Error)));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub mod header {
     /// u32: process id of the launcher, or of the only process; of the ranks' nearest common ancestor when the launcher
     /// is not this library's.
     pub const LAUNCHER_PID: usize = 0x44;
-    /// u64: 0, or bit 63 | rank << 32 | exit code: the first MPI_Abort.
+    /// u64: 0, or bit 63 | bit 62 for a fatal error | rank << 32 | exit code: the first MPI_Abort or fatal error.
     pub const ABORT: usize = 0x80;
 }
 

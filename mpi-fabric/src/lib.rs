@@ -55,7 +55,7 @@ pub use {
     endpoint::{Attachment, Endpoint},
     host::HostFacts,
     instruments::JobInstruments,
-    job::{Job, JobOptions},
+    job::{AbortCause, Job, JobOptions},
     rank_block::Life,
     recorder::{Mark, Recorder},
     transfer::TransferSlot,

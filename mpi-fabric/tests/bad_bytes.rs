@@ -35,7 +35,7 @@ impl Victim {
         let job = Job::create(&JobOptions { ranks: 2, ring_bytes: Some(MIN_RING_BYTES), cores: 2 }).unwrap();
         let memory = File::from(job.fd().unwrap().try_clone_to_owned().unwrap());
         let fd = memory.try_clone().unwrap().into_raw_fd();
-        let endpoint = Endpoint::attach(&Attachment { fd, job_id: job.id(), rank: 0, size: 2 }).unwrap();
+        let endpoint = Endpoint::attach(&Attachment { fd, job_id: job.id(), rank: 0, size: 2, appnum: 0 }).unwrap();
         Victim { memory, job, endpoint }
     }
 

@@ -5,7 +5,7 @@
 use std::process::exit;
 
 use mpi_core::functions;
-use mpi_fabric::{Endpoint, Life, Payload, RecordHead, Sink, Spell};
+use mpi_fabric::{AbortCause, Endpoint, Life, Payload, RecordHead, Sink, Spell};
 
 /// Keeps the first word of the last record.
 #[derive(Default)]
@@ -91,7 +91,7 @@ fn main() {
             }
         }
         "abort" if rank == 1 => {
-            endpoint.request_abort(42);
+            endpoint.request_abort(42, AbortCause::Call);
             exit(42);
         }
         "leave" if rank == 1 => return,

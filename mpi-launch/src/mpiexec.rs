@@ -3,20 +3,33 @@
 //! One thread, one `poll` loop (`supervise`) over signals and streams. Nothing in it blocks: what cannot be written
 //! now is queued, and a full queue stops the reading of what would fill it further.
 //!
-//! - `spawn`: from a program's name to a running process with its environment.
+//! - `plan`: programs found, places checked, ranks counted, before anything starts (`program`, `place`, `memory`, `bind`).
+//! - `start`, `spawn`, `environment`: from a plan to running processes.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
-//! - `streams`: forwarding by lines.
-//! - `outcome`: which rank failed first, and the sentence about it.
+//! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
+//! - `ending`, `outcome`, `activity`: when the job ends, which rank failed first, and the sentence about it.
+//! - `voice`, `refusal`, `json`: what is said, and how.
 //! - `os`: the system calls of all of these.
 
+mod activity;
+mod bind;
+mod ending;
+mod environment;
 mod guard;
+mod input;
+mod json;
+mod memory;
 mod os;
 mod outcome;
+mod place;
+mod plan;
 mod program;
+mod refusal;
 mod spawn;
+mod start;
 mod streams;
 mod supervise;
-mod terminal;
+mod voice;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -24,6 +37,9 @@ use std::io::Write;
 use mpi_fabric::{Job, JobOptions, host};
 
 use crate::args::{self, Command, Run};
+use plan::Plan;
+use refusal::Refusal;
+use voice::Voice;
 
 /// Exit code for a malformed command line or environment.
 const USAGE: i32 = 2;
@@ -35,11 +51,14 @@ const RING_BYTES: &str = "FERRUM_RING_BYTES";
 
 /// Runs `mpiexec` with a command line (without its own name) and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
-    match args::parse(arguments) {
+    match args::parse(arguments, &|file| std::fs::read(file)) {
         Ok(Command::Help) => print(args::HELP),
         Ok(Command::Version) => print(&format!("mpiexec (Ferrum MPI) {}\n", env!("CARGO_PKG_VERSION"))),
-        Ok(Command::Run(run)) => launch(&run),
-        Err(error) => complain(USAGE, &error),
+        Ok(Command::Run(run)) => {
+            let voice = Voice::new(&run.options);
+            launch(&run, voice).unwrap_or_else(|error| voice.refuse(error.exit_code(), &error))
+        }
+        Err(error) => Voice::default().refuse(USAGE, &error),
     }
 }
 
@@ -50,31 +69,16 @@ fn print(text: &str) -> i32 {
     }
 }
 
-/// One line on standard error, and the exit code that goes with it.
-fn complain(code: i32, what: &dyn std::fmt::Display) -> i32 {
-    // Nobody to tell if standard error is closed.
-    let _ = writeln!(std::io::stderr(), "mpiexec: {what}");
-    code
-}
-
-fn launch(run: &Run) -> i32 {
+fn launch(run: &Run, voice: Voice) -> Result<i32, Refusal> {
     let ring_bytes = match ring_bytes(std::env::var_os(RING_BYTES)) {
         Ok(bytes) => bytes,
-        Err(error) => return complain(USAGE, &error),
+        Err(error) => return Ok(voice.refuse(USAGE, &error)),
     };
-    let program = match program::find(&run.program) {
-        Ok(path) => path,
-        Err(error) => return complain(error.exit_code(), &error),
-    };
-    let options = JobOptions { ranks: run.processes, ring_bytes, cores: host::usable_cores() };
-    let job = match Job::create(&options) {
-        Ok(job) => job,
-        Err(error) => return complain(TROUBLE, &error),
-    };
-    match supervise::run(run, &program, &job) {
-        Ok(code) => code,
-        Err(error) => complain(error.exit_code(), &error),
-    }
+    let plan = Plan::new(run)?;
+    plan.warnings.iter().for_each(|warning| voice.warn(warning));
+    let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
+    let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
+    supervise::run(&plan, &run.options, &job, voice)
 }
 
 /// Reads the ring length; `Job::create` checks its range again, together with the number of ranks.

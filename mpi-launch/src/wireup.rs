@@ -30,6 +30,13 @@ pub const JOB_ID: &str = "FERRUM_JOB_ID";
 pub const RANK: &str = "FERRUM_RANK";
 /// Number of ranks, decimal.
 pub const SIZE: &str = "FERRUM_SIZE";
+/// Number of this process's program among those of the job, decimal, from 0; without it 0.
+pub const APPNUM: &str = "FERRUM_APPNUM";
+
+/// Whether a variable tells a process its place, so that only launchers set it.
+pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().any(|own| name == *own)
+}
 
 /// Why a process cannot join its job.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -109,6 +116,8 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
     let fd = number(get, JOB_FD, "it has to be a descriptor", |fd: &i32| *fd >= 0)?;
     let size = number(get, SIZE, "it has to be a number of ranks from 1 to 1024", |n| (1..=MAX_RANKS).contains(n))?;
     let rank = number(get, RANK, "it has to be a rank below FERRUM_SIZE", |rank| *rank < size)?;
+    let rule = "it has to be the number of one of the job's programs";
+    let appnum = if get(APPNUM).is_some() { number(get, APPNUM, rule, |n| *n < size)? } else { 0 };
     let value = get(JOB_ID).ok_or(WireupError::Missing(JOB_ID))?;
     let digits = value.to_str().filter(|text| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit()));
     let job_id = digits.and_then(|text| u64::from_str_radix(text, 16).ok()).ok_or(WireupError::Invalid {
@@ -116,7 +125,7 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
         value,
         rule: "it has to be 16 hexadecimal digits",
     })?;
-    Ok(Started::Ours(Attachment { fd, job_id, rank, size }))
+    Ok(Started::Ours(Attachment { fd, job_id, rank, size, appnum }))
 }
 
 /// Joins a job of another launcher's.
@@ -139,12 +148,13 @@ fn join(other: &Other, get: &dyn Fn(&str) -> Option<OsString>) -> Result<Joined,
 }
 
 /// The variables for a started process.
-pub fn to_variables(place: &Attachment) -> [(&'static str, String); 4] {
+pub fn to_variables(place: &Attachment) -> [(&'static str, String); 5] {
     [
         (JOB_FD, place.fd.to_string()),
         (JOB_ID, format!("{:016x}", place.job_id)),
         (RANK, place.rank.to_string()),
         (SIZE, place.size.to_string()),
+        (APPNUM, place.appnum.to_string()),
     ]
 }
 
@@ -183,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_the_launcher_writes_is_what_the_process_reads() {
-        let place = Attachment { fd: 9, job_id: 0x1234_5678_9abc_def0, rank: 3, size: 4 };
+        let place = Attachment { fd: 9, job_id: 0x1234_5678_9abc_def0, rank: 3, size: 4, appnum: 2 };
         let map: HashMap<_, _> = to_variables(&place).into_iter().collect();
         assert_eq!(from_variables(&|name| map.get(name).map(OsString::from)), Ok(Started::Ours(place)));
     }
@@ -201,6 +211,9 @@ mod tests {
             assert!(error.contains("only a launcher sets this variable"), "{error}");
         }
         assert!(job("3", "4").is_ok());
+        let appnum = |n| read(&[(JOB_FD, "7"), (JOB_ID, "00000000000000ff"), (RANK, "0"), (SIZE, "4"), (APPNUM, n)]);
+        assert!(matches!(appnum("3"), Ok(Started::Ours(place)) if place.appnum == 3));
+        assert!(appnum("4").is_err() && appnum("").is_err());
     }
 
     #[test]

@@ -23,8 +23,6 @@ static HOST: c_int = abi::MPI_PROC_NULL;
 static IO: c_int = abi::MPI_ANY_SOURCE;
 /// All processes run on one host and read the same clock.
 static WTIME_IS_GLOBAL: c_int = 1;
-/// A job runs one program.
-static APPNUM: c_int = 0;
 static UNIVERSE_SIZE: AtomicI32 = AtomicI32::new(0);
 
 /// Where a predefined attribute stands; `None` for one that is not set, and for a key that is not predefined.
@@ -35,7 +33,7 @@ fn predefined(process: &Process, keyval: i32) -> Option<*const c_int> {
         abi::MPI_HOST => &HOST,
         abi::MPI_IO => &IO,
         abi::MPI_WTIME_IS_GLOBAL => &WTIME_IS_GLOBAL,
-        abi::MPI_APPNUM if process.is_launched() => &APPNUM,
+        abi::MPI_APPNUM if process.is_launched() => process.appnum(),
         abi::MPI_LASTUSEDCODE => return Some(process.codes.added.last_used().as_ptr()),
         abi::MPI_UNIVERSE_SIZE => {
             UNIVERSE_SIZE.store(process.size() as i32, Ordering::Relaxed);

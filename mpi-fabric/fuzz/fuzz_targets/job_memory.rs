@@ -22,7 +22,7 @@ fuzz_target!(|input: &[u8]| {
     let job = Job::create(&JobOptions { ranks: 2, ring_bytes: Some(MIN_RING_BYTES), cores: 2 }).expect("memory");
     let memory = File::from(job.fd().expect("a memfd").try_clone_to_owned().expect("a descriptor"));
     let fd = memory.try_clone().expect("a descriptor").into_raw_fd();
-    let place = Attachment { fd, job_id: job.id(), rank: 0, size: 2 };
+    let place = Attachment { fd, job_id: job.id(), rank: 0, size: 2, appnum: 0 };
     let mut endpoint = Endpoint::attach(&place).expect("a fresh job");
     let total = Layout::new(2, MIN_RING_BYTES).expect("a valid layout").total_bytes();
     let mut rest = input;

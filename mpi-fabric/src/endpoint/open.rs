@@ -27,6 +27,8 @@ pub struct Attachment {
     pub rank: u32,
     /// Number of ranks.
     pub size: u32,
+    /// Number of this process's program among those of the job, from 0.
+    pub appnum: u32,
 }
 
 /// Environment variable that turns single-copy transfers off when it is `0`.

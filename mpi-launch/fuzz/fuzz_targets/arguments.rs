@@ -1,4 +1,4 @@
-//! Any command line of `mpiexec`: words divided by NUL, as the system has them.
+//! Any command line of `mpiexec`: words divided by NUL, as the system has them; files that it names hold the last word.
 #![no_main]
 
 use std::ffi::OsString;
@@ -9,7 +9,8 @@ use mpi_launch::args;
 
 fuzz_target!(|input: &[u8]| {
     let words = input.split(|byte| *byte == 0).map(|word| OsString::from_vec(word.to_vec()));
-    if let Err(error) = args::parse(words) {
+    let file = input.rsplit(|byte| *byte == 0).next().unwrap_or_default();
+    if let Err(error) = args::parse(words, &|_| Ok(file.to_vec())) {
         let sentence = error.to_string();
         assert!(!sentence.is_empty() && !sentence.contains('\n'), "one line says what is wrong: {sentence:?}");
     }

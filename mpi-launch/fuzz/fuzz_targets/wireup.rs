@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use libfuzzer_sys::fuzz_target;
 use mpi_launch::wireup::others::Other;
-use mpi_launch::wireup::{self, JOB_FD, JOB_ID, RANK, SIZE, Started};
+use mpi_launch::wireup::{self, APPNUM, JOB_FD, JOB_ID, RANK, SIZE, Started};
 
 /// Variables of other launchers.
 const OTHERS: [&str; 8] =
@@ -14,14 +14,14 @@ const OTHERS: [&str; 8] =
 
 fuzz_target!(|input: &[u8]| {
     let mut values = input.split(|byte| *byte == 0);
-    let names = [JOB_FD, JOB_ID, RANK, SIZE].into_iter().chain(OTHERS);
+    let names = [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].into_iter().chain(OTHERS);
     let variables: Vec<_> = names.map(|name| (name, values.next().unwrap_or_default())).collect();
     let get = |wanted: &str| {
         let (_, value) = variables.iter().find(|(name, _)| *name == wanted)?;
         (!value.is_empty()).then(|| OsString::from_vec(value.to_vec()))
     };
     match wireup::from_variables(&get) {
-        Ok(Started::Ours(place)) => assert!(place.rank < place.size && place.fd >= 0, "only a place that can be"),
+        Ok(Started::Ours(place)) => assert!(place.rank.max(place.appnum) < place.size && place.fd >= 0, "only a place that can be"),
         Ok(Started::Other(Other::Descriptor { fd, rank, size, .. })) => assert!(rank < size && fd >= 0),
         Ok(_) => {}
         Err(error) => assert!(!error.to_string().is_empty()),

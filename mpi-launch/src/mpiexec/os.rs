@@ -1,6 +1,10 @@
 //! The system calls of the launcher, each with a safe face.
 #![allow(unsafe_code)] // system calls; each block says why it holds
 
+mod machine;
+
+pub(super) use machine::{Mask, addresses, allowed_cores, local_time, machine, mask_of};
+
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 

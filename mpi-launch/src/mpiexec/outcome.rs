@@ -1,24 +1,31 @@
 //! How a job ended: which rank failed first, the exit code, and the sentence about it.
 
-use std::ffi::OsStr;
+use mpi_fabric::{AbortCause, Job, host};
 
-use mpi_core::functions;
-use mpi_fabric::{Job, host};
-
+use super::activity;
+use super::json::Object;
 use super::os::Ended;
+use super::plan::Plan;
 
 /// Why a job did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// A rank called MPI_Abort.
-    Aborted { rank: u32, code: i32 },
+    /// A rank asked for the end of the job.
+    Aborted { rank: u32, code: i32, cause: AbortCause },
     /// A rank returned a code other than 0, or a signal ended it.
-    Ended { rank: u32, how: Ended },
+    Ended { rank: u32, how: Ended, memory: bool },
     /// A rank ended without MPI_Finalize while others went on.
     Left { rank: u32 },
+    /// So many ranks, this one first, ended without MPI_Finalize, and the others as they should.
+    Unfinished { rank: u32, count: u32 },
     /// Somebody sent the launcher a signal, it was passed on, and it ended a rank.
     Told { signal: i32 },
+    /// The time that the user gave the job is over.
+    TimedOut { milliseconds: u64 },
 }
+
+/// Exit code when the time is over, as that of `timeout`.
+const TIMED_OUT: i32 = 124;
 
 impl Failure {
     /// The exit code of `mpiexec`.
@@ -34,33 +41,88 @@ impl Failure {
             }
             Failure::Ended { how: Ended::Exited(code), .. } => code,
             Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Told { signal } => 128 + signal,
-            Failure::Left { .. } => 1,
+            Failure::Left { .. } | Failure::Unfinished { .. } => 1,
+            Failure::TimedOut { .. } => TIMED_OUT,
         }
     }
 
     /// What to tell the user: one line.
-    pub(super) fn sentence(&self, program: &OsStr, job: &Job, others_ended: bool) -> String {
-        let (rank, what) = match *self {
-            Failure::Aborted { rank, code } => (rank, format!("called MPI_Abort with code {code}")),
-            Failure::Ended { rank, how: Ended::Exited(code) } => (rank, format!("exited with code {code}")),
-            Failure::Ended { rank, how: Ended::Killed(signal) } => {
-                (rank, format!("was killed by signal {signal} ({})", signal_name(signal)))
+    pub(super) fn sentence(&self, plan: &Plan<'_>, job: &Job, others_ended: bool) -> String {
+        let host = host::name();
+        let Some(rank) = self.rank() else {
+            return match *self {
+                Failure::TimedOut { milliseconds } => {
+                    format!("the job did not end within {} s and was ended", milliseconds as f64 / 1000.0)
+                }
+                Failure::Told { signal } => format!("the job was ended by {}", signal_name(signal)),
+                _ => "the job failed".into(),
+            };
+        };
+        let what = match *self {
+            Failure::Aborted { code, cause: AbortCause::Call, .. } => format!("called MPI_Abort with code {code}"),
+            Failure::Aborted { code, cause: AbortCause::Error, .. } => {
+                format!("ended the job after a fatal error, with code {code}")
             }
-            Failure::Left { rank } => (rank, "exited without calling MPI_Finalize while other ranks went on".into()),
-            Failure::Told { signal } => return format!("the job was ended by {}", signal_name(signal)),
+            Failure::Ended { how: Ended::Exited(code), .. } => format!("exited with code {code}"),
+            Failure::Ended { how: Ended::Killed(signal), memory, .. } => {
+                let memory = if memory { " because there was no memory left" } else { "" };
+                format!("was killed by signal {signal} ({}){memory}", signal_name(signal))
+            }
+            Failure::Left { .. } => "exited without calling MPI_Finalize while other ranks went on".into(),
+            Failure::Unfinished { count, .. } if count > 1 => {
+                format!("exited without calling MPI_Finalize, and so did {} more", count - 1)
+            }
+            _ => "exited without calling MPI_Finalize".into(),
         };
         let call = if matches!(self, Failure::Aborted { .. }) { String::new() } else { last_call(job, rank) };
         let others = if others_ended { "; the other ranks were ended" } else { "" };
-        let size = job.ranks();
-        let program = program.to_string_lossy();
-        format!("rank {rank} of {size} ({program}) on host {} {what}{call}{others}", host::name())
+        let program = plan.program_of(rank).to_string_lossy();
+        format!("rank {rank} of {} ({program}) on host {host} {what}{call}{others}", plan.ranks)
+    }
+
+    /// The same as fields.
+    pub(super) fn facts(&self, plan: &Plan<'_>, job: &Job, object: Object) -> Object {
+        let kind = match self {
+            Failure::Aborted { cause: AbortCause::Call, .. } => "abort",
+            Failure::Aborted { .. } => "fatal_error",
+            Failure::Ended { memory: true, .. } => "out_of_memory",
+            Failure::Ended { how: Ended::Exited(_), .. } => "exit",
+            Failure::Ended { .. } => "signal",
+            Failure::Left { .. } | Failure::Unfinished { .. } => "no_finalize",
+            Failure::Told { .. } => "told",
+            Failure::TimedOut { .. } => "timeout",
+        };
+        let mut object = object.text("kind", kind).number("ranks", plan.ranks).text("host", &host::name());
+        if let Some(rank) = self.rank() {
+            let program = plan.program_of(rank).to_string_lossy();
+            object = object.number("rank", rank).text("program", &program);
+            object = activity::facts(job, rank, object);
+        }
+        match *self {
+            Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Told { signal } => {
+                object.text("signal", &signal_name(signal))
+            }
+            Failure::Aborted { code, .. } => object.number("code", code),
+            _ => object,
+        }
+    }
+
+    /// The rank that it is about.
+    fn rank(&self) -> Option<u32> {
+        match *self {
+            Failure::Aborted { rank, .. }
+            | Failure::Ended { rank, .. }
+            | Failure::Left { rank }
+            | Failure::Unfinished { rank, .. } => Some(rank),
+            Failure::Told { .. } | Failure::TimedOut { .. } => None,
+        }
     }
 }
 
 /// What a rank's flight recorder says, as the end of a sentence about it.
 fn last_call(job: &Job, rank: u32) -> String {
     let Some(call) = job.recorder(rank).current() else { return String::new() };
-    let name = functions::name(call.function).map_or_else(|| format!("function {}", call.function), str::to_owned);
+    let name = activity::name(&call);
     if call.ended { format!(", after its last MPI call, {name}") } else { format!(", inside {name}") }
 }
 
@@ -93,33 +155,71 @@ pub(super) fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Group;
+    use crate::mpiexec::plan::Program;
+    use mpi_core::functions;
     use mpi_fabric::JobOptions;
 
     fn job() -> Job {
         Job::create(&JobOptions { ranks: 3, ring_bytes: None, cores: 1 }).unwrap()
     }
 
+    fn text(failure: Failure, job: &Job, others: bool) -> String {
+        let group = Group { program: "./prog".into(), ..Group::default() };
+        let programs = vec![Program { group: &group, file: "./prog".into(), ranks: 3 }];
+        let plan = Plan { programs, ranks: 3, cores: None, warnings: vec![] };
+        let facts = failure.facts(&plan, job, Object::new()).end();
+        assert!(facts.starts_with("{\"kind\":\"") && !facts.contains('\n'), "{facts}");
+        failure.sentence(&plan, job, others)
+    }
+
     #[test]
     fn exit_codes_follow_the_shell_and_never_turn_a_failure_into_success() {
-        assert_eq!(Failure::Aborted { rank: 0, code: 42 }.exit_code(), 42);
-        assert_eq!(Failure::Aborted { rank: 0, code: 256 }.exit_code(), 1);
-        assert_eq!(Failure::Aborted { rank: 0, code: -1 }.exit_code(), 255);
-        assert_eq!(Failure::Ended { rank: 0, how: Ended::Killed(11) }.exit_code(), 139);
+        let abort = |code| Failure::Aborted { rank: 0, code, cause: AbortCause::Call }.exit_code();
+        assert_eq!([42, 256, -1].map(abort), [42, 1, 255]);
+        assert_eq!(Failure::Ended { rank: 0, how: Ended::Killed(11), memory: false }.exit_code(), 139);
         assert_eq!(Failure::Told { signal: 2 }.exit_code(), 130);
         assert_eq!(Failure::Left { rank: 0 }.exit_code(), 1);
+        assert_eq!(Failure::Unfinished { rank: 0, count: 1 }.exit_code(), 1);
+        assert_eq!(Failure::TimedOut { milliseconds: 1 }.exit_code(), 124);
     }
 
     #[test]
     fn the_sentence_names_rank_program_host_and_last_call() {
         let job = job();
-        let failure = Failure::Ended { rank: 1, how: Ended::Killed(11) };
-        let plain = failure.sentence(OsStr::new("./prog"), &job, false);
+        let failure = Failure::Ended { rank: 1, how: Ended::Killed(11), memory: false };
+        let plain = text(failure, &job, false);
         assert_eq!(plain, format!("rank 1 of 3 (./prog) on host {} was killed by signal 11 (SIGSEGV)", host::name()));
+        let memory = text(Failure::Ended { rank: 1, how: Ended::Killed(9), memory: true }, &job, false);
+        assert!(memory.ends_with("signal 9 (SIGKILL) because there was no memory left"), "{memory}");
         job.recorder(1).enter(functions::MPI_RECV, 0, 0, 0, 0);
-        let inside = failure.sentence(OsStr::new("./prog"), &job, true);
+        let inside = text(failure, &job, true);
         assert!(inside.ends_with("(SIGSEGV), inside MPI_Recv; the other ranks were ended"), "{inside}");
         let mark = job.recorder(1).enter(functions::MPI_SEND, 0, 0, 0, 0);
         job.recorder(1).leave(mark);
-        assert!(failure.sentence(OsStr::new("p"), &job, true).contains("inside MPI_Recv"));
+        assert!(text(failure, &job, true).contains("inside MPI_Recv"));
+    }
+
+    #[test]
+    fn a_fatal_error_is_not_called_an_abort() {
+        let job = job();
+        let abort = |cause| text(Failure::Aborted { rank: 2, code: 15, cause }, &job, false);
+        assert!(abort(AbortCause::Call).ends_with("called MPI_Abort with code 15"));
+        let error = abort(AbortCause::Error);
+        assert!(error.contains("fatal error, with code 15") && !error.contains("MPI_Abort"), "{error}");
+    }
+
+    #[test]
+    fn who_ends_without_finalize_is_counted() {
+        let job = job();
+        assert!(text(Failure::Unfinished { rank: 0, count: 1 }, &job, false).ends_with("without calling MPI_Finalize"));
+        assert!(text(Failure::Unfinished { rank: 0, count: 3 }, &job, false).contains("and so did 2 more"));
+    }
+
+    #[test]
+    fn a_time_limit_is_said_as_it_was_given() {
+        let job = job();
+        assert!(text(Failure::TimedOut { milliseconds: 2500 }, &job, true).contains("within 2.5 s"));
+        assert_eq!(text(Failure::Told { signal: libc::SIGINT }, &job, true), "the job was ended by SIGINT");
     }
 }

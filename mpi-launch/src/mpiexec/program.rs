@@ -1,37 +1,43 @@
 //! From the name of a program to the file to execute.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Why a program cannot be started. `Display` is one line.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ProgramError {
-    #[error("program {0:?} is not found{1}")]
-    NotFound(OsString, &'static str),
-    #[error("program {0:?} cannot be executed: {1}")]
-    NotExecutable(OsString, String),
-}
+use super::refusal::Refusal;
+use crate::args::Group;
 
-impl ProgramError {
-    /// The shell's codes for the two cases.
-    pub(super) fn exit_code(&self) -> i32 {
-        match self {
-            ProgramError::NotFound(..) => 127,
-            ProgramError::NotExecutable(..) => 126,
+/// The file of a group's program. A name with a slash is a path from the directory of `mpiexec`, or else from `-wdir`; any
+/// other is searched in `-path`, then in `PATH`.
+pub(super) fn find(group: &Group) -> Result<PathBuf, Refusal> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    let mut whole = group.path.clone().unwrap_or_default();
+    if group.path.is_some() {
+        whole.push(":");
+    }
+    whole.push(path);
+    let found = match &group.wdir {
+        Some(wdir) if is_path(&group.program) && check(Path::new(&group.program)).is_err() => {
+            // The sentence, if any, is about the path as given.
+            check(&wdir.join(&group.program)).map(|()| wdir.join(&group.program))
         }
+        _ => find_in(&group.program, &whole),
+    }?;
+    // The program starts in another directory, where a relative path would lead elsewhere.
+    match &group.wdir {
+        Some(_) => Ok(std::path::absolute(&found)?),
+        None => Ok(found),
     }
 }
 
-/// The file for a program's name: the name itself if it has a slash, else the first executable one in `PATH`.
-pub(super) fn find(program: &OsStr) -> Result<PathBuf, ProgramError> {
-    find_in(program, std::env::var_os("PATH").as_deref().unwrap_or(OsStr::new("/usr/bin:/bin")))
+fn is_path(program: &OsStr) -> bool {
+    program.as_bytes().contains(&b'/')
 }
 
-fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, ProgramError> {
-    if program.as_bytes().contains(&b'/') {
+fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, Refusal> {
+    if is_path(program) {
         return check(Path::new(program)).map(|()| program.into());
     }
     let mut refused = None;
@@ -41,30 +47,31 @@ fn find_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, ProgramError> {
         let file = directory.join(program);
         match check(&file) {
             Ok(()) => return Ok(file),
-            Err(error @ ProgramError::NotExecutable(..)) => refused = refused.or(Some(error)),
-            Err(ProgramError::NotFound(..)) => {}
+            Err(error @ Refusal::NotExecutable(..)) => refused = refused.or(Some(error)),
+            Err(_) => {}
         }
     }
     let here = Path::new(".").join(program);
     let hint =
         if check(&here).is_ok() { " in PATH; to run the one in this directory write ./ before it" } else { " in PATH" };
-    Err(refused.unwrap_or(ProgramError::NotFound(program.into(), hint)))
+    Err(refused.unwrap_or(Refusal::NotFound(program.into(), hint)))
 }
 
-fn check(file: &Path) -> Result<(), ProgramError> {
-    let refuse = |why: String| Err(ProgramError::NotExecutable(file.into(), why));
+fn check(file: &Path) -> Result<(), Refusal> {
+    let refuse = |why: String| Err(Refusal::NotExecutable(file.into(), why));
     match fs::metadata(file) {
         Ok(facts) if facts.is_dir() => refuse("it is a directory".into()),
         Ok(facts) if facts.permissions().mode() & 0o111 == 0 => refuse("it has no permission to be".into()),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => refuse(error.to_string()),
-        Err(_) => Err(ProgramError::NotFound(file.into(), "")),
+        Err(_) => Err(Refusal::NotFound(file.into(), "")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
 
     #[test]
     fn names_are_searched_in_path_and_paths_are_not() {
@@ -79,5 +86,26 @@ mod tests {
         assert_eq!(code("/no/such/program"), 127);
         assert_eq!(code("/"), 126);
         assert_eq!(code("/etc/passwd"), 126);
+    }
+
+    #[test]
+    fn path_comes_before_the_environments_and_wdir_after_the_own_directory() {
+        let group = |program: &str, path: Option<&str>, wdir: Option<&str>| Group {
+            program: program.into(),
+            path: path.map(OsString::from),
+            wdir: wdir.map(PathBuf::from),
+            ..Group::default()
+        };
+        let directory = std::env::temp_dir().join(format!("mpiexec-path-{}", std::process::id()));
+        let directory_text = directory.to_str().unwrap();
+        fs::create_dir_all(&directory).unwrap();
+        let file = directory.join("sh");
+        fs::write(&file, "exit 0").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(find(&group("sh", Some(&format!("/nonexistent:{directory_text}")), None)).unwrap(), file);
+        assert_ne!(find(&group("sh", None, None)).unwrap(), file);
+        assert_eq!(find(&group("./sh", None, Some(directory_text))).unwrap(), directory.join("./sh"));
+        assert_eq!(find(&group("./sh", None, Some("/nonexistent"))).unwrap_err().exit_code(), 127);
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

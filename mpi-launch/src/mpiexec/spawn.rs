@@ -11,17 +11,40 @@ use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
-/// What all ranks of a job have in common.
+use super::environment;
+use super::os::{self, Mask};
+use super::plan::Program;
+use crate::args::Options;
+
+/// What all ranks of a program have in common.
 pub(super) struct Template {
     path: CString,
     arguments: Vec<CString>,
+    directory: Option<CString>,
     environment: Vec<CString>,
-    job_memory: Option<RawFd>,
-    signals: libc::sigset_t,
-    open_files: libc::rlimit,
+    inherited: Inherited,
     stack: Vec<u128>,
+}
+
+/// What the launcher changed for itself, and programs get as it was.
+#[derive(Clone, Copy)]
+pub(super) struct Inherited {
+    /// The mask of signals.
+    pub(super) signals: libc::sigset_t,
+    /// The limit of open files.
+    pub(super) open_files: libc::rlimit,
+}
+
+/// What one rank has of its own.
+pub(super) struct Own<'a> {
+    /// Variables that tell it its place.
+    pub(super) variables: &'a [(&'static str, String)],
+    pub(super) stdio: Stdio<'a>,
+    /// Further descriptors that stay open under their numbers.
+    pub(super) handed_down: &'a [BorrowedFd<'a>],
+    /// The core to run on, if one is chosen.
+    pub(super) core: Option<usize>,
 }
 
 /// A rank's three standard streams.
@@ -39,10 +62,12 @@ struct Plan<'a> {
     environment: *const *const libc::c_char,
     /// `sh`, the path, the arguments: for a script that does not name its interpreter.
     shell_arguments: *const *const libc::c_char,
+    /// The directory to start in, or null.
+    directory: *const libc::c_char,
     stdio: [RawFd; 3],
-    job_memory: RawFd,
-    signals: &'a libc::sigset_t,
-    open_files: &'a libc::rlimit,
+    handed_down: &'a [RawFd],
+    core: Option<&'a Mask>,
+    inherited: &'a Inherited,
     launcher: libc::pid_t,
     /// Written by the child: 0, or why the program could not be executed.
     error: libc::c_int,
@@ -51,59 +76,46 @@ struct Plan<'a> {
 const STACK_WORDS: usize = (64 << 10) / size_of::<u128>();
 
 impl Template {
-    /// Prepares a job. `signals` is the mask and `open_files` the limit that the programs get; the environment is this
-    /// process's.
-    pub(super) fn new(
-        path: &Path,
-        program: &OsStr,
-        arguments: &[OsString],
-        job_memory: Option<BorrowedFd<'_>>,
-        signals: libc::sigset_t,
-        open_files: libc::rlimit,
-    ) -> io::Result<Template> {
+    /// Prepares a program. Its environment is this process's, with what the options ask for.
+    pub(super) fn new(program: &Program<'_>, options: &Options, inherited: Inherited) -> io::Result<Template> {
         let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
-        let arguments = std::iter::once(program).chain(arguments.iter().map(OsString::as_os_str));
-        let mut environment = Vec::new();
-        for (name, value) in std::env::vars_os() {
-            // A rank's place is set for each; an outer job's must not shine through.
-            let place = [crate::wireup::JOB_FD, crate::wireup::JOB_ID, crate::wireup::RANK, crate::wireup::SIZE];
-            if !place.iter().any(|own| name == *own) {
-                let mut line = name;
-                line.push("=");
-                line.push(value);
-                environment.push(text(&line)?);
-            }
-        }
+        let group = program.group;
+        let arguments = std::iter::once(&*group.program).chain(group.arguments.iter().map(OsString::as_os_str));
+        let environment = environment::of_program(std::env::vars_os(), group, options);
         Ok(Template {
-            path: text(path.as_os_str())?,
+            path: text(program.file.as_os_str())?,
             arguments: arguments.map(text).collect::<io::Result<_>>()?,
-            environment,
-            job_memory: job_memory.map(|fd| fd.as_raw_fd()),
-            signals,
-            open_files,
+            directory: group.wdir.as_ref().map(|directory| text(directory.as_os_str())).transpose()?,
+            environment: environment.iter().map(|line| text(line)).collect::<io::Result<_>>()?,
+            inherited,
             stack: vec![0; STACK_WORDS],
         })
     }
 
-    /// Starts one rank, with variables of its own; returns its process id, which is also its process group.
-    pub(super) fn start(&mut self, own: &[(&'static str, String)], stdio: Stdio<'_>) -> io::Result<libc::pid_t> {
-        let own: Vec<CString> = own
+    /// Starts one rank; returns its process id, which is also its process group.
+    pub(super) fn start(&mut self, own: &Own<'_>) -> io::Result<libc::pid_t> {
+        let variables: Vec<CString> = own
+            .variables
             .iter()
             .map(|(name, value)| CString::new(format!("{name}={value}")).map_err(io::Error::from))
             .collect::<io::Result<_>>()?;
-        let environment: Vec<_> = pointers(self.environment.iter().chain(&own));
+        let environment: Vec<_> = pointers(self.environment.iter().chain(&variables));
         let arguments: Vec<_> = pointers(self.arguments.iter());
         let script = [c"sh".into(), self.path.clone()];
         let shell_arguments = pointers(script.iter().chain(&self.arguments[1..]));
+        let handed_down: Vec<RawFd> = own.handed_down.iter().map(AsRawFd::as_raw_fd).collect();
+        let core = own.core.map(os::mask_of);
+        let stdio = &own.stdio;
         let mut plan = Plan {
             path: self.path.as_ptr(),
             arguments: arguments.as_ptr(),
             environment: environment.as_ptr(),
             shell_arguments: shell_arguments.as_ptr(),
+            directory: self.directory.as_ref().map_or(std::ptr::null(), |directory| directory.as_ptr()),
             stdio: [stdio.input, stdio.output, stdio.error].map(|fd| fd.as_raw_fd()),
-            job_memory: self.job_memory.unwrap_or(-1),
-            signals: &self.signals,
-            open_files: &self.open_files,
+            handed_down: &handed_down,
+            core: core.as_ref(),
+            inherited: &self.inherited,
             // SAFETY: no arguments.
             launcher: unsafe { libc::getpid() },
             error: 0,
@@ -149,13 +161,20 @@ extern "C" fn child(plan: *mut libc::c_void) -> libc::c_int {
                 return fail(plan);
             }
         }
-        if plan.job_memory >= 0 {
-            libc::fcntl(plan.job_memory, libc::F_SETFD, 0);
+        for fd in plan.handed_down {
+            libc::fcntl(*fd, libc::F_SETFD, 0);
         }
-        libc::setrlimit(libc::RLIMIT_NOFILE, plan.open_files);
+        if let Some(mask) = plan.core {
+            // The core may have been taken away since; then the system chooses.
+            libc::sched_setaffinity(0, size_of_val(mask), mask.as_ptr().cast());
+        }
+        if !plan.directory.is_null() && libc::chdir(plan.directory) != 0 {
+            return fail(plan);
+        }
+        libc::setrlimit(libc::RLIMIT_NOFILE, &plan.inherited.open_files);
         // Rust ignores SIGPIPE; the program starts with the default.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::sigprocmask(libc::SIG_SETMASK, plan.signals, std::ptr::null_mut());
+        libc::sigprocmask(libc::SIG_SETMASK, &plan.inherited.signals, std::ptr::null_mut());
         libc::execve(plan.path, plan.arguments, plan.environment);
         if *libc::__errno_location() == libc::ENOEXEC {
             libc::execve(c"/bin/sh".as_ptr(), plan.shell_arguments, plan.environment);

@@ -1,21 +1,25 @@
 //! The loop: signals, children, streams, deadlines.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use mpi_fabric::{Attachment, Job, Life};
+use mpi_fabric::{Job, Life};
 
+use super::activity;
+use super::ending::{Ending, Order};
 use super::guard::{self, Guard};
+use super::input::Inputs;
+use super::memory;
 use super::os::{self, Ended, Reaped};
 use super::outcome::Failure;
-use super::spawn::{Stdio, Template};
+use super::plan::Plan;
+use super::refusal::Refusal;
+use super::spawn::Inherited;
+use super::start::Starter;
 use super::streams::Streams;
-use super::terminal::Terminal;
-use crate::args::Run;
-use crate::wireup;
+use super::voice::Voice;
+use crate::args::Options;
 
 /// Signals that are passed on to the ranks.
 const FORWARDED: [i32; 8] = [
@@ -29,139 +33,89 @@ const FORWARDED: [i32; 8] = [
     libc::SIGCONT,
 ];
 
-/// Between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_millis(1000);
-/// How long others may go on after a rank left without MPI_Finalize, before that counts as a failure.
-const LEFT_GRACE: Duration = Duration::from_millis(1000);
-/// What ranks left running in the background may take to end by themselves.
-const BACKGROUND_GRACE: Duration = Duration::from_millis(250);
-
-/// After so long SIGKILL has had its effect, or never has: on a process that the kernel cannot end, or that cannot be found.
-const GIVE_UP: Duration = Duration::from_secs(5);
-
-/// Why a job could not be started. `Display` is one line.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum StartError {
-    #[error("cannot start {0}: {1}")]
-    Program(String, io::Error),
-    #[error("cannot start the job: {0}")]
-    System(#[from] io::Error),
-}
-
-impl StartError {
-    pub(super) fn exit_code(&self) -> i32 {
-        match self {
-            StartError::Program(_, error) if error.kind() == io::ErrorKind::NotFound => 127,
-            StartError::Program(..) => 126,
-            StartError::System(_) => 1,
-        }
-    }
-}
-
 /// One rank's process; process id and process group are the same number.
 struct Rank {
     pid: i32,
     living: bool,
 }
 
+/// What the ranks were doing when the time was over.
+struct TimeReport {
+    text: String,
+    list: Vec<super::json::Object>,
+}
+
 struct Supervisor<'a> {
     job: &'a Job,
+    options: &'a Options,
+    voice: Voice,
     guard: Guard,
     streams: Streams,
-    terminal: Option<Terminal>,
+    inputs: Inputs,
     signals: OwnedFd,
     ranks: Vec<Rank>,
     living: u32,
-    failure: Option<Failure>,
+    ending: Ending,
     /// The last signal passed on that usually ends a program.
     told: Option<i32>,
-    /// Who left without MPI_Finalize, and when; the first one.
-    left: Option<(u32, Instant)>,
-    /// When what is left gets SIGTERM, and when SIGKILL.
-    term_at: Option<Instant>,
-    kill_at: Option<Instant>,
-    /// When SIGKILL was sent first.
-    killed_at: Option<Instant>,
-    /// Whether a failure ended ranks that were still running.
-    others_ended: bool,
+    /// Processes ended for want of memory before the job began.
+    ended_for_memory: u64,
+    report: Option<TimeReport>,
 }
 
 /// Runs the job to its end; returns the exit code.
-pub(super) fn run(run: &Run, program: &Path, job: &Job) -> Result<i32, StartError> {
-    let guard = Guard::start(run.processes, job.id())?;
+pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, voice: Voice) -> Result<i32, Refusal> {
+    let guard = Guard::start(plan.ranks, job.id())?;
     os::adopt_orphans();
     let open_files = os::raise_open_files();
     let (signals, mask) = os::take_signals(&FORWARDED, libc::SIGCHLD)?;
     let mut supervisor = Supervisor {
         job,
+        options,
+        voice,
         guard,
         streams: Streams::new()?,
-        terminal: None,
+        inputs: Inputs::new(options.input)?,
         signals,
         ranks: Vec::new(),
         living: 0,
-        failure: None,
+        ending: Ending::new(options.timeout, Instant::now()),
         told: None,
-        left: None,
-        term_at: None,
-        kill_at: None,
-        killed_at: None,
-        others_ended: false,
+        ended_for_memory: memory::ended_for_memory(),
+        report: None,
     };
-    let template = Template::new(program, &run.program, &run.arguments, job.fd(), mask, open_files)?;
-    let started = supervisor.start_all(template, run.processes);
+    let started = supervisor.start_all(plan, Inherited { signals: mask, open_files });
     if started.is_err() {
         // Nothing of a job that cannot be complete may stay, nor say anything.
         supervisor.signal_all(libc::SIGKILL);
     }
     supervisor.supervise()?;
-    let Supervisor { failure, others_ended, streams, .. } = supervisor;
-    if let Err(error) = started {
-        return Err(match error.raw_os_error() {
-            Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE) => StartError::System(error),
-            _ => StartError::Program(format!("{:?}", run.program), error),
-        });
-    }
-    let lost = streams.loss().map(|error| super::complain(super::TROUBLE, &format!("output is lost: {error}")));
-    let failed =
-        failure.map(|failure| super::complain(failure.exit_code(), &failure.sentence(&run.program, job, others_ended)));
-    Ok(failed.or(lost).unwrap_or(0))
+    started?;
+    Ok(supervisor.tell(plan))
 }
 
 impl Supervisor<'_> {
-    fn start_all(&mut self, mut template: Template, size: u32) -> io::Result<()> {
-        use std::os::fd::AsRawFd;
-        let nothing = File::open("/dev/null")?;
-        let input = io::stdin();
-        let mut typed = None;
-        if let Some((terminal, read)) = Terminal::new(input.as_fd())? {
-            self.terminal = Some(terminal);
-            typed = Some(read);
-        }
-        let first_input = typed.as_ref().map_or(input.as_fd(), AsFd::as_fd);
-        let fd = self.job.fd().map_or(-1, |fd| fd.as_raw_fd());
-        for rank in 0..size {
-            let (output, output_end) = os::pipe()?;
-            let (error, error_end) = os::pipe()?;
-            if size <= 16 {
-                os::enlarge_pipe(output.as_fd(), 256 << 10);
-            }
-            let input = if rank == 0 { first_input } else { nothing.as_fd() };
-            let stdio = Stdio { input, output: output_end.as_fd(), error: error_end.as_fd() };
-            let place = wireup::to_variables(&Attachment { fd, job_id: self.job.id(), rank, size });
-            let pid = template.start(&place, stdio)?;
-            self.guard.set_group(rank, pid);
-            self.ranks.push(Rank { pid, living: true });
-            self.living += 1;
-            self.streams.add(output, error);
-        }
-        Ok(())
+    fn start_all(&mut self, plan: &Plan<'_>, inherited: Inherited) -> Result<(), Refusal> {
+        let mut starter = Starter {
+            plan,
+            options: self.options,
+            job: self.job,
+            guard: &self.guard,
+            streams: &mut self.streams,
+            inputs: &mut self.inputs,
+            voice: self.voice,
+        };
+        let (ranks, living) = (&mut self.ranks, &mut self.living);
+        starter.start_all(inherited, |pid| {
+            ranks.push(Rank { pid, living: true });
+            *living += 1;
+        })
     }
 
     fn supervise(&mut self) -> io::Result<()> {
         let mut entries = Vec::new();
         loop {
-            let children = self.reap() && self.killed_at.is_none_or(|since| since.elapsed() < GIVE_UP);
+            let children = self.reap() && !self.ending.hopeless(Instant::now());
             if !children {
                 // Every process of the job is gone: what its streams hold is there, and no more comes.
                 self.streams.close();
@@ -169,11 +123,13 @@ impl Supervisor<'_> {
                     return Ok(());
                 }
             }
-            self.keep_deadlines(children);
-            self.streams.show_prompts();
+            while let Some(order) = self.ending.due(self.living, Instant::now()).filter(|_| children) {
+                self.obey(order);
+            }
+            self.streams.keep_pauses();
             entries.clear();
             entries.push(os::poll_entry(self.signals.as_fd(), libc::POLLIN));
-            let typing = self.terminal.as_ref().map_or(0, |terminal| terminal.interests(&mut entries));
+            let fed = self.inputs.interests(&mut entries);
             self.streams.interests(&mut entries);
             os::poll(&mut entries, self.time_left())?;
             if entries[0].revents != 0 {
@@ -181,10 +137,8 @@ impl Supervisor<'_> {
                     self.take(signal);
                 }
             }
-            if let Some(terminal) = &mut self.terminal {
-                terminal.serve(&entries[1..1 + typing]);
-            }
-            self.streams.serve(&entries[1 + typing..]);
+            self.inputs.serve(&entries[1..1 + fed]);
+            self.streams.serve(&entries[1 + fed..]);
         }
     }
 
@@ -198,9 +152,9 @@ impl Supervisor<'_> {
                     }
                 }
                 Reaped::NoneYet => {
-                    if self.living == 0 && self.term_at.is_none() {
+                    if self.living == 0 {
                         // Something that a rank started outlives it.
-                        self.term_at = Some(Instant::now() + BACKGROUND_GRACE);
+                        self.ending.background(Instant::now());
                     }
                     return true;
                 }
@@ -212,63 +166,48 @@ impl Supervisor<'_> {
     fn rank_ended(&mut self, rank: u32, how: Ended) {
         self.ranks[rank as usize].living = false;
         self.living -= 1;
-        let failure = match (self.job.abort(), how) {
-            (Some((rank, code)), _) if rank < self.job.ranks() => Some(Failure::Aborted { rank, code }),
-            (_, Ended::Exited(0)) if self.job.life(rank) == Life::Initialised => {
-                self.left.get_or_insert((rank, Instant::now()));
-                None
-            }
-            (_, Ended::Exited(0)) => None,
-            (_, Ended::Killed(signal)) if self.told == Some(signal) => Some(Failure::Told { signal }),
-            _ => Some(Failure::Ended { rank, how }),
-        };
-        if let Some(failure) = failure {
-            self.fail(failure);
-        }
-    }
-
-    /// Notes the first failure and ends the other ranks.
-    fn fail(&mut self, failure: Failure) {
-        if self.failure.is_none() {
-            self.failure = Some(failure);
-            self.others_ended = self.living > 0;
-            self.term_at = Some(Instant::now());
-        }
-    }
-
-    fn keep_deadlines(&mut self, children: bool) {
         let now = Instant::now();
-        if let Some((rank, since)) = self.left
-            && self.living > 0
-            && now >= since + LEFT_GRACE
-        {
-            self.left = None;
-            self.fail(Failure::Left { rank });
-        }
-        if !children {
-            return;
-        }
-        if self.term_at.is_some_and(|at| now >= at) && self.kill_at.is_none() {
-            self.signal_all(libc::SIGTERM);
-            // A stopped process would not see it.
-            self.signal_all(libc::SIGCONT);
-            self.kill_at = Some(now + GRACE);
-        }
-        if self.kill_at.is_some_and(|at| now >= at) {
-            self.signal_all(libc::SIGKILL);
-            self.killed_at.get_or_insert(now);
-            // Again soon, for what a process started while it was being killed.
-            self.kill_at = Some(now + Duration::from_millis(10));
+        self.voice.tell(|| match how {
+            Ended::Exited(code) => format!("rank {rank} has ended with code {code}"),
+            Ended::Killed(signal) => format!("rank {rank} was ended by {}", super::outcome::signal_name(signal)),
+        });
+        let failure = match (self.job.abort(), how) {
+            (Some((rank, code, cause)), _) if rank < self.job.ranks() => Failure::Aborted { rank, code, cause },
+            (_, Ended::Exited(0)) if self.job.life(rank) == Life::Initialised => return self.ending.leave(rank, now),
+            (_, Ended::Exited(0)) => return,
+            (_, Ended::Killed(signal)) if self.told == Some(signal) => Failure::Told { signal },
+            (_, Ended::Killed(libc::SIGKILL)) => {
+                Failure::Ended { rank, how, memory: memory::ended_for_memory() > self.ended_for_memory }
+            }
+            _ => Failure::Ended { rank, how, memory: false },
+        };
+        self.ending.fail(failure, self.living, now);
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::TimeOver => {
+                let processes: Vec<_> = self.ranks.iter().map(|rank| rank.living.then_some(rank.pid)).collect();
+                let (text, list) = (activity::report(self.job, &processes), activity::list(self.job, &processes));
+                self.report = Some(TimeReport { text, list });
+                let milliseconds = self.options.timeout.map_or(0, |limit| limit.as_millis() as u64);
+                self.ending.fail(Failure::TimedOut { milliseconds }, self.living, Instant::now());
+            }
+            Order::Terminate => {
+                self.signal_all(libc::SIGTERM);
+                // A stopped process would not see it.
+                self.signal_all(libc::SIGCONT);
+            }
+            Order::Kill => self.signal_all(libc::SIGKILL),
         }
     }
 
     /// Milliseconds until the next deadline.
     fn time_left(&self) -> Option<i32> {
-        let left = self.left.filter(|_| self.living > 0).map(|(_, since)| since + LEFT_GRACE);
-        let term = self.term_at.filter(|_| self.kill_at.is_none());
-        let next = [left, term, self.kill_at, self.streams.prompt_at()].into_iter().flatten().min()?;
+        let next = [self.ending.next(self.living), self.streams.pause_at()].into_iter().flatten().min()?;
         // Rounded up, so as not to wake before it.
-        Some(next.saturating_duration_since(Instant::now()).as_millis() as i32 + 1)
+        let left = next.saturating_duration_since(Instant::now()).as_millis() + 1;
+        Some(i32::try_from(left).unwrap_or(i32::MAX))
     }
 
     /// A signal that came to the launcher.
@@ -281,7 +220,7 @@ impl Supervisor<'_> {
             }
             libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT if self.told.is_some() => {
                 // Asked twice: no more patience.
-                self.fail(Failure::Told { signal });
+                self.ending.fail(Failure::Told { signal }, self.living, Instant::now());
                 self.signal_all(libc::SIGKILL);
             }
             _ => {
@@ -313,5 +252,23 @@ impl Supervisor<'_> {
                 }
             }
         }
+    }
+
+    /// Tells how the job went; returns the exit code.
+    fn tell(self, plan: &Plan<'_>) -> i32 {
+        let lost = self.streams.loss().map(|error| {
+            let sentence = format!("output is lost: {error}");
+            self.voice.fail(super::TROUBLE, &sentence, |object| object.text("kind", "output_lost"))
+        });
+        let Some(failure) = self.ending.failure() else { return lost.unwrap_or(0) };
+        let mut sentence = failure.sentence(plan, self.job, self.ending.others_ended);
+        let (text, list) = self.report.map_or_else(Default::default, |report| (report.text, report.list));
+        if !text.is_empty() && !self.voice.is_json() {
+            sentence += &format!("; {text}");
+        }
+        self.voice.fail(failure.exit_code(), &sentence, |object| {
+            let object = failure.facts(plan, self.job, object);
+            if list.is_empty() { object } else { object.list("doing", list) }
+        })
     }
 }

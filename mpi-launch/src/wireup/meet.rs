@@ -45,7 +45,7 @@ pub fn meet(link: &mut dyn Exchange, own: &Card, ring_bytes: Option<usize>) -> R
     let (fd, job_id) = ready?;
     match link.get(0, TROUBLE)? {
         Some(text) => Err(Trouble(decoded(&text))),
-        None => Ok(Attachment { fd: fd.into_raw_fd(), job_id, rank, size }),
+        None => Ok(Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum: 0 }),
     }
 }
 

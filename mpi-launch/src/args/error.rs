@@ -1,0 +1,98 @@
+//! What can be wrong with a command line; every `Display` is one line that names the word at fault.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Why a command line is malformed. `Display` is one line.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ArgsError {
+    /// No program, in the only group or in one of several (counted from 1).
+    #[error("no program to run is given{}; mpiexec --help shows how to call it", group_text(*.0))]
+    NoProgram(usize),
+    /// An option of no meaning here, with the nearest one that has a meaning.
+    #[error("unknown option {given:?}{}; mpiexec --help lists those that exist", hint_text(*.hint))]
+    UnknownOption {
+        /// As given.
+        given: OsString,
+        /// A similar option.
+        hint: Option<&'static str>,
+    },
+    /// An option without its value.
+    #[error("option {option} needs {what} after it")]
+    NoValue {
+        /// As given.
+        option: String,
+        /// What is missing.
+        what: &'static str,
+    },
+    /// A value is given to an option that takes none.
+    #[error("option {option} takes no value, but {value:?} is given")]
+    NeedlessValue {
+        /// As given.
+        option: String,
+        /// What is too much.
+        value: OsString,
+    },
+    /// A value is not what the option takes.
+    #[error("option {option} is {value:?}, but has to be {rule}")]
+    BadValue {
+        /// As given.
+        option: String,
+        /// What was given.
+        value: OsString,
+        /// What it has to be.
+        rule: String,
+    },
+    /// An option that can be said once stands there again.
+    #[error("option {option} is given twice{}", if *.of_group { " for one program" } else { "" })]
+    Twice {
+        /// As given, the second time.
+        option: String,
+        /// Whether it belongs to one program, so that each may have its own.
+        of_group: bool,
+    },
+    /// Something beside `-configfile`, which brings all programs.
+    #[error(
+        "{0:?} stands beside -configfile, but the file gives all programs and their options; only options for the \
+             whole job may stand before it, and nothing after it"
+    )]
+    BesideConfigfile(OsString),
+    /// `-configfile` inside such a file.
+    #[error("a file given by -configfile or -file cannot name another one by {0}")]
+    Nested(String),
+    /// A file of options cannot be read.
+    #[error("cannot read the file {file:?} that {option} names: {why}")]
+    Unreadable {
+        /// As given.
+        option: String,
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// A quotation that does not end in its line, or a byte that no argument can have.
+    #[error("{0}")]
+    Line(&'static str),
+    /// Something is wrong in a line of a file.
+    #[error("{file:?}, line {line}: {error}")]
+    In {
+        /// The file.
+        file: PathBuf,
+        /// Number of the line, from 1; of a continued one, where it begins.
+        line: usize,
+        /// What.
+        error: Box<ArgsError>,
+    },
+}
+
+fn group_text(group: usize) -> String {
+    if group == 0 {
+        String::new()
+    } else {
+        format!(" in part {group} of the command line (parts are divided by \":\")")
+    }
+}
+
+fn hint_text(hint: Option<&'static str>) -> String {
+    hint.map_or_else(String::new, |hint| format!("; did you mean {hint}?"))
+}

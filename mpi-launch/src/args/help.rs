@@ -1,0 +1,63 @@
+//! The text of `--help`.
+
+/// What `--help` prints.
+pub const HELP: &str = "\
+Usage: mpiexec [OPTION...] PROGRAM [ARGUMENT...] [: [OPTION...] PROGRAM [ARGUMENT...]]...
+       mpiexec [OPTION...] -configfile FILE
+
+Starts processes on this machine, connected as the ranks of one MPI job.
+Options may have one dash or two, and their value after a blank or \"=\".
+After -- comes the program, and from there on \":\" does not divide.
+
+For one program (each part between \":\" has its own):
+  -n N, -np N          number of processes, 1 to 1024 in all; 1 if not given
+  -soft LIST           numbers that will do, such as 2:16:2,5; the largest up to N is taken
+  -host NAME           has to be this machine: localhost, its name or one of its addresses
+  -arch NAME           has to be this machine's, as uname -m says it
+  -wdir DIR            start the program in this directory
+  -path LIST           look for the program in these directories (a:b:c) before PATH
+  -env NAME VALUE      set a variable; NAME=VALUE is understood too
+  -x NAME[=VALUE]      the same; without a value pass NAME on (as all variables are)
+  -file FILE           read more options, and what else would stand here, from a file
+
+For the whole job:
+  -configfile FILE     one program a line, in place of the parts between \":\"; # begins a
+                       comment, a backslash at the end continues the line, and
+                       '...' and \"...\" keep blanks
+  -genv NAME VALUE     set a variable for all programs
+  --cvar NAME=VALUE    set a control variable of the library in all ranks
+  --initial-errhandler NAME
+                       mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return
+  --stdin WHO          who gets the standard input: a rank (0 if not given), all or none
+  --tag-output, -l     begin each line of output with the rank that wrote it
+  --timestamp          begin each line of output with the time
+  --output DIR         write what ranks print to the files DIR/rank.N.out and rank.N.err
+  --timeout SECONDS    end the job after this time, and say what each rank was doing
+  --bind HOW           cores: each rank on a core of its own; none: where the system puts
+                       it; auto (if not given): cores if there are as many as ranks
+  --error-format HOW   what mpiexec and the library say of failures: text or json
+  --quiet, -q          say nothing of failures
+  --verbose, -v        say what is started, where, and how it ends
+  --help, -h           print this text
+  --version, -V        print the version
+  --oversubscribe, --allow-run-as-root
+                       understood, and not needed
+
+Standard output and error of all ranks are passed on by whole lines.
+SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to
+all ranks. When a rank fails the others are ended; no process is left behind.
+
+Exit codes:
+  0    all ranks returned 0
+  N    the first rank that failed returned N, or ended the job with code N
+  128+N  signal N ended the first rank that failed, or the job
+  1    a rank ended without MPI_Finalize, output was lost, or mpiexec itself failed
+  2    the command line cannot be understood or done
+  124  the time given by --timeout was over
+  126  a program cannot be executed
+  127  a program is not found
+
+Environment:
+  FERRUM_RING_BYTES    length of the message queue between two ranks in bytes: a power of
+                       two from 16384 to 16777216
+";

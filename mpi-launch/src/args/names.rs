@@ -1,0 +1,157 @@
+//! The names of the options, each with one or two dashes before it.
+
+/// What an option means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Help,
+    Version,
+    Processes,
+    Soft,
+    Host,
+    Arch,
+    Wdir,
+    Path,
+    File,
+    Configfile,
+    Env,
+    Export,
+    Genv,
+    TagOutput,
+    Timestamp,
+    Output,
+    Timeout,
+    Bind,
+    Stdin,
+    Quiet,
+    Verbose,
+    ErrorFormat,
+    InitialErrhandler,
+    Cvar,
+    /// Asks for what this launcher does anyway; other launchers need it.
+    Needless,
+}
+
+/// The names, as suggested to the user.
+const NAMES: [(&str, Meaning); 39] = {
+    use Meaning::*;
+    [
+        ("--help", Help),
+        ("-h", Help),
+        ("-?", Help),
+        ("--version", Version),
+        ("-V", Version),
+        ("-n", Processes),
+        ("-np", Processes),
+        ("-c", Processes),
+        ("-soft", Soft),
+        ("-host", Host),
+        ("-hosts", Host),
+        ("-H", Host),
+        ("-arch", Arch),
+        ("-wdir", Wdir),
+        ("-wd", Wdir),
+        ("-path", Path),
+        ("-file", File),
+        ("-configfile", Configfile),
+        ("-env", Env),
+        ("-x", Export),
+        ("-genv", Genv),
+        ("--tag-output", TagOutput),
+        ("-l", TagOutput),
+        ("--timestamp", Timestamp),
+        ("--timestamp-output", Timestamp),
+        ("--output", Output),
+        ("--timeout", Timeout),
+        ("--bind", Bind),
+        ("--bind-to", Bind),
+        ("--stdin", Stdin),
+        ("--quiet", Quiet),
+        ("-q", Quiet),
+        ("--verbose", Verbose),
+        ("-v", Verbose),
+        ("--error-format", ErrorFormat),
+        ("--initial-errhandler", InitialErrhandler),
+        ("--cvar", Cvar),
+        ("--oversubscribe", Needless),
+        ("--allow-run-as-root", Needless),
+    ]
+};
+
+/// What the option with this name means, its dashes included.
+pub(super) fn find(name: &str) -> Option<Meaning> {
+    let found = NAMES.iter().find(|(known, _)| bare(known) == bare(name) && bare(name).len() < name.len());
+    found.map(|(_, meaning)| *meaning)
+}
+
+/// The option whose name is most like a word that is none.
+pub(super) fn nearest(word: &str) -> Option<&'static str> {
+    let name = bare(word.split('=').next().unwrap_or(word));
+    let far = NAMES.iter().filter(|(known, _)| bare(known).len() > 2);
+    let near = far.map(|(known, _)| (distance(name, bare(known)), *known)).min()?;
+    (near.0 <= 1 + bare(near.1).len() / 4).then_some(near.1)
+}
+
+/// A name without its one or two dashes.
+fn bare(name: &str) -> &str {
+    name.strip_prefix("--").or(name.strip_prefix('-')).unwrap_or(name)
+}
+
+/// How many letters have to be inserted, left out or changed to make one word of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    // Of very long words only the begin: none of them is near a name.
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().take(40).enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// All names.
+#[cfg(test)]
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(name, _)| *name)
+}
+
+/// Whether another name of the same meaning stands before it.
+#[cfg(test)]
+pub(super) fn is_alias(name: &str) -> bool {
+    let first = NAMES.iter().find(|(_, meaning)| Some(*meaning) == find(name));
+    first.is_some_and(|(first, _)| *first != name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_and_two_dashes_are_the_same() {
+        assert_eq!(find("-np"), Some(Meaning::Processes));
+        assert_eq!(find("--np"), Some(Meaning::Processes));
+        assert_eq!(find("-tag-output"), Some(Meaning::TagOutput));
+        for none in ["np", "n", "---n", "-", "--", "-=", ""] {
+            assert_eq!(find(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_option_is_recognised() {
+        assert_eq!(nearest("--tag-ouput"), Some("--tag-output"));
+        assert_eq!(nearest("-workdir"), None);
+        assert_eq!(nearest("--time-out=3"), Some("--timeout"));
+        assert_eq!(nearest("-configfle"), Some("-configfile"));
+        assert_eq!(nearest("--frobnicate"), None);
+    }
+
+    #[test]
+    fn no_name_stands_twice() {
+        for (i, (name, _)) in NAMES.iter().enumerate() {
+            assert!(NAMES[i + 1..].iter().all(|(other, _)| bare(other) != bare(name)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! From words to groups and options.
+//!
+//! Invariant: what follows a program is the program's, up to a `:` that stands alone, and is passed on untouched.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::names::{self, Meaning};
+use super::value;
+use super::{ArgsError, Command, Group, Options, Run, Soft, soft, words};
+
+/// Gives a file's contents.
+pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
+
+/// Reads a command line without the program's own name.
+/// # Errors
+/// See [`ArgsError`].
+pub fn parse(arguments: impl IntoIterator<Item = OsString>, read: ReadFile<'_>) -> Result<Command, ArgsError> {
+    let mut parser = Parser {
+        words: arguments.into_iter().collect(),
+        run: Run { groups: Vec::new(), options: Options::default() },
+        read,
+        form: Form::A,
+    };
+    match parser.command_line() {
+        Ok(()) => {}
+        Err(Stop::Command(command)) => return Ok(command),
+        Err(Stop::Error(error)) => return Err(error),
+    }
+    Ok(Command::Run(parser.run))
+}
+
+/// Why reading ends early.
+enum Stop {
+    Command(Command),
+    Error(ArgsError),
+}
+
+impl From<ArgsError> for Stop {
+    fn from(error: ArgsError) -> Stop {
+        Stop::Error(error)
+    }
+}
+
+/// Where the words come from.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// The command line: groups are divided by `:`.
+    A,
+    /// A line of a file: it is one group.
+    B,
+}
+
+/// How a group ends.
+#[derive(PartialEq)]
+enum End {
+    Colon,
+    Words,
+    /// By `-configfile`, in place of a program.
+    File,
+}
+
+struct Parser<'a> {
+    words: VecDeque<OsString>,
+    run: Run,
+    read: ReadFile<'a>,
+    form: Form,
+}
+
+/// A group while it is read.
+#[derive(Default)]
+struct Draft {
+    group: Group,
+    /// Whether a file of options was read for it.
+    file: bool,
+    /// The first option that concerns this group.
+    touched: Option<String>,
+}
+
+impl Parser<'_> {
+    fn command_line(&mut self) -> Result<(), Stop> {
+        loop {
+            match self.group()? {
+                End::Colon => {}
+                End::Words | End::File => return Ok(()),
+            }
+        }
+    }
+
+    /// Reads options and a program with its arguments.
+    fn group(&mut self) -> Result<End, Stop> {
+        let mut draft = Draft::default();
+        loop {
+            let Some(word) = self.words.pop_front() else { return self.no_program(&draft) };
+            match word.as_bytes() {
+                b"--" => {
+                    draft.group.program = self.words.pop_front().unwrap_or_default();
+                    draft.group.arguments = self.words.drain(..).collect();
+                    return self.end(draft, End::Words);
+                }
+                b":" if self.form == Form::A => return Err(self.program_missing(true).into()),
+                text if text.starts_with(b"-") && text.len() > 1 => {
+                    if let Some(end) = self.option(word, &mut draft)? {
+                        return Ok(end);
+                    }
+                }
+                _ => {
+                    draft.group.program = word;
+                    let colon = self.words.iter().position(|word| self.form == Form::A && word == ":");
+                    let count = colon.unwrap_or(self.words.len());
+                    draft.group.arguments = self.words.drain(..count).collect();
+                    let end = if self.words.pop_front().is_some() { End::Colon } else { End::Words };
+                    return self.end(draft, end);
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, draft: Draft, end: End) -> Result<End, Stop> {
+        if draft.group.program.is_empty() {
+            return Err(self.program_missing(false).into());
+        }
+        self.run.groups.push(draft.group);
+        Ok(end)
+    }
+
+    /// A line of a file may hold options for the job alone.
+    fn no_program(&self, draft: &Draft) -> Result<End, Stop> {
+        match self.form == Form::B && draft.touched.is_none() {
+            true => Ok(End::Words),
+            false => Err(self.program_missing(false).into()),
+        }
+    }
+
+    fn program_missing(&self, more: bool) -> ArgsError {
+        let several = self.form == Form::A && (more || !self.run.groups.is_empty());
+        ArgsError::NoProgram(if several { self.run.groups.len() + 1 } else { 0 })
+    }
+
+    /// Takes one option with its values; says so if it brought all groups.
+    fn option(&mut self, word: OsString, draft: &mut Draft) -> Result<Option<End>, Stop> {
+        let (found, option, inline) = take_apart(&word);
+        let Some(meaning) = found else {
+            let hint = names::nearest(&word.to_string_lossy());
+            return Err(ArgsError::UnknownOption { given: word, hint }.into());
+        };
+        let mut words = Values { words: &mut self.words, option: &option, inline };
+        let (group, options) = (&mut draft.group, &mut self.run.options);
+        let mut own = true;
+        match meaning {
+            Meaning::Processes => {
+                words.once(&mut group.processes, true, "a number of processes", value::processes)?;
+            }
+            Meaning::Soft => {
+                let parse = |text: &OsStr| Soft::parse(text).ok_or_else(|| soft::RULE.to_owned());
+                words.once(&mut group.soft, true, "a list of numbers of processes", parse)?;
+            }
+            Meaning::Host => {
+                words.once(&mut group.host, true, "the name of a host", not_empty("the name of a host"))?
+            }
+            Meaning::Arch => {
+                let rule = "the name of an architecture";
+                words.once(&mut group.arch, true, rule, not_empty(rule))?;
+            }
+            Meaning::Wdir => {
+                let parse = |text: &OsStr| not_empty("a directory")(text).map(Into::into);
+                words.once(&mut group.wdir, true, "a directory", parse)?;
+            }
+            Meaning::Path => words.once(&mut group.path, true, "a list of directories", |text| Ok(text.to_owned()))?,
+            Meaning::Env => group.variables.push(words.variable()?),
+            Meaning::Export => match words.value("a variable", value::assignment)? {
+                (name, Some(value)) => group.variables.push((name, value)),
+                (name, None) => group.passed.push(name),
+            },
+            Meaning::File => {
+                if self.form == Form::B && draft.file {
+                    return Err(ArgsError::Nested(option).into());
+                }
+                if std::mem::replace(&mut draft.file, true) {
+                    return Err(ArgsError::Twice { option, of_group: true }.into());
+                }
+                let file = words.value("a file", not_empty("a file"))?;
+                self.insert(&option, &file)?;
+            }
+            Meaning::Configfile => {
+                if self.form == Form::B || draft.file {
+                    return Err(ArgsError::Nested(option).into());
+                }
+                let file = words.value("a file", not_empty("a file"))?;
+                let program = self.run.groups.first().map(|group| group.program.clone());
+                let beside = draft.touched.take().map(OsString::from).or(program).or_else(|| self.words.pop_front());
+                if let Some(word) = beside {
+                    return Err(ArgsError::BesideConfigfile(word).into());
+                }
+                return self.configfile(&option, &file).map(Some);
+            }
+            _ => {
+                own = false;
+                job_option(meaning, &mut words, options)?;
+            }
+        }
+        if own {
+            draft.touched.get_or_insert(option);
+        }
+        Ok(None)
+    }
+
+    /// Reads a file's words in front of the others.
+    fn insert(&mut self, option: &str, file: &OsStr) -> Result<(), Stop> {
+        let lines = self.lines(option, file)?;
+        let mut inserted = Vec::new();
+        for (line, words) in lines {
+            inserted.extend(words.map_err(|error| in_line(file, line, error))?);
+        }
+        for word in inserted.into_iter().rev() {
+            self.words.push_front(word);
+        }
+        Ok(())
+    }
+
+    /// Reads all groups from a file.
+    fn configfile(&mut self, option: &str, file: &OsStr) -> Result<End, Stop> {
+        let lines = self.lines(option, file)?;
+        self.form = Form::B;
+        for (line, words) in lines {
+            let read = words.map_err(Stop::Error).and_then(|words| {
+                self.words = words.into();
+                self.group()
+            });
+            match read {
+                Ok(_) => {}
+                Err(Stop::Error(error)) => return Err(in_line(file, line, error).into()),
+                Err(stop) => return Err(stop),
+            }
+        }
+        match self.run.groups.len() {
+            0 => Err(ArgsError::NoProgram(0).into()),
+            _ => Ok(End::File),
+        }
+    }
+
+    fn lines(&self, option: &str, file: &OsStr) -> Result<Vec<words::Line>, ArgsError> {
+        let unreadable = |why: String| ArgsError::Unreadable { option: option.to_owned(), file: file.into(), why };
+        let text = (self.read)(Path::new(file)).map_err(|error| unreadable(error.to_string()))?;
+        Ok(words::lines(&text))
+    }
+}
+
+/// Options that stand anywhere and concern the whole job.
+fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -> Result<(), Stop> {
+    match meaning {
+        Meaning::Help => return Err(Stop::Command(Command::Help)),
+        Meaning::Version => return Err(Stop::Command(Command::Version)),
+        Meaning::Genv => options.variables.push(words.variable()?),
+        Meaning::Cvar => options.variables.push(words.value("NAME=VALUE", value::cvar)?),
+        Meaning::TagOutput => options.tag_output = words.flag()?,
+        Meaning::Timestamp => options.timestamp = words.flag()?,
+        Meaning::Quiet => options.quiet = words.flag()?,
+        Meaning::Verbose => options.verbose = words.flag()?,
+        Meaning::Output => {
+            let parse = |text: &OsStr| not_empty("a directory")(text).map(Into::into);
+            words.once(&mut options.output, false, "a directory", parse)?;
+        }
+        Meaning::Timeout => words.once(&mut options.timeout, false, "a time in seconds", value::seconds)?,
+        Meaning::Bind => options.bind = words.value("cores or none", value::bind)?,
+        Meaning::Stdin => options.input = words.value("a rank, all or none", value::input)?,
+        Meaning::ErrorFormat => words.once(&mut options.error_format, false, "text or json", value::error_format)?,
+        Meaning::InitialErrhandler => {
+            words.once(&mut options.initial_errhandler, false, "an error handler", value::errhandler)?;
+        }
+        // The others belong to one group.
+        _ => drop(words.flag()?),
+    }
+    Ok(())
+}
+
+/// The option that a word is, the option's part of the word, and the value it brings.
+fn take_apart(word: &OsStr) -> (Option<Meaning>, String, Option<OsString>) {
+    let bytes = word.as_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'=').unwrap_or(bytes.len());
+    let name = OsStr::from_bytes(&bytes[..at]);
+    let inline = bytes.get(at + 1..).map(|value| OsStr::from_bytes(value).to_owned());
+    let found = name.to_str().and_then(names::find);
+    (found, name.to_string_lossy().into_owned(), inline)
+}
+
+fn not_empty(rule: &'static str) -> impl Fn(&OsStr) -> Result<OsString, String> {
+    move |text| if text.is_empty() { Err(rule.into()) } else { Ok(text.to_owned()) }
+}
+
+fn in_line(file: &OsStr, line: usize, error: ArgsError) -> ArgsError {
+    ArgsError::In { file: file.into(), line, error: Box::new(error) }
+}
+
+/// The values of one option.
+struct Values<'a> {
+    words: &'a mut VecDeque<OsString>,
+    option: &'a str,
+    /// What came with the option, after `=`.
+    inline: Option<OsString>,
+}
+
+impl Values<'_> {
+    fn next(&mut self, what: &'static str) -> Result<OsString, ArgsError> {
+        let value = self.inline.take().or_else(|| self.words.pop_front());
+        value.ok_or_else(|| ArgsError::NoValue { option: self.option.into(), what })
+    }
+
+    fn value<T>(&mut self, what: &'static str, parse: impl Fn(&OsStr) -> Result<T, String>) -> Result<T, ArgsError> {
+        let value = self.next(what)?;
+        parse(&value).map_err(|rule| ArgsError::BadValue { option: self.option.into(), value, rule })
+    }
+
+    fn once<T>(
+        &mut self,
+        place: &mut Option<T>,
+        of_group: bool,
+        what: &'static str,
+        parse: impl Fn(&OsStr) -> Result<T, String>,
+    ) -> Result<(), ArgsError> {
+        let value = self.value(what, parse)?;
+        match place.replace(value) {
+            None => Ok(()),
+            Some(_) => Err(ArgsError::Twice { option: self.option.into(), of_group }),
+        }
+    }
+
+    /// An option without value.
+    fn flag(&mut self) -> Result<bool, ArgsError> {
+        match self.inline.take() {
+            None => Ok(true),
+            Some(value) => Err(ArgsError::NeedlessValue { option: self.option.into(), value }),
+        }
+    }
+
+    /// `NAME VALUE` or `NAME=VALUE`.
+    fn variable(&mut self) -> Result<super::Variable, ArgsError> {
+        match self.value("the name of a variable and its value", value::assignment)? {
+            (name, Some(value)) => Ok((name, value)),
+            (name, None) => Ok((name, self.next("the name of a variable and its value")?)),
+        }
+    }
+}

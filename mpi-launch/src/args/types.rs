@@ -1,0 +1,120 @@
+//! What a command line asks for.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Soft;
+
+/// What the user wants.
+#[derive(Debug, PartialEq)]
+pub enum Command {
+    /// Print the help text.
+    Help,
+    /// Print the version.
+    Version,
+    /// Run a job.
+    Run(Run),
+}
+
+/// A job to run: one or more programs, their ranks in the order of the groups.
+#[derive(Debug, PartialEq)]
+pub struct Run {
+    /// The programs; at least one.
+    pub groups: Vec<Group>,
+    /// What concerns the job as a whole.
+    pub options: Options,
+}
+
+/// A variable for the ranks' environment: name and value.
+pub type Variable = (OsString, OsString);
+
+/// One program and its ranks.
+#[derive(Debug, Default, PartialEq)]
+pub struct Group {
+    /// Number of processes, 1..=1024; `None` if not said.
+    pub processes: Option<u32>,
+    /// The numbers of processes that will do, at most `processes`.
+    pub soft: Option<Soft>,
+    /// Where to run: names of hosts, divided by commas.
+    pub host: Option<OsString>,
+    /// The architecture to run on.
+    pub arch: Option<OsString>,
+    /// The directory to start in.
+    pub wdir: Option<PathBuf>,
+    /// Where to look for the program, in the form of `PATH`.
+    pub path: Option<OsString>,
+    /// Variables that are set for this program.
+    pub variables: Vec<Variable>,
+    /// Variables that are to be passed on, which all are; noted to say so of one that is not there.
+    pub passed: Vec<OsString>,
+    /// The program as given; searched for if it has no slash.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// What concerns the job as a whole.
+#[derive(Debug, Default, PartialEq)]
+pub struct Options {
+    /// Variables that are set for all programs.
+    pub variables: Vec<Variable>,
+    /// Whether each line of output begins with who wrote it.
+    pub tag_output: bool,
+    /// Whether each line of output begins with when it came.
+    pub timestamp: bool,
+    /// The directory for a file per rank and stream.
+    pub output: Option<PathBuf>,
+    /// How long the job may take.
+    pub timeout: Option<Duration>,
+    /// Where ranks run.
+    pub bind: Bind,
+    /// Who gets the standard input.
+    pub input: Input,
+    /// Whether nothing is said about how the job went.
+    pub quiet: bool,
+    /// Whether more is said about how the job went.
+    pub verbose: bool,
+    /// In which form failures are told; `None` if not said.
+    pub error_format: Option<ErrorFormat>,
+    /// The error handler that objects have at first, as the ranks are told it.
+    pub initial_errhandler: Option<&'static str>,
+}
+
+/// Where ranks run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bind {
+    /// Each on a core of its own if there are exactly as many ranks as cores, else wherever the system puts them.
+    #[default]
+    Auto,
+    /// Each on a core of its own; it is an error if there are not enough.
+    Cores,
+    /// Wherever the system puts them.
+    None,
+}
+
+/// Who gets the standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// One rank.
+    Rank(u32),
+    /// Each gets all of it.
+    All,
+    /// Nobody.
+    None,
+}
+
+impl Default for Input {
+    fn default() -> Input {
+        Input::Rank(0)
+    }
+}
+
+/// In which form failures are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorFormat {
+    /// Sentences.
+    Text,
+    /// One JSON object a failure, each in a line.
+    Json,
+}

@@ -1,0 +1,141 @@
+//! Values of options.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+use mpi_fabric::layout::MAX_RANKS;
+
+use super::{Bind, ErrorFormat, Input, Variable};
+use crate::wireup;
+
+/// What every control variable's variable in the environment begins with.
+const CVAR_PREFIX: &str = "FERRUM_";
+
+/// A number of processes.
+pub(super) fn processes(value: &OsStr) -> Result<u32, String> {
+    digits(value)
+        .filter(|n| (1..=MAX_RANKS).contains(n))
+        .ok_or_else(|| format!("a number of processes from 1 to {MAX_RANKS}"))
+}
+
+/// A time in seconds.
+pub(super) fn seconds(value: &OsStr) -> Result<Duration, String> {
+    let plain = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let seconds = value.to_str().filter(plain).and_then(|text| text.parse::<f64>().ok());
+    // The millisecond is the unit of the launcher's waits.
+    match seconds.filter(|seconds| (0.001..=1e9).contains(seconds)) {
+        Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
+        None => Err("a time in seconds, from 0.001 to 1000000000".into()),
+    }
+}
+
+/// `cores` or `none`.
+pub(super) fn bind(value: &OsStr) -> Result<Bind, String> {
+    match value.to_str() {
+        Some("auto") => Ok(Bind::Auto),
+        Some("core" | "cores") => Ok(Bind::Cores),
+        Some("none") => Ok(Bind::None),
+        _ => Err("cores, none or auto".into()),
+    }
+}
+
+/// A rank, `all` or `none`.
+pub(super) fn input(value: &OsStr) -> Result<Input, String> {
+    match value.to_str() {
+        Some("all") => Ok(Input::All),
+        Some("none") => Ok(Input::None),
+        _ => digits(value)
+            .filter(|n| *n < MAX_RANKS)
+            .map(Input::Rank)
+            .ok_or_else(|| "a rank of the job, all or none".into()),
+    }
+}
+
+/// `text` or `json`.
+pub(super) fn error_format(value: &OsStr) -> Result<ErrorFormat, String> {
+    match value.to_str() {
+        Some("text") => Ok(ErrorFormat::Text),
+        Some("json") => Ok(ErrorFormat::Json),
+        _ => Err("text or json".into()),
+    }
+}
+
+/// The initial error handler, by the value of the info key `mpi_initial_errhandler` or the handle's name.
+pub(super) fn errhandler(value: &OsStr) -> Result<&'static str, String> {
+    const NAMES: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"];
+    let known = NAMES.into_iter().find(|name| value.eq_ignore_ascii_case(name));
+    known.ok_or_else(|| NAMES.join(", ").replace(", mpi_errors_return", " or mpi_errors_return"))
+}
+
+/// The name of a variable that may be set for a rank.
+pub(super) fn name(name: &OsStr) -> Result<OsString, String> {
+    let bytes = name.as_bytes();
+    if bytes.is_empty() || bytes.contains(&b'=') || bytes.contains(&0) {
+        return Err("the name of a variable".into());
+    }
+    if wireup::is_reserved(name) {
+        return Err("the name of a variable that mpiexec does not set itself to tell a rank its place".into());
+    }
+    Ok(name.into())
+}
+
+/// `NAME=VALUE`; `None` for the value where there is no `=`.
+pub(super) fn assignment(word: &OsStr) -> Result<(OsString, Option<OsString>), String> {
+    let bytes = word.as_bytes();
+    match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) => Ok((name(OsStr::from_bytes(&bytes[..at]))?, Some(OsStr::from_bytes(&bytes[at + 1..]).to_owned()))),
+        None => Ok((name(word)?, None)),
+    }
+}
+
+/// `NAME=VALUE` of a control variable: the variable that sets it in a rank.
+pub(super) fn cvar(word: &OsStr) -> Result<Variable, String> {
+    let rule = || "NAME=VALUE with the name of a control variable (letters, digits and _)".to_owned();
+    let (given, value) = assignment(word).map_err(|_| rule())?;
+    let value = value.ok_or_else(rule)?;
+    let letters = |text: &&str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let upper = given.to_str().filter(letters).ok_or_else(rule)?.to_ascii_uppercase();
+    let variable = if upper.starts_with(CVAR_PREFIX) { upper } else { format!("{CVAR_PREFIX}{upper}") };
+    Ok((name(OsStr::new(&variable))?, value))
+}
+
+fn digits(value: &OsStr) -> Option<u32> {
+    // Digits only: `parse` alone would accept a sign.
+    let digits = value.to_str().filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
+    digits.and_then(|text| text.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_positive_and_finite() {
+        assert_eq!(seconds(OsStr::new("2.5")), Ok(Duration::from_millis(2500)));
+        for bad in ["", "0", "-1", "x", "1e3", "inf", "nan", "2000000000", "."] {
+            assert!(seconds(OsStr::new(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn control_variables_are_environment_variables_in_capitals() {
+        let pair = |name: &str, value: &str| Ok((OsString::from(name), OsString::from(value)));
+        assert_eq!(cvar(OsStr::new("p2p_eager_limit=64k")), pair("FERRUM_P2P_EAGER_LIMIT", "64k"));
+        assert_eq!(cvar(OsStr::new("FERRUM_P2P_EAGER_LIMIT=")), pair("FERRUM_P2P_EAGER_LIMIT", ""));
+        for bad in ["", "x", "=1", "a b=1", "ä=1", "rank=1", "FERRUM_JOB_FD=3"] {
+            assert!(cvar(OsStr::new(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_ranks_place_cannot_be_set_by_hand() {
+        assert!(name(OsStr::new("FERRUM_RANK")).is_err() && name(OsStr::new("FERRUM_RANKS")).is_ok());
+    }
+
+    #[test]
+    fn handlers_have_the_info_keys_values() {
+        assert_eq!(errhandler(OsStr::new("MPI_ERRORS_RETURN")), Ok("mpi_errors_return"));
+        assert!(errhandler(OsStr::new("return")).is_err_and(|rule| rule.ends_with(" or mpi_errors_return")));
+    }
+}

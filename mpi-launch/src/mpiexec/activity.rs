@@ -1,0 +1,204 @@
+//! What ranks are doing, as their flight recorders and the system say: for the report when a job takes too long.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use mpi_core::functions;
+use mpi_fabric::recorder::Call;
+use mpi_fabric::{Job, Life};
+
+use super::json::Object;
+
+/// What one rank does.
+struct Activity {
+    rank: u32,
+    /// In words, without numbers that differ between ranks that do the same.
+    what: String,
+    call: Option<Call>,
+    /// The system's state of the process, and the seconds it has computed.
+    process: Option<(&'static str, f64)>,
+}
+
+/// Who does what, in a few lines: ranks that do the same share one.
+pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
+    let mut groups: BTreeMap<String, Vec<Activity>> = BTreeMap::new();
+    for activity in all(job, processes) {
+        groups.entry(activity.what.clone()).or_default().push(activity);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, members)| members[0].rank);
+    let mut text = String::from("what the ranks were doing:");
+    for (what, members) in groups {
+        let ranks: Vec<u32> = members.iter().map(|member| member.rank).collect();
+        let word = if ranks.len() == 1 { "rank" } else { "ranks" };
+        text += &format!("\n  {word} {}: {what}", ranges(&ranks));
+        let sequences = members.iter().filter_map(|member| Some(member.call?.sequence));
+        text += &spread(", call ", sequences, |number| format!("number {number}"));
+        let states = members.iter().filter_map(|member| Some(member.process?.0));
+        text += &spread("; ", states, |state| format!("the process is {state}"));
+        let seconds = members.iter().filter_map(|member| Some(member.process?.1));
+        text += &spread(", ", seconds.map(|s| (s * 10.0).round() as u64), |tenths| {
+            format!("{} s of processor time", tenths as f64 / 10.0)
+        });
+    }
+    text
+}
+
+/// The same as fields, one object a rank.
+pub(super) fn list(job: &Job, processes: &[Option<i32>]) -> Vec<Object> {
+    let object = |activity: Activity| {
+        let object = facts(job, activity.rank, Object::new().number("rank", activity.rank));
+        let object = object.text("doing", &activity.what);
+        match activity.process {
+            Some((state, seconds)) => object.text("process", state).number("cpu_ms", (seconds * 1000.0).round() as i64),
+            None => object,
+        }
+    };
+    all(job, processes).into_iter().map(object).collect()
+}
+
+/// A rank's last call as fields, if it made one.
+pub(super) fn facts(job: &Job, rank: u32, object: Object) -> Object {
+    let Some(call) = job.recorder(rank).current() else { return object };
+    let object = object.text("call", &name(&call)).flag("returned", call.ended);
+    object.number("call_number", i64::try_from(call.sequence).unwrap_or(i64::MAX))
+}
+
+/// The name of a call's function.
+pub(super) fn name(call: &Call) -> String {
+    functions::name(call.function).map_or_else(|| format!("function {}", call.function), str::to_owned)
+}
+
+fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
+    let activity = |(rank, pid): (usize, &Option<i32>)| {
+        let rank = rank as u32;
+        let call = job.recorder(rank).current();
+        let what = match (pid, call, job.life(rank)) {
+            (None, ..) => "has ended".into(),
+            (_, Some(call), _) if !call.ended => describe(&call),
+            (_, _, Life::Absent | Life::Attached) => "has not called MPI_Init".into(),
+            (_, _, Life::Finalised) => "has called MPI_Finalize".into(),
+            (_, Some(call), _) => format!("outside MPI, after {}", describe(&call).replacen("inside ", "", 1)),
+            _ => "outside MPI".into(),
+        };
+        Activity { rank, what, call: call.filter(|_| pid.is_some()), process: pid.and_then(process) }
+    };
+    processes.iter().enumerate().map(activity).collect()
+}
+
+/// A call in words. What a function leaves of peer, tag and count depends on what it has.
+fn describe(call: &Call) -> String {
+    let name = name(call);
+    let mut text = format!("inside {name}");
+    let has = |part: &str| name.to_ascii_lowercase().contains(part);
+    let (receives, sends) = (has("recv") && !has("sendrecv") || has("probe"), has("send"));
+    let rooted = !receives && !sends && call.peer >= 0;
+    match call.peer {
+        peer if receives && peer >= 0 => text += &format!(" from rank {peer}"),
+        -1 if receives && !has("mrecv") => text += " from any rank",
+        peer if sends && peer >= 0 => text += &format!(" to rank {peer}"),
+        peer if rooted => text += &format!(" with root {peer}"),
+        _ => {}
+    }
+    if (receives || sends) && !has("mrecv") {
+        text += &if call.tag == -1 { " with any tag".into() } else { format!(" with tag {}", call.tag) };
+    }
+    text
+}
+
+/// State and computing time of a process; `None` where the system does not tell.
+fn process(pid: i32) -> Option<(&'static str, f64)> {
+    process_of(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn process_of(stat: &str) -> Option<(&'static str, f64)> {
+    // The second field is the program's name in parentheses, and may hold anything.
+    let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
+    let state = match fields.next()? {
+        "R" => "running",
+        "S" | "I" => "sleeping",
+        "D" => "waiting for the system",
+        "T" | "t" => "stopped",
+        "Z" | "X" => "gone",
+        _ => "in an unknown state",
+    };
+    let mut ticks = fields.skip(10).map(|field| field.parse::<u64>().unwrap_or(0));
+    let (user, system) = (ticks.next()?, ticks.next()?);
+    // The kernel counts for programs in hundredths of a second.
+    Some((state, (user + system) as f64 / 100.0))
+}
+
+/// "0, 2-4" for the ranks 0, 2, 3 and 4; they come in their order.
+fn ranges(ranks: &[u32]) -> String {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for rank in ranks {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == *rank => *last = *rank,
+            _ => parts.push((*rank, *rank)),
+        }
+    }
+    let part = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    parts.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// What all have, or from the smallest to the largest; nothing of none.
+fn spread<T: Ord + Copy>(before: &str, values: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String {
+    let values: Vec<T> = values.collect();
+    match (values.iter().min(), values.iter().max()) {
+        (Some(least), Some(most)) if least == most => format!("{before}{}", text(*least)),
+        (Some(least), Some(most)) => format!("{before}{} to {}", text(*least), text(*most)),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_fabric::JobOptions;
+
+    #[test]
+    fn ranks_that_do_the_same_share_a_line() {
+        let job = Job::create(&JobOptions { ranks: 5, ring_bytes: None, cores: 1 }).unwrap();
+        for rank in [0, 2, 3] {
+            job.set_life(rank, Life::Initialised);
+            job.recorder(rank).enter(functions::MPI_ALLREDUCE, 0, -1, 0, 4);
+        }
+        job.set_life(1, Life::Initialised);
+        job.recorder(1).enter(functions::MPI_RECV, 0, 3, 7, 1);
+        let own = Some(std::process::id() as i32);
+        let text = report(&job, &[own, own, own, own, None]);
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[1].starts_with("  ranks 0, 2-3: inside MPI_Allreduce, call number 1; the process is "), "{text}");
+        assert!(lines[2].starts_with("  rank 1: inside MPI_Recv from rank 3 with tag 7, call number 1"), "{text}");
+        assert_eq!(lines[3..], ["  rank 4: has ended"]);
+        let json = list(&job, &[own, own, own, own, None]).pop().map(Object::end);
+        assert_eq!(json.as_deref(), Some("{\"rank\":4,\"doing\":\"has ended\"}"));
+    }
+
+    #[test]
+    fn a_rank_outside_mpi_is_said_to_be() {
+        let job = Job::create(&JobOptions { ranks: 3, ring_bytes: None, cores: 1 }).unwrap();
+        job.set_life(1, Life::Initialised);
+        let mark = job.recorder(1).enter(functions::MPI_BCAST, 0, 2, 0, 1);
+        job.recorder(1).leave(mark);
+        job.set_life(2, Life::Finalised);
+        let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);
+        assert!(text.contains("rank 0: has not called MPI_Init\n"), "{text}");
+        assert!(text.contains("rank 1: outside MPI, after MPI_Bcast with root 2, call number 1\n"), "{text}");
+        assert!(text.ends_with("rank 2: has called MPI_Finalize"), "{text}");
+    }
+
+    #[test]
+    fn the_systems_line_about_a_process_is_read_whatever_its_name() {
+        let stat = "17 (a) R (b) S 1 17 17 0 -1 4194304 100 0 0 0 150 25 0 0 20 0 1 0 5";
+        assert_eq!(process_of(stat), Some(("sleeping", 1.75)));
+        assert_eq!(process_of("nonsense"), None);
+        assert_eq!(process_of(") R"), None);
+    }
+
+    #[test]
+    fn neighbours_are_written_as_ranges() {
+        assert_eq!(ranges(&[0]), "0");
+        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2, 5, 7-8");
+    }
+}

@@ -1,0 +1,178 @@
+//! When a job ends: the first failure, and the deadlines that follow from it.
+//!
+//! Invariant: only the first failure counts; after it everything that is left gets SIGTERM at once and SIGKILL
+//! [`GRACE`] later, again and again until it is gone.
+
+use std::time::{Duration, Instant};
+
+use super::outcome::Failure;
+
+/// Between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_millis(1000);
+/// How long others may go on after a rank left without MPI_Finalize, before that counts as a failure.
+const LEFT_GRACE: Duration = Duration::from_millis(1000);
+/// What ranks left running in the background may take to end by themselves.
+const BACKGROUND_GRACE: Duration = Duration::from_millis(250);
+/// After so long SIGKILL has had its effect, or never has: on a process that the kernel cannot end, or that cannot be found.
+const GIVE_UP: Duration = Duration::from_secs(5);
+/// Between two SIGKILLs, for what a process started while it was being killed.
+const AGAIN: Duration = Duration::from_millis(10);
+
+/// What is to be done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Say what the ranks are doing: the time is over, which is a failure then.
+    TimeOver,
+    /// End what is left.
+    Terminate,
+    /// End it without asking.
+    Kill,
+}
+
+/// How far the job's end has come.
+#[derive(Default)]
+pub(super) struct Ending {
+    failure: Option<Failure>,
+    /// Whether it ended ranks that were still running.
+    pub(super) others_ended: bool,
+    /// Who left without MPI_Finalize, and when; the first one, and how many.
+    left: Option<(u32, Instant, u32)>,
+    /// When the time is over.
+    over_at: Option<Instant>,
+    /// When what is left gets SIGTERM, and when SIGKILL.
+    term_at: Option<Instant>,
+    kill_at: Option<Instant>,
+    /// When SIGKILL was sent first.
+    killed_at: Option<Instant>,
+}
+
+impl Ending {
+    /// A job that may take so long.
+    pub(super) fn new(limit: Option<Duration>, now: Instant) -> Ending {
+        Ending { over_at: limit.and_then(|limit| now.checked_add(limit)), ..Ending::default() }
+    }
+
+    /// Notes a failure, if it is the first; `living` ranks are to be ended for it.
+    pub(super) fn fail(&mut self, failure: Failure, living: u32, now: Instant) {
+        if self.failure.is_none() {
+            self.failure = Some(failure);
+            self.others_ended = living > 0;
+            self.term_at = Some(now);
+        }
+    }
+
+    /// Notes that a rank left without MPI_Finalize.
+    pub(super) fn leave(&mut self, rank: u32, now: Instant) {
+        self.left.get_or_insert((rank, now, 0)).2 += 1;
+    }
+
+    /// Notes that no rank is left, but something that one started.
+    pub(super) fn background(&mut self, now: Instant) {
+        self.term_at.get_or_insert(now + BACKGROUND_GRACE);
+    }
+
+    /// Why the job failed, if it did; to be asked when all is over.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        let unfinished = |(rank, _, count)| Failure::Unfinished { rank, count };
+        self.failure.or(self.left.map(unfinished))
+    }
+
+    /// Whether waiting for what is left is of no use any more.
+    pub(super) fn hopeless(&self, now: Instant) -> bool {
+        self.killed_at.is_some_and(|since| now >= since + GIVE_UP)
+    }
+
+    /// What is due, with so many ranks living. To be asked until there is nothing.
+    pub(super) fn due(&mut self, living: u32, now: Instant) -> Option<Order> {
+        if self.over_at.is_some_and(|at| now >= at) {
+            self.over_at = None;
+            if self.failure.is_none() {
+                return Some(Order::TimeOver);
+            }
+        }
+        if let Some((rank, since, _)) = self.left
+            && living > 0
+            && now >= since + LEFT_GRACE
+        {
+            self.fail(Failure::Left { rank }, living, now);
+        }
+        if self.term_at.is_some_and(|at| now >= at) && self.kill_at.is_none() {
+            self.kill_at = Some(now + GRACE);
+            return Some(Order::Terminate);
+        }
+        if self.kill_at.is_some_and(|at| now >= at) {
+            self.killed_at.get_or_insert(now);
+            self.kill_at = Some(now + AGAIN);
+            return Some(Order::Kill);
+        }
+        None
+    }
+
+    /// When something is due next.
+    pub(super) fn next(&self, living: u32) -> Option<Instant> {
+        let left = self.left.filter(|_| living > 0 && self.failure.is_none()).map(|(_, since, _)| since + LEFT_GRACE);
+        let term = self.term_at.filter(|_| self.kill_at.is_none());
+        [left, self.over_at, term, self.kill_at].into_iter().flatten().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::os::Ended;
+    use super::*;
+
+    fn failed(rank: u32) -> Failure {
+        Failure::Ended { rank, how: Ended::Exited(3), memory: false }
+    }
+
+    #[test]
+    fn the_first_failure_counts_and_ends_the_others_within_two_seconds() {
+        let start = Instant::now();
+        let mut ending = Ending::new(None, start);
+        assert_eq!((ending.due(3, start), ending.next(3)), (None, None));
+        ending.fail(failed(1), 2, start);
+        ending.fail(failed(2), 1, start);
+        assert_eq!((ending.failure(), ending.others_ended), (Some(failed(1)), true));
+        assert_eq!((ending.due(2, start), ending.due(2, start)), (Some(Order::Terminate), None));
+        let kill = ending.next(2).unwrap();
+        assert!(kill <= start + Duration::from_secs(2));
+        assert_eq!((ending.due(2, kill), ending.due(2, kill)), (Some(Order::Kill), None));
+        assert_eq!(ending.due(2, kill + AGAIN), Some(Order::Kill));
+        assert!(!ending.hopeless(kill) && ending.hopeless(kill + GIVE_UP));
+    }
+
+    #[test]
+    fn who_leaves_without_finalize_fails_the_job_sooner_or_later() {
+        let start = Instant::now();
+        let mut ending = Ending::new(None, start);
+        ending.leave(2, start);
+        ending.leave(0, start);
+        assert_eq!(ending.due(1, start), None);
+        assert_eq!(ending.failure(), Some(Failure::Unfinished { rank: 2, count: 2 }));
+        let later = ending.next(1).unwrap();
+        assert_eq!(ending.due(1, later), Some(Order::Terminate));
+        assert_eq!(ending.failure(), Some(Failure::Left { rank: 2 }));
+    }
+
+    #[test]
+    fn the_time_is_over_once_and_not_for_a_job_that_failed() {
+        let (start, limit) = (Instant::now(), Duration::from_secs(5));
+        let mut ending = Ending::new(Some(limit), start);
+        assert_eq!(ending.next(1), Some(start + limit));
+        assert_eq!((ending.due(1, start + limit), ending.due(1, start + limit)), (Some(Order::TimeOver), None));
+        let mut ending = Ending::new(Some(limit), start);
+        ending.fail(failed(0), 1, start + limit);
+        assert_eq!(ending.due(1, start + limit), Some(Order::Terminate));
+    }
+
+    #[test]
+    fn what_runs_on_in_the_background_is_ended_after_a_moment() {
+        let start = Instant::now();
+        let mut ending = Ending::new(None, start);
+        ending.background(start);
+        ending.background(start + BACKGROUND_GRACE);
+        assert_eq!(ending.due(0, start), None);
+        assert_eq!(ending.due(0, start + BACKGROUND_GRACE), Some(Order::Terminate));
+        assert_eq!(ending.failure(), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! The variables that a program is started with.
+//!
+//! Invariant: each name stands there once; what tells a rank its place is not there, since it is set for each rank.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+use crate::args::{ErrorFormat, Group, Options};
+use crate::wireup;
+
+/// Variable for the initial error handler, in the words of the info key `mpi_initial_errhandler`.
+const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
+/// Variable for the form of error reports: `text` or `json`.
+const ERROR_FORMAT: &str = "FERRUM_ERROR_FORMAT";
+
+/// `NAME=VALUE` of each variable: the launcher's own ones, changed by options of the job, then by those of the program.
+pub(super) fn of_program(
+    own: impl Iterator<Item = (OsString, OsString)>,
+    group: &Group,
+    options: &Options,
+) -> Vec<OsString> {
+    let mut variables: Vec<(OsString, OsString)> = own.filter(|(name, _)| !is_foreign(name)).collect();
+    let mut set = |name: &OsStr, value: &OsStr| match variables.iter_mut().find(|(known, _)| known == name) {
+        Some((_, old)) => *old = value.into(),
+        None => variables.push((name.into(), value.into())),
+    };
+    if let Some(handler) = options.initial_errhandler {
+        set(OsStr::new(INITIAL_ERRHANDLER), OsStr::new(handler));
+    }
+    if let Some(format) = options.error_format {
+        let name = if format == ErrorFormat::Json { "json" } else { "text" };
+        set(OsStr::new(ERROR_FORMAT), OsStr::new(name));
+    }
+    for (name, value) in options.variables.iter().chain(&group.variables) {
+        set(name, value);
+    }
+    let line = |(mut name, value): (OsString, OsString)| {
+        name.push("=");
+        name.push(value);
+        name
+    };
+    variables.into_iter().map(line).collect()
+}
+
+/// Whether a variable is a place in an outer job, of this launcher or of another.
+fn is_foreign(name: &OsStr) -> bool {
+    let begins = |prefix: &str| name.as_bytes().starts_with(prefix.as_bytes());
+    wireup::is_reserved(name) || begins("PMI_") || begins("PMIX_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(text: &str) -> (OsString, OsString) {
+        let (name, value) = text.split_once('=').unwrap();
+        (name.into(), value.into())
+    }
+
+    #[test]
+    fn the_programs_own_variables_come_last_and_names_stand_once() {
+        let own = ["A=1", "B=1", "FERRUM_RANK=3", "PMI_FD=4", "PMIX_RANK=2", "PMI=x"].map(pair).into_iter();
+        let options = Options {
+            variables: ["B=2", "C=2", "FERRUM_ERROR_FORMAT=text"].map(pair).to_vec(),
+            error_format: Some(ErrorFormat::Json),
+            initial_errhandler: Some("mpi_errors_return"),
+            ..Options::default()
+        };
+        let group = Group { variables: ["C=3", "A=", "PMI_SIZE=1"].map(pair).to_vec(), ..Group::default() };
+        let due = [
+            "A=",
+            "B=2",
+            "PMI=x",
+            "FERRUM_INITIAL_ERRHANDLER=mpi_errors_return",
+            "FERRUM_ERROR_FORMAT=text",
+            "C=3",
+            "PMI_SIZE=1",
+        ];
+        assert_eq!(of_program(own, &group, &options), due);
+    }
+}

@@ -1,0 +1,99 @@
+//! What the system says about the machine: its kind, addresses and cores.
+
+use std::ffi::CStr;
+use std::net::IpAddr;
+
+/// The machine's architecture, as `uname -m` says it.
+pub(in crate::mpiexec) fn machine() -> String {
+    // SAFETY: `utsname` is plain data; the call fills it with strings that end with zero, or leaves the zeroes.
+    unsafe {
+        let mut facts: libc::utsname = std::mem::zeroed();
+        libc::uname(&mut facts);
+        CStr::from_ptr(facts.machine.as_ptr()).to_string_lossy().into_owned()
+    }
+}
+
+/// The addresses of the machine's network interfaces; none where the system does not tell.
+pub(in crate::mpiexec) fn addresses() -> Vec<IpAddr> {
+    let (mut list, mut addresses) = (std::ptr::null_mut(), Vec::new());
+    // SAFETY: the call makes a list, which is freed once below; each entry and its address, if it has one, is valid until
+    // then, and an address is of the type that its family says.
+    unsafe {
+        if libc::getifaddrs(&mut list) != 0 {
+            return addresses;
+        }
+        let mut entry = list;
+        while let Some(interface) = entry.as_ref() {
+            if let Some(address) = interface.ifa_addr.as_ref() {
+                match i32::from(address.sa_family) {
+                    libc::AF_INET => {
+                        let address = &*interface.ifa_addr.cast::<libc::sockaddr_in>();
+                        addresses.push(IpAddr::from(address.sin_addr.s_addr.to_ne_bytes()));
+                    }
+                    libc::AF_INET6 => {
+                        let address = &*interface.ifa_addr.cast::<libc::sockaddr_in6>();
+                        addresses.push(IpAddr::from(address.sin6_addr.s6_addr));
+                    }
+                    _ => {}
+                }
+            }
+            entry = interface.ifa_next;
+        }
+        libc::freeifaddrs(list);
+    }
+    addresses
+}
+
+/// Words of a mask that holds any machine's cores.
+const MASK_WORDS: usize = 128;
+
+/// A set of cores, as the kernel has it.
+pub(in crate::mpiexec) type Mask = [u64; MASK_WORDS];
+
+/// The cores that this process may run on, in their order.
+pub(in crate::mpiexec) fn allowed_cores() -> Vec<usize> {
+    let mut mask: Mask = [0; MASK_WORDS];
+    // SAFETY: the mask is writable for its size.
+    unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
+    (0..MASK_WORDS * 64).filter(|core| mask[core / 64] >> (core % 64) & 1 == 1).collect()
+}
+
+/// The set of one core; empty for one that no machine has.
+pub(in crate::mpiexec) fn mask_of(core: usize) -> Mask {
+    let mut mask = [0; MASK_WORDS];
+    if let Some(word) = mask.get_mut(core / 64) {
+        *word = 1 << (core % 64);
+    }
+    mask
+}
+
+/// Year, month, day, hour, minute and second where this process lives, for seconds since 1970.
+pub(in crate::mpiexec) fn local_time(seconds: u64) -> [i32; 6] {
+    // SAFETY: `tm` is plain data; the call fills it, or leaves the zeroes. One thread runs, and it does not change the
+    // environment that the call reads.
+    let parts = unsafe {
+        let mut parts: libc::tm = std::mem::zeroed();
+        let seconds = seconds as libc::time_t;
+        libc::localtime_r(&seconds, &mut parts);
+        parts
+    };
+    [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_has_a_kind_a_core_and_a_loopback_address() {
+        assert_eq!(machine(), std::env::consts::ARCH);
+        assert!(!allowed_cores().is_empty());
+        let addresses = addresses();
+        assert!(addresses.is_empty() || addresses.iter().any(IpAddr::is_loopback), "{addresses:?}");
+    }
+
+    #[test]
+    fn a_mask_holds_its_core_alone() {
+        assert_eq!((mask_of(65)[1], mask_of(65)[0], mask_of(1 << 20)), (2, 0, [0; MASK_WORDS]));
+    }
+}

@@ -1,0 +1,146 @@
+//! From what was asked for to what is started: programs found, places checked, ranks counted.
+//!
+//! Invariant: whatever can be refused is refused here, before anything is started.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mpi_fabric::host;
+use mpi_fabric::layout::MAX_RANKS;
+
+use super::memory::Memory;
+use super::refusal::Refusal;
+use super::{bind, place, program};
+use crate::args::{Group, Input, Run};
+
+/// A program and its ranks.
+pub(super) struct Program<'a> {
+    pub(super) group: &'a Group,
+    /// The file to execute.
+    pub(super) file: PathBuf,
+    /// How many ranks it has.
+    pub(super) ranks: u32,
+}
+
+/// A job that can be started.
+pub(super) struct Plan<'a> {
+    /// In the order of their ranks.
+    pub(super) programs: Vec<Program<'a>>,
+    /// Number of ranks.
+    pub(super) ranks: u32,
+    /// The cores of the ranks, if they are bound.
+    pub(super) cores: Option<Vec<usize>>,
+    /// What the user should know although the job starts.
+    pub(super) warnings: Vec<String>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(run: &'a Run) -> Result<Plan<'a>, Refusal> {
+        let memory = Memory::of_this_process();
+        let (mut programs, mut warnings) = (Vec::new(), Vec::new());
+        let mut total = 0;
+        for group in &run.groups {
+            group.host.as_deref().map_or(Ok(()), place::check_host)?;
+            group.arch.as_deref().map_or(Ok(()), place::check_arch)?;
+            group.wdir.as_deref().map_or(Ok(()), check_directory)?;
+            let file = program::find(group)?;
+            let room = memory.map_or(u32::MAX, |memory| memory.most_ranks().saturating_sub(total as u32));
+            let ranks = number(group, room)?;
+            total += u64::from(ranks);
+            if total > MAX_RANKS.into() {
+                return Err(Refusal::TooMany(total));
+            }
+            let missing = group.passed.iter().filter(|name| std::env::var_os(name).is_none());
+            warnings
+                .extend(missing.map(|name| format!("-x {} passes nothing on: it is not set", name.to_string_lossy())));
+            programs.push(Program { group, file, ranks });
+        }
+        let ranks = total as u32;
+        if let Some(memory) = memory {
+            warnings.extend(memory.check(ranks)?);
+        }
+        match run.options.input {
+            Input::Rank(rank) if rank >= ranks => return Err(Refusal::Input { rank, last: ranks - 1 }),
+            _ => {}
+        }
+        Ok(Plan { programs, ranks, cores: bind::cores(run.options.bind, ranks)?, warnings })
+    }
+
+    /// Number of a rank's program, from 0. The rank is one of the job.
+    pub(super) fn appnum(&self, rank: u32) -> usize {
+        let mut below = 0;
+        let found = self.programs.iter().position(|program| {
+            below += program.ranks;
+            rank < below
+        });
+        found.expect("a rank of the job has a program")
+    }
+
+    /// A rank's program, as it was given.
+    pub(super) fn program_of(&self, rank: u32) -> &'a OsStr {
+        &self.programs[self.appnum(rank)].group.program
+    }
+}
+
+/// The number of processes of a group, for which there is room for so many.
+fn number(group: &Group, room: u32) -> Result<u32, Refusal> {
+    let Some(soft) = &group.soft else { return Ok(group.processes.unwrap_or(1)) };
+    // Without a number the cores are one.
+    let most = group.processes.unwrap_or_else(|| host::usable_cores().min(MAX_RANKS));
+    soft.largest(most.min(room)).ok_or(Refusal::Soft(most))
+}
+
+fn check_directory(directory: &Path) -> Result<(), Refusal> {
+    match fs::metadata(directory) {
+        Ok(facts) if facts.is_dir() => Ok(()),
+        Ok(_) => Err(Refusal::Directory(directory.into(), std::io::Error::from_raw_os_error(libc::ENOTDIR))),
+        Err(error) => Err(Refusal::Directory(directory.into(), error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Command, parse};
+
+    fn run(line: &str) -> Run {
+        let read = |_: &Path| Err(std::io::ErrorKind::NotFound.into());
+        match parse(line.split(' ').map(Into::into), &read) {
+            Ok(Command::Run(run)) => run,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    fn refusal(line: &str) -> Refusal {
+        Plan::new(&run(line)).err().unwrap()
+    }
+
+    #[test]
+    fn ranks_follow_the_order_of_the_programs() {
+        let run = run("-n 2 true : false : -n 3 sh");
+        let plan = Plan::new(&run).unwrap();
+        assert_eq!(plan.ranks, 6);
+        assert_eq!((0..6).map(|rank| plan.appnum(rank)).collect::<Vec<_>>(), [0, 0, 1, 2, 2, 2]);
+    }
+
+    #[test]
+    fn soft_takes_the_largest_number_that_will_do() {
+        assert_eq!(Plan::new(&run("-n 7 -soft 2:10000:2 true")).unwrap().ranks, 6);
+        assert_eq!(Plan::new(&run("-soft 0:1 true")).unwrap().ranks, 1);
+        assert!(matches!(refusal("-n 4 -soft 5:9 true"), Refusal::Soft(4)));
+        assert!(matches!(refusal("-n 1000 true : -n 25 true"), Refusal::TooMany(1025) | Refusal::Memory { .. }));
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_before_the_start() {
+        assert_eq!(refusal("-host ferrari true").exit_code(), 2);
+        assert_eq!(refusal("-arch rs6000 true").exit_code(), 2);
+        assert_eq!(refusal("-wdir /nonexistent true").exit_code(), 2);
+        assert!(refusal("-wdir /etc/passwd true").to_string().contains("/etc/passwd"));
+        assert_eq!(refusal("true : /nonexistent").exit_code(), 127);
+        assert!(
+            refusal("-n 2 --stdin 2 true").to_string().contains("--stdin is rank 2, but the job has the ranks 0 to 1")
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! Why a job cannot be started as asked.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a job cannot be started. `Display` is one line.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("program {0:?} is not found{1}")]
+    NotFound(OsString, &'static str),
+    #[error("program {0:?} cannot be executed: {1}")]
+    NotExecutable(OsString, String),
+    #[error(
+        "-host {host:?} is not this machine ({name}); this mpiexec starts processes on its own machine only: write \
+         -host localhost, or leave -host out"
+    )]
+    OtherHost { host: OsString, name: String },
+    #[error("-arch {arch:?} is not this machine's architecture, which is {own}")]
+    OtherArch { arch: OsString, own: String },
+    #[error("-wdir {0:?} cannot be entered: {1}")]
+    Directory(PathBuf, io::Error),
+    #[error("-soft allows no number of processes from 1 to {0}")]
+    Soft(u32),
+    #[error("all programs together are {0} processes, but one job has at most {most}", most = mpi_fabric::layout::MAX_RANKS)]
+    TooMany(u64),
+    #[error("--stdin is rank {rank}, but the job has the ranks 0 to {last}")]
+    Input { rank: u32, last: u32 },
+    #[error("--bind cores needs a core for each of the {ranks} ranks, but there are {cores}")]
+    Cores { ranks: u32, cores: usize },
+    #[error(
+        "{ranks} ranks need at least {need} MB of memory, but {limit} MB is the limit of this control group, of which \
+         {used} MB are in use; start fewer ranks, or raise the limit"
+    )]
+    Memory { ranks: u32, need: u64, limit: u64, used: u64 },
+    #[error("--output {0:?} cannot be written: {1}")]
+    Output(PathBuf, io::Error),
+    #[error("cannot start program {0:?}: {1}")]
+    Start(OsString, io::Error),
+    #[error("cannot start the job: {0}")]
+    System(#[from] io::Error),
+    #[error("cannot start the job: {0}")]
+    Job(String),
+}
+
+impl Refusal {
+    /// The exit code that goes with it: for programs the shell's, 2 for what the command line asks for.
+    pub(super) fn exit_code(&self) -> i32 {
+        match self {
+            Refusal::NotFound(..) => 127,
+            Refusal::NotExecutable(..) => 126,
+            Refusal::Start(_, error) if error.kind() == io::ErrorKind::NotFound => 127,
+            Refusal::Start(..) => 126,
+            Refusal::OtherHost { .. }
+            | Refusal::OtherArch { .. }
+            | Refusal::Directory(..)
+            | Refusal::Soft(_)
+            | Refusal::TooMany(_)
+            | Refusal::Input { .. }
+            | Refusal::Cores { .. } => 2,
+            Refusal::Memory { .. } | Refusal::Output(..) | Refusal::System(_) | Refusal::Job(_) => 1,
+        }
+    }
+}

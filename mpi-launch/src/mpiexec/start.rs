@@ -1,0 +1,109 @@
+//! Starting all ranks: their streams, places, cores and processes.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+
+use mpi_fabric::{Attachment, Job};
+
+use super::guard::Guard;
+use super::input::Inputs;
+use super::os;
+use super::plan::Plan;
+use super::refusal::Refusal;
+use super::spawn::{Inherited, Own, Stdio, Template};
+use super::streams::{Label, Stream, Streams};
+use super::voice::Voice;
+use crate::args::Options;
+use crate::wireup;
+
+/// What ranks are started with.
+pub(super) struct Starter<'a> {
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) options: &'a Options,
+    pub(super) job: &'a Job,
+    pub(super) guard: &'a Guard,
+    pub(super) streams: &'a mut Streams,
+    pub(super) inputs: &'a mut Inputs,
+    pub(super) voice: Voice,
+}
+
+impl Starter<'_> {
+    /// Starts the ranks in their order; `started` is told each one's process id, so that those which were started are known
+    /// when a later one cannot be.
+    pub(super) fn start_all(&mut self, inherited: Inherited, mut started: impl FnMut(i32)) -> Result<(), Refusal> {
+        if let Some(directory) = &self.options.output {
+            fs::create_dir_all(directory).map_err(|error| Refusal::Output(directory.clone(), error))?;
+        }
+        let mut rank = 0;
+        for (appnum, program) in self.plan.programs.iter().enumerate() {
+            let mut template = Template::new(program, self.options, inherited)?;
+            for _ in 0..program.ranks {
+                let pid = self.start(&mut template, rank, appnum as u32)?;
+                started(pid);
+                self.voice.tell(|| {
+                    let core = self.core(rank).map_or_else(String::new, |core| format!(" on core {core}"));
+                    format!("rank {rank} is process {pid} ({}){core}", program.file.display())
+                });
+                rank += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, template: &mut Template, rank: u32, appnum: u32) -> Result<i32, Refusal> {
+        let input = self.inputs.of_rank(rank)?;
+        let output = self.stream(rank, Stream::Output)?;
+        let error = self.stream(rank, Stream::Error)?;
+        let memory = self.job.fd();
+        let fd = memory.map_or(-1, |fd| fd.as_raw_fd());
+        let place = Attachment { fd, job_id: self.job.id(), rank, size: self.plan.ranks, appnum };
+        let handed_down: Vec<_> = memory.into_iter().collect();
+        let own = Own {
+            variables: &wireup::to_variables(&place),
+            stdio: Stdio { input: input.as_fd(), output: output.as_fd(), error: error.as_fd() },
+            handed_down: &handed_down,
+            core: self.core(rank),
+        };
+        let pid = template.start(&own).map_err(|error| match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE) => Refusal::System(error),
+            _ => Refusal::Start(self.plan.program_of(rank).into(), error),
+        })?;
+        self.guard.set_group(rank, pid);
+        Ok(pid)
+    }
+
+    fn core(&self, rank: u32) -> Option<usize> {
+        self.plan.cores.as_ref().map(|cores| cores[rank as usize])
+    }
+
+    /// What a rank writes one of its streams to.
+    fn stream(&mut self, rank: u32, stream: Stream) -> Result<OwnedFd, Refusal> {
+        let options = self.options;
+        let label = Label { rank, stream, tag: options.tag_output, time: options.timestamp };
+        let file = options.output.as_deref().map(|directory| create(directory, rank, stream)).transpose()?;
+        if let Some(file) = file {
+            // The rank writes the file itself, unless something is to be added.
+            if !(label.tag || label.time) {
+                return Ok(file.into());
+            }
+            let (read, write) = os::pipe()?;
+            self.streams.add_to_file(read, label, file);
+            return Ok(write);
+        }
+        let (read, write) = os::pipe()?;
+        if self.plan.ranks <= 16 && stream == Stream::Output {
+            os::enlarge_pipe(read.as_fd(), 256 << 10);
+        }
+        self.streams.add(read, label);
+        Ok(write)
+    }
+}
+
+/// The file of a rank's stream, empty.
+fn create(directory: &Path, rank: u32, stream: Stream) -> Result<File, Refusal> {
+    let ending = if stream == Stream::Output { "out" } else { "err" };
+    let path = directory.join(format!("rank.{rank}.{ending}"));
+    File::create(&path).map_err(|error: io::Error| Refusal::Output(path, error))
+}
