@@ -89,7 +89,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{}: {}", category.name(), category.description());
         for cvar in category.cvars() {
             let info = registry.cvar_get_info(cvar)?;
-            println!("  {:<14} {:<14} = {:<4} {}", info.name(), "setting", info.read().to_string(), info.description);
+            println!(
+                "  {:<14} {:<14} = {:<4} {}",
+                info.name(),
+                "setting",
+                info.read().map_or("-".to_owned(), |value| value.to_string()),
+                info.description
+            );
         }
         for pvar in category.pvars() {
             let info = registry.pvar_get_info(pvar)?;

@@ -7,12 +7,18 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{EnumDef, Scope, TError, TResult, Value, ValueType, Verbosity};
+use crate::{Bind, EnumDef, Scope, TError, TResult, Value, ValueType, Verbosity};
 
 /// A block of control variables; [`cvars!`](crate::cvars) implements it.
 pub trait Settings: Sync + 'static {
-    /// Its variables with their cells, in the order of declaration.
-    fn cells(&'static self) -> Vec<(CvarDef, &'static dyn Cell)>;
+    /// What the block is bound to.
+    const BIND: Bind;
+    /// Its variables, in the order of declaration.
+    fn definitions() -> Vec<CvarDef>;
+    /// Their cells, in the same order.
+    fn cells(&'static self) -> Vec<&'static dyn Cell>;
+    /// Gives every cell its initial value, for the block's next object.
+    fn restore(&'static self);
 }
 
 /// Which values a control variable can take.
@@ -39,6 +45,8 @@ pub struct CvarDef {
     pub category: &'static str,
     /// The type.
     pub value: ValueType,
+    /// What it is bound to.
+    pub bind: Bind,
     /// Who must agree on a change.
     pub scope: Scope,
     /// For whom it is meant.
@@ -58,6 +66,7 @@ impl CvarDef {
         description: &'static str,
         unit: &'static str,
         category: &'static str,
+        bind: Bind,
         scope: Scope,
     ) -> CvarDef {
         CvarDef {
@@ -66,6 +75,7 @@ impl CvarDef {
             unit,
             category,
             value: T::TYPE,
+            bind,
             scope,
             verbosity: Verbosity::UserBasic,
             limits: T::LIMITS,
@@ -150,6 +160,10 @@ pub trait Cell: Sync {
     fn read(&self) -> Value;
     /// Sets a value that [`CvarDef::accepts`]; one of a wrong type is refused.
     fn write(&self, value: &Value) -> TResult<()>;
+    /// The word that holds the value as C sees it, in its low bytes; `None` if it takes more to read it.
+    fn word(&self) -> Option<&AtomicU64> {
+        None
+    }
 }
 
 /// A number or switch: one word, read without any lock.
@@ -240,6 +254,10 @@ macro_rules! word {
                 self.set($from_tool(*value));
                 Ok(())
             }
+
+            fn word(&self) -> Option<&AtomicU64> {
+                Some(&self.bits)
+            }
         }
     };
 }
@@ -277,14 +295,15 @@ word!(bool, I32, Limits::Whole(0, 1), Some(&SWITCH), u64::from, |b| b != 0, i32:
 /// ```
 ///
 /// The types are `bool` (told as off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and
-/// [`Text`](crate::Text). `scope` is a [`Scope`](crate::Scope). Further keys: `range`, `real_range`, `states`,
+/// [`Text`](crate::Text). After the struct's name may stand what the block is bound to, `: Comm` for example
+/// ([`Bind`](crate::Bind)); each object then has a block of its own. `scope` is a [`Scope`](crate::Scope). Further keys: `range`, `real_range`, `states`,
 /// `verbosity`, `until_init`, as the methods of [`CvarDef`](crate::CvarDef). A registry that the block is added to sets
 /// each cell from the environment variable `FERRUM_` + the name in capitals.
 #[macro_export]
 macro_rules! cvars {
     (
         $(#[$attribute:meta])*
-        $visibility:vis struct $block:ident {
+        $visibility:vis struct $block:ident $(: $bind:ident)? {
             $(
                 $(#[doc = $doc:expr])*
                 $field_visibility:vis $field:ident: $kind:ty = $initial:expr => {
@@ -310,17 +329,46 @@ macro_rules! cvars {
         }
 
         impl $crate::Settings for $block {
-            fn cells(&'static self) -> Vec<($crate::CvarDef, &'static dyn $crate::Cell)> {
-                vec![$((
+            const BIND: $crate::Bind = $crate::__bind!($($bind)?);
+
+            fn definitions() -> Vec<$crate::CvarDef> {
+                vec![$(
                     const {
                         $crate::CvarDef::declare::<$kind>(
-                            $name, concat!($($doc),*), $unit, $category, $crate::Scope::$scope,
+                            $name,
+                            concat!($($doc),*),
+                            $unit,
+                            $category,
+                            <Self as $crate::Settings>::BIND,
+                            $crate::Scope::$scope,
                         )$(.$key($setting))*
                     },
-                    &self.$field as &'static dyn $crate::Cell,
-                )),*]
+                )*]
+            }
+
+            fn cells(&'static self) -> Vec<&'static dyn $crate::Cell> {
+                vec![$(&self.$field as &'static dyn $crate::Cell),*]
+            }
+
+            fn restore(&'static self) {
+                $({
+                    let initial = $crate::Cell::read(&<$kind as $crate::SettingType>::cell($initial));
+                    $crate::Cell::write(&self.$field, &initial).expect("a cell takes what one of its type gave");
+                })*
             }
         }
+    };
+}
+
+/// The [`Bind`](crate::Bind) of a block; the process if not said.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __bind {
+    () => {
+        $crate::Bind::NoObject
+    };
+    ($bind:ident) => {
+        $crate::Bind::$bind
     };
 }
 
@@ -348,31 +396,33 @@ mod tests {
 
     #[test]
     fn cells_start_with_their_initial_values() {
-        let values: Vec<_> = Block::new().cells().iter().map(|(_, cell)| cell.read()).collect();
+        let values: Vec<_> = Block::new().cells().iter().map(|cell| cell.read()).collect();
         let text = Value::Text("abc".into());
         assert_eq!(values, [Value::U64(10), Value::I32(2), Value::I32(1), text, Value::F64(0.5)]);
     }
 
     #[test]
     fn only_values_of_the_type_in_range_and_with_a_name_are_accepted() {
-        let cells = Block::new().cells();
+        let cells = Block::definitions();
         let good = [Value::U64(100), Value::I32(0), Value::I32(0), Value::Text("".into()), Value::F64(1.0)];
         let bad = [Value::U64(0), Value::I32(1), Value::I32(2), Value::Text("a\0b".into()), Value::F64(f64::NAN)];
-        for ((def, _), (good, bad)) in cells.iter().zip(good.iter().zip(&bad)) {
+        for (def, (good, bad)) in cells.iter().zip(good.iter().zip(&bad)) {
             assert!(def.accepts(good) && !def.accepts(bad), "{}", def.name);
             assert!(!def.accepts(&Value::U32(1)), "{}: a wrong type", def.name);
         }
-        assert!(!cells[3].0.accepts(&Value::Text("x".repeat(TEXT_BYTES))));
+        assert!(!cells[3].accepts(&Value::Text("x".repeat(TEXT_BYTES))));
     }
 
     #[test]
     fn a_written_value_is_in_force_at_once() {
         let block = Block::new();
         let cells = block.cells();
-        cells[0].1.write(&Value::U64(7)).expect("right type");
-        cells[2].1.write(&Value::I32(0)).expect("right type");
-        cells[3].1.write(&Value::Text("new".into())).expect("right type");
+        cells[0].write(&Value::U64(7)).expect("right type");
+        cells[2].write(&Value::I32(0)).expect("right type");
+        cells[3].write(&Value::Text("new".into())).expect("right type");
         assert_eq!((block.size.get(), block.on.get(), block.text.get().as_str()), (7, false, "new"));
-        assert_eq!(cells[0].1.write(&Value::I32(7)), Err(TError::INVALID));
+        assert_eq!(cells[0].write(&Value::I32(7)), Err(TError::INVALID));
+        block.restore();
+        assert_eq!((block.size.get(), block.on.get(), block.text.get().as_str()), (10, true, "abc"));
     }
 }

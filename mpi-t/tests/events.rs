@@ -338,7 +338,7 @@ fn a_control_variable_that_is_set_is_an_event() {
     registry.register_settings(settings).expect("new names");
     registry.init_thread().expect("address space");
     let (_, seen) = listen(&registry, "tool_cvar_set", Safety::None);
-    let (handle, _) = registry.cvar_handle_alloc(0).expect("an index");
+    let (handle, _) = registry.cvar_handle_alloc(0, None).expect("an index");
     registry.cvar_write(handle, &Value::U64(5)).expect("in range");
     assert_eq!(registry.cvar_write(handle, &Value::U64(10)), Err(TError::INVALID));
     assert_eq!(*seen.lock().expect("no panic"), [0], "one change, of variable 0");

@@ -214,7 +214,7 @@ fn indices_and_names_that_do_not_exist_are_told_apart() {
         assert_eq!(registry.pvar_get_info(index).map(|_| ()), Err(TError::INVALID_INDEX));
         assert_eq!(registry.cvar_get_info(index).map(|_| ()).err(), Some(TError::INVALID_INDEX));
         assert_eq!(registry.category_get_info(index).map(|_| ()).err(), Some(TError::INVALID_INDEX));
-        assert_eq!(registry.cvar_handle_alloc(index), Err(TError::INVALID_INDEX));
+        assert_eq!(registry.cvar_handle_alloc(index, None), Err(TError::INVALID_INDEX));
         let session = registry.pvar_session_create().expect("room");
         assert_eq!(registry.pvar_handle_alloc(session, index, None), Err(TError::INVALID_INDEX));
         registry.pvar_session_free(session).expect("live");
@@ -229,7 +229,8 @@ fn indices_and_names_that_do_not_exist_are_told_apart() {
 #[test]
 fn control_variables_are_read_and_set_through_handles() {
     let (registry, _) = registry();
-    let handle_of = |name| registry.cvar_handle_alloc(registry.cvar_get_index(name).expect("declared")).expect("room");
+    let handle_of =
+        |name| registry.cvar_handle_alloc(registry.cvar_get_index(name).expect("declared"), None).expect("room");
     let ((size, one), (version, _), (early, _)) = (handle_of("size"), handle_of("version"), handle_of("early"));
     assert_eq!((registry.cvar_read(size), one), (Ok(Value::U64(10)), 1));
     assert_eq!(registry.cvar_write(size, &Value::U64(99)), Ok(()));
@@ -252,7 +253,8 @@ fn control_variables_are_read_and_set_through_handles() {
 #[test]
 fn a_text_variable_goes_through_c_memory_with_its_null() {
     let (registry, _) = registry();
-    let (text, count) = registry.cvar_handle_alloc(registry.cvar_get_index("text").expect("declared")).expect("room");
+    let (text, count) =
+        registry.cvar_handle_alloc(registry.cvar_get_index("text").expect("declared"), None).expect("room");
     let mut buffer = vec![0xffu8; count as usize];
     // SAFETY: the buffer has as many bytes as the variable.
     unsafe {

@@ -2,7 +2,7 @@
 //!
 //! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 2 target/debug/examples/variables`.
 
-use mpi::tool::{PvarClass, TResult, Value, Variable, Variables, Watch};
+use mpi::tool::{Bind, PvarClass, TResult, Value, Variable, Variables, Watch};
 use mpi::{Result, World};
 
 const MESSAGES: u64 = 100;
@@ -31,7 +31,10 @@ fn main() {
     let all: Vec<Variable> = variables.iter().collect();
     mpi::run(|world| {
         let watch = |variable: &Variable| variables.watch(*variable, Some(world.handle()));
-        let watches: Vec<Watch<'_>> = all.iter().map(watch).collect::<TResult<_>>()?;
+        // Those of other kinds of objects need one: an error handler, a datatype.
+        let watchable = |variable: &Variable| matches!(variable.info.bind(), Bind::NoObject | Bind::Comm);
+        let watches = all.iter().map(|variable| watchable(variable).then(|| watch(variable)).transpose());
+        let watches: Vec<Option<Watch<'_>>> = watches.collect::<TResult<_>>()?;
         let length = watch(&variables.find("MPI_T_UMQ_LENGTH", PvarClass::Level)?)?;
 
         traffic(world)?;
@@ -54,7 +57,7 @@ fn main() {
 }
 
 /// All variables, by category, with what the watches saw.
-fn list(variables: &Variables, all: &[Variable], watches: &[Watch<'_>]) -> Result<()> {
+fn list(variables: &Variables, all: &[Variable], watches: &[Option<Watch<'_>>]) -> Result<()> {
     let settings: Vec<_> = variables.settings().collect();
     for category in variables.categories() {
         println!("\n{}: {}", category.name(), category.description());
@@ -64,7 +67,11 @@ fn list(variables: &Variables, all: &[Variable], watches: &[Watch<'_>]) -> Resul
         }
         for index in category.pvars() {
             let (info, watch) = (all[index as usize].info, &watches[index as usize]);
-            println!("  {:<28} {:<13} {}", info.name(), format!("{:?}", info.class()), watch.read()?);
+            let value = match watch {
+                Some(watch) => watch.read()?.to_string(),
+                None => format!("one for each {:?}", info.bind()),
+            };
+            println!("  {:<28} {:<13} {value}", info.name(), format!("{:?}", info.class()));
         }
     }
     Ok(())

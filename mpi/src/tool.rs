@@ -102,7 +102,7 @@ impl Variables {
     /// Sets a control variable; in force at once. Errors: `INVALID` when it does not take the value,
     /// `CVAR_SET_NEVER` when it cannot be set any more.
     pub fn set(&self, setting: Setting, value: &Value) -> TResult<()> {
-        let (handle, _) = self.registry.cvar_handle_alloc(setting.index)?;
+        let (handle, _) = self.registry.cvar_handle_alloc(setting.index, None)?;
         let written = self.registry.cvar_write(handle, value);
         self.registry.cvar_handle_free(handle)?;
         written
@@ -131,8 +131,8 @@ impl Drop for Variables {
 }
 
 impl Setting {
-    /// The value now.
-    pub fn value(&self) -> Value {
+    /// The value now; `None` for a variable that each object has its own of.
+    pub fn value(&self) -> Option<Value> {
         self.info.read()
     }
 }
@@ -140,7 +140,7 @@ impl Setting {
 impl fmt::Display for Setting {
     /// The value now, by its name if it has one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.value();
+        let Some(value) = self.value() else { return f.pad("one for each object") };
         let names = self.info.definition.states.map_or(&[][..], |states| states.items);
         match names.iter().find(|(item, _)| value == Value::I32(*item)) {
             Some((_, name)) => f.pad(name),

@@ -14,7 +14,7 @@ fn a_process_alone_sends_to_itself_and_watches_itself() {
     let sent = variables.find("p2p_messages_sent", PvarClass::Counter).expect("declared");
     let limit = variables.setting("p2p_eager_limit").expect("declared");
     variables.set(limit, &Value::U64(1000)).expect("writable");
-    assert_eq!(limit.value(), Value::U64(1000));
+    assert_eq!(limit.value(), Some(Value::U64(1000)));
     assert_eq!(variables.set(limit, &Value::F64(1.0)), Err(TError::INVALID));
 
     let world = mpi::init().expect("the first time");

@@ -3,9 +3,9 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use mpi_core::{Handle, abi};
-use mpi_t::TError;
+use mpi_t::{Bind, TError};
 
-use crate::tool_edge::{TextOut, required, store, text, with_registry};
+use crate::tool_edge::{TextOut, object_word, required, store, text, with_registry};
 
 /// `MPI_T_cvar_get_num`
 pub fn cvar_get_num(count: *mut c_int) -> c_int {
@@ -37,7 +37,7 @@ pub fn cvar_get_info(
         store(verbosity, info.definition.verbosity as c_int);
         store(datatype, info.definition.value.datatype());
         store(enumeration, info.enumeration.0);
-        store(bind, abi::MPI_T_BIND_NO_OBJECT);
+        store(bind, info.bind() as c_int);
         store(scope, info.definition.scope as c_int);
         Ok(())
     })
@@ -52,11 +52,14 @@ pub fn cvar_get_index(name: *const c_char, index: *mut c_int) -> c_int {
     })
 }
 
-/// `MPI_T_cvar_handle_alloc`: all variables are of the process, so the object is not looked at.
-pub fn cvar_handle_alloc(index: c_int, _object: *mut c_void, handle: *mut usize, count: *mut c_int) -> c_int {
+/// `MPI_T_cvar_handle_alloc`
+pub fn cvar_handle_alloc(index: c_int, object: *mut c_void, handle: *mut usize, count: *mut c_int) -> c_int {
     with_registry(|registry| {
         let handle = required(handle)?;
-        let (made, elements) = registry.cvar_handle_alloc(index)?;
+        // Where no object is needed, the argument is not looked at.
+        let bound = registry.cvar_get_info(index)?.bind() != Bind::NoObject;
+        let object = if bound { object_word(object) } else { None };
+        let (made, elements) = registry.cvar_handle_alloc(index, object)?;
         store(handle, made.0);
         store(count, elements);
         Ok(())

@@ -13,8 +13,9 @@ use mpi_core::Handle;
 use mpi_core::abi::MPI_T_ENUM_NULL;
 use mpi_errors::Result;
 
+use super::cvar_slots::{CvarHandle, Mirrored};
 use super::{Registry, described, full, int, taken};
-use crate::{Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
+use crate::{Bind, Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
 
 /// What is told of a control variable.
 pub struct CvarInfo {
@@ -24,7 +25,10 @@ pub struct CvarInfo {
     pub description: String,
     /// The names of its values, or `MPI_T_ENUM_NULL`.
     pub enumeration: Handle,
-    cell: &'static dyn Cell,
+    /// The cell; `None` for variables that are bound to objects, each of which has one.
+    cell: Option<&'static dyn Cell>,
+    /// What the environment has for it; bound ones begin with it.
+    given: Option<Value>,
 }
 
 impl fmt::Debug for CvarInfo {
@@ -39,29 +43,44 @@ impl CvarInfo {
         self.definition.name
     }
 
-    /// The value now.
-    pub fn read(&self) -> Value {
-        self.cell.read()
+    /// What it must be bound to.
+    pub fn bind(&self) -> Bind {
+        self.definition.bind
     }
-}
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CvarHandle {
-    index: usize,
+    /// The value now; `None` for variables that are bound to objects.
+    pub fn read(&self) -> Option<Value> {
+        self.cell.map(Cell::read)
+    }
 }
 
 impl Registry {
     /// Gives the variables of a block their indices, and those that the environment names their values. A value that
     /// is not accepted is left out, and told by [`Registry::startup_errors`].
     pub fn register_settings<S: Settings>(&self, block: &'static S) -> Result<()> {
+        self.add_settings(S::definitions(), block.cells().into_iter().map(Some))
+    }
+
+    /// Gives the variables of a block that is bound to objects their indices; objects get theirs by
+    /// [`Registry::bind_settings`], and begin with what the environment says.
+    pub fn declare_settings<S: Settings>(&self) -> Result<()> {
+        self.add_settings(S::definitions(), std::iter::repeat(None))
+    }
+
+    fn add_settings(
+        &self,
+        definitions: Vec<CvarDef>,
+        cells: impl Iterator<Item = Option<&'static dyn Cell>>,
+    ) -> Result<()> {
         let mut growth = self.growth();
-        for (definition, cell) in block.cells() {
+        for (definition, cell) in definitions.into_iter().zip(cells) {
             if growth.cvars.contains_key(definition.name) {
                 return Err(taken("control variable", definition.name));
             }
-            if let Some(value) = growth.environment.value_for(&definition) {
+            let given = growth.environment.value_for(&definition);
+            if let (Some(value), Some(cell)) = (&given, cell) {
                 // Types agree: the environment was read by this declaration.
-                if cell.write(&value).is_err() {
+                if cell.write(value).is_err() {
                     growth.environment.refuse(&definition);
                 }
             }
@@ -71,12 +90,45 @@ impl Registry {
                 description: described(definition.description, definition.unit),
                 enumeration: states.unwrap_or(Handle(MPI_T_ENUM_NULL)),
                 cell,
+                given,
             };
             let index = self.cvars.push(info).map_err(|_| full())?;
             growth.cvars.insert(definition.name, index);
             self.categorize_cvar(&mut growth, definition.category, index);
         }
         Ok(())
+    }
+
+    /// From here on, handles for this object read and set this block, which was declared.
+    pub fn bind_settings<S: Settings>(&self, object: usize, block: &'static S) {
+        let mut growth = self.growth();
+        for (definition, cell) in S::definitions().iter().zip(block.cells()) {
+            let Some(index) = growth.cvars.get(definition.name).copied() else { continue };
+            if let Some(value) = self.cvars.get(index).and_then(|info| info.given.as_ref()) {
+                // Types agree, as for variables of the process.
+                let _ = cell.write(value);
+            }
+            growth.cells.insert((S::BIND, object, index), cell);
+        }
+    }
+
+    /// The object goes away: handles for it end (they must still be freed). After this the block may be given to
+    /// another object.
+    pub fn unbind_settings<S: Settings>(&self, object: usize) {
+        let mut growth = self.growth();
+        growth.cells.retain(|(bind, of, _), _| (*bind, *of) != (S::BIND, object));
+        // Under the growth lock, so that no handle is allocated for it in between.
+        self.with_handles(|handles| {
+            let of_object = |handle: &CvarHandle| handle.object == (S::BIND, object);
+            let ending: Vec<Handle> =
+                handles.iter().filter(|(_, handle)| of_object(handle)).map(|(word, _)| word).collect();
+            for word in ending {
+                self.cvar_mirrors.close(word);
+                if let Some(handle) = handles.get_mut(word) {
+                    handle.cell = None;
+                }
+            }
+        });
     }
 
     /// `MPI_T_cvar_get_num`
@@ -97,30 +149,48 @@ impl Registry {
         self.growth().cvars.get(name).map(|index| int(*index)).ok_or(TError::INVALID_NAME)
     }
 
-    /// `MPI_T_cvar_handle_alloc`: the handle and the number of elements. All control variables are of the process as a
-    /// whole, so an object is ignored.
-    pub fn cvar_handle_alloc(&self, index: i32) -> TResult<(Handle, i32)> {
+    /// `MPI_T_cvar_handle_alloc`: the handle and the number of elements. `object` is the handle word of the object to
+    /// bind to; it is ignored for variables of the process. `MPI_T_ERR_INVALID` if the variable does not exist for it.
+    pub fn cvar_handle_alloc(&self, index: i32, object: Option<usize>) -> TResult<(Handle, i32)> {
         let info = self.cvar_get_info(index)?;
         let index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
-        let handle = self.with_handles(|handles| handles.insert(CvarHandle { index }));
-        Ok((handle.map_err(|_| TError::OUT_OF_HANDLES)?, int(info.definition.count())))
+        let bind = info.definition.bind;
+        let growth = self.growth();
+        let (object, cell) = match info.cell {
+            Some(cell) => (0, cell),
+            None => {
+                let object = object.ok_or(TError::INVALID)?;
+                (object, *growth.cells.get(&(bind, object, index)).ok_or(TError::INVALID)?)
+            }
+        };
+        let handle = self.with_handles(|handles| {
+            let handle = handles.insert(CvarHandle { index, object: (bind, object), cell: Some(cell) }).ok()?;
+            self.cvar_mirrors.open(handle, cell.word(), info.definition.value.size());
+            Some(handle)
+        });
+        Ok((handle.ok_or(TError::OUT_OF_HANDLES)?, int(info.definition.count())))
     }
 
     /// `MPI_T_cvar_handle_free`
     pub fn cvar_handle_free(&self, handle: Handle) -> TResult<()> {
         self.check_initialized()?;
-        self.with_handles(|handles| handles.remove(handle)).map(|_| ()).ok_or(TError::INVALID_HANDLE)
+        let freed = self.with_handles(|handles| {
+            let freed = handles.remove(handle)?;
+            self.cvar_mirrors.close(handle);
+            Some(freed)
+        });
+        freed.map(|_| ()).ok_or(TError::INVALID_HANDLE)
     }
 
     /// `MPI_T_cvar_read`
     pub fn cvar_read(&self, handle: Handle) -> TResult<Value> {
-        Ok(self.cvar_of(handle)?.cell.read())
+        Ok(self.cvar_of(handle)?.2.read())
     }
 
     /// `MPI_T_cvar_write`. `MPI_T_ERR_INVALID` for a value that the variable does not take,
     /// `MPI_T_ERR_CVAR_SET_NEVER` when it cannot be set any more.
     pub fn cvar_write(&self, handle: Handle, value: &Value) -> TResult<()> {
-        let (index, info) = self.indexed_cvar_of(handle)?;
+        let (index, info, cell) = self.cvar_of(handle)?;
         let definition = &info.definition;
         if !definition.scope.is_writable() || definition.until_init && self.started.load(Ordering::SeqCst) {
             return Err(TError::CVAR_SET_NEVER);
@@ -128,20 +198,42 @@ impl Registry {
         if !definition.accepts(value) {
             return Err(TError::INVALID);
         }
-        info.cell.write(value)?;
+        cell.write(value)?;
         self.own_events.cvar_set.emit(|| (int(index), value.as_f64().unwrap_or(0.0)));
         Ok(())
     }
 
-    /// `MPI_T_cvar_read` into C memory.
+    /// `MPI_T_cvar_read` into C memory. Takes no lock, and is async-signal-safe, for numbers whose handle is one of the
+    /// first thousand at a time.
     ///
     /// # Safety
     /// `out` has room for the variable's elements, by the type and count that were told for the handle.
+    #[inline]
     pub unsafe fn cvar_read_raw(&self, handle: Handle, out: *mut c_void) -> TResult<()> {
-        let info = self.cvar_of(handle)?;
+        if self.is_initialized()
+            && let Some(Mirrored { value, bytes }) = self.cvar_mirrors.read(handle)
+        {
+            // SAFETY: the caller's promise; the mirror has the bytes of the variable's type.
+            unsafe {
+                match bytes {
+                    8 => out.cast::<u64>().write_unaligned(value),
+                    _ => out.cast::<u32>().write_unaligned(value as u32),
+                }
+            }
+            return Ok(());
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.cvar_read_slowly(handle, out) }
+    }
+
+    /// # Safety
+    /// As [`Registry::cvar_read_raw`].
+    #[cold]
+    unsafe fn cvar_read_slowly(&self, handle: Handle, out: *mut c_void) -> TResult<()> {
+        let (_, info, cell) = self.cvar_of(handle)?;
         // SAFETY: the caller's promise; a text is shorter than its count, so its null has room too.
         unsafe {
-            match info.cell.read() {
+            match cell.read() {
                 Value::I32(value) => out.cast::<i32>().write_unaligned(value),
                 Value::U32(value) => out.cast::<u32>().write_unaligned(value),
                 Value::U64(value) => out.cast::<u64>().write_unaligned(value),
@@ -161,7 +253,7 @@ impl Registry {
     /// # Safety
     /// At `from` lie the variable's elements, by the type and count that were told for the handle.
     pub unsafe fn cvar_write_raw(&self, handle: Handle, from: *const c_void) -> TResult<()> {
-        let definition = &self.cvar_of(handle)?.definition;
+        let definition = &self.cvar_of(handle)?.1.definition;
         // SAFETY: the caller's promise; a text is read up to its null, and never beyond its count.
         let value = unsafe {
             match definition.value {
@@ -180,14 +272,11 @@ impl Registry {
         self.cvar_write(handle, &value)
     }
 
-    fn cvar_of(&self, handle: Handle) -> TResult<&CvarInfo> {
-        self.indexed_cvar_of(handle).map(|(_, info)| info)
-    }
-
-    fn indexed_cvar_of(&self, handle: Handle) -> TResult<(usize, &CvarInfo)> {
+    fn cvar_of(&self, handle: Handle) -> TResult<(usize, &CvarInfo, &'static dyn Cell)> {
         self.check_initialized()?;
         let found = self.with_handles(|handles| handles.get(handle).copied());
-        found.and_then(|CvarHandle { index }| Some((index, self.cvars.get(index)?))).ok_or(TError::INVALID_HANDLE)
+        let found = found.and_then(|found| Some((found.index, self.cvars.get(found.index)?, found.cell?)));
+        found.ok_or(TError::INVALID_HANDLE)
     }
 
     fn with_handles<R>(&self, use_them: impl FnOnce(&mut mpi_core::Table<CvarHandle>) -> R) -> R {

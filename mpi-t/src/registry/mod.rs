@@ -9,6 +9,7 @@
 
 mod append;
 mod categories;
+mod cvar_slots;
 mod cvars;
 mod enums;
 mod environment;
@@ -28,10 +29,10 @@ use mpi_errors::Error;
 use crate::events::OwnEvents;
 use crate::events::hub::Hub;
 use crate::handle::pool;
-use crate::{Bind, EnumDef, PvarClass, TError, TResult};
+use crate::{Bind, Cell, EnumDef, PvarClass, TError, TResult};
 pub(crate) use append::AppendOnly;
 pub use categories::CategoryInfo;
-use cvars::CvarHandle;
+use cvar_slots::{CvarHandle, Mirrors};
 pub use cvars::CvarInfo;
 use environment::Environment;
 pub use environment::PREFIX;
@@ -81,10 +82,11 @@ pub struct Registry {
     stamp: AtomicI32,
     growth: Mutex<Growth>,
     cvar_handles: Mutex<Table<CvarHandle>>,
+    cvar_mirrors: Mirrors,
 }
 
 /// What changes when the registry grows; its lock also orders growth.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Growth {
     pvars: HashMap<(&'static str, PvarClass), usize>,
     cvars: HashMap<&'static str, usize>,
@@ -99,7 +101,15 @@ struct Growth {
     bound: HashMap<(Bind, usize, TypeId), &'static [AtomicU64]>,
     /// Arrays bound: by kind of object, handle word and variable.
     elements: HashMap<(Bind, usize, usize), Elements>,
+    /// Cells of bound control variables: by kind of object, handle word and variable.
+    cells: HashMap<(Bind, usize, usize), &'static dyn Cell>,
     environment: Environment,
+}
+
+impl std::fmt::Debug for Growth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Growth").finish_non_exhaustive()
+    }
 }
 
 impl Default for Registry {
@@ -133,6 +143,7 @@ impl Registry {
             stamp: AtomicI32::new(1),
             growth: Mutex::new(Growth { environment, ..Growth::default() }),
             cvar_handles: Mutex::new(Table::new(Kind::Cvar)),
+            cvar_mirrors: Mirrors::new(),
         };
         registry.register_events(registry.own_events).expect("the first events of a new registry");
         registry
