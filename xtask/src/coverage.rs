@@ -1,4 +1,4 @@
-//! `cargo xtask coverage`: which functions of MPI-5.0 this library has.
+//! `cargo xtask coverage`: which functions of MPI-5.0 this library has, and which rules have a test.
 //!
 //! Invariant: the numbers come from `spec/` alone, where a function without an implementation is absent from header
 //! and library. The version that `MPI_Get_version` tells follows from them.
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::codegen::spec::{Function, Spec};
-use crate::{Failure, Result, codegen, paths};
+use crate::{Failure, Result, codegen, paths, rules};
 
 /// The version that is told until a later one is complete.
 const FIRST_TOLD: (i64, i64) = (3, 1);
@@ -19,6 +19,14 @@ pub fn run(check: bool) -> Result<()> {
     let spec = Spec::read(&paths::root())?;
     for line in summary(&spec) {
         println!("{line}");
+    }
+    let rules = rules::check()?;
+    println!();
+    for line in &rules.lines {
+        println!("{line}");
+    }
+    if !rules.wrong.is_empty() {
+        return Err(format!("docs/rules:\n  {}", rules.wrong.join("\n  ")).into());
     }
     let path = paths::root().join("docs/coverage.md");
     let text = document(&spec)?;

@@ -15,6 +15,7 @@ mod tools;
 mod wrappers;
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::{Failure, Result, codegen, dist, paths, tidy, tools as programs, ui};
@@ -113,6 +114,22 @@ pub fn run(options: &Options) -> Result<()> {
         0 => Ok(()),
         n => Err(Failure::from(format!("{n} tests failed"))),
     }
+}
+
+/// The names of all suites.
+pub fn suite_names() -> impl Iterator<Item = &'static str> {
+    SUITES.iter().map(|(name, ..)| *name)
+}
+
+/// The conformance programs that the manifest runs, as in `p2p/probe`.
+pub fn conformance_programs() -> Result<BTreeSet<String>> {
+    let text = std::fs::read_to_string(paths::root().join("tests/conformance/manifest"))?;
+    Ok(manifest::parse(&text)?.into_iter().map(|entry| entry.program).collect())
+}
+
+/// The generated cases of wrong arguments, as in `MPI_Send(count = -1)`.
+pub fn argument_cases() -> Result<Vec<String>> {
+    arguments::cases()
 }
 
 fn symbols(context: &Context, report: &mut Report) -> Result<()> {

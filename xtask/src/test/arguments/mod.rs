@@ -31,13 +31,12 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let values = Values::read(&paths::root())?;
     let library = Library::ferrum(context.dist()?);
     let folder = paths::scratch("arguments");
-    let chapters: BTreeSet<&str> = spec.implemented().map(|function| function.chapter.as_str()).collect();
     fs::create_dir_all(&folder)?;
     let have: String = spec.implemented().map(|function| format!("#define HAVE_MPI_{} 1\n", function.name)).collect();
     fs::write(folder.join("have.h"), have)?;
     let (mut cases, mut without) = (0, BTreeMap::<&str, Vec<String>>::new());
     let mut list = String::new();
-    for chapter in chapters {
+    for chapter in chapters(&spec) {
         let program = source::program(&spec, &values, chapter)?;
         cases += program.cases.len();
         list.extend(program.cases.iter().map(|case| format!("{case}\n")));
@@ -57,6 +56,21 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         ui::note(format!("no case, because {reason}: {}", functions.join(" ")));
     }
     Ok(())
+}
+
+/// Every case of every chapter.
+pub fn cases() -> Result<Vec<String>> {
+    let spec = Spec::read(&paths::root())?;
+    let values = Values::read(&paths::root())?;
+    let mut cases = Vec::new();
+    for chapter in chapters(&spec) {
+        cases.extend(source::program(&spec, &values, chapter)?.cases);
+    }
+    Ok(cases)
+}
+
+fn chapters(spec: &Spec) -> BTreeSet<&str> {
+    spec.implemented().map(|function| function.chapter.as_str()).collect()
 }
 
 fn chapter_runs(library: &Library, folder: &Path, chapter: &str, program: &Program, report: &mut Report) -> Result<()> {
