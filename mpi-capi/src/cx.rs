@@ -321,6 +321,13 @@ pub fn bad_op(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_OP, Kind::Op, (abi::MPI_OP_NULL, "MPI_OP_NULL", "operation"))
 }
 
+/// A word that is no error handler.
+#[cold]
+pub fn bad_errhandler(name: &'static str, word: usize) -> Error {
+    let null = (abi::MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL", "error handler");
+    bad_handle(name, word, abi::MPI_ERR_ERRHANDLER, Kind::Errhandler, null)
+}
+
 /// A word that is no handle of its kind: the null handle, one that was freed, of another kind, or no handle at all.
 /// The texts are the null handle's name and what the kind is called.
 #[cold]
@@ -335,7 +342,11 @@ pub fn bad_handle(
         return Error::new(class, format!("a handle of a live {called} is needed")).arg(name, &null_name);
     }
     let why = match Handle(word).kind() {
-        Some(found) if found == kind => format!("no {called} has that handle any more: it was freed"),
+        Some(found) if found == kind => {
+            let tale =
+                mpi_env::process().map_or_else(|_| "it was freed".to_owned(), |process| process.freed.tale(word));
+            format!("no {called} has that handle any more: {tale}")
+        }
         Some(found) => format!("that looks like the handle of another kind of object ({found:?})"),
         None => format!("no {called} has that handle"),
     };

@@ -6,6 +6,7 @@
 use core::ffi::c_int;
 
 use mpi_core::abi;
+use mpi_core::handle::FIRST_DYNAMIC;
 use mpi_env::Object;
 
 use crate::cx::Cx;
@@ -44,6 +45,20 @@ pub fn anytime(function: u16, object: Option<Object>, body: impl FnOnce() -> Out
         Ok(()) => abi::MPI_SUCCESS,
         Err(raised) => errors::raise(function, object, raised),
     }
+}
+
+/// A call that may free the handle at `address`: remembers that it did, for who uses the handle afterwards.
+#[inline]
+pub fn freeing(function: u16, address: *const usize, call: impl FnOnce() -> c_int) -> c_int {
+    let word = at(address);
+    let code = call();
+    if word >= FIRST_DYNAMIC
+        && at(address) != word
+        && let Ok(process) = mpi_env::process()
+    {
+        process.freed.note(word, function);
+    }
+    code
 }
 
 /// The handle word that an argument points to, for calls that take away what it names: the object whose error handler

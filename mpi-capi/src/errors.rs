@@ -6,8 +6,10 @@
 use core::ffi::c_int;
 
 use mpi_core::{Guard, Handle, abi, functions};
-use mpi_env::{Object, Process};
-use mpi_errors::{Errhandler, Error, FatalReport, HandlerKind, fatal_report};
+use mpi_env::{Object, Process, Route};
+use mpi_errors::{Errhandler, Error, HandlerKind};
+
+use crate::nesting;
 
 /// What an implementation returns.
 pub type Outcome = Result<(), Raised>;
@@ -69,9 +71,6 @@ impl Raised {
     }
 }
 
-/// A handler of the program's; the standard's type has further arguments, which nobody passes.
-type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
-
 /// Gives an error to the handler it belongs to; the code that the call returns, if it returns. `object` is the call's
 /// own.
 #[cold]
@@ -81,7 +80,34 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
     let error = error.call(functions::name(function).unwrap_or("MPI"));
     let process = match mpi_env::process() {
         Ok(process) => process,
-        Err(_) => die(&error),
+        Err(_) => return without_process(&error),
+    };
+    let (about, target) = {
+        let guard = process.engine.lock();
+        process.tells.counts.errors.incr();
+        let own = match to {
+            To::Context(context) => {
+                process.handle_of_context(&guard, context).map(|comm| Object::comm(comm.0)).or(object)
+            }
+            _ => object,
+        };
+        let target = match to {
+            To::Passed(handler, kind) => {
+                process.tell_handler_called(&guard, handler);
+                Target { object: Some(Object::null(kind)), handler: process.errhandlers.get(&guard).attached(handler) }
+            }
+            To::Ended(object, handler) => Target { object: Some(object), handler },
+            To::Call | To::Context(_) => responsible(process, &guard, own),
+        };
+        (
+            own.filter(|own| own.handle.0 != Object::null(own.kind).handle.0)
+                .and_then(|own| process.describe(&guard, own)),
+            target,
+        )
+    };
+    let error = match about {
+        Some(about) => error.on(about),
+        None => error,
     };
     let code = match (code, error.class()) {
         (Some(code), _) => code,
@@ -89,54 +115,18 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
         (_, abi::MPI_ERR_IN_STATUS) => abi::MPI_ERR_IN_STATUS,
         _ => process.codes.code_for(&error),
     };
-    let (object, handler) = {
-        let guard = process.engine.lock();
-        process.tells.counts.errors.incr();
-        match to {
-            To::Passed(handler, kind) => {
-                process.tell_handler_called(&guard, handler);
-                (Object::null(kind), process.errhandlers.get(&guard).attached(handler))
-            }
-            To::Ended(object, handler) => (object, handler),
-            To::Call => responsible(process, &guard, object),
-            To::Context(context) => {
-                let comm = process.handle_of_context(&guard, context);
-                responsible(process, &guard, comm.map(|comm| Object::comm(comm.0)))
-            }
-        }
-    };
-    process.tells.events.error_raised.emit(|| (error.class(), code, object.handle.0 as u64));
-    call_handler(process, object, handler, || error, code);
+    let object = target.object.map_or(0, |object| object.handle.0 as u64);
+    process.tells.events.error_raised.emit(|| (error.class(), code, object));
+    target.take(process, || error, code);
     code
 }
 
-/// Whose handler takes an error, and the handler: that of the call's object where there is one. Files have a default
-/// for calls without one (MPI-5.0, 14.7), all others go to the handler of MPI_COMM_SELF (MPI-5.0, 9.3).
-fn responsible(process: &Process, guard: &Guard<'_>, object: Option<Object>) -> (Object, Errhandler) {
-    let fallback = match object {
-        Some(Object { kind: HandlerKind::File, .. }) => Object::null(HandlerKind::File),
-        _ => Object::comm(abi::MPI_COMM_SELF),
-    };
-    let mut candidates = object.into_iter().chain([fallback]);
-    let found = candidates.find_map(|object| Some((object, process.handler_of(guard, object)?)));
-    if let Some((object, _)) = found {
-        process.tell_handler_asked(guard, object);
+/// An error of a process that has no record: the handler that the launcher named takes it.
+fn without_process(error: &Error) -> c_int {
+    match Errhandler::predefined(mpi_env::initial_errhandler()) {
+        Some(Errhandler::Return) => error.class(),
+        _ => mpi_env::fatal_without_process(error),
     }
-    found.unwrap_or((fallback, Errhandler::Fatal))
-}
-
-/// Ends a process that has no record, so that there is no handler to ask and no launcher to tell.
-fn die(error: &Error) -> ! {
-    let report = FatalReport {
-        rank: None,
-        host: mpi_env::processor_name(),
-        pid: std::process::id(),
-        object: None,
-        error,
-        consequence: "The process ends.",
-    };
-    eprint!("{}", fatal_report(&report));
-    std::process::exit(1)
 }
 
 /// The code of an error that goes into a status.
@@ -148,29 +138,72 @@ pub fn code(error: Error) -> c_int {
     }
 }
 
-/// Calls a handler for an object; returns when that lets the program go on. The error is asked for only when it is to
-/// be told.
-#[cold]
-pub fn call_handler(
-    process: &'static Process,
-    object: Object,
-    handler: Errhandler,
-    error: impl FnOnce() -> Error,
-    code: c_int,
-) {
-    let (mut word, mut code) = (object.handle.0, code);
-    match handler {
-        Errhandler::Return => {}
-        Errhandler::Fatal | Errhandler::Abort => {
-            let name = process.describe(&process.engine.lock(), object);
-            process.fatal(&error(), Some(&name))
+/// Who takes an error.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// The object whose handler it is; none for the initial handler, which needs none.
+    pub object: Option<Object>,
+    /// The handler.
+    pub handler: Errhandler,
+}
+
+/// Whose handler takes an error: that of the call's object where there is one. Files have a default for calls without
+/// one (MPI-5.0, 14.7), all others go to the handler of MPI_COMM_SELF, and while there is none of those, to the one that
+/// the process began with (MPI-5.0, 9.3).
+fn responsible(process: &Process, guard: &Guard<'_>, own: Option<Object>) -> Target {
+    let default = match own {
+        Some(Object { kind: HandlerKind::File, .. }) => Object::null(HandlerKind::File),
+        _ => Object::comm(abi::MPI_COMM_SELF),
+    };
+    let mut candidates = own.into_iter().chain([default]);
+    let found = candidates
+        .find_map(|object| Some(Target { object: Some(object), handler: process.handler_of(guard, object)? }));
+    if let Some(object) = found.and_then(|target| target.object) {
+        process.tell_handler_asked(guard, object);
+    }
+    found.unwrap_or_else(|| {
+        let initial = Errhandler::predefined(mpi_env::initial_errhandler());
+        Target { object: None, handler: initial.unwrap_or(Errhandler::Fatal) }
+    })
+}
+
+/// A handler of the program's; the standard's type has further arguments, which nobody passes.
+type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
+
+impl Target {
+    /// Calls the handler; returns when that lets the program go on: whether there was no need to refuse (`nesting`).
+    /// The error is asked for only when it is to be told.
+    #[inline]
+    pub fn take(self, process: &'static Process, error: impl FnOnce() -> Error, code: c_int) -> bool {
+        match self.handler {
+            Errhandler::Return => true,
+            Errhandler::User { function, .. } => nesting::within(|| self.call(function, code)),
+            Errhandler::Fatal | Errhandler::Abort => self.end(process, &error()),
         }
-        Errhandler::User { function, .. } => {
-            let address = core::ptr::with_exposed_provenance::<()>(function);
-            // SAFETY: the program passed a function of this type when it made the handler; it is not NULL.
-            let function = unsafe { core::mem::transmute::<*const (), UserHandler>(address) };
-            // SAFETY: the handler gets the addresses of a handle and a code, as the standard says.
-            unsafe { function(&mut word, &mut code) }
-        }
+    }
+
+    #[inline]
+    fn call(self, function: usize, mut code: c_int) {
+        let mut word = self.object.map_or(0, |object| object.handle.0);
+        let address = core::ptr::with_exposed_provenance::<()>(function);
+        // SAFETY: the program passed a function of this type when it made the handler; it is not NULL.
+        let function = unsafe { core::mem::transmute::<*const (), UserHandler>(address) };
+        // SAFETY: the handler gets the addresses of a handle and a code, as the standard says.
+        unsafe { function(&mut word, &mut code) }
+    }
+
+    /// Ends the job. Its processes end together: with some of them gone the others would wait for ever, so that
+    /// MPI_ERRORS_ABORT ends all connected processes, too, as the standard lets it (MPI-5.0, 11.4).
+    #[cold]
+    fn end(self, process: &'static Process, error: &Error) -> ! {
+        let name = self.object.and_then(|object| process.describe(&process.engine.lock(), object));
+        let handled_by = self.object.map(|object| match object.kind {
+            HandlerKind::Comm => "MPI_Comm_set_errhandler",
+            HandlerKind::Win => "MPI_Win_set_errhandler",
+            HandlerKind::File => "MPI_File_set_errhandler",
+            HandlerKind::Session => "MPI_Session_set_errhandler",
+        });
+        let handler_of = name.as_deref().filter(|name| error.object() != Some(name));
+        process.fatal(error, Route { handler_of, handled_by })
     }
 }

@@ -3,6 +3,7 @@
 //! - `generated`: the entry points, one per function, which check arguments by kind; written by `cargo xtask codegen`.
 //! - `entry`, `cx`, `check`: what those have in common: entering the library, handles, addresses and counts.
 //! - `errors`: from an error to its code, by way of the right error handler.
+//! - `nesting`: how deep the program's error handlers run within each other.
 //! - `attributes`: calling the program's attribute callbacks.
 //! - `tool_edge`: the same for the tools interface, whose errors are plain codes.
 //! - `imp`: the implementations, one module a subject.
@@ -18,4 +19,5 @@ mod entry;
 mod errors;
 pub mod generated;
 mod imp;
+mod nesting;
 mod tool_edge;

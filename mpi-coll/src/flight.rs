@@ -12,7 +12,7 @@ use mpi_errors::Result;
 use mpi_p2p::Mode;
 use smallvec::SmallVec;
 
-use crate::link::{Link, Outcome, check};
+use crate::link::{Link, Outcome, check, of_collective};
 
 /// Operations under way.
 pub(crate) struct Flight<'l, 'b> {
@@ -57,7 +57,7 @@ impl<'l, 'b> Flight<'l, 'b> {
         let (engine, expected) = (self.link.engine, &self.expected);
         engine.wait_all(engine.lock(), &self.requests, |index, completion| {
             let result = match (completion.error, expected[index]) {
-                (Some(error), _) => Err(error),
+                (Some(error), _) => Err(of_collective(error)),
                 (None, Some((source, bytes))) => check(source, bytes, &completion.status),
                 (None, None) => Ok(()),
             };

@@ -57,7 +57,7 @@ impl Link<'_> {
     #[inline]
     pub fn recv_with(&self, guard: Guard<'_>, source: u32, buffer: RecvBuf<'_>) -> Result<()> {
         let expected = buffer.bytes();
-        let status = self.engine.recv(guard, self.context, source as i32, self.tag, buffer)?;
+        let status = self.engine.recv(guard, self.context, source as i32, self.tag, buffer).map_err(of_collective)?;
         check(source, expected, &status)
     }
 
@@ -82,8 +82,8 @@ impl Link<'_> {
             drop(guard);
             return self.exchange_at_once(dest, out, source, into);
         }
-        let status =
-            self.engine.sendrecv(guard, self.context, dest as i32, self.tag, out, source as i32, self.tag, into)?;
+        let both = self.engine.sendrecv(guard, self.context, dest as i32, self.tag, out, source as i32, self.tag, into);
+        let status = both.map_err(of_collective)?;
         check(source, expected, &status)
     }
 
@@ -120,7 +120,19 @@ fn mismatch(source: u32, expected: u64, got: u64) -> Error {
              do not match"
         ),
     )
+    .hint(SAME_COUNTS)
 }
+
+/// An error of one of a collective's own messages, whose tag is none of the program's.
+#[cold]
+pub(crate) fn of_collective(error: Error) -> Error {
+    match error.class() {
+        MPI_ERR_TRUNCATE => error.without_detail().hint(SAME_COUNTS),
+        _ => error,
+    }
+}
+
+const SAME_COUNTS: &str = "Give counts and datatypes that match on all processes of the communicator.";
 
 /// Whether a failed operation has taken its message, so that the collective can go on.
 #[cold]

@@ -12,6 +12,7 @@ use mpi_errors::{Error, FatalReport, fatal_report};
 use mpi_fabric::AbortCause;
 
 use crate::process::Process;
+use crate::{failing, global};
 
 /// Seconds that a dying process has to write what C has buffered.
 const LAST_WORDS: u32 = 5;
@@ -32,33 +33,77 @@ impl Process {
     }
 
     /// An error that `MPI_ERRORS_ARE_FATAL` or `MPI_ERRORS_ABORT` takes: prints the report and ends the job with the
-    /// error's class. `object` names the object whose handler it was. Never returns.
+    /// error's class. Never returns.
     #[cold]
-    pub fn fatal(&self, error: &Error, object: Option<&str>) -> ! {
-        let code = if error.class() == MPI_SUCCESS { MPI_ERR_UNKNOWN } else { error.class() };
+    pub fn fatal(&self, error: &Error, route: Route<'_>) -> ! {
+        let code = exit_code(error);
         if self.job.request_abort(self.rank(), code, AbortCause::Error) {
-            say(&fatal_report(&FatalReport {
+            let report = FatalReport {
                 rank: Some((self.rank(), self.size())),
                 host: &self.host.host,
                 pid: process::id(),
-                object,
                 error,
-                consequence: "The job ends.",
-            }));
+                handler_of: route.handler_of,
+                handled_by: route.handled_by,
+                consequence: THE_JOB_ENDS,
+            };
+            say(&fatal_report(&report, self.errors.report()));
         }
         self.leave(code)
     }
 
     fn leave(&self, code: i32) -> ! {
-        flush_output();
-        // What the shell sees is one byte; a failure never becomes a success.
-        let status = if code != 0 && code & 0xff == 0 { 1 } else { code & 0xff };
-        if let Some(manager) = &self.manager {
-            manager.abort(status);
-        }
-        // SAFETY: ends the process; no destructor or exit handler may run in the middle of the library.
-        unsafe { libc::_exit(status) }
+        leave(code, |status| {
+            if let Some(manager) = &self.manager {
+                manager.abort(status);
+            }
+        })
     }
+}
+
+/// Ends the process: prints what it still has to print, tells whoever is to know the exit status, and exits.
+fn leave(code: i32, tell: impl FnOnce(i32)) -> ! {
+    flush_output();
+    // What the shell sees is one byte; a failure never becomes a success.
+    let status = if code != 0 && code & 0xff == 0 { 1 } else { code & 0xff };
+    tell(status);
+    // SAFETY: ends the process; no destructor or exit handler may run in the middle of the library.
+    unsafe { libc::_exit(status) }
+}
+
+/// How an error came to the handler that ends the job, as far as it is to be told.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Route<'a> {
+    /// The object whose handler it was, where that is not the call's own.
+    pub handler_of: Option<&'a str>,
+    /// The call that would have set another handler, such as `MPI_Comm_set_errhandler`.
+    pub handled_by: Option<&'a str>,
+}
+
+/// As [`Process::fatal`], when there is no process: for who found that [`crate::process`] fails.
+#[cold]
+pub fn fatal_without_process(error: &Error) -> ! {
+    let code = exit_code(error);
+    let job = global::start_failure().and_then(|failure| failure.job.as_ref());
+    if job.is_none_or(|(job, rank)| job.request_abort(*rank, code, AbortCause::Error)) {
+        let report = FatalReport {
+            rank: job.map(|(job, rank)| (*rank, job.ranks())),
+            host: crate::processor_name(),
+            pid: process::id(),
+            error,
+            handler_of: None,
+            handled_by: None,
+            consequence: if job.is_some() { THE_JOB_ENDS } else { "The process ends." },
+        };
+        say(&fatal_report(&report, failing::report_without_process()));
+    }
+    leave(code, |_| ())
+}
+
+const THE_JOB_ENDS: &str = "The job ends.";
+
+fn exit_code(error: &Error) -> i32 {
+    if error.class() == MPI_SUCCESS { MPI_ERR_UNKNOWN } else { error.class() }
 }
 
 /// Writes to the standard error output in one piece. A closed stream is no reason to fail now.

@@ -117,9 +117,9 @@ impl Process {
             return Ok(());
         }
         let why = match self.groups.get(guard).was_freed(handle) {
-            _ if handle.0 == MPI_GROUP_NULL => "a group is needed",
-            true => "that group was freed before",
-            false => "no group has that handle",
+            _ if handle.0 == MPI_GROUP_NULL => "a group is needed".to_owned(),
+            true => self.freed.tale(handle.0),
+            false => "no group has that handle".to_owned(),
         };
         Err(Error::new(MPI_ERR_GROUP, why).arg("group", &format_args!("{:#x}", handle.0)))
     }

@@ -5,21 +5,41 @@
 #![allow(unsafe_code)] // one load of the process's address is what the message path can afford
 
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Once, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};
+use mpi_fabric::Job;
 
 use crate::life::Life;
 use crate::process::Process;
 
-static PROCESS: OnceLock<std::result::Result<Process, Failure>> = OnceLock::new();
+static PROCESS: OnceLock<std::result::Result<Process, StartFailure>> = OnceLock::new();
 static RUNNING: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Why there is no process; told to everybody who asks.
-struct Failure {
+pub struct StartFailure {
     class: i32,
     text: String,
+    /// The job that the process is in, and its rank there, where it got so far.
+    pub(crate) job: Option<(Arc<Job>, u32)>,
+}
+
+impl From<Error> for StartFailure {
+    fn from(error: Error) -> StartFailure {
+        StartFailure { class: error.class(), text: error.to_string(), job: None }
+    }
+}
+
+impl StartFailure {
+    pub(crate) fn in_job(error: Error, job: Arc<Job>, rank: u32) -> StartFailure {
+        StartFailure { job: Some((job, rank)), ..StartFailure::from(error) }
+    }
+}
+
+/// The failure, where making the process has failed.
+pub(crate) fn start_failure() -> Option<&'static StartFailure> {
+    PROCESS.get().and_then(|made| made.as_ref().err())
 }
 
 /// The process, made at the first call: attached to its job, its variables registered, MPI not yet initialised.
@@ -34,9 +54,7 @@ pub fn process() -> Result<&'static Process> {
 
 #[cold]
 fn make() -> Result<&'static Process> {
-    let made = PROCESS.get_or_init(|| {
-        Process::from_environment().map_err(|error| Failure { class: error.class(), text: error.to_string() })
-    });
+    let made = PROCESS.get_or_init(Process::from_environment);
     if made.as_ref().is_ok_and(|process| process.manager.is_some()) {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {

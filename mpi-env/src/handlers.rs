@@ -3,7 +3,7 @@
 //! Invariant: a handler that stands in an object's place is attached once for that place.
 //! Not here: the handlers themselves (`mpi_errors::Errhandlers`), calling them (mpi-capi).
 
-use mpi_core::abi::{MPI_COMM_NULL, MPI_FILE_NULL, MPI_SESSION_NULL, MPI_WIN_NULL};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_FILE_NULL, MPI_SESSION_NULL, MPI_WIN_NULL};
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Attached, Errhandler, HandlerKind, Result};
 
@@ -59,6 +59,8 @@ impl Process {
     /// Where the word of the object's error handler stands; `None` for what is no live object of its kind.
     fn place_of<'p>(&'p self, guard: &'p Guard<'_>, object: Object) -> Option<&'p Attached> {
         match object.kind {
+            // Before the world model begins, and after it has ended, its communicators have no handler.
+            HandlerKind::Comm if matches!(object.handle.0, MPI_COMM_WORLD | MPI_COMM_SELF) && !self.has_world() => None,
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| comm.errhandler()),
             HandlerKind::File if object.handle.0 == MPI_FILE_NULL => Some(&self.file_default),
             HandlerKind::Win => self.win(guard, object.handle).map(|win| win.errhandler()),
@@ -67,22 +69,18 @@ impl Process {
         }
     }
 
-    /// The object, for people: `communicator "MPI_COMM_WORLD"`.
-    pub fn describe(&self, guard: &Guard<'_>, object: Object) -> String {
+    /// The object, for people: `communicator "MPI_COMM_WORLD"`; `None` for what is no live object of its kind.
+    pub fn describe(&self, guard: &Guard<'_>, object: Object) -> Option<String> {
         match object.kind {
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| match comm.name() {
                 name if name.is_empty() => format!("a communicator of {} processes without a name", comm.size()),
                 name => format!("communicator \"{name}\""),
             }),
             HandlerKind::Win => self.win(guard, object.handle).map(|win| win.described()),
-            HandlerKind::File if object.handle.0 == MPI_FILE_NULL => None,
-            HandlerKind::File => {
-                let open = self.file(guard, object.handle).map(|file| format!("file {:?}", file.name()));
-                Some(open.unwrap_or_else(|| "a file that is closed".to_owned()))
-            }
+            HandlerKind::File if object.handle.0 == MPI_FILE_NULL => Some("MPI_FILE_NULL".to_owned()),
+            HandlerKind::File => self.file(guard, object.handle).map(|file| format!("file {:?}", file.name())),
             HandlerKind::Session => None,
         }
-        .unwrap_or_else(|| format!("no {}", called(object.kind)))
     }
 
     /// The error handler of an object; `None` for what is no live object of its kind.
@@ -115,15 +113,5 @@ impl Process {
     pub fn get_errhandler(&self, guard: &mut Guard<'_>, object: Object) -> Option<Handle> {
         let errhandler = self.place_of(guard, object)?.get();
         Some(self.errhandlers.get_mut(guard).hold(errhandler))
-    }
-}
-
-/// What a kind of object is called.
-pub const fn called(kind: HandlerKind) -> &'static str {
-    match kind {
-        HandlerKind::Comm => "communicator",
-        HandlerKind::Win => "window",
-        HandlerKind::File => "file",
-        HandlerKind::Session => "session",
     }
 }

@@ -8,7 +8,7 @@
 //! - `objects`: handles of communicators, datatypes and operations. `files`: of files. `comms`, `late`: making communicators of others.
 //! - `windows`: handles of windows, making and ending them.
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
-//! - `handlers`: which object has which error handler.
+//! - `handlers`: which object has which error handler. `failing`: how errors are told. [`Freed`]: who freed a handle.
 //! - [`hardware`]: which parts of the host the process may run on.
 //! - [`Tells`]: what the objects tell of themselves.
 //! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
@@ -20,7 +20,9 @@
 mod abort;
 mod attributes;
 mod comms;
+mod failing;
 mod files;
+mod freed;
 mod global;
 mod handlers;
 pub mod hardware;
@@ -36,9 +38,12 @@ mod tells;
 mod variables;
 mod windows;
 
+pub use abort::{Route, fatal_without_process};
 pub use attributes::{Attribute, Attributes, Holder, Keyval};
+pub use failing::{ErrorSettings, initial_errhandler, initial_errhandler_name};
+pub use freed::Freed;
 pub use global::{init, is_finalized, is_initialized, process, running};
-pub use handlers::{Object, called};
+pub use handlers::Object;
 pub use identity::{library_version, processor_name, wtick, wtime};
 pub use life::Life;
 pub use memory::Blocks;

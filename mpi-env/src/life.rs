@@ -44,6 +44,11 @@ impl Process {
         }
     }
 
+    /// Whether `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there: from the end of `MPI_Init` to the end of `MPI_Finalize`.
+    pub fn has_world(&self) -> bool {
+        matches!(self.life(), Life::Initialised | Life::Finalising)
+    }
+
     fn advance(&self, from: Life, to: Life) -> bool {
         self.life.compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }

@@ -13,6 +13,7 @@ use mpi_core::{Guard, Handle, Table};
 use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
 
+use crate::freed::Freed;
 use crate::process::Process;
 
 /// A communicator that stays alive without the guard: for collectives, which give it up. The predefined ones, which
@@ -115,7 +116,7 @@ impl Process {
 
     /// `MPI_Type_free`; operations under way keep what they need. Errors: `MPI_ERR_TYPE`.
     pub fn type_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
-        remove(self.datatypes.get_mut(guard), handle, MPI_ERR_TYPE, "datatype")?;
+        remove(self.datatypes.get_mut(guard), &self.freed, handle, MPI_ERR_TYPE, "datatype")?;
         self.tell_datatype_freed(guard, handle);
         self.notes.get_mut(guard).forget(handle.0);
         Ok(())
@@ -130,7 +131,7 @@ impl Process {
 
     /// `MPI_Op_free`; operations under way keep what they need. Errors: `MPI_ERR_OP`.
     pub fn op_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
-        remove(self.ops.get_mut(guard), handle, MPI_ERR_OP, "op")?;
+        remove(self.ops.get_mut(guard), &self.freed, handle, MPI_ERR_OP, "op")?;
         self.tells.counts.operations.follow(self.ops.get(guard).len() as u64);
         Ok(())
     }
@@ -140,13 +141,13 @@ fn insert<T>(table: &mut Table<T>, value: T, what: &str) -> Result<Handle> {
     table.insert(value).map_err(|_| too_many(what))
 }
 
-fn remove<T>(table: &mut Table<T>, handle: Handle, class: i32, name: &'static str) -> Result<()> {
+fn remove<T>(table: &mut Table<T>, freed: &Freed, handle: Handle, class: i32, name: &'static str) -> Result<()> {
     if table.remove(handle).is_some() {
         return Ok(());
     }
     let why = match table.was_freed(handle) {
-        true => "that object was freed before",
-        false => "no object of this kind has that handle",
+        true => freed.tale(handle.0),
+        false => "no object of this kind has that handle".to_owned(),
     };
     Err(Error::new(class, why).arg(name, &format_args!("{:#x}", handle.0)))
 }

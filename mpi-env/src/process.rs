@@ -9,7 +9,7 @@ use std::thread::ThreadId;
 
 use mpi_coll::{Collectives, Op};
 use mpi_comm::{Comm, CommSpec, ContextIds, Group, register};
-use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
+use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_ARG, MPI_ERR_OTHER, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
 use mpi_core::{Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
@@ -22,6 +22,9 @@ use mpi_t::{Bind, Registry};
 use mpi_win::{OneSided, Win};
 
 use crate::attributes::Attributes;
+use crate::failing::{self, ErrorSettings};
+use crate::freed::Freed;
+use crate::global::StartFailure;
 use crate::memory::Blocks;
 use crate::notes::Notes;
 use crate::tells::{Tells, event_key};
@@ -51,6 +54,9 @@ pub struct Process {
     pub ops: Guarded<Table<Op>>,
     /// Users' error handlers.
     pub errhandlers: Guarded<Errhandlers>,
+    /// Which calls freed which handles.
+    pub freed: Freed,
+    pub(crate) errors: &'static ErrorSettings,
     /// The error handler of files that do not exist, and of new ones.
     pub(crate) file_default: Attached,
     /// Opening and deleting files.
@@ -93,8 +99,8 @@ impl Process {
         let (memory, fabric) = (endpoint.instrument_memory(), endpoint.instruments());
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
         let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
-        let one_sided = OneSided::new(engine.clone(), coll.clone());
-        let registry = variables::registry(fabric, &engine, &coll, &one_sided)?;
+        let (one_sided, errors) = (OneSided::new(engine.clone(), coll.clone()), ErrorSettings::new());
+        let registry = variables::registry(fabric, &engine, &coll, &one_sided, errors)?;
 
         let predefined = |word: usize, spec: CommSpec| {
             let instruments = CommInstruments::place_for(&*memory, &spec.name);
@@ -120,6 +126,8 @@ impl Process {
             datatypes: Guarded::new(&lock, Table::new(Kind::Datatype)),
             ops: Guarded::new(&lock, Table::new(Kind::Op)),
             errhandlers: Guarded::new(&lock, Errhandlers::new()),
+            freed: Freed::new(),
+            errors,
             file_default: Attached::new(Handle(MPI_ERRORS_RETURN)),
             io: Io::new(engine.clone()),
             files: Guarded::new(&lock, Table::new(Kind::File)),
@@ -146,14 +154,31 @@ impl Process {
 
     /// The record of a process as its environment says: of a job when a launcher started it, else of a world of one.
     /// Under a launcher that is not this library's all processes of the job wait for each other here.
-    /// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable.
-    pub fn from_environment() -> Result<Process> {
-        let joined = wireup::from_environment()
-            .map_err(|error| mpi_errors::Error::new(mpi_core::abi::MPI_ERR_OTHER, error.to_string()))?;
-        let Some(joined) = joined else { return Process::new(Endpoint::world_of_one()?) };
-        let appnum = joined.attachment.appnum as i32;
-        let process = Process::new(Endpoint::attach(&joined.attachment)?)?;
-        Ok(Process { launched: true, appnum, manager: joined.manager, ..process })
+    /// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable, `MPI_ERR_ARG` when the environment sets
+    /// something to what it cannot be.
+    pub fn from_environment() -> std::result::Result<Process, StartFailure> {
+        let joined =
+            wireup::from_environment().map_err(|error| mpi_errors::Error::new(MPI_ERR_OTHER, error.to_string()))?;
+        let endpoint = match &joined {
+            Some(joined) => Endpoint::attach(&joined.attachment)?,
+            None => Endpoint::world_of_one()?,
+        };
+        let (job, rank) = (endpoint.job().clone(), endpoint.rank());
+        let made = match failing::bad_initial_errhandler() {
+            None => Process::new(endpoint),
+            Some(sentence) => Err(mpi_errors::Error::new(MPI_ERR_ARG, sentence)),
+        };
+        let process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;
+        for predefined in [&process.world, &process.own] {
+            predefined.errhandler().swap(failing::initial_errhandler());
+        }
+        match joined {
+            Some(joined) => {
+                let appnum = joined.attachment.appnum as i32;
+                Ok(Process { launched: true, appnum, manager: joined.manager, ..process })
+            }
+            None => Ok(process),
+        }
     }
 
     /// Rank in `MPI_COMM_WORLD`.

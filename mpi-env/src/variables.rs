@@ -12,8 +12,11 @@ use mpi_p2p::{CommInstruments, Engine};
 use mpi_t::Registry;
 use mpi_win::{OneSided, WinInstruments};
 
+use crate::failing::{self, ErrorSettings};
+
 /// Environment variables that other parts of the library read.
 const RESERVED: &[&str] = &[
+    failing::INITIAL,
     wireup::JOB_FD,
     wireup::JOB_ID,
     wireup::RANK,
@@ -40,6 +43,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("fabric", "Moving records between processes over shared memory."),
     ("fabric.queues", "The queues of records between processes."),
     ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
+    ("errors", "How errors are told."),
     ("coll", "Collective operations."),
     ("coll.calls", "How often each collective operation was called."),
     ("objects", "Communicators, groups, datatypes and other objects: how many there are, how they are used."),
@@ -65,6 +69,7 @@ pub(crate) fn registry(
     engine: &Engine,
     coll: &Collectives,
     one_sided: &OneSided,
+    errors: &'static ErrorSettings,
 ) -> Result<Registry> {
     let registry = Registry::new();
     registry.reserve_environment(RESERVED);
@@ -78,6 +83,7 @@ pub(crate) fn registry(
     registry.register_settings(engine.settings())?;
     registry.register_settings(coll.settings())?;
     registry.register_settings(one_sided.settings())?;
+    registry.register_settings(errors)?;
     match registry.startup_errors().first() {
         None => Ok(registry),
         Some(sentence) => Err(Error::new(MPI_ERR_ARG, sentence.clone())),

@@ -3,7 +3,9 @@
 //! Run it with `cargo run -p mpi-errors --example errors`.
 
 use mpi_core::abi;
-use mpi_errors::{Errhandler, Errhandlers, Error, ErrorCodes, FatalReport, HandlerKind, Result, fatal_report};
+use mpi_errors::{
+    Errhandler, Errhandlers, Error, ErrorCodes, FatalReport, HandlerKind, ReportFormat, Result, fatal_report,
+};
 
 fn choose_process(dest: i32, size: i32) -> Result<i32> {
     if (0..size).contains(&dest) {
@@ -32,15 +34,15 @@ fn main() {
     handlers.free(mine).expect("it is held once");
     println!("freed twice: {}", handlers.free(mine).expect_err("the second time is an error"));
 
-    print!(
-        "{}",
-        fatal_report(&FatalReport {
-            rank: Some((2, 4)),
-            host: "node7",
-            pid: std::process::id(),
-            object: None,
-            error: &error,
-            consequence: "Nothing: this is only an example.",
-        })
-    );
+    let report = FatalReport {
+        rank: Some((2, 4)),
+        host: "node7",
+        pid: std::process::id(),
+        error: &error,
+        handler_of: None,
+        handled_by: None,
+        consequence: "Nothing: this is only an example.",
+    };
+    print!("{}", fatal_report(&report, ReportFormat::Text { color: false }));
+    print!("{}", fatal_report(&report, ReportFormat::Json));
 }

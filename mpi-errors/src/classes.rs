@@ -24,9 +24,12 @@ pub fn advice(class: i32) -> Option<&'static str> {
              sender and receiver use the same tag for the same data."
         }
         MPI_ERR_COMM => "Check that the communicator was created, and not freed, by this process before the call.",
-        MPI_ERR_TYPE => "Check that the datatype was committed with MPI_Type_commit and not freed.",
+        MPI_ERR_TYPE => "Check that the datatype was made, and not freed, by this process before the call.",
+        MPI_ERR_WIN | MPI_ERR_FILE | MPI_ERR_SESSION | MPI_ERR_GROUP | MPI_ERR_INFO => {
+            "Check that the object was made, and not freed, by this process before the call."
+        }
         MPI_ERR_REQUEST => "Check that the request is used once: completion sets it to MPI_REQUEST_NULL.",
-        MPI_ERR_BUFFER => "Check the address; MPI_Bsend needs enough space from MPI_Buffer_attach.",
+        MPI_ERR_BUFFER => "Check the address, and that the memory was allocated before the call.",
         MPI_ERR_TAG => "Use a tag between 0 and the value of the attribute MPI_TAG_UB.",
         MPI_ERR_COUNT | MPI_ERR_VALUE_TOO_LARGE => "For more than 2147483647 elements use the _c form of the call.",
         MPI_ERR_NO_MEM => "Free memory, or run fewer processes on this host.",

@@ -30,6 +30,9 @@ struct Inner {
     class: i32,
     message: Cow<'static, str>,
     call: Option<&'static str>,
+    object: Option<Box<str>>,
+    hint: Option<&'static str>,
+    detail: Option<(&'static str, String)>,
     arguments: Vec<(&'static str, String)>,
 }
 
@@ -37,7 +40,9 @@ impl Error {
     /// An error of a class (`abi::MPI_ERR_*`, also `MPI_T_ERR_*`) with a message for the user.
     #[cold]
     pub fn new(class: i32, message: impl Into<Cow<'static, str>>) -> Error {
-        Error { inner: Box::new(Inner { class, message: message.into(), call: None, arguments: Vec::new() }) }
+        let message = message.into();
+        let inner = Inner { class, message, call: None, object: None, hint: None, detail: None, arguments: Vec::new() };
+        Error { inner: Box::new(inner) }
     }
 
     /// Names an argument and its value; the first one named is the one that failed.
@@ -52,6 +57,39 @@ impl Error {
     pub fn call(mut self, name: &'static str) -> Error {
         self.inner.call.get_or_insert(name);
         self
+    }
+
+    /// Names the object that the call was about (`communicator "MPI_COMM_WORLD"`), if none was named before.
+    #[cold]
+    pub fn on(mut self, object: impl Into<Box<str>>) -> Error {
+        self.inner.object.get_or_insert_with(|| object.into());
+        self
+    }
+
+    /// Says what to try in just this case, instead of what [`crate::classes::advice`] says of all of the class.
+    #[cold]
+    pub fn hint(mut self, advice: &'static str) -> Error {
+        self.inner.hint = Some(advice);
+        self
+    }
+
+    /// Adds a fact that does not always mean something to the user: it stands behind the message, in brackets.
+    #[cold]
+    pub fn detail(mut self, name: &'static str, value: &dyn fmt::Display) -> Error {
+        self.inner.detail = Some((name, value.to_string()));
+        self
+    }
+
+    /// Takes the detail away, where it means nothing to the user.
+    #[cold]
+    pub fn without_detail(mut self) -> Error {
+        self.inner.detail = None;
+        self
+    }
+
+    /// What to try, if anything can be said; a whole sentence.
+    pub fn advice(&self) -> Option<&'static str> {
+        self.inner.hint.or_else(|| crate::classes::advice(self.class()))
     }
 
     /// The error class.
@@ -69,6 +107,11 @@ impl Error {
         self.inner.call
     }
 
+    /// The object that the call was about, for people, if one was named.
+    pub fn object(&self) -> Option<&str> {
+        self.inner.object.as_deref()
+    }
+
     /// The arguments named, with their values as text, the failing one first.
     pub fn arguments(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.inner.arguments.iter().map(|(name, value)| (*name, value.as_str()))
@@ -82,14 +125,22 @@ impl Error {
         if !self.inner.arguments.is_empty() {
             f.write_str(", but ")?;
         }
-        f.write_str(&self.inner.message)
+        f.write_str(&self.inner.message)?;
+        match &self.inner.detail {
+            Some((name, value)) => write!(f, " ({name} {value})"),
+            None => Ok(()),
+        }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(call) = self.inner.call {
-            write!(f, "{call}: ")?;
+            f.write_str(call)?;
+            if let Some(object) = self.object() {
+                write!(f, " on {object}")?;
+            }
+            f.write_str(": ")?;
         }
         self.write_body(f)
     }
@@ -122,6 +173,20 @@ mod tests {
         assert_eq!(error.call_name(), Some("MPI_Send"));
         assert_eq!(format!("{error:?}"), format!("{error} (MPI_ERR_COUNT)"));
         assert_eq!(error.class(), abi::MPI_ERR_COUNT);
+    }
+
+    #[test]
+    fn the_object_stands_behind_the_call() {
+        let error = Error::new(abi::MPI_ERR_TAG, "no").call("MPI_Send").on("communicator \"a\"").on("another");
+        assert_eq!(error.to_string(), "MPI_Send on communicator \"a\": no");
+        assert_eq!(error.object(), Some("communicator \"a\""));
+    }
+
+    #[test]
+    fn a_detail_stands_last_and_can_be_taken_away() {
+        let error = Error::new(abi::MPI_ERR_TRUNCATE, "too long").detail("tag", &7);
+        assert_eq!(error.to_string(), "too long (tag 7)");
+        assert_eq!(error.without_detail().to_string(), "too long");
     }
 
     #[test]

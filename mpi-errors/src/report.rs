@@ -1,7 +1,10 @@
-//! The block that a process prints when an error ends it: rank, host, call, what was wrong, what to try.
+//! What a process says when an error ends it: rank, host, call, what was wrong, what to try; for people or programs.
 //!
-//! Invariant: no line is longer than [`WIDTH`] columns unless one word is.
+//! Invariant: both forms tell the same facts. No line of the text is longer than [`WIDTH`] columns unless one word is;
+//! the JSON form is one line, one object.
 //! Not here: printing it and ending the job (mpi-env).
+
+mod json;
 
 use crate::{Error, classes};
 
@@ -18,67 +21,117 @@ pub struct FatalReport<'a> {
     pub host: &'a str,
     /// Process id.
     pub pid: u32,
-    /// The object whose handler was called, for example `communicator "MPI_COMM_WORLD"`.
-    pub object: Option<&'a str>,
-    /// The error.
+    /// The error, with its call and the object of that.
     pub error: &'a Error,
+    /// The object whose handler took the error, where that is not the call's own.
+    pub handler_of: Option<&'a str>,
+    /// How the program could have got the error as a code: a call such as `MPI_Comm_set_errhandler`, where one is.
+    pub handled_by: Option<&'a str>,
     /// What happens now, for example `The job ends.`
     pub consequence: &'a str,
 }
 
-/// The block's text, each line ended by a newline.
-pub fn fatal_report(report: &FatalReport<'_>) -> String {
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// A block of lines for people.
+    Text {
+        /// Whether the terminal's colours may be used.
+        color: bool,
+    },
+    /// One JSON object on one line.
+    Json,
+}
+
+/// The report's text, each line ended by a newline.
+pub fn fatal_report(report: &FatalReport<'_>, format: ReportFormat) -> String {
+    match format {
+        ReportFormat::Text { color } => block(report, color),
+        ReportFormat::Json => json::object(report),
+    }
+}
+
+impl FatalReport<'_> {
+    /// What was wrong, without the call: one sentence that begins with a capital.
+    fn what(&self) -> String {
+        let mut what = String::new();
+        self.error.write_body(&mut what).expect("writing to a String cannot fail");
+        let mut chars = what.chars();
+        chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    }
+
+    /// What to try, if anything can be said.
+    fn advice(&self) -> Option<String> {
+        let handled = || {
+            self.handled_by.map(|call| format!("To handle the error in the program, pass MPI_ERRORS_RETURN to {call}."))
+        };
+        self.error.advice().map(str::to_owned).or_else(handled)
+    }
+}
+
+fn block(report: &FatalReport<'_>, color: bool) -> String {
     let error = report.error;
-    let mut out = String::from("Fatal MPI error\n");
+    let mut out = Block { text: String::new(), color };
+    out.title("Fatal MPI error");
     let at = match report.rank {
         Some((rank, size)) => format!("rank {rank} of {size} on {}, process {}", report.host, report.pid),
         None => format!("{}, process {}", report.host, report.pid),
     };
-    field(&mut out, "where", &at);
+    out.field("where", &at);
     if let Some(call) = error.call_name() {
-        let on = report.object.map_or_else(String::new, |object| format!(" on {object}"));
-        field(&mut out, "call", &format!("{call}{on}"));
+        let on = error.object().map_or_else(String::new, |object| format!(" on {object}"));
+        out.field("call", &format!("{call}{on}"));
     }
-    let mut what = String::new();
-    error.write_body(&mut what).expect("writing to a String cannot fail");
     match classes::name(error.class()) {
-        Some(class) => field(&mut out, "what", &format!("{} ({class})", sentence(&what))),
-        None => field(&mut out, "what", &sentence(&what)),
+        Some(class) => out.field("what", &format!("{} ({class})", report.what())),
+        None => out.field("what", &report.what()),
     }
-    // Without a call there was nobody to return an error to.
-    let handled = "To handle the error in the program, set MPI_ERRORS_RETURN with MPI_Comm_set_errhandler.";
-    if let Some(advice) = classes::advice(error.class()).or(error.call_name().map(|_| handled)) {
-        field(&mut out, "try", advice);
+    if let Some(advice) = report.advice() {
+        out.field("try", &advice);
     }
-    if !report.consequence.is_empty() {
-        field(&mut out, "now", report.consequence);
-    }
-    out
+    let handler = report.handler_of.map_or_else(String::new, |of| {
+        format!(" Errors of calls without a live object of their own go to the error handler of {of}.")
+    });
+    out.field("now", &format!("{}{handler}", report.consequence));
+    out.text
 }
 
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+/// The lines so far.
+struct Block {
+    text: String,
+    color: bool,
 }
 
-/// `  label  text`, wrapped, later lines aligned under the text.
-fn field(out: &mut String, label: &str, text: &str) {
-    out.push_str(&format!("  {label:<width$}", width = INDENT - 2));
-    let mut column = INDENT;
-    for word in text.split_whitespace() {
-        let width = word.chars().count();
-        if column > INDENT && column + 1 + width > WIDTH {
-            out.push('\n');
-            out.push_str(&" ".repeat(INDENT));
-            column = INDENT;
-        } else if column > INDENT {
-            out.push(' ');
-            column += 1;
+impl Block {
+    fn title(&mut self, title: &str) {
+        let (begin, end) = if self.color { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
+        self.text.push_str(&format!("{begin}{title}{end}\n"));
+    }
+
+    /// `  label  text`, wrapped, later lines aligned under the text. Nothing where there is no text.
+    fn field(&mut self, label: &str, text: &str) {
+        if text.is_empty() {
+            return;
         }
-        out.push_str(word);
-        column += width;
+        let (begin, end) = if self.color { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+        let out = &mut self.text;
+        out.push_str(&format!("  {begin}{label:<width$}{end}", width = INDENT - 2));
+        let mut column = INDENT;
+        for word in text.split_whitespace() {
+            let width = word.chars().count();
+            if column > INDENT && column + 1 + width > WIDTH {
+                out.push('\n');
+                out.push_str(&" ".repeat(INDENT));
+                column = INDENT;
+            } else if column > INDENT {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += width;
+        }
+        out.push('\n');
     }
-    out.push('\n');
 }
 
 #[cfg(test)]
@@ -86,22 +139,33 @@ mod tests {
     use super::*;
     use mpi_core::abi;
 
-    fn report_of(error: &Error) -> String {
-        fatal_report(&FatalReport {
+    const WORLD: &str = "communicator \"MPI_COMM_WORLD\"";
+
+    fn report_of(error: &Error, format: ReportFormat) -> String {
+        let report = FatalReport {
             rank: Some((2, 4)),
             host: "node7",
             pid: 4711,
-            object: Some("communicator \"MPI_COMM_WORLD\""),
             error,
+            handler_of: None,
+            handled_by: Some("MPI_Comm_set_errhandler"),
             consequence: "The job ends.",
-        })
+        };
+        fatal_report(&report, format)
+    }
+
+    fn text_of(error: &Error) -> String {
+        report_of(error, ReportFormat::Text { color: false })
+    }
+
+    fn bad_rank() -> Error {
+        Error::new(abi::MPI_ERR_RANK, "the communicator has 4 processes").arg("dest", &9).call("MPI_Send").on(WORLD)
     }
 
     #[test]
     fn the_block_tells_where_what_and_what_to_try() {
-        let error = Error::new(abi::MPI_ERR_RANK, "the communicator has 4 processes").arg("dest", &9).call("MPI_Send");
         assert_eq!(
-            report_of(&error),
+            text_of(&bad_rank()),
             "Fatal MPI error\n\
              \x20 where rank 2 of 4 on node7, process 4711\n\
              \x20 call  MPI_Send on communicator \"MPI_COMM_WORLD\"\n\
@@ -112,10 +176,40 @@ mod tests {
     }
 
     #[test]
+    fn the_object_tells_the_same_facts_on_one_line() {
+        assert_eq!(
+            report_of(&bad_rank(), ReportFormat::Json),
+            "{\"event\":\"fatal error\",\"rank\":2,\"size\":4,\"host\":\"node7\",\"pid\":4711,\
+             \"call\":\"MPI_Send\",\"object\":\"communicator \\\"MPI_COMM_WORLD\\\"\",\
+             \"class\":\"MPI_ERR_RANK\",\"class_value\":6,\"arguments\":{\"dest\":\"9\"},\
+             \"what\":\"Argument dest is 9, but the communicator has 4 processes\",\
+             \"advice\":\"Compare the rank with what MPI_Comm_size gives for this communicator.\",\
+             \"handler_of\":null,\"consequence\":\"The job ends.\"}\n"
+        );
+    }
+
+    #[test]
     fn no_line_is_wider_than_a_terminal() {
         for (class, _) in classes::all() {
             let error = Error::new(class, "some words to be wrapped ".repeat(20)).arg("buf", &"0x0").call("MPI_Recv");
-            assert!(report_of(&error).lines().all(|line| line.chars().count() <= WIDTH), "{}", report_of(&error));
+            assert!(text_of(&error).lines().all(|line| line.chars().count() <= WIDTH), "{}", text_of(&error));
         }
+    }
+
+    #[test]
+    fn colours_are_asked_for_and_hide_no_word() {
+        let plain = text_of(&bad_rank());
+        let colored = report_of(&bad_rank(), ReportFormat::Text { color: true });
+        assert!(!plain.contains('\x1b') && colored.contains('\x1b'));
+        let stripped = ["\x1b[1;31m", "\x1b[1m", "\x1b[0m"].iter().fold(colored, |text, code| text.replace(code, ""));
+        assert_eq!(stripped, plain);
+    }
+
+    #[test]
+    fn advice_of_the_case_comes_before_that_of_the_class_and_the_handlers_last() {
+        assert!(text_of(&bad_rank().hint("Look here.")).contains("try   Look here.\n"));
+        assert!(
+            text_of(&Error::new(abi::MPI_ERR_OP, "no")).contains("pass MPI_ERRORS_RETURN to\n        MPI_Comm_set")
+        );
     }
 }

@@ -50,17 +50,17 @@ impl Buffered {
     /// Checks that a message has room.
     pub fn check_room(&self, bytes: u64) -> Result<()> {
         let Some(attached) = self.attached else {
-            return Err(Error::new(MPI_ERR_BUFFER, "no buffer is attached; call MPI_Buffer_attach first"));
+            return Err(Error::new(MPI_ERR_BUFFER, "no buffer is attached").hint("Call MPI_Buffer_attach first."));
         };
         match attached.bytes {
-            Some(size) if self.in_use + bytes + OVERHEAD > size => Err(Error::new(
-                MPI_ERR_BUFFER,
-                format!(
+            Some(size) if self.in_use + bytes + OVERHEAD > size => {
+                let rule = format!(
                     "the attached buffer of {size} bytes holds {} already and has no room for {bytes} more \
                      (each message takes {OVERHEAD} besides its data)",
                     self.in_use
-                ),
-            )),
+                );
+                Err(Error::new(MPI_ERR_BUFFER, rule).hint("Attach a larger buffer with MPI_Buffer_attach."))
+            }
             _ => Ok(()),
         }
     }

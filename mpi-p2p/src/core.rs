@@ -362,11 +362,9 @@ fn deliver_slowly(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, O
 
 #[cold]
 pub(crate) fn truncated(key: Key, bytes: u64, room: u64) -> Error {
-    Error::new(
-        MPI_ERR_TRUNCATE,
-        format!(
-            "the message from rank {} with tag {} has {bytes} bytes, but the receive buffer has room for {room}",
-            key.source, key.tag
-        ),
-    )
+    let rule = format!(
+        "the message from rank {} has {bytes} bytes, but the receive buffer has room for {room} bytes",
+        key.source
+    );
+    Error::new(MPI_ERR_TRUNCATE, rule).detail("tag", &key.tag)
 }

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use mpi_comm::Comm;
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE};
-use mpi_env::Process;
+use mpi_env::{Process, Route};
 
 use crate::{Error, Peer, Result};
 
@@ -64,12 +64,11 @@ pub fn run(work: impl FnOnce(&World) -> Result<()>) {
     match init() {
         Ok(world) => {
             if let Err(error) = work(&world) {
-                world.process.fatal(&error, None);
+                world.process.fatal(&error, Route::default());
             }
         }
         Err(error) => {
-            eprintln!("Ferrum MPI: {error}");
-            std::process::exit(1);
+            mpi_env::fatal_without_process(&error);
         }
     }
 }
@@ -125,10 +124,10 @@ impl<M: ThreadUse> Drop for World<M> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let error = Error::new(MPI_ERR_OTHER, "the program panicked; its message stands above");
-            self.process.fatal(&error, None);
+            self.process.fatal(&error, Route::default());
         }
         if let Err(error) = self.process.finalize() {
-            self.process.fatal(&error.call("MPI_Finalize"), None);
+            self.process.fatal(&error.call("MPI_Finalize"), Route::default());
         }
     }
 }

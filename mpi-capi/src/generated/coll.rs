@@ -271,10 +271,12 @@ pub unsafe extern "C" fn PMPI_Op_create_c(user_fn: usize, commute: c_int, op: *m
 /// `MPI_Op_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Op_free(op: *mut usize) -> c_int {
-    entry::running(functions::MPI_OP_FREE, None, |cx| {
-        let op = check::out("op", op)?;
+    entry::freeing(functions::MPI_OP_FREE, op, || {
+        entry::running(functions::MPI_OP_FREE, None, |cx| {
+            let op = check::out("op", op)?;
 
-        imp::op::op_free(cx, op)
+            imp::op::op_free(cx, op)
+        })
     })
 }
 

@@ -147,11 +147,13 @@ pub unsafe extern "C" fn PMPI_Comm_dup_with_info(comm: usize, info: usize, newco
 /// `MPI_Comm_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_free(comm: *mut usize) -> c_int {
-    entry::running(functions::MPI_COMM_FREE, Some(Object::comm(entry::at(comm))), |cx| {
-        let comm = check::out("comm", comm)?;
+    entry::freeing(functions::MPI_COMM_FREE, comm, || {
+        entry::running(functions::MPI_COMM_FREE, Some(Object::comm(entry::at(comm))), |cx| {
+            let comm = check::out("comm", comm)?;
 
-        let record = cx.enter(functions::MPI_COMM_FREE, -1, 0, 0);
-        record.end(imp::comm::comm_free(cx, comm))
+            let record = cx.enter(functions::MPI_COMM_FREE, -1, 0, 0);
+            record.end(imp::comm::comm_free(cx, comm))
+        })
     })
 }
 
@@ -389,10 +391,12 @@ pub unsafe extern "C" fn PMPI_Group_excl(group: usize, n: c_int, ranks: *const c
 /// `MPI_Group_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Group_free(group: *mut usize) -> c_int {
-    entry::running(functions::MPI_GROUP_FREE, None, |cx| {
-        let group = check::out("group", group)?;
+    entry::freeing(functions::MPI_GROUP_FREE, group, || {
+        entry::running(functions::MPI_GROUP_FREE, None, |cx| {
+            let group = check::out("group", group)?;
 
-        imp::group::group_free(cx, group)
+            imp::group::group_free(cx, group)
+        })
     })
 }
 

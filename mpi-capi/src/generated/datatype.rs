@@ -84,10 +84,12 @@ pub unsafe extern "C" fn PMPI_Type_dup(oldtype: usize, newtype: *mut usize) -> c
 /// `MPI_Type_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_free(datatype: *mut usize) -> c_int {
-    entry::running(functions::MPI_TYPE_FREE, None, |cx| {
-        let datatype = check::out("datatype", datatype)?;
+    entry::freeing(functions::MPI_TYPE_FREE, datatype, || {
+        entry::running(functions::MPI_TYPE_FREE, None, |cx| {
+            let datatype = check::out("datatype", datatype)?;
 
-        imp::datatype::type_free(cx, datatype)
+            imp::datatype::type_free(cx, datatype)
+        })
     })
 }
 

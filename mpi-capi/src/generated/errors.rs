@@ -90,10 +90,12 @@ pub unsafe extern "C" fn PMPI_Comm_set_errhandler(comm: usize, errhandler: usize
 /// `MPI_Errhandler_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Errhandler_free(errhandler: *mut usize) -> c_int {
-    entry::anytime(functions::MPI_ERRHANDLER_FREE, None, || {
-        let errhandler = check::out("errhandler", errhandler)?;
+    entry::freeing(functions::MPI_ERRHANDLER_FREE, errhandler, || {
+        entry::anytime(functions::MPI_ERRHANDLER_FREE, None, || {
+            let errhandler = check::out("errhandler", errhandler)?;
 
-        imp::errhandler::errhandler_free(errhandler)
+            imp::errhandler::errhandler_free(errhandler)
+        })
     })
 }
 

@@ -55,10 +55,12 @@ pub unsafe extern "C" fn PMPI_Info_dup(info: usize, newinfo: *mut usize) -> c_in
 /// `MPI_Info_free`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Info_free(info: *mut usize) -> c_int {
-    entry::anytime(functions::MPI_INFO_FREE, None, || {
-        let info = check::out("info", info)?;
+    entry::freeing(functions::MPI_INFO_FREE, info, || {
+        entry::anytime(functions::MPI_INFO_FREE, None, || {
+            let info = check::out("info", info)?;
 
-        imp::info::info_free(info)
+            imp::info::info_free(info)
+        })
     })
 }
 

@@ -15,11 +15,13 @@ use crate::{check, entry, imp};
 /// `MPI_File_close`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_close(fh: *mut usize) -> c_int {
-    entry::running(functions::MPI_FILE_CLOSE, Some(Object::file(entry::at(fh))), |cx| {
-        let fh = check::out("fh", fh)?;
+    entry::freeing(functions::MPI_FILE_CLOSE, fh, || {
+        entry::running(functions::MPI_FILE_CLOSE, Some(Object::file(entry::at(fh))), |cx| {
+            let fh = check::out("fh", fh)?;
 
-        let record = cx.enter(functions::MPI_FILE_CLOSE, -1, 0, 0);
-        record.end(imp::file::file_close(cx, fh))
+            let record = cx.enter(functions::MPI_FILE_CLOSE, -1, 0, 0);
+            record.end(imp::file::file_close(cx, fh))
+        })
     })
 }
 

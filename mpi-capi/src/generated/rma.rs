@@ -291,11 +291,13 @@ pub unsafe extern "C" fn PMPI_Win_fence(assert: c_int, win: usize) -> c_int {
 /// `MPI_Win_free`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_free(win: *mut usize) -> c_int {
-    entry::running(functions::MPI_WIN_FREE, Some(Object::win(entry::at(win))), |cx| {
-        let win = check::out("win", win)?;
+    entry::freeing(functions::MPI_WIN_FREE, win, || {
+        entry::running(functions::MPI_WIN_FREE, Some(Object::win(entry::at(win))), |cx| {
+            let win = check::out("win", win)?;
 
-        let record = cx.enter(functions::MPI_WIN_FREE, -1, 0, 0);
-        record.end(imp::win::win_free(cx, win))
+            let record = cx.enter(functions::MPI_WIN_FREE, -1, 0, 0);
+            record.end(imp::win::win_free(cx, win))
+        })
     })
 }
 

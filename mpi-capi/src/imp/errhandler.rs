@@ -4,11 +4,12 @@ use core::ffi::c_char;
 
 use mpi_core::{Guard, Handle, abi};
 use mpi_env::{Object, Process};
-use mpi_errors::{Error, HandlerKind, Result};
+use mpi_errors::{Error, HandlerKind, Result, classes};
 
 use crate::check::{self, Function, Out};
-use crate::cx::{CommView, Cx, bad_object};
-use crate::errors::{self, Outcome};
+use crate::cx::{CommView, Cx, bad_errhandler, bad_object};
+use crate::errors::{Outcome, Raised, Target};
+use crate::nesting;
 
 /// `MPI_Comm_create_errhandler`
 pub fn comm_create_errhandler(cx: Cx, function: Function, errhandler: Out<usize>) -> Outcome {
@@ -96,7 +97,9 @@ pub fn session_call_errhandler(session: usize, code: i32) -> Outcome {
 pub fn errhandler_free(errhandler: Out<usize>) -> Outcome {
     let process = mpi_env::process()?;
     let mut guard = process.engine.lock();
-    process.errhandlers.get_mut(&mut guard).free(Handle(errhandler.get()))?;
+    let word = Handle(errhandler.get());
+    let freed = process.errhandlers.get_mut(&mut guard).free(word);
+    freed.map_err(|error| stale(process, &guard, word, error))?;
     process.tell_errhandlers(&mut guard);
     errhandler.set(abi::MPI_ERRHANDLER_NULL);
     Ok(())
@@ -133,9 +136,19 @@ fn create(
 }
 
 fn set(process: &Process, mut guard: Guard<'_>, name: &'static str, object: Object, errhandler: usize) -> Outcome {
-    match process.set_errhandler(&mut guard, object, Handle(errhandler))? {
+    let set = process.set_errhandler(&mut guard, object, Handle(errhandler));
+    match set.map_err(|error| stale(process, &guard, Handle(errhandler), error))? {
         true => Ok(()),
         false => Err(bad_object(name, object).into()),
+    }
+}
+
+/// The error of a handle that names no handler any more, with the call that freed it.
+#[cold]
+fn stale(process: &Process, guard: &Guard<'_>, errhandler: Handle, error: Error) -> Error {
+    match process.errhandlers.get(guard).get(errhandler) {
+        Err(_) if process.freed.by(errhandler.0).is_some() => bad_errhandler("errhandler", errhandler.0),
+        _ => error,
     }
 }
 
@@ -146,23 +159,44 @@ fn get(process: &Process, mut guard: Guard<'_>, name: &'static str, object: Obje
 }
 
 /// Succeeds when the handler returns.
+#[inline]
 fn call(process: &'static Process, guard: Guard<'_>, name: &'static str, object: Object, code: i32) -> Outcome {
     let class = class_of(process, code)?;
     let handler = process.handler_of(&guard, object).ok_or_else(|| bad_object(name, object))?;
     process.tell_handler_asked(&guard, object);
     // The handler is the program's: no lock is held while it runs.
     drop(guard);
-    let error = || {
-        let text = process.codes.string_of(code).unwrap_or_default();
-        Error::new(class, text).call(match object.kind {
-            HandlerKind::Comm => "MPI_Comm_call_errhandler",
-            HandlerKind::Win => "MPI_Win_call_errhandler",
-            HandlerKind::File => "MPI_File_call_errhandler",
-            HandlerKind::Session => "MPI_Session_call_errhandler",
-        })
+    match (Target { object: Some(object), handler }).take(process, || told(process, object, class, code), code) {
+        true => Ok(()),
+        false => Err(too_deep()),
+    }
+}
+
+/// The error that a fatal handler tells of when the program calls it.
+#[cold]
+fn told(process: &Process, object: Object, class: i32, code: i32) -> Error {
+    let text = match classes::text(code) {
+        Some(text) => text.to_owned(),
+        None => process.codes.string_of(code).unwrap_or_default(),
     };
-    errors::call_handler(process, object, handler, error, code);
-    Ok(())
+    let call = match object.kind {
+        HandlerKind::Comm => "MPI_Comm_call_errhandler",
+        HandlerKind::Win => "MPI_Win_call_errhandler",
+        HandlerKind::File => "MPI_File_call_errhandler",
+        HandlerKind::Session => "MPI_Session_call_errhandler",
+    };
+    let what = format!("the program called the error handler with code {code}: {text}");
+    let error = Error::new(class, what).call(call);
+    match process.describe(&process.engine.lock(), object) {
+        Some(about) => error.on(about),
+        None => error,
+    }
+}
+
+#[cold]
+fn too_deep() -> Raised {
+    let rule = format!("{} error handlers of the program run within each other already", nesting::DEEPEST);
+    Error::new(abi::MPI_ERR_OTHER, rule).into()
 }
 
 fn class_of(process: &Process, code: i32) -> Result<i32> {

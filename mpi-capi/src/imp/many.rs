@@ -22,13 +22,15 @@ fn handles(requests: &mut [usize]) -> &mut [Handle] {
 /// Collects what went wrong in a call that completes several operations.
 struct Failures {
     statuses: StatusesOut,
-    /// The first operation that failed: its context, where it has one.
-    first: Option<Option<u32>>,
+    /// The first operation that failed: its context, where it has one, and what was wrong.
+    first: Option<(Option<u32>, String)>,
+    /// How many failed.
+    count: usize,
 }
 
 impl Failures {
     fn new(statuses: StatusesOut) -> Failures {
-        Failures { statuses, first: None }
+        Failures { statuses, first: None, count: 0 }
     }
 
     /// Stores the status of the operation that stands at `place` in the array of statuses.
@@ -44,10 +46,11 @@ impl Failures {
     #[cold]
     fn failed(&mut self, place: usize, status: Status, error: Error, context: Option<u32>) {
         if self.first.is_none() {
-            self.first = Some(context);
+            self.first = Some((context, error.to_string()));
             // Places are filled in order: those before this one succeeded.
             (0..place).for_each(|place| self.statuses.set_error(place, abi::MPI_SUCCESS));
         }
+        self.count += 1;
         self.statuses.set(place, with_error(status, errors::code(error)));
     }
 
@@ -55,9 +58,14 @@ impl Failures {
     fn finish(self) -> Outcome {
         match self.first {
             None => Ok(()),
-            Some(context) => {
-                let error = Error::new(abi::MPI_ERR_IN_STATUS, "an operation failed; its status has the error code");
-                Err(Raised::on_context(error, context))
+            Some((context, first)) => {
+                let what = match self.count {
+                    1 => format!("an operation failed, whose status has the error code: {first}"),
+                    count => {
+                        format!("{count} operations failed, whose statuses have the error codes; the first: {first}")
+                    }
+                };
+                Err(Raised::on_context(Error::new(abi::MPI_ERR_IN_STATUS, what), context))
             }
         }
     }

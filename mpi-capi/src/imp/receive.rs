@@ -153,13 +153,15 @@ pub fn mrecv(cx: Cx, buffer: RecvBuf<'_>, message: Out<usize>, status: StatusOut
 pub fn imrecv(cx: Cx, buffer: RecvBuf<'static>, message: Out<usize>, request: Out<usize>) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
     let handle = Handle(message.get());
-    match process.engine.imrecv(&mut guard, handle, buffer)? {
-        Some(started) => {
+    let context = process.engine.message_context(&guard, handle);
+    match process.engine.imrecv(&mut guard, handle, buffer) {
+        Ok(Some(started)) => {
             message.set(abi::MPI_MESSAGE_NULL);
             request.set(started.0);
             Ok(())
         }
-        None => Err(no_such_message(handle).into()),
+        Ok(None) => Err(no_such_message(handle).into()),
+        Err(error) => Err(Raised::on_context(error, context)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values of control variables from the environment: `FERRUM_` + the variable's name in capitals.
 //!
-//! Whole numbers may end in k, M or G (1024, 1024², 1024³); a variable with named values takes a name or a number; a
+//! Whole numbers may end in k, M or G (1024, 1024², 1024³), also as kB or KiB and so on; a variable with named values takes a name or a number; a
 //! switch takes on, off, yes, no, true, false, 1, 0.
 //! Invariant: whatever stands in the environment, the result is an accepted value or a sentence for the user.
 //! Not here: setting the cells (`cvars`).
@@ -23,7 +23,7 @@ pub(super) struct Environment {
 
 impl Environment {
     pub(super) fn new(variables: impl IntoIterator<Item = (String, String)>) -> Environment {
-        let variables = variables.into_iter().filter(|(name, _)| name.starts_with(PREFIX)).collect();
+        let variables = variables.into_iter().filter(|(name, _)| is_ours(name)).collect();
         Environment { variables, ..Environment::default() }
     }
 
@@ -75,6 +75,11 @@ impl Registry {
     }
 }
 
+/// Whether a name is for this library, perhaps written in the wrong case.
+fn is_ours(name: &str) -> bool {
+    name.get(..PREFIX.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(PREFIX))
+}
+
 fn name_of(definition: &CvarDef) -> String {
     format!("{PREFIX}{}", definition.name.to_ascii_uppercase())
 }
@@ -102,8 +107,14 @@ fn named(definition: &CvarDef, text: &str) -> Option<i32> {
     item.map(|(value, _)| *value).or_else(|| if std::ptr::eq(states, &SWITCH) { switched() } else { None })
 }
 
+/// The letters that a number may end in.
+const SUFFIXES: [char; 6] = ['k', 'K', 'm', 'M', 'g', 'G'];
+
 /// A whole number, perhaps with a suffix.
-fn whole(text: &str) -> Option<i128> {
+fn whole(whole: &str) -> Option<i128> {
+    // What is counted are bytes, so 8k, 8kB and 8KiB are the same.
+    let text = ["iB", "B"].iter().find_map(|end| whole.strip_suffix(end).filter(|rest| rest.ends_with(SUFFIXES)));
+    let text = text.unwrap_or(whole);
     let (digits, unit) = match text.char_indices().next_back()? {
         (at, 'k' | 'K') => (&text[..at], 1 << 10),
         (at, 'm' | 'M') => (&text[..at], 1 << 20),
@@ -136,7 +147,7 @@ fn expectation(definition: &CvarDef) -> String {
 fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     // Another prefix of the same length of what follows is a likely slip: compare whole names, and ends.
     let distance_to = |known: &str| {
-        let word = |text: &str| text.trim_start_matches(PREFIX).to_owned();
+        let word = |text: &str| text.to_ascii_uppercase().trim_start_matches(PREFIX).to_owned();
         let (name, known) = (word(name), word(known));
         let part = known.ends_with(&name) && name.len() >= 4;
         if part { 1 } else { distance(&name, &known) }
@@ -232,6 +243,8 @@ mod tests {
             ("FERRUM_EAGER_LIMIT", "1"),
             ("FERRUM_RANK", "0"),
             ("FERRUM_COMPLETELY_ELSE", "0"),
+            ("ferrum_wait_policy", "spin"),
+            ("Ferrum_Tool_Path", "x"),
         ]);
         registry.reserve_environment(&["FERRUM_RANK"]);
         assert_eq!(
@@ -240,16 +253,28 @@ mod tests {
                 "FERRUM_COMPLETELY_ELSE is set, but no such variable exists",
                 "FERRUM_EAGER_LIMIT is set, but no such variable exists; did you mean FERRUM_P2P_EAGER_LIMIT?",
                 "FERRUM_P2P_EAGER_LIMT is set, but no such variable exists; did you mean FERRUM_P2P_EAGER_LIMIT?",
+                "Ferrum_Tool_Path is set, but no such variable exists; did you mean FERRUM_TOOL_PATH?",
+                "ferrum_wait_policy is set, but no such variable exists; did you mean FERRUM_WAIT_POLICY?",
             ]
         );
     }
 
     #[test]
     fn numbers_take_suffixes_and_never_overflow() {
-        for (text, value) in [("0", 0), ("-5", -5), ("3k", 3072), ("1 M", 1 << 20), ("2G", 2 << 30)] {
+        for (text, value) in [
+            ("0", 0),
+            ("-5", -5),
+            ("3k", 3072),
+            ("1 M", 1 << 20),
+            ("2G", 2 << 30),
+            ("8KiB", 8192),
+            ("8kB", 8192),
+            ("1 MiB", 1 << 20),
+        ] {
             assert_eq!(whole(text), Some(value), "{text}");
         }
-        for text in ["", "k", "1e3", "0x10", "1kk", "é", "170141183460469231731687303715884105727G"] {
+        for text in ["", "k", "1e3", "0x10", "1kk", "8B", "8iB", "KiB", "é", "170141183460469231731687303715884105727G"]
+        {
             assert_eq!(whole(text), None, "{text}");
         }
     }

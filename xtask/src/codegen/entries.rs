@@ -78,6 +78,12 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
     }
     let id = format!("functions::MPI_{}", name.to_uppercase());
     let body = checks(spec, function)?;
+    let freed = freed_handle(spec, function);
+    if let Some(handle) = &freed {
+        let _ = writeln!(text, "    entry::freeing({id}, {handle}, || {{");
+    }
+    // A closure's body, so that the expression is the value.
+    let end = if freed.is_some() { "    })\n}" } else { "}" };
     match function.state {
         State::Running | State::Starting | State::Local => {
             let on = error_object(spec, function);
@@ -91,12 +97,12 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
                 State::Starting => format!("cx.note({id}, {0});\n        {call}", seen(spec, function)),
                 _ => call,
             };
-            let _ = writeln!(text, "        {recorded}\n    }})\n}}");
+            let _ = writeln!(text, "        {recorded}\n    }})\n{end}");
         }
         _ => {
             let on = error_object(spec, function);
             let _ = writeln!(text, "    entry::anytime({id}, {on}, || {{\n{}", body.text);
-            let _ = writeln!(text, "        imp::{implementation}({})\n    }})\n}}", body.arguments.join(", "));
+            let _ = writeln!(text, "        imp::{implementation}({})\n    }})\n{end}", body.arguments.join(", "));
         }
     }
     Ok(text)
@@ -125,6 +131,29 @@ fn error_object(spec: &Spec, function: &Function) -> String {
         }
     });
     found.unwrap_or_else(|| "None".to_owned())
+}
+
+/// The types of the handles whose end is remembered. Requests and messages end too often for that.
+const REMEMBERED: [&str; 9] = [
+    "MPI_Comm",
+    "MPI_Datatype",
+    "MPI_Errhandler",
+    "MPI_File",
+    "MPI_Group",
+    "MPI_Info",
+    "MPI_Op",
+    "MPI_Session",
+    "MPI_Win",
+];
+
+/// The handle that goes in and out: calls that have one free it.
+fn freed_handle(spec: &Spec, function: &Function) -> Option<String> {
+    let mut both = function.parameters.iter().filter(|parameter| {
+        parameter.direction == Direction::InOut
+            && parameter.value("len").is_none()
+            && REMEMBERED.contains(&spec.kind(parameter).c.as_str())
+    });
+    both.next().map(rust_name)
 }
 
 /// What the flight recorder keeps of the call: its peer, tag and count, as far as it has them.
