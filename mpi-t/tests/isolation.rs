@@ -1,8 +1,9 @@
-//! Whatever one session does, no other sees it: random histories against a model that knows nothing of state words.
+//! Whatever one session does, no other sees it: random histories of handles of every class against a model that knows
+//! nothing of state words.
 #![allow(clippy::unwrap_used)] // a proptest failure shows the history
 
 use mpi_core::Handle;
-use mpi_t::{Counter, Level, PvarClass, Registry, Value};
+use mpi_t::{Aggregate, Counter, Level, Percentage, PvarClass, Registry, Size, State, Timer, Value, ValueType};
 use proptest::prelude::*;
 
 mpi_t::instruments! {
@@ -14,16 +15,43 @@ mpi_t::instruments! {
         depth: Level =
             { name: "depth", class: Level, type: u64, unit: "items", category: "x" }
             { name: "depth", class: HighWatermark, type: u64, unit: "items", category: "x" }
-            { name: "depth", class: LowWatermark, type: u64, unit: "items", category: "x" },
+            { name: "depth", class: LowWatermark, type: u64, unit: "items", category: "x" }
+            { name: "depth", class: Generic, type: i32, unit: "items", category: "x" },
+        /// Amounts.
+        bytes: Aggregate = { name: "bytes", class: Aggregate, type: u64, unit: "bytes", category: "x" },
+        /// Time.
+        time: Timer =
+            { name: "time", class: Timer, type: u64, unit: "ns", category: "x" }
+            { name: "seconds", class: Timer, type: f64, unit: "s", category: "x" },
+        /// A state.
+        state: State = { name: "state", class: State, type: i32, unit: "", category: "x" },
+        /// A size.
+        size: Size = { name: "size", class: Size, type: u64, unit: "bytes", category: "x" },
+        /// A part.
+        part: Percentage = { name: "part", class: Percentage, type: f64, unit: "", category: "x" },
+        /// A level that cannot be stopped.
+        always: Level = { name: "always", class: Level, type: u32, unit: "items", category: "x", continuous: true },
     }
 }
 
-const CLASSES: [(&str, PvarClass); 4] = [
+/// Every class, and what makes a difference within one: type, unit, continuity.
+const CLASSES: [(&str, PvarClass); 12] = [
     ("events", PvarClass::Counter),
     ("depth", PvarClass::Level),
     ("depth", PvarClass::HighWatermark),
     ("depth", PvarClass::LowWatermark),
+    ("depth", PvarClass::Generic),
+    ("bytes", PvarClass::Aggregate),
+    ("time", PvarClass::Timer),
+    ("seconds", PvarClass::Timer),
+    ("state", PvarClass::State),
+    ("size", PvarClass::Size),
+    ("part", PvarClass::Percentage),
+    ("always", PvarClass::Level),
 ];
+const HANDLES: usize = 2 * CLASSES.len();
+/// The part of the percentage in the model, in sixteenths.
+const SIXTEENTHS: u64 = 16;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -39,7 +67,7 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let handle = 0..8usize;
+    let handle = 0..HANDLES;
     prop_oneof![
         (0..5u64).prop_map(Step::Count),
         (0..5u64).prop_map(Step::Raise),
@@ -47,45 +75,69 @@ fn step() -> impl Strategy<Value = Step> {
         handle.clone().prop_map(Step::Start),
         handle.clone().prop_map(Step::Stop),
         handle.clone().prop_map(Step::Reset),
-        (handle.clone(), 0..50u64).prop_map(|(handle, value)| Step::Write(handle, value)),
+        (handle.clone(), prop_oneof![4 => 0..50u64, 1 => any::<u64>(), 1 => Just(u64::MAX), 1 => Just(1 << 57)])
+            .prop_map(|(handle, value)| Step::Write(handle, value)),
         handle.clone().prop_map(Step::ReadReset),
         handle.prop_map(Step::Replace),
     ]
 }
 
-/// What one handle should tell, by the words of the standard.
+/// What one handle should tell, by the words of the standard. Values are words of the field's unit.
 #[derive(Debug, Clone, Copy)]
 struct Model {
     class: PvarClass,
+    name: &'static str,
     running: bool,
     value: u64,
 }
 
 impl Model {
-    fn new(class: PvarClass, level: u64) -> Model {
-        let mut model = Model { class, running: false, value: 0 };
-        model.reset(level);
+    fn new(name: &'static str, class: PvarClass, now: u64) -> Model {
+        let mut model = Model { class, name, running: matches!(name, "size" | "always"), value: 0 };
+        model.reset(now);
         model
     }
 
-    fn reset(&mut self, level: u64) {
-        self.value = if self.class == PvarClass::Counter { 0 } else { level };
+    fn is_sum(&self) -> bool {
+        matches!(self.class, PvarClass::Counter | PvarClass::Aggregate | PvarClass::Timer)
     }
 
-    fn events(&mut self, n: u64) {
-        if self.running && self.class == PvarClass::Counter {
-            self.value += n;
+    fn readonly(&self) -> bool {
+        !self.is_sum() && !matches!(self.class, PvarClass::HighWatermark | PvarClass::LowWatermark)
+    }
+
+    fn continuous(&self) -> bool {
+        matches!(self.name, "size" | "always")
+    }
+
+    fn reset(&mut self, now: u64) {
+        self.value = if self.is_sum() { 0 } else { now };
+    }
+
+    fn added(&mut self, n: u64) {
+        if self.running && self.is_sum() {
+            self.value = self.value.wrapping_add(n);
         }
     }
 
-    fn level(&mut self, level: u64) {
-        if self.running {
+    fn is_now(&mut self, now: u64) {
+        if self.running && !self.is_sum() {
             self.value = match self.class {
-                PvarClass::Level => level,
-                PvarClass::HighWatermark => self.value.max(level),
-                PvarClass::LowWatermark => self.value.min(level),
-                _ => self.value,
+                PvarClass::HighWatermark => self.value.max(now),
+                PvarClass::LowWatermark => self.value.min(now),
+                _ => now,
             };
+        }
+    }
+
+    /// A word as the variable's type tells it.
+    fn told(&self, word: u64) -> Value {
+        match (self.name, self.class) {
+            ("seconds", _) => Value::F64(word as f64 / 1e9),
+            ("part", _) => Value::F64(word as f64 / SIXTEENTHS as f64),
+            ("state", _) | (_, PvarClass::Generic) => Value::I32(word as i32),
+            ("always", _) => Value::U32(word as u32),
+            _ => Value::U64(word),
         }
     }
 }
@@ -107,7 +159,7 @@ impl World {
             let session = world.registry.pvar_session_create().unwrap();
             for (name, class) in CLASSES {
                 let handle = world.allocate(session, name, class);
-                world.handles.push((session, handle, Model::new(class, 0)));
+                world.handles.push((session, handle, Model::new(name, class, 0)));
             }
         }
         world
@@ -118,57 +170,88 @@ impl World {
         self.registry.pvar_handle_alloc(session, index, None).unwrap().0
     }
 
+    /// What the levels and states are now, all following one number.
+    fn now(&self, name: &str) -> u64 {
+        let depth = self.block.depth.get();
+        if name == "part" { depth.min(SIXTEENTHS) } else { depth }
+    }
+
     fn take(&mut self, step: &Step) {
-        let level = self.block.depth.get();
+        let depth = self.block.depth.get();
         match *step {
             Step::Count(n) => {
                 self.block.events.add(n);
-                self.handles.iter_mut().for_each(|(_, _, model)| model.events(n));
+                self.block.bytes.add(n);
+                self.block.time.add_ns(n);
+                self.handles.iter_mut().for_each(|(_, _, model)| model.added(n));
             }
-            Step::Raise(n) => self.block.depth.raise(n),
-            Step::Lower(n) => self.block.depth.lower(n.min(level)),
-            Step::Start(i) => {
+            Step::Raise(n) => self.follow(depth + n),
+            Step::Lower(n) => self.follow(depth - n.min(depth)),
+            Step::Start(i) | Step::Stop(i) => {
+                let running = matches!(step, Step::Start(_));
                 let (session, handle, model) = &mut self.handles[i];
-                self.registry.pvar_start(*session, *handle).unwrap();
-                model.running = true;
-            }
-            Step::Stop(i) => {
-                let (session, handle, model) = &mut self.handles[i];
-                self.registry.pvar_stop(*session, *handle).unwrap();
-                model.running = false;
+                let done = match running {
+                    true => self.registry.pvar_start(*session, *handle),
+                    false => self.registry.pvar_stop(*session, *handle),
+                };
+                assert_eq!(done.is_err(), model.continuous());
+                if done.is_ok() {
+                    model.running = running;
+                }
             }
             Step::Reset(i) => {
+                let now = self.now(self.handles[i].2.name);
                 let (session, handle, model) = &mut self.handles[i];
                 let done = self.registry.pvar_reset(*session, *handle);
-                assert_eq!(done.is_ok(), model.class != PvarClass::Level);
+                assert_eq!(done.is_err(), model.readonly());
                 if done.is_ok() {
-                    model.reset(level);
+                    model.reset(now);
                 }
             }
             Step::Write(i, value) => {
                 let (session, handle, model) = &mut self.handles[i];
-                let done = self.registry.pvar_write(*session, *handle, &[Value::U64(value)]);
-                assert_eq!(done.is_ok(), model.class != PvarClass::Level);
+                // Whole seconds, so that nothing is rounded.
+                let word = if model.name == "seconds" { value % 50 * 1_000_000_000 } else { value };
+                let told = model.told(word);
+                let wrong = if told.value_type() == ValueType::U64 { Value::I32(1) } else { Value::U64(1) };
+                assert!(self.registry.pvar_write(*session, *handle, &[wrong]).is_err(), "a wrong type");
+                let done = self.registry.pvar_write(*session, *handle, &[told]);
+                assert_eq!(done.is_err(), model.readonly());
                 if done.is_ok() {
-                    model.value = value;
+                    model.value = word;
                 }
             }
             Step::ReadReset(i) => {
+                let now = self.now(self.handles[i].2.name);
                 let (session, handle, model) = &mut self.handles[i];
-                if let Ok(values) = self.registry.pvar_readreset(*session, *handle) {
-                    assert_eq!(values, [Value::U64(model.value)]);
-                    model.reset(level);
+                let done = self.registry.pvar_readreset(*session, *handle);
+                assert_eq!(done.is_err(), model.readonly());
+                if let Ok(values) = done {
+                    assert_eq!(values, [model.told(model.value)]);
+                    model.reset(now);
                 }
             }
             Step::Replace(i) => {
                 let (session, handle, _) = self.handles[i];
                 self.registry.pvar_handle_free(session, handle).unwrap();
                 let (name, class) = CLASSES[i % CLASSES.len()];
-                self.handles[i] = (session, self.allocate(session, name, class), Model::new(class, level));
+                self.handles[i] =
+                    (session, self.allocate(session, name, class), Model::new(name, class, self.now(name)));
             }
         }
-        let level = self.block.depth.get();
-        self.handles.iter_mut().for_each(|(_, _, model)| model.level(level));
+        for i in 0..HANDLES {
+            let now = self.now(self.handles[i].2.name);
+            self.handles[i].2.is_now(now);
+        }
+    }
+
+    /// All levels and states follow one number.
+    fn follow(&self, depth: u64) {
+        self.block.depth.follow(depth);
+        self.block.always.follow(depth);
+        self.block.state.set(depth as i32);
+        self.block.size.set(depth);
+        self.block.part.set(depth.min(SIXTEENTHS), SIXTEENTHS);
     }
 }
 
@@ -180,7 +263,7 @@ proptest! {
             world.take(step);
             for (session, handle, model) in &world.handles {
                 let read = world.registry.pvar_read(*session, *handle);
-                prop_assert_eq!(read, Ok(Value::U64(model.value)), "after {:?}: {:?}", step, model);
+                prop_assert_eq!(read, Ok(model.told(model.value)), "after {:?}: {:?}", step, model);
             }
         }
     }

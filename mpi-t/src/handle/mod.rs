@@ -1,6 +1,7 @@
 //! Handles of performance variables: what each one has accumulated, apart from all others (MPI-5.0, section 15.3.7).
 //!
 //! - `state`: the one word in which a handle keeps its own starting point, and the steps on it.
+//! - `wide`: starting points too large for that word.
 //! - `slot`: what a handle is; how a slot is given out again without a reader being fooled.
 //! - `table`: where slots lie; the few instructions from a handle word to a value.
 //! - `access`: read, write, start, stop, reset, readreset; of one handle and of all.
@@ -14,3 +15,4 @@ pub(crate) mod pool;
 pub(crate) mod slot;
 pub(crate) mod state;
 pub(crate) mod table;
+mod wide;

@@ -228,10 +228,12 @@ impl Pool {
         if !has_ended(slot) {
             count_handle(look, u64::MAX);
         }
+        state::close(&slot.state);
         if !look.elements.is_null() {
             let count = look.facts.count as usize;
             // SAFETY: an array's state words came from `elements`, this many of them, static.
             let words: &'static [AtomicU64] = unsafe { std::slice::from_raw_parts(look.elements, count) };
+            words.iter().for_each(state::close);
             self.free_elements.entry(count).or_default().push(words);
         }
         self.live -= 1;

@@ -1,23 +1,28 @@
 //! The state word of a handle: its own part of a value, whether it runs, and how the value is told.
 //!
 //! ```text
-//!   63                             6 5        3 2      1    0
-//!  | own part, signed               | turn     | format | stopped |
+//!   63                         7   6      5        3 2      1    0
+//!  | own part, signed           | wide | turn     | format | stopped |
 //! ```
 //! For sums, levels and states the value is the own part plus, while running, the source. For watermarks the own part
 //! is the mark. Every step is one compare-and-swap, so any number of threads and signal handlers may take it.
+//! An own part that does not fit is kept in a cell, which a wide word names (`wide`).
 //! `turn` is the low bits of the slot's generation: the word of a slot's next handle differs from this one's.
 //!
 //! Invariant: between two equal looks at the word, the source read in between belongs to it.
 //! Not here: which word belongs to which handle (`slot`). `tests/loom.rs` checks this file.
 
+use crate::handle::wide;
 use crate::sync::{AtomicU64, Ordering, fence};
 
 const STOPPED: u64 = 1;
 const FORMAT_SHIFT: u32 = 1;
 const TURN_SHIFT: u32 = 3;
-const OWN_SHIFT: u32 = 6;
+const WIDE: u64 = 1 << 6;
+const OWN_SHIFT: u32 = 7;
 const LOW_BITS: u64 = (1 << OWN_SHIFT) - 1;
+
+const _: () = assert!(64 - OWN_SHIFT == wide::NAME_BITS);
 
 /// How a value is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +42,7 @@ pub(crate) enum Format {
 pub(crate) struct State(pub(crate) u64);
 
 impl State {
+    /// A state whose own part is known to fit.
     pub(crate) const fn new(own: u64, turn: u32, format: Format, running: bool) -> State {
         State(
             own << OWN_SHIFT
@@ -46,10 +52,33 @@ impl State {
         )
     }
 
-    /// The own part, sign-extended.
+    /// The own part of a word that is not wide, sign-extended.
     #[inline(always)]
-    pub(crate) const fn own(self) -> u64 {
+    pub(crate) const fn narrow_own(self) -> u64 {
         (self.0 as i64 >> OWN_SHIFT) as u64
+    }
+
+    /// The own part. That of a wide word that has been replaced meanwhile is any number.
+    #[inline]
+    pub(crate) fn own(self) -> u64 {
+        match self.wide() {
+            None => self.narrow_own(),
+            Some(name) => wide::value(name),
+        }
+    }
+
+    /// The name of the cell of a wide word.
+    #[inline]
+    fn wide(self) -> Option<u64> {
+        (self.0 & WIDE != 0).then_some(self.0 >> OWN_SHIFT)
+    }
+
+    /// The word is no more: its cell is free.
+    #[inline]
+    fn give_back(self) {
+        if let Some(name) = self.wide() {
+            wide::give_back(name);
+        }
     }
 
     #[inline(always)]
@@ -67,21 +96,30 @@ impl State {
         }
     }
 
-    /// Whether the handle runs and its value is told as a `u64`: one test of three bits.
+    /// Whether the handle runs, is not wide, and its value is told as a `u64`: one test of four bits.
     #[inline(always)]
     pub(crate) const fn is_running_u64(self) -> bool {
-        self.0 & (STOPPED | 3 << FORMAT_SHIFT) == 0
+        self.0 & (WIDE | STOPPED | 3 << FORMAT_SHIFT) == 0
     }
 
     /// The same for `u32`.
     #[inline(always)]
     pub(crate) const fn is_running_u32(self) -> bool {
-        self.0 & (STOPPED | 3 << FORMAT_SHIFT) == (Format::U32 as u64) << FORMAT_SHIFT
+        self.0 & (WIDE | STOPPED | 3 << FORMAT_SHIFT) == (Format::U32 as u64) << FORMAT_SHIFT
     }
 
-    /// The same word with another own part.
-    const fn with_own(self, own: u64) -> State {
-        State(own << OWN_SHIFT | self.0 & LOW_BITS)
+    /// The same word with another own part. One that does not fit takes a cell; without a free one it is cut to the
+    /// nearest that fits.
+    fn with_own(self, own: u64) -> State {
+        let signed = own as i64;
+        let low = self.0 & LOW_BITS & !WIDE;
+        if signed << OWN_SHIFT >> OWN_SHIFT == signed {
+            return State(own << OWN_SHIFT | low);
+        }
+        match wide::keep(own) {
+            Some(name) => State(name << OWN_SHIFT | low | WIDE),
+            None => State((signed.clamp(i64::MIN >> OWN_SHIFT, i64::MAX >> OWN_SHIFT) as u64) << OWN_SHIFT | low),
+        }
     }
 
     const fn with_running(self, running: bool) -> State {
@@ -113,7 +151,7 @@ impl Kind {
     }
 
     /// The value, from a state and the source as it was at that state.
-    pub(crate) const fn value(self, state: State, source: u64) -> u64 {
+    pub(crate) fn value(self, state: State, source: u64) -> u64 {
         let own = state.own();
         if !state.running() {
             return own;
@@ -155,9 +193,9 @@ impl Kind {
     }
 
     /// The state of a new handle, which has its starting value.
-    pub(crate) const fn initial(self, turn: u32, format: Format, running: bool, source: u64) -> State {
+    pub(crate) fn initial(self, turn: u32, format: Format, running: bool, source: u64) -> State {
         let own = self.own_for(self.starting_value(source), running, source);
-        State::new(own, turn, format, running)
+        State::new(0, turn, format, running).with_own(own)
     }
 }
 
@@ -181,18 +219,18 @@ pub(crate) struct Stepped {
 pub(crate) fn read(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<u64, Gone> {
     loop {
         let state = State(word.load(Ordering::Acquire));
-        let from = source.load(Ordering::Relaxed);
+        let value = kind.value(state, source.load(Ordering::Relaxed));
         // Pairs with the Release fence in `step`: a source written after a step is not taken for one before it.
         fence(Ordering::Acquire);
         if word.load(Ordering::Relaxed) == state.0 {
-            return if matches!(state.format(), Format::Ended) { Err(Gone) } else { Ok(kind.value(state, from)) };
+            return if matches!(state.format(), Format::Ended) { Err(Gone) } else { Ok(value) };
         }
     }
 }
 
 /// Lets the handle run, or stops it; no change if it already does.
 pub(crate) fn set_running(word: &AtomicU64, source: &AtomicU64, kind: Kind, running: bool) -> Result<Stepped, Gone> {
-    step(word, source, |state, from| {
+    step(word, source, kind, |state, from| {
         if state.running() == running {
             return state;
         }
@@ -203,11 +241,6 @@ pub(crate) fn set_running(word: &AtomicU64, source: &AtomicU64, kind: Kind, runn
             _ => kind.own_for(value, running, from),
         };
         state.with_own(own).with_running(running)
-    })
-    .map(|(before, after, from)| Stepped {
-        value: kind.value(before, from),
-        own: after.own(),
-        running: after.running(),
     })
 }
 
@@ -227,19 +260,14 @@ pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), Gone> 
 
 /// Gives the handle its starting value; tells the value before, nothing lost and nothing counted twice in between.
 pub(crate) fn reset(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<Stepped, Gone> {
-    step(word, source, |state, from| state.with_own(kind.own_for(kind.starting_value(from), state.running(), from)))
-        .map(|(before, after, from)| Stepped {
-            value: kind.value(before, from),
-            own: after.own(),
-            running: after.running(),
-        })
+    step(word, source, kind, |state, from| {
+        state.with_own(kind.own_for(kind.starting_value(from), state.running(), from))
+    })
 }
 
 /// Gives the handle a value.
 pub(crate) fn write(word: &AtomicU64, source: &AtomicU64, kind: Kind, value: u64) -> Result<Stepped, Gone> {
-    step(word, source, |state, from| state.with_own(kind.own_for(value, state.running(), from))).map(
-        |(before, after, from)| Stepped { value: kind.value(before, from), own: after.own(), running: after.running() },
-    )
+    step(word, source, kind, |state, from| state.with_own(kind.own_for(value, state.running(), from)))
 }
 
 /// Moves the mark of a running watermark to a new level if it must. The level is the source, just stored.
@@ -250,13 +278,18 @@ pub(crate) fn follow(word: &AtomicU64, kind: Kind, level: u64) {
         if !state.running() || matches!(state.format(), Format::Ended) || moved == state.own() {
             return;
         }
-        match word.compare_exchange(state.0, state.with_own(moved).0, Ordering::SeqCst, Ordering::SeqCst) {
+        let next = state.with_own(moved);
+        match word.compare_exchange(state.0, next.0, Ordering::SeqCst, Ordering::SeqCst) {
             Ok(_) => {
+                state.give_back();
                 // Pairs with the Acquire fence in `read`: who sees the next level sees this mark.
                 fence(Ordering::Release);
                 return;
             }
-            Err(now) => state = State(now),
+            Err(now) => {
+                next.give_back();
+                state = State(now);
+            }
         }
     }
 }
@@ -281,8 +314,17 @@ pub(crate) fn end(word: &AtomicU64) {
     fence(Ordering::Release);
 }
 
+/// Ends the handle and takes its cell back, if it had one: it is freed.
+pub(crate) fn close(word: &AtomicU64) {
+    end(word);
+    let ended = State(word.load(Ordering::Relaxed));
+    // Nothing steps from an ended state, so nobody else takes the name out.
+    word.store((ended.0 & LOW_BITS) & !WIDE, Ordering::Relaxed);
+    ended.give_back();
+}
+
 /// One step: from the word and the source as they are together to a new word.
-fn step(word: &AtomicU64, source: &AtomicU64, next: impl Fn(State, u64) -> State) -> Result<(State, State, u64), Gone> {
+fn step(word: &AtomicU64, source: &AtomicU64, kind: Kind, next: impl Fn(State, u64) -> State) -> Result<Stepped, Gone> {
     loop {
         let before = State(word.load(Ordering::Acquire));
         if matches!(before.format(), Format::Ended) {
@@ -290,11 +332,17 @@ fn step(word: &AtomicU64, source: &AtomicU64, next: impl Fn(State, u64) -> State
         }
         let from = source.load(Ordering::Relaxed);
         let after = next(before, from);
+        // While this word stands, or nobody has seen the next, their cells are theirs: look before the swap.
+        let stepped = Stepped { value: kind.value(before, from), own: after.own(), running: after.running() };
         // The swap succeeds only if the word is still the one that the source was read with. SeqCst: see `watch`.
-        if word.compare_exchange(before.0, after.0, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+        let swapped = word.compare_exchange(before.0, after.0, Ordering::SeqCst, Ordering::Relaxed).is_ok();
+        if before != after {
+            if swapped { before.give_back() } else { after.give_back() }
+        }
+        if swapped {
             // Pairs with the Acquire fence in `read`.
             fence(Ordering::Release);
-            return Ok((before, after, from));
+            return Ok(stepped);
         }
     }
 }

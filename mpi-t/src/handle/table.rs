@@ -72,7 +72,7 @@ pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> 
         // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
         let value = unsafe { &*source }.load(Ordering::Acquire);
         if slot.state.load(Ordering::Relaxed) == state.0 {
-            let value = state.own().wrapping_add(value);
+            let value = state.narrow_own().wrapping_add(value);
             if state.is_running_u64() {
                 // SAFETY: the format of the handle is u64, so `out` has room for one, by the caller's promise.
                 unsafe { out.cast::<u64>().write_unaligned(value) };
