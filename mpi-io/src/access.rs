@@ -1,8 +1,9 @@
-//! Reading and writing (MPI-5.0, 14.4.2 and 14.4.3), in the default view: positions are bytes, data is as in memory.
+//! Reading and writing (MPI-5.0, 14.4.2 and 14.4.3): from the program's memory to where the view has its places.
 //!
-//! A buffer without gaps goes to the system as it is, any other in pieces of [`PIECE`] bytes.
+//! Memory without gaps goes to the system as it is, any other in pieces of [`PIECE`] bytes; a view with gaps makes one
+//! call of the system for each of its runs.
 //! Invariant: a call ends when all is moved, when the file ends, or with an error; the individual file pointer then
-//! stands behind the last byte that was moved, or, after an error, where it was.
+//! stands behind the last etype that was moved, or, after an error, where it was.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -10,13 +11,14 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use mpi_core::Status;
-use mpi_core::abi::{MPI_ERR_ACCESS, MPI_ERR_ARG, MPI_ERR_READ_ONLY};
+use mpi_core::abi::{MPI_ERR_ACCESS, MPI_ERR_ARG, MPI_ERR_READ_ONLY, MPI_ERR_TYPE};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::fault::Fault;
-use crate::file::File;
+use crate::file::{File, position};
 use crate::shield;
+use crate::view::View;
 
 /// Bytes that are packed or unpacked at a time.
 const PIECE: usize = 64 * 1024;
@@ -25,28 +27,29 @@ const PIECE: usize = 64 * 1024;
 type Moved = (u64, Option<Fault>);
 
 impl File {
-    /// `MPI_File_read_at`: fewer bytes than there is room for where the file ends; the status tells. Errors:
-    /// `MPI_ERR_ARG`, `MPI_ERR_ACCESS` for a file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a
+    /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for where the file ends; the status
+    /// tells. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes, `MPI_ERR_ACCESS` for a file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a
     /// sequential one, what the system says.
     pub fn read_at(&self, offset: i64, buffer: RecvBuf<'_>) -> Result<Status> {
         self.check_read()?;
-        self.read_from(place(offset)?, buffer)
+        self.read_from(&self.view(), position(offset)?, buffer)
     }
 
-    /// `MPI_File_write_at`. Errors: `MPI_ERR_ARG`, `MPI_ERR_READ_ONLY` for a file opened for reading only,
-    /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential one, what the system says.
+    /// `MPI_File_write_at`, at a position in etypes. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY` for a file
+    /// opened for reading only.
     pub fn write_at(&self, offset: i64, buffer: SendBuf<'_>) -> Result<Status> {
         self.check_write()?;
         self.check_pointers()?;
-        self.write_from(place(offset)?, buffer)
+        self.write_from(&self.view(), position(offset)?, buffer)
     }
 
     /// `MPI_File_read`: as [`File::read_at`], at the individual file pointer.
     pub fn read(&self, buffer: RecvBuf<'_>) -> Result<Status> {
         self.check_read()?;
         let mut pointer = self.pointer();
-        let status = self.read_from(*pointer, buffer)?;
-        *pointer += status.bytes();
+        let view = self.view();
+        let status = self.read_from(&view, *pointer, buffer)?;
+        *pointer += status.bytes().div_ceil(view.unit());
         Ok(status)
     }
 
@@ -55,8 +58,9 @@ impl File {
         self.check_write()?;
         self.check_pointers()?;
         let mut pointer = self.pointer();
-        let status = self.write_from(*pointer, buffer)?;
-        *pointer += status.bytes();
+        let view = self.view();
+        let status = self.write_from(&view, *pointer, buffer)?;
+        *pointer += status.bytes().div_ceil(view.unit());
         Ok(status)
     }
 
@@ -75,12 +79,12 @@ impl File {
         Err(self.refusal(MPI_ERR_READ_ONLY, "it was opened for reading only, with MPI_MODE_RDONLY"))
     }
 
-    fn read_from(&self, at: u64, mut buffer: RecvBuf<'_>) -> Result<Status> {
-        fits(at, buffer.bytes())?;
+    fn read_from(&self, view: &View, offset: u64, mut buffer: RecvBuf<'_>) -> Result<Status> {
+        let at = start(view, offset, buffer.bytes())?;
         let began = Instant::now();
         let (bytes, fault) = match buffer.contiguous_mut() {
-            Some(room) => self.fill(at, room),
-            None => self.scatter(at, &mut buffer),
+            Some(room) => self.fill(view, at, room),
+            None => self.scatter(view, at, &mut buffer),
         };
         let time = began.elapsed();
         let guard = self.engine.lock();
@@ -91,14 +95,14 @@ impl File {
         self.outcome(bytes, fault)
     }
 
-    fn write_from(&self, at: u64, buffer: SendBuf<'_>) -> Result<Status> {
-        fits(at, buffer.bytes())?;
+    fn write_from(&self, view: &View, offset: u64, buffer: SendBuf<'_>) -> Result<Status> {
+        let at = start(view, offset, buffer.bytes())?;
         let began = Instant::now();
         // Relaxed: who synchronises afterwards does so behind this call.
         self.dirty.store(true, Ordering::Relaxed);
         let (bytes, fault) = match buffer.contiguous() {
-            Some(data) => self.store(at, data),
-            None => self.gather(at, &buffer),
+            Some(data) => self.store(view, at, data),
+            None => self.gather(view, at, &buffer),
         };
         let time = began.elapsed();
         let guard = self.engine.lock();
@@ -118,8 +122,17 @@ impl File {
         Ok(status)
     }
 
-    /// Reads until the room is full or the file ends.
-    fn fill(&self, at: u64, room: &mut [u8]) -> Moved {
+    /// Reads the view's bytes from `at` on until the room is full or the file ends.
+    fn fill(&self, view: &View, at: u64, room: &mut [u8]) -> Moved {
+        along(view, at, room.len(), |place, from, to| self.fill_run(place, &mut room[from..to]))
+    }
+
+    /// Writes all of the data to the view's places from `at` on.
+    fn store(&self, view: &View, at: u64, data: &[u8]) -> Moved {
+        along(view, at, data.len(), |place, from, to| self.store_run(place, &data[from..to]))
+    }
+
+    fn fill_run(&self, at: u64, room: &mut [u8]) -> Moved {
         let mut done = 0;
         while done < room.len() {
             match again(|| self.system.read_at(&mut room[done..], at + done as u64)) {
@@ -131,8 +144,7 @@ impl File {
         (done as u64, None)
     }
 
-    /// Writes all of the data.
-    fn store(&self, at: u64, data: &[u8]) -> Moved {
+    fn store_run(&self, at: u64, data: &[u8]) -> Moved {
         let mut done = 0;
         while done < data.len() {
             let write = || self.system.write_at(&data[done..], at + done as u64);
@@ -152,21 +164,36 @@ impl File {
     }
 
     /// Reads into a buffer with gaps.
-    fn scatter(&self, at: u64, buffer: &mut RecvBuf<'_>) -> Moved {
+    fn scatter(&self, view: &View, at: u64, buffer: &mut RecvBuf<'_>) -> Moved {
         in_pieces(buffer.bytes(), |done, piece| {
-            let (bytes, fault) = self.fill(at + done, piece);
+            let (bytes, fault) = self.fill(view, at + done, piece);
             buffer.unpack(done, &piece[..bytes as usize]);
             (bytes, fault)
         })
     }
 
     /// Writes from a buffer with gaps.
-    fn gather(&self, at: u64, buffer: &SendBuf<'_>) -> Moved {
+    fn gather(&self, view: &View, at: u64, buffer: &SendBuf<'_>) -> Moved {
         in_pieces(buffer.bytes(), |done, piece| {
             let length = buffer.pack(done, piece);
-            self.store(at + done, &piece[..length])
+            self.store(view, at + done, &piece[..length])
         })
     }
+}
+
+/// Moves bytes run by run of the view, as `each(place, from, to)`, until one of the moves ends early.
+fn along(view: &View, at: u64, bytes: usize, mut each: impl FnMut(u64, usize, usize) -> Moved) -> Moved {
+    let mut done = 0;
+    while done < bytes {
+        let (place, run) = view.run(at + done as u64);
+        let length = run.min((bytes - done) as u64);
+        let (moved, fault) = each(place, done, done + length as usize);
+        done += moved as usize;
+        if fault.is_some() || moved < length {
+            return (done as u64, fault);
+        }
+    }
+    (done as u64, None)
 }
 
 /// Moves `bytes` bytes through a small piece of memory, until one of the moves ends early.
@@ -194,18 +221,20 @@ pub(crate) fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R>
     }
 }
 
-fn place(offset: i64) -> Result<u64> {
-    u64::try_from(offset)
-        .map_err(|_| Error::new(MPI_ERR_ARG, "an offset into a file must not be negative").arg("offset", &offset))
-}
-
-/// Errors when an access would end beyond what an offset can hold.
-fn fits(at: u64, bytes: u64) -> Result<()> {
-    match at.checked_add(bytes) {
-        Some(end) if end <= i64::MAX as u64 => Ok(()),
+/// The data byte where an access begins. Errors when it moves parts of etypes, or ends where a file has no places.
+fn start(view: &View, offset: u64, bytes: u64) -> Result<u64> {
+    if !bytes.is_multiple_of(view.unit()) {
+        let rule = format!("{bytes} bytes are no whole number of the view's etypes, of {} bytes each", view.unit());
+        return Err(Error::new(MPI_ERR_TYPE, rule));
+    }
+    let at = offset.checked_mul(view.unit());
+    let end = at.and_then(|at| at.checked_add(bytes)).filter(|end| *end <= i64::MAX as u64);
+    let last = |end: u64| end == 0 || view.place(end - 1).is_some();
+    match (at, end) {
+        (Some(at), Some(end)) if last(end) => Ok(at),
         _ => {
-            let rule = format!("{bytes} bytes from there on end beyond the last position that a file can have");
-            Err(Error::new(MPI_ERR_ARG, rule).arg("offset", &at))
+            let rule = format!("{bytes} bytes from there on end beyond the last place that a file can have");
+            Err(Error::new(MPI_ERR_ARG, rule).arg("offset", &offset))
         }
     }
 }
@@ -215,10 +244,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_access_beyond_the_last_position_is_refused() {
-        assert!(fits(0, i64::MAX as u64).is_ok() && fits(i64::MAX as u64, 0).is_ok());
-        assert_eq!(fits(i64::MAX as u64, 1).expect_err("beyond").class(), MPI_ERR_ARG);
-        assert_eq!(place(-1).expect_err("negative").class(), MPI_ERR_ARG);
+    fn an_access_beyond_the_last_place_is_refused() {
+        let view = View::bytes();
+        assert!(start(&view, 0, i64::MAX as u64).is_ok() && start(&view, i64::MAX as u64, 0).is_ok());
+        assert_eq!(start(&view, i64::MAX as u64, 1).expect_err("beyond").class(), MPI_ERR_ARG);
+        assert_eq!(start(&view, u64::MAX, 2).expect_err("beyond").class(), MPI_ERR_ARG);
+        assert_eq!(position(-1).expect_err("negative").class(), MPI_ERR_ARG);
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! | `MPI_ERR_FILE_IN_USE` | `EBUSY`, `ETXTBSY` |
 //! | `MPI_ERR_BAD_FILE` | `ENAMETOOLONG`, `EISDIR`, `ENOTDIR`, `ELOOP` |
 //! | `MPI_ERR_UNSUPPORTED_OPERATION` | `ESPIPE`, `EOPNOTSUPP`, `ENOSYS` |
+//! | `MPI_ERR_BUFFER` | `EFAULT` |
 //! | `MPI_ERR_NO_MEM` | `ENOMEM` |
 //! | `MPI_ERR_IO` | `EIO` and all others |
 
@@ -20,8 +21,9 @@ use std::fmt;
 use std::io;
 
 use mpi_core::abi::{
-    MPI_ERR_ACCESS, MPI_ERR_BAD_FILE, MPI_ERR_FILE_EXISTS, MPI_ERR_FILE_IN_USE, MPI_ERR_IO, MPI_ERR_NO_MEM,
-    MPI_ERR_NO_SPACE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_QUOTA, MPI_ERR_READ_ONLY, MPI_ERR_UNSUPPORTED_OPERATION,
+    MPI_ERR_ACCESS, MPI_ERR_BAD_FILE, MPI_ERR_BUFFER, MPI_ERR_FILE_EXISTS, MPI_ERR_FILE_IN_USE, MPI_ERR_IO,
+    MPI_ERR_NO_MEM, MPI_ERR_NO_SPACE, MPI_ERR_NO_SUCH_FILE, MPI_ERR_QUOTA, MPI_ERR_READ_ONLY,
+    MPI_ERR_UNSUPPORTED_OPERATION,
 };
 use mpi_errors::Error;
 
@@ -98,6 +100,7 @@ fn class_of(errno: i32) -> i32 {
         libc::EBUSY | libc::ETXTBSY => MPI_ERR_FILE_IN_USE,
         libc::ENAMETOOLONG | libc::EISDIR | libc::ENOTDIR | libc::ELOOP => MPI_ERR_BAD_FILE,
         libc::ESPIPE | libc::EOPNOTSUPP | libc::ENOSYS => MPI_ERR_UNSUPPORTED_OPERATION,
+        libc::EFAULT => MPI_ERR_BUFFER,
         libc::ENOMEM => MPI_ERR_NO_MEM,
         _ => MPI_ERR_IO,
     }
@@ -141,6 +144,7 @@ mod tests {
             (libc::ENOTDIR, MPI_ERR_BAD_FILE),
             (libc::ELOOP, MPI_ERR_BAD_FILE),
             (libc::ESPIPE, MPI_ERR_UNSUPPORTED_OPERATION),
+            (libc::EFAULT, MPI_ERR_BUFFER),
             (libc::EIO, MPI_ERR_IO),
             (libc::EMFILE, MPI_ERR_IO),
             (libc::EINVAL, MPI_ERR_IO),

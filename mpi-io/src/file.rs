@@ -4,6 +4,7 @@
 //! is locked while a call uses it, so that threads take turns.
 //! Not here: opening and closing (`open`, `together`), moving data (`access`).
 
+use std::borrow::Cow;
 use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -19,6 +20,7 @@ use crate::amode::AccessMode;
 use crate::fault::{Fault, quoted};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
+use crate::view::View;
 
 /// A file that the processes of a communicator have opened together. Thread-safe.
 ///
@@ -35,8 +37,9 @@ pub struct File {
     pub(crate) instruments: &'static FileInstruments,
     /// Written since it was last synchronised.
     pub(crate) dirty: AtomicBool,
-    pub(crate) pointer: Mutex<u64>,
-    pub(crate) hints: Mutex<Hints>,
+    view: Mutex<Arc<View>>,
+    pointer: Mutex<u64>,
+    hints: Mutex<Hints>,
     errhandler: Attached,
 }
 
@@ -92,6 +95,7 @@ impl File {
             regular: parts.regular,
             instruments: parts.instruments,
             dirty: AtomicBool::new(false),
+            view: Mutex::new(Arc::new(View::bytes())),
             pointer: Mutex::new(parts.position),
             hints: Mutex::new(parts.hints),
             errhandler: Attached::new(parts.errhandler),
@@ -145,7 +149,20 @@ impl File {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The individual file pointer, in bytes, for as long as a call uses it.
+    /// How this process sees the file (`MPI_File_get_view`).
+    pub fn view(&self) -> Arc<View> {
+        // It is replaced as a whole.
+        self.view.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sees the file in another way, from the start.
+    pub(crate) fn replace_view(&self, view: View) {
+        let mut pointer = self.pointer();
+        *self.view.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+        *pointer = 0;
+    }
+
+    /// The individual file pointer, in etypes of the view, for as long as a call uses it.
     pub(crate) fn pointer(&self) -> MutexGuard<'_, u64> {
         self.pointer.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -155,14 +172,14 @@ impl File {
         length(&self.system, self.regular).map_err(|error| self.fault(error))
     }
 
-    /// The individual file pointer, in bytes (`MPI_File_get_position`). Errors: `MPI_ERR_UNSUPPORTED_OPERATION` for a
+    /// The individual file pointer, in etypes of the view (`MPI_File_get_position`). Errors: `MPI_ERR_UNSUPPORTED_OPERATION` for a
     /// sequential file.
     pub fn position(&self) -> Result<u64> {
         self.check_pointers()?;
         Ok(*self.pointer())
     }
 
-    /// Moves the individual file pointer (`MPI_File_seek`); it may stand behind the end of the file. Errors:
+    /// Moves the individual file pointer (`MPI_File_seek`), in etypes of the view; it may stand behind the end of the file. Errors:
     /// `MPI_ERR_ARG` for a place before the start or beyond what an offset can hold, and then it stays;
     /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file; what the system says.
     pub fn seek(&self, offset: i64, whence: Whence) -> Result<()> {
@@ -171,16 +188,26 @@ impl File {
         let from = match whence {
             Whence::Start => 0,
             Whence::Current => *pointer,
-            Whence::End => self.size()?,
+            Whence::End => self.view().etypes_in(self.size()?),
         };
         match from.checked_add_signed(offset).filter(|place| *place <= i64::MAX as u64) {
             Some(place) => *pointer = place,
             None => {
-                let rule = format!("from byte {from} on that is no place in a file");
+                let rule = format!("from position {from} on that is no place in a file");
                 return Err(Error::new(MPI_ERR_ARG, rule).arg("offset", &offset));
             }
         }
         Ok(())
+    }
+
+    /// The file's byte where a position of the view lies (`MPI_File_get_byte_offset`). Errors: `MPI_ERR_ARG` for a
+    /// negative position and for one beyond what an offset can hold; `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential
+    /// file.
+    pub fn byte_offset(&self, offset: i64) -> Result<u64> {
+        self.check_pointers()?;
+        let view = self.view();
+        let place = position(offset)?.checked_mul(view.unit()).and_then(|at| view.place(at));
+        place.ok_or_else(|| Error::new(MPI_ERR_ARG, "the file has no such place").arg("offset", &offset))
     }
 
     /// Errors when the file is sequential: only the shared file pointer is for such files (MPI-5.0, 14.2.1).
@@ -194,7 +221,7 @@ impl File {
 
     /// A call that this file is not for.
     #[cold]
-    pub(crate) fn refusal(&self, class: i32, rule: &'static str) -> Error {
+    pub(crate) fn refusal(&self, class: i32, rule: impl Into<Cow<'static, str>>) -> Error {
         Error::new(class, rule).arg("fh", &format_args!("file {}", quoted(&self.name)))
     }
 
@@ -202,6 +229,12 @@ impl File {
     pub(crate) fn fault(&self, error: io::Error) -> Error {
         Fault::from(error).on_file(&self.name)
     }
+}
+
+/// A position that a program gave.
+pub(crate) fn position(offset: i64) -> Result<u64> {
+    u64::try_from(offset)
+        .map_err(|_| Error::new(MPI_ERR_ARG, "an offset into a file must not be negative").arg("offset", &offset))
 }
 
 /// Bytes in a file; of a device, as far as one can go.

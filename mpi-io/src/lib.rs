@@ -3,6 +3,7 @@
 //! - [`Io`]: opening and deleting, for one process. [`OpenArgs`]: what the program asked for, checked.
 //! - [`File`]: an open file: access by position and by the individual file pointer, size, hints.
 //! - [`AccessMode`]: the `MPI_MODE_*` bits and their rules.
+//! - [`View`]: how a process sees a file.
 //! - `agree`: what the processes of a file tell each other. `fault`: from the system's reasons to error classes.
 //! - `instruments`: what a file tells of itself.
 //!
@@ -11,7 +12,7 @@
 //!
 //! Invariants: when opening fails in one process it fails in all with the same class, and nothing is left open or
 //! created; no lock of the process is held while the system works on a file.
-//! Not here: handles of files (`mpi-env`), views other than the default one, shared file pointers.
+//! Not here: handles of files (`mpi-env`), shared file pointers.
 
 mod access;
 mod agree;
@@ -23,8 +24,10 @@ mod instruments;
 mod open;
 mod shield;
 mod together;
+mod view;
 
 pub use amode::AccessMode;
 pub use file::{File, Whence};
 pub use instruments::FileInstruments;
 pub use open::{Io, OpenArgs};
+pub use view::{Representation, View, ViewType};

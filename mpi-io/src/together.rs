@@ -16,6 +16,7 @@ use crate::access::again;
 use crate::agree::{Word, by_first, exchange, first_fault};
 use crate::fault::Fault;
 use crate::file::File;
+use crate::view::View;
 
 impl File {
     /// `MPI_File_set_size`: cuts the file or lets it grow; waits for all. Errors: `MPI_ERR_ARG` for a negative size,
@@ -33,6 +34,26 @@ impl File {
         self.change(|| if bytes == 0 { Ok(()) } else { allocate(&self.system, bytes) })
     }
 
+    /// `MPI_File_set_view`: from here on positions count the view's etypes, and the individual file pointer is at its
+    /// start; waits for all. An error stands for an argument that was refused here. Errors: what was refused among the
+    /// arguments of one, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ.
+    pub fn set_view(&self, view: Result<View>) -> Result<()> {
+        let word = match &view {
+            Ok(view) => {
+                Word { fault: None, numbers: [view.etype().datatype.extent() as u64, view.representation() as u64] }
+            }
+            Err(error) => Word { fault: Some(Fault { class: error.class(), errno: 0 }), numbers: [0; 2] },
+        };
+        let all = exchange(&self.engine, &self.comm, word)?;
+        let view = nobody_refused(view, &all)?;
+        if let Some(rank) = all.iter().position(|word| word.numbers != all[0].numbers) {
+            let rule = format!("representation or etype's extent are not the same in rank 0 and rank {rank}");
+            return Err(self.refusal(MPI_ERR_NOT_SAME, rule));
+        }
+        self.replace_view(view);
+        Ok(())
+    }
+
     /// The size that all processes want; an error in all of them when one has none, or they differ.
     fn same_size(&self, size: i64) -> Result<u64> {
         let bytes = u64::try_from(size)
@@ -41,18 +62,13 @@ impl File {
         let fault = own.as_ref().err().map(|error| Fault { class: error.class(), errno: 0 });
         let word = Word { fault, numbers: [*own.as_ref().unwrap_or(&0), 0] };
         let all = exchange(&self.engine, &self.comm, word)?;
-        if let Some((rank, fault)) = first_fault(&all) {
-            return Err(match own {
-                Err(own) if own.class() == fault.class => own,
-                _ => refused_elsewhere(rank, fault.class),
-            });
-        }
+        let own = nobody_refused(own, &all)?;
         if let Some((rank, other)) = all.iter().enumerate().find(|(_, word)| word.numbers[0] != all[0].numbers[0]) {
             let rule =
                 format!("rank 0 has {} and rank {rank} has {}: they must agree", all[0].numbers[0], other.numbers[0]);
             return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("size", &size));
         }
-        own
+        Ok(own)
     }
 
     fn change(&self, act: impl Fn() -> io::Result<()>) -> Result<()> {
@@ -96,7 +112,7 @@ impl File {
         }
         // Nobody deletes before all have come: a process that is late would find no file to open elsewhere.
         exchange(&self.engine, &self.comm, Word { fault: None, numbers: [0; 2] })?;
-        match by_first(&self.engine, &self.comm, || delete(&self.path))? {
+        match by_first(&self.engine, &self.comm, || self.delete())? {
             None => Ok(()),
             Some(fault) => Err(fault.on_file(&self.name)),
         }
@@ -107,8 +123,16 @@ impl File {
     pub fn close_alone(&self) -> Result<()> {
         match (self.amode.deletes(), self.comm.rank()) {
             (false, _) => self.finish(),
-            (true, 0) => delete(&self.path).map_err(|fault| fault.on_file(&self.name)),
+            (true, 0) => self.delete().map_err(|fault| fault.on_file(&self.name)),
             (true, _) => Ok(()),
+        }
+    }
+
+    /// Deletes the file unless that has been done already.
+    fn delete(&self) -> Result<(), Fault> {
+        match delete(&self.path) {
+            Err(fault) if fault.errno == libc::ENOENT => Ok(()),
+            result => result,
         }
     }
 
@@ -120,6 +144,15 @@ impl File {
 /// Deletes a file by its name.
 pub(crate) fn delete(path: &Path) -> Result<(), Fault> {
     again(|| fs::remove_file(path)).map_err(Fault::from)
+}
+
+/// This process's own part, when nobody's was refused.
+fn nobody_refused<T>(own: Result<T>, all: &[Word]) -> Result<T> {
+    let Some((rank, fault)) = first_fault(all) else { return own };
+    Err(match own {
+        Err(own) if own.class() == fault.class => own,
+        _ => refused_elsewhere(rank, fault.class),
+    })
 }
 
 /// An argument of another process was refused.

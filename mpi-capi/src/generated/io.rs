@@ -48,6 +48,18 @@ pub unsafe extern "C" fn PMPI_File_get_amode(fh: usize, amode: *mut c_int) -> c_
     })
 }
 
+/// `MPI_File_get_byte_offset`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_get_byte_offset(fh: usize, offset: i64, disp: *mut i64) -> c_int {
+    entry::running(functions::MPI_FILE_GET_BYTE_OFFSET, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let disp = check::out("disp", disp)?;
+
+        imp::file_view::file_get_byte_offset(cx, fh, offset, disp)
+    })
+}
+
 /// `MPI_File_get_group`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_get_group(fh: usize, group: *mut usize) -> c_int {
@@ -94,6 +106,53 @@ pub unsafe extern "C" fn PMPI_File_get_size(fh: usize, size: *mut i64) -> c_int 
 
         let record = cx.enter(functions::MPI_FILE_GET_SIZE, -1, 0, 0);
         record.end(imp::file::file_get_size(cx, fh, size))
+    })
+}
+
+/// `MPI_File_get_type_extent`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_get_type_extent(fh: usize, datatype: usize, extent: *mut isize) -> c_int {
+    entry::running(functions::MPI_FILE_GET_TYPE_EXTENT, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let extent = check::count_out("extent", extent)?;
+
+        imp::file_view::file_get_type_extent(cx, fh, datatype, extent)
+    })
+}
+
+/// `MPI_File_get_type_extent_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_get_type_extent_c(fh: usize, datatype: usize, extent: *mut i64) -> c_int {
+    entry::running(functions::MPI_FILE_GET_TYPE_EXTENT_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let extent = check::count_out("extent", extent)?;
+
+        imp::file_view::file_get_type_extent(cx, fh, datatype, extent)
+    })
+}
+
+/// `MPI_File_get_view`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_get_view(
+    fh: usize,
+    disp: *mut i64,
+    etype: *mut usize,
+    filetype: *mut usize,
+    datarep: *mut c_char,
+) -> c_int {
+    entry::running(functions::MPI_FILE_GET_VIEW, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let disp = check::out("disp", disp)?;
+        let etype = check::out("etype", etype)?;
+        let filetype = check::out("filetype", filetype)?;
+        let datarep = check::pointer("datarep", datarep)?;
+
+        imp::file_view::file_get_view(cx, fh, disp, etype, filetype, datarep)
     })
 }
 
@@ -341,6 +400,25 @@ pub unsafe extern "C" fn PMPI_File_set_size(fh: usize, size: i64) -> c_int {
 
         let record = cx.enter(functions::MPI_FILE_SET_SIZE, -1, 0, 0);
         record.end(imp::file::file_set_size(cx, fh, size))
+    })
+}
+
+/// `MPI_File_set_view`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_set_view(
+    fh: usize,
+    disp: i64,
+    etype: usize,
+    filetype: usize,
+    datarep: *const c_char,
+    info: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_SET_VIEW, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+
+        let record = cx.enter(functions::MPI_FILE_SET_VIEW, -1, 0, 0);
+        record.end(imp::file_view::file_set_view(cx, fh, disp, etype, filetype, datarep, info))
     })
 }
 

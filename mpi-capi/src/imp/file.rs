@@ -1,7 +1,7 @@
 //! Files: opening, closing, and what one tells of itself (MPI-5.0, 14.2, 14.4.3 and 14.6).
 //!
 //! Invariant: no lock is held while the system works on a file.
-//! Not here: reading and writing (`file_access`), error handlers of files (`errhandler`).
+//! Not here: reading and writing (`file_access`), views (`file_view`), error handlers of files (`errhandler`).
 
 use core::ffi::{CStr, c_char};
 use std::ffi::{OsStr, OsString};
@@ -22,7 +22,8 @@ fn name_of(name: &CStr) -> OsString {
     OsStr::from_bytes(name.to_bytes()).to_owned()
 }
 
-fn hints(word: usize) -> Result<Info> {
+/// The hints of a call; none for `MPI_INFO_NULL`.
+pub fn hints(word: usize) -> Result<Info> {
     match word {
         abi::MPI_INFO_NULL => Ok(Info::new()),
         _ => info::with("info", word, Info::clone),

@@ -1,8 +1,15 @@
-/* While one thread waits in the system for a file, the messages of others go on. */
+/* While one thread waits in the system for a file, the messages of others go on; signals do not end its wait. */
 #include "file/file.h"
 #include <pthread.h>
+#include <signal.h>
 
 static char pipe_name[NAME];
+static volatile sig_atomic_t interruptions;
+
+static void interrupt(int number)
+{
+    interruptions += number == SIGUSR1;
+}
 
 /* Waits until somebody opens the pipe for writing. */
 static void *reader(void *nothing)
@@ -21,15 +28,23 @@ int main(int argc, char **argv)
     name_of(pipe_name, "pipe");
     pipe_name[strlen(pipe_name) - 1] = (char)('a' + rank);
     check_equal(mkfifo(pipe_name, 0600), 0);
+    /* Without SA_RESTART: the system's calls end with EINTR. */
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = interrupt;
+    sigaction(SIGUSR1, &action, NULL);
     check_equal(pthread_create(&thread, NULL, reader, NULL), 0);
     for (int i = 0; i < 200; i++) {
-        if (i == 100)
-            usleep(50000);
+        if (i % 50 == 25) {
+            usleep(20000);
+            pthread_kill(thread, SIGUSR1);
+        }
         MPI_Sendrecv(&i, 1, MPI_INT, (rank + 1) % size, 1, values, 1, MPI_INT, (rank + size - 1) % size, 1,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         sum += values[0];
     }
     check_equal(sum, 199 * 100);
+    check(interruptions > 0);
     int end = open(pipe_name, O_WRONLY);
     check(end >= 0);
     pthread_join(thread, NULL);

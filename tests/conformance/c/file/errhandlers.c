@@ -71,10 +71,12 @@ int main(int argc, char **argv)
     check_equal(calls, 105);
     ok(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
     ok(MPI_Errhandler_free(&one));
-    /* A file whose closing fails, because there is nothing to delete any more, is closed, and its handler is called. */
+    /* A file whose closing fails, because there is something else to delete, is closed, and its handler is called. */
     unlink(name);
+    check_equal(mkdir(name, 0700), 0);
     copy = new;
-    check_class(MPI_File_close(&new), MPI_ERR_NO_SUCH_FILE);
+    check_class(MPI_File_close(&new), MPI_ERR_BAD_FILE);
+    check_equal(rmdir(name), 0);
     check(calls == 205 && last_file == copy && new == MPI_FILE_NULL);
     check_class(MPI_File_close(&copy), MPI_ERR_FILE);
     check_equal(calls, 205);

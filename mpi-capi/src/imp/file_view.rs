@@ -1,0 +1,108 @@
+//! Views of files (MPI-5.0, 14.3), and what follows from them.
+//!
+//! Not here: what a view is (mpi-io).
+
+use core::ffi::c_char;
+use std::sync::Arc;
+
+use mpi_core::abi;
+use mpi_errors::{Error, Result};
+use mpi_io::{File, Representation, View, ViewType};
+
+use super::file::hints;
+use crate::check::{self, CountOut, Out};
+use crate::cx::{Cx, TypeRef};
+use crate::errors::Outcome;
+
+/// The view that the arguments describe.
+fn view(
+    cx: &Cx,
+    file: &File,
+    displacement: i64,
+    etype: usize,
+    filetype: usize,
+    representation: *const c_char,
+) -> Result<View> {
+    let of = |name: &'static str, word: usize| {
+        let datatype = cx.datatype(name, word)?;
+        let word = if mpi_datatype::predefined(word).is_some() { word } else { 0 };
+        Ok::<_, Error>(ViewType { datatype: datatype.clone(), word })
+    };
+    let (etype, filetype) = (of("etype", etype)?, of("filetype", filetype)?);
+    let representation = Representation::new(&check::text("datarep", representation)?.to_string_lossy())?;
+    // A sequential file is seen from where it is, any other from a place.
+    let displacement = match (file.amode().is_sequential(), displacement) {
+        (true, abi::MPI_DISPLACEMENT_CURRENT) => file.view().displacement() as i64,
+        (true, _) => {
+            let rule = "for a file opened with MPI_MODE_SEQUENTIAL it must be MPI_DISPLACEMENT_CURRENT";
+            return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("disp", &displacement));
+        }
+        (false, abi::MPI_DISPLACEMENT_CURRENT) => {
+            let rule = "that is for files opened with MPI_MODE_SEQUENTIAL only";
+            return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("disp", &"MPI_DISPLACEMENT_CURRENT"));
+        }
+        (false, place) => place,
+    };
+    View::new(displacement, etype, filetype, representation)
+}
+
+/// `MPI_File_set_view`: an argument that is wrong here makes the call fail everywhere, so it is passed on as an error.
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn file_set_view(
+    cx: Cx,
+    file: Arc<File>,
+    displacement: i64,
+    etype: usize,
+    filetype: usize,
+    representation: *const c_char,
+    info: usize,
+) -> Outcome {
+    let view = view(&cx, &file, displacement, etype, filetype, representation);
+    let hints = hints(info);
+    drop(cx);
+    let (view, hints) = match (view, hints) {
+        (Ok(view), Ok(hints)) => (Ok(view), Some(hints)),
+        (Err(error), _) | (_, Err(error)) => (Err(error), None),
+    };
+    file.set_view(view)?;
+    if let Some(hints) = hints {
+        file.set_hints(&hints);
+    }
+    Ok(())
+}
+
+/// `MPI_File_get_view`: of types that are not predefined the program gets duplicates, which it frees.
+pub fn file_get_view(
+    cx: Cx,
+    file: Arc<File>,
+    displacement: Out<i64>,
+    etype: Out<usize>,
+    filetype: Out<usize>,
+    representation: *mut c_char,
+) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    let view = file.view();
+    let mut handle = |of: &ViewType| match of.word {
+        0 => process.type_dup(&mut guard, &of.datatype).map(|handle| handle.0),
+        word => Ok(word),
+    };
+    let (first, second) = (handle(view.etype())?, handle(view.filetype())?);
+    displacement.set(view.displacement() as i64);
+    etype.set(first);
+    filetype.set(second);
+    // SAFETY: the program passed MPI_MAX_DATAREP_STRING characters (MPI-5.0, 14.3).
+    unsafe { check::store_text(representation, abi::MPI_MAX_DATAREP_STRING as usize, view.representation().name()) };
+    Ok(())
+}
+
+/// `MPI_File_get_byte_offset`
+pub fn file_get_byte_offset(_cx: Cx, file: Arc<File>, offset: i64, place: Out<i64>) -> Outcome {
+    place.set(file.byte_offset(offset)? as i64);
+    Ok(())
+}
+
+/// `MPI_File_get_type_extent`: data is in the file as it is in memory, in every representation.
+pub fn file_get_type_extent(_cx: Cx, _file: Arc<File>, datatype: TypeRef, extent: CountOut) -> Outcome {
+    extent.set(datatype.extent());
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! The view: how a process sees a file (MPI-5.0, 14.3), and where in the file its data bytes lie.
+//!
+//! A view repeats the filetype from the displacement on; what the filetype leaves out cannot be seen. Data bytes are
+//! counted from 0 through all that can be seen.
+//! Invariant: data bytes lie in the order in which they are counted, none at the place of another, and an etype is never
+//! divided.
+//! Not here: moving data (`access`).
+
+use mpi_core::abi::{MPI_BYTE, MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP};
+use mpi_datatype::{Datatype, predefined};
+use mpi_errors::{Error, Result};
+
+/// A datatype of a view, with the word of a predefined one; 0 for those of the program's own, which it may free.
+#[derive(Debug, Clone)]
+pub struct ViewType {
+    /// The datatype.
+    pub datatype: Datatype,
+    /// The handle word, or 0.
+    pub word: usize,
+}
+
+/// How data is represented in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Representation {
+    /// As in memory.
+    Native,
+    /// As this library likes it, which is as in memory too.
+    Internal,
+}
+
+impl Representation {
+    /// The representation with this name. Errors: `MPI_ERR_UNSUPPORTED_DATAREP`.
+    pub fn new(name: &str) -> Result<Representation> {
+        match name {
+            "native" => Ok(Representation::Native),
+            "internal" => Ok(Representation::Internal),
+            _ => Err(Error::new(MPI_ERR_UNSUPPORTED_DATAREP, "this library knows \"native\" and \"internal\"")
+                .arg("datarep", &format_args!("{name:?}"))),
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Representation::Native => "native",
+            Representation::Internal => "internal",
+        }
+    }
+}
+
+/// How a process sees a file.
+#[derive(Debug, Clone)]
+pub struct View {
+    displacement: u64,
+    etype: ViewType,
+    filetype: ViewType,
+    representation: Representation,
+}
+
+impl View {
+    /// The view that a file has when it is opened: all its bytes.
+    pub(crate) fn bytes() -> View {
+        let byte = ViewType { datatype: predefined(MPI_BYTE).expect("it is predefined").clone(), word: MPI_BYTE };
+        View { displacement: 0, etype: byte.clone(), filetype: byte, representation: Representation::Native }
+    }
+
+    /// The view of these. Errors: `MPI_ERR_ARG` for a negative displacement, `MPI_ERR_TYPE` for types without data,
+    /// for a filetype that is not made of etypes, and for one whose places do not ascend.
+    pub fn new(displacement: i64, etype: ViewType, filetype: ViewType, representation: Representation) -> Result<View> {
+        let wrong = |name: &'static str, rule: &'static str, of: &ViewType| {
+            let called = if of.datatype.name().is_empty() { "a derived datatype" } else { of.datatype.name() };
+            Err(Error::new(MPI_ERR_TYPE, rule).arg(name, &called))
+        };
+        let displacement = u64::try_from(displacement).map_err(|_| {
+            Error::new(MPI_ERR_ARG, "a view's displacement must not be negative").arg("disp", &displacement)
+        })?;
+        if etype.datatype.size() == 0 {
+            return wrong("etype", "it has no data", &etype);
+        }
+        if filetype.datatype.size() == 0 {
+            return wrong("filetype", "it has no data", &filetype);
+        }
+        if !filetype.datatype.size().is_multiple_of(etype.datatype.size()) {
+            return wrong("filetype", "its data is no whole number of etypes", &filetype);
+        }
+        if !ascends(&filetype.datatype) {
+            return wrong("filetype", "its data must lie at ascending places that do not overlap", &filetype);
+        }
+        Ok(View { displacement, etype, filetype, representation })
+    }
+
+    /// Where it begins, in bytes.
+    pub fn displacement(&self) -> u64 {
+        self.displacement
+    }
+
+    /// The unit of positions.
+    pub fn etype(&self) -> &ViewType {
+        &self.etype
+    }
+
+    /// What is repeated.
+    pub fn filetype(&self) -> &ViewType {
+        &self.filetype
+    }
+
+    /// How data is represented.
+    pub fn representation(&self) -> Representation {
+        self.representation
+    }
+
+    /// Bytes of an etype.
+    pub(crate) fn unit(&self) -> u64 {
+        self.etype.datatype.size()
+    }
+
+    /// The file's byte where a data byte lies; `None` beyond what an offset can hold.
+    pub(crate) fn place(&self, at: u64) -> Option<u64> {
+        let (tile, rest) = (at / self.filetype.datatype.size(), at % self.filetype.datatype.size());
+        let start = (self.filetype.datatype.extent() as u64).checked_mul(tile)?.checked_add(self.displacement)?;
+        start.checked_add(self.within(rest).0).filter(|place| *place <= i64::MAX as u64)
+    }
+
+    /// Where a data byte lies, and how many data bytes follow each other from there on. For bytes that have a place.
+    pub(crate) fn run(&self, at: u64) -> (u64, u64) {
+        if self.filetype.datatype.is_contiguous() {
+            return (self.displacement + at, u64::MAX);
+        }
+        let (tile, rest) = (at / self.filetype.datatype.size(), at % self.filetype.datatype.size());
+        let (offset, length) = self.within(rest);
+        (self.displacement + tile * self.filetype.datatype.extent() as u64 + offset, length)
+    }
+
+    /// Place and length of the run of a data byte of the first filetype, relative to its start.
+    fn within(&self, at: u64) -> (u64, u64) {
+        let Some(layout) = self.filetype.datatype.layout() else { return (at, self.filetype.datatype.size() - at) };
+        let mut skip = at;
+        for segment in layout.segments() {
+            if skip < segment.length {
+                return (segment.offset as u64 + skip, segment.length - skip);
+            }
+            skip -= segment.length;
+        }
+        unreachable!("the byte is one of the layout's")
+    }
+
+    /// Etypes that can be seen in a file of this length; one that the file ends in counts.
+    pub(crate) fn etypes_in(&self, length: u64) -> u64 {
+        let length = length.saturating_sub(self.displacement);
+        let filetype = &self.filetype.datatype;
+        let bytes = match filetype.layout() {
+            None => length,
+            Some(layout) => {
+                let (tiles, rest) = (length / filetype.extent() as u64, length % filetype.extent() as u64);
+                let seen = |(offset, length): (i64, u64)| rest.saturating_sub(offset as u64).min(length);
+                let last: u64 = layout.segments().iter().map(|segment| seen((segment.offset, segment.length))).sum();
+                tiles * filetype.size() + last
+            }
+        };
+        bytes.div_ceil(self.unit())
+    }
+}
+
+/// Whether data lies at ascending places, in one element and from one to the next.
+fn ascends(datatype: &Datatype) -> bool {
+    let Some(layout) = datatype.layout() else { return true };
+    let mut end = 0;
+    let ordered = layout.segments().iter().all(|segment| {
+        let follows = segment.offset >= end;
+        end = segment.offset.saturating_add_unsigned(segment.length);
+        follows
+    });
+    // What lies before the lower bound, or behind the extent, is where another element has its place.
+    ordered && datatype.extent() >= end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_core::abi::{MPI_INT, MPI_SHORT, MPI_SHORT_INT};
+    use mpi_datatype::Segment;
+
+    fn named(word: usize) -> ViewType {
+        ViewType { datatype: predefined(word).expect("predefined").clone(), word }
+    }
+
+    fn derived(segments: &[(i64, u64)], extent: i64) -> ViewType {
+        let segments = segments.iter().map(|&(offset, length)| Segment { offset, length }).collect();
+        ViewType { datatype: Datatype::derived(segments, 0, extent), word: 0 }
+    }
+
+    fn view(displacement: i64, etype: ViewType, filetype: ViewType) -> Result<View> {
+        View::new(displacement, etype, filetype, Representation::Native)
+    }
+
+    #[test]
+    fn the_default_view_is_the_file() {
+        let all = View::bytes();
+        assert_eq!((all.place(12345), all.run(12345).0, all.etypes_in(777), all.unit()), (Some(12345), 12345, 777, 1));
+        assert_eq!(all.place(u64::MAX), None);
+    }
+
+    #[test]
+    fn places_are_those_of_the_repeated_filetype() {
+        // Two ints of every five, from byte 100 on.
+        let view = view(100, named(MPI_INT), derived(&[(4, 4), (12, 4)], 20)).expect("ascending");
+        let places: Vec<_> = (0..20).step_by(4).map(|at| view.place(at)).collect();
+        assert_eq!(places, [Some(104), Some(112), Some(124), Some(132), Some(144)]);
+        assert_eq!((view.run(0), view.run(5), view.run(8)), ((104, 4), (113, 3), (124, 4)));
+    }
+
+    #[test]
+    fn the_end_of_the_file_counts_an_etype_that_it_cuts() {
+        let ints = view(10, named(MPI_INT), named(MPI_INT)).expect("ints");
+        let counted: Vec<_> = [0, 10, 11, 14, 15, 18].map(|length| ints.etypes_in(length)).into();
+        assert_eq!(counted, [0, 0, 1, 1, 2, 2]);
+        let some = view(0, named(MPI_INT), derived(&[(4, 4), (12, 4)], 20)).expect("ascending");
+        let counted: Vec<_> = [0, 4, 5, 8, 12, 13, 16, 20, 25, 40].map(|length| some.etypes_in(length)).into();
+        assert_eq!(counted, [0, 0, 1, 1, 1, 2, 2, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_pair_is_a_filetype_with_a_gap() {
+        let pairs = view(0, named(MPI_SHORT), named(MPI_SHORT_INT)).expect("6 bytes of 8");
+        assert_eq!((pairs.run(0), pairs.run(2), pairs.run(6)), ((0, 2), (4, 4), (8, 2)));
+    }
+
+    #[test]
+    fn what_is_no_view_is_refused() {
+        let class = |result: Result<View>| result.expect_err("no view").class();
+        assert_eq!(class(view(-5, named(MPI_INT), named(MPI_INT))), MPI_ERR_ARG);
+        assert_eq!(class(view(0, named(MPI_INT), named(MPI_SHORT_INT))), MPI_ERR_TYPE);
+        assert_eq!(class(view(0, named(MPI_INT), named(MPI_SHORT))), MPI_ERR_TYPE);
+        assert_eq!(class(view(0, derived(&[], 4), named(MPI_INT))), MPI_ERR_TYPE);
+        assert_eq!(class(view(0, named(MPI_INT), derived(&[], 4))), MPI_ERR_TYPE);
+        for (segments, extent) in [
+            ([(8, 4), (0, 4)], 16),
+            ([(0, 8), (4, 4)], 16),
+            ([(-4, 4), (4, 4)], 16),
+            ([(0, 4), (8, 4)], 8),
+            ([(0, 4), (8, 4)], -16),
+        ] {
+            assert_eq!(class(view(0, named(MPI_INT), derived(&segments, extent))), MPI_ERR_TYPE, "{segments:?}");
+        }
+        assert_eq!(Representation::new("external32").expect_err("no").class(), MPI_ERR_UNSUPPORTED_DATAREP);
+    }
+}
