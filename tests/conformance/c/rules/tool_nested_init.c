@@ -1,0 +1,38 @@
+/* A further initialisation of the tool interface only counts: session and handle stay, the level told is one of the four, and an end in
+ * between ends nothing. */
+#include "tool/tool.h"
+
+int main(int argc, char **argv)
+{
+    static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+    MPI_T_pvar_session session;
+    int provided = -1, number = -1;
+    begin(&argc, &argv);
+    tool_begin();
+    ok(MPI_T_pvar_session_create(&session));
+    MPI_T_pvar_handle handle = watch(session, "MPI_T_UMQ_LENGTH", MPI_T_PVAR_CLASS_LEVEL, MPI_COMM_SELF);
+    for (int i = 0; i < 4; i++) {
+        provided = -1;
+        ok(MPI_T_init_thread(levels[i], &provided));
+        check(provided == levels[0] || provided == levels[1] || provided == levels[2] || provided == levels[3]);
+        check(provided >= levels[i]);
+        check_equal(read_pvar(session, handle), 0);
+    }
+    for (int i = 0; i < 2; i++)
+        ok(MPI_T_finalize());
+    ok(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    for (int i = 0; i < 3; i++) {
+        check_equal(read_pvar(session, handle), 0);
+        ok(MPI_T_finalize());
+    }
+    ok(MPI_T_pvar_handle_free(session, &handle));
+    ok(MPI_T_pvar_session_free(&session));
+    ok(MPI_T_finalize());
+    check_equal(MPI_T_pvar_get_num(&number), MPI_T_ERR_NOT_INITIALIZED);
+    check_equal(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED);
+    tool_begin();
+    ok(MPI_T_pvar_get_num(&number));
+    check(number > 0);
+    ok(MPI_T_finalize());
+    return finish();
+}
