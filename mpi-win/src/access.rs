@@ -5,7 +5,7 @@
 
 use mpi_core::Guard;
 use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::OneSided;
@@ -34,7 +34,9 @@ impl OneSided {
         {
             return copied;
         }
-        win.send(guard, Verb::Put, 0, &place, data.bytes(), Some(data));
+        if data.bytes() > 0 {
+            win.send(guard, Verb::Put, 0, &place, data.bytes(), Some(data));
+        }
         Ok(())
     }
 
@@ -65,8 +67,7 @@ impl OneSided {
                 return copied;
             }
         }
-        let receive = self.engine.irecv(guard, win.context(), place.rank as i32, REPLY, memory)?;
-        win.epoch.get_mut(guard).replies.push((receive, place.rank, bytes));
+        self.await_reply(guard, win, place.rank, bytes, memory)?;
         win.send(guard, Verb::Get, 0, &place, bytes, None);
         Ok(())
     }
@@ -78,13 +79,13 @@ impl OneSided {
         guard: &mut Guard<'_>,
         win: &Win,
         data: SendBuf<'static>,
-        origin: (&mpi_datatype::Datatype, usize),
+        origin: (&Datatype, usize),
         target: &Target<'_>,
         op: usize,
     ) -> Result<()> {
         let of_origin = Basic::of("origin_datatype", origin.1, origin.0)?;
         let of_target = Basic::of("target_datatype", target.handle, target.datatype)?;
-        same_elements(of_origin, of_target)?;
+        same_elements("origin_datatype", of_origin, of_target)?;
         let combine = Combine::new(op, of_target)?;
         let Some(place) = win.begin(guard, target)? else { return Ok(()) };
         fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
@@ -92,13 +93,10 @@ impl OneSided {
         instruments.accumulates.incr();
         instruments.accumulate_bytes.add(data.bytes());
         let (datatype, bytes) = (of_target.datatype, data.bytes());
-        let at_once = (PIECE / datatype.size()).max(1) * datatype.size();
         let mut done = 0;
         while done < bytes {
-            let part = data.part(done, at_once);
-            let count = part.bytes() / datatype.size();
-            let offset = place.offset + done / datatype.size() * datatype.extent() as u64;
-            let piece = Place { offset, count, ..place };
+            let part = data.part(done, at_once(datatype));
+            let piece = place.piece(done, part.bytes());
             done += part.bytes().max(1);
             if place.rank == win.rank() {
                 combine_own(win, &combine, &piece, &part);
@@ -106,6 +104,20 @@ impl OneSided {
                 win.send(guard, Verb::Accumulate, op, &piece, part.bytes(), Some(part));
             }
         }
+        Ok(())
+    }
+
+    /// Receives what a target will reply in its next fence.
+    pub(crate) fn await_reply(
+        &self,
+        guard: &mut Guard<'_>,
+        win: &Win,
+        rank: u32,
+        bytes: u64,
+        memory: RecvBuf<'static>,
+    ) -> Result<()> {
+        let receive = self.engine.irecv(guard, win.context(), rank as i32, REPLY, memory)?;
+        win.epoch.get_mut(guard).replies.push((receive, rank, bytes));
         Ok(())
     }
 
@@ -120,8 +132,13 @@ impl OneSided {
     }
 }
 
+/// Bytes of data that an accumulation sends at once: whole elements.
+pub(crate) fn at_once(datatype: &Datatype) -> u64 {
+    (PIECE / datatype.size()).max(1) * datatype.size()
+}
+
 /// Combines in pieces, out of a copy: the program's data may lie in the window.
-fn combine_own(win: &Win, combine: &Combine, place: &Place, data: &SendBuf<'static>) {
+pub(crate) fn combine_own(win: &Win, combine: &Combine, place: &Place, data: &SendBuf<'static>) {
     let size = place.basic.datatype.size();
     let mut scratch = [0; 4096];
     let at_once = scratch.len() as u64 / size * size;
@@ -137,7 +154,7 @@ fn combine_own(win: &Win, combine: &Combine, place: &Place, data: &SendBuf<'stat
 impl Win {
     /// What an operation of the program means, and that it is started; `None` for `MPI_PROC_NULL`.
     #[inline]
-    fn begin(&self, guard: &mut Guard<'_>, target: &Target<'_>) -> Result<Option<Place>> {
+    pub(crate) fn begin(&self, guard: &mut Guard<'_>, target: &Target<'_>) -> Result<Option<Place>> {
         let place = self.place(target)?;
         let epoch = self.epoch.get_mut(guard);
         if !epoch.open {
@@ -147,17 +164,18 @@ impl Win {
         Ok(place)
     }
 
-    fn own(&self, place: &Place) -> SendBuf<'static> {
+    pub(crate) fn own(&self, place: &Place) -> SendBuf<'static> {
         let own = self.memory.elements(place.offset, place.count, place.basic);
         own.expect("what the window says of itself is what it said to all")
     }
 
-    fn own_mut(&self, place: &Place) -> RecvBuf<'static> {
+    pub(crate) fn own_mut(&self, place: &Place) -> RecvBuf<'static> {
         let own = self.memory.elements_mut(place.offset, place.count, place.basic);
         own.expect("what the window says of itself is what it said to all")
     }
 
-    fn send(
+    /// Has the target carry an operation out in its next fence.
+    pub(crate) fn send(
         &self,
         guard: &mut Guard<'_>,
         verb: Verb,
@@ -166,14 +184,19 @@ impl Win {
         bytes: u64,
         data: Option<SendBuf<'static>>,
     ) {
-        if bytes == 0 {
-            return;
-        }
         self.instruments().messages.incr();
         // Words of predefined objects are small.
         let (op, datatype) = (op as u32, place.basic.handle as u32);
         let head = Head { verb, op, datatype, offset: place.offset, count: place.count, bytes };
         self.epoch.get_mut(guard).send(place.rank, &head, data);
+    }
+
+    /// The same with short data that need not stay.
+    pub(crate) fn send_copied(&self, guard: &mut Guard<'_>, verb: Verb, place: &Place, data: &[u8]) {
+        self.instruments().messages.incr();
+        let (bytes, datatype) = (data.len() as u64, place.basic.handle as u32);
+        let head = Head { verb, op: 0, datatype, offset: place.offset, count: place.count, bytes };
+        self.epoch.get_mut(guard).send_inline(place.rank, &head, |room| room.copy_from_slice(data));
     }
 
     #[cold]
@@ -183,7 +206,7 @@ impl Win {
     }
 }
 
-fn fits(data: u64, room: u64, name: &'static str, whose: &str) -> Result<()> {
+pub(crate) fn fits(data: u64, room: u64, name: &'static str, whose: &str) -> Result<()> {
     if data <= room { Ok(()) } else { Err(too_long(data, room, name, whose)) }
 }
 
@@ -194,12 +217,12 @@ fn too_long(data: u64, room: u64, name: &'static str, whose: &str) -> Error {
 }
 
 /// Accumulations are arithmetic: both sides must mean the same kind of number.
-fn same_elements(origin: Basic, target: Basic) -> Result<()> {
+pub(crate) fn same_elements(name: &'static str, origin: Basic, target: Basic) -> Result<()> {
     let facts = |basic: Basic| (basic.datatype.scalar(), basic.datatype.size(), basic.datatype.category());
     if origin.handle == target.handle || facts(origin) == facts(target) {
         return Ok(());
     }
     let rule = "an accumulation needs the same elements on both sides";
-    let error = Error::new(MPI_ERR_TYPE, rule).arg("origin_datatype", &origin.datatype.name());
+    let error = Error::new(MPI_ERR_TYPE, rule).arg(name, &origin.datatype.name());
     Err(error.arg("target_datatype", &target.datatype.name()))
 }

@@ -36,6 +36,11 @@ impl Combine {
         }
     }
 
+    /// The same for a call that also fetches: there `MPI_NO_OP` is one too, and there is nothing to combine.
+    pub fn fetching(op: usize, basic: Basic) -> Result<Option<Combine>> {
+        if op == MPI_NO_OP { Ok(None) } else { Combine::new(op, basic).map(Some) }
+    }
+
     /// Combines packed data with as many elements of `into`.
     pub fn apply(&self, mut into: RecvBuf<'_>, basic: Basic, data: &[u8]) {
         let reducer = match self {

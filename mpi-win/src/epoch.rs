@@ -49,6 +49,19 @@ impl Epoch {
 
     /// Adds a record with its data, if it has any.
     pub fn send(&mut self, target: u32, head: &Head, data: Option<SendBuf<'static>>) {
+        match data {
+            Some(data) if head.is_inline() => self.send_inline(target, head, |room| {
+                data.pack(0, room);
+            }),
+            data => {
+                self.send_inline(target, head, |_| {});
+                self.outgoing[target as usize].data.extend(data);
+            }
+        }
+    }
+
+    /// Adds a record with data that stand in the batch, stored by `fill`.
+    pub fn send_inline(&mut self, target: u32, head: &Head, fill: impl FnOnce(&mut [u8])) {
         if self.outgoing.is_empty() {
             self.outgoing.resize_with(self.size, Outgoing::default);
         }
@@ -59,14 +72,10 @@ impl Epoch {
         }
         let batch = outgoing.batches.last_mut().expect("there is one now");
         batch.extend_from_slice(&head.encode());
-        match data {
-            Some(data) if head.is_inline() => {
-                let start = batch.len();
-                batch.resize(start + head.record_bytes() - Head::BYTES, 0);
-                data.pack(0, &mut batch[start..start + head.bytes as usize]);
-            }
-            Some(data) => outgoing.data.push(data),
-            None => {}
+        if head.is_inline() {
+            let start = batch.len();
+            batch.resize(start + head.record_bytes() - Head::BYTES, 0);
+            fill(&mut batch[start..start + head.bytes as usize]);
         }
     }
 }

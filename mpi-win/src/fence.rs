@@ -105,7 +105,7 @@ impl<'e> Flight<'e> {
 
     /// Takes over memory that a request reads, which is watched next.
     #[allow(unsafe_code)] // lends memory to requests that it outlives
-    fn keep(&mut self, memory: Vec<u8>) -> SendBuf<'static> {
+    pub fn keep(&mut self, memory: Vec<u8>) -> SendBuf<'static> {
         // SAFETY: the bytes stay where they are when the vector moves, and `self` keeps it, unchanged, until all of its
         // requests are over.
         let data = unsafe { SendBuf::from_slice(&memory).detach() };

@@ -23,6 +23,13 @@ mpi_t::instruments! {
         /// Bytes of data in the accumulations that this process has started.
         pub accumulate_bytes: Aggregate =
             { name: "win_accumulate_bytes", class: Aggregate, type: u64, unit: "bytes", category: "win.traffic" },
+        /// Accumulations that also fetch (MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap) that this process
+        /// has started on the window; none to MPI_PROC_NULL.
+        pub fetches: Counter =
+            { name: "win_fetches", class: Counter, type: u64, unit: "operations", category: "win.traffic" },
+        /// Bytes of data that the fetching accumulations of this process bring back.
+        pub fetch_bytes: Aggregate =
+            { name: "win_fetch_bytes", class: Aggregate, type: u64, unit: "bytes", category: "win.traffic" },
         /// Operations of this process that went as messages, for their target to carry out, and not as direct copies.
         pub messages: Counter =
             { name: "win_operations_sent", class: Counter, type: u64, unit: "operations", category: "win.protocol" },

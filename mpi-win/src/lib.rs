@@ -1,8 +1,8 @@
 //! One-sided communication (MPI-5.0, chapter 12): windows, and what processes do in each other's windows.
 //!
 //! - [`Win`]: a window: its processes, what each of them exposes, its name, hints and error handler.
-//! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` has the operations,
-//!   `fence` the synchronisation of active targets.
+//! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` and `fetch` have the
+//!   operations, `fence` the synchronisation of active targets.
 //! - `target`: which memory of which process an operation means. `combine`: what an accumulation does to it.
 //! - `wire`, `epoch`, `serve`: operations that go as messages, which their target carries out in its next fence.
 //! - `memory`: the only door to a window's memory.
@@ -22,6 +22,7 @@ mod combine;
 mod create;
 mod epoch;
 mod fence;
+mod fetch;
 mod hints;
 mod instruments;
 mod memory;

@@ -3,6 +3,7 @@
 //! Invariant: what is not inside the window, not a datatype or no operation is an error and touches nothing; whoever
 //! asked for data gets an answer, if an empty one, so that nobody waits for ever.
 
+use mpi_core::Guard;
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
@@ -11,6 +12,7 @@ use mpi_p2p::Mode;
 use crate::OneSided;
 use crate::combine::Combine;
 use crate::fence::{Flight, Outcome};
+use crate::fetch::{comparable, swap};
 use crate::target::Basic;
 use crate::window::Win;
 use crate::wire::{BATCH, BATCH_MAX, DATA, Head, PIECE, REPLY, Verb, malformed};
@@ -53,53 +55,94 @@ impl OneSided {
         flight: &mut Flight<'_>,
     ) -> Result<()> {
         let memory = Basic::predefined(head.datatype as usize)
-            .and_then(|basic| Some((basic, win.memory.elements_mut(head.offset, head.count, basic)?)))
-            .filter(|(_, memory)| head.bytes <= memory.bytes());
+            .and_then(|basic| Some((basic, win.memory.elements_mut(head.offset, head.count, basic)?)));
+        let Some((basic, mut memory)) = memory.filter(|(basic, memory)| head.makes_sense(*basic, memory.bytes()))
+        else {
+            return self.refuse(win, source, head, flight);
+        };
         let (engine, context) = (&self.engine, win.context());
-        match (head.verb, memory) {
-            (Verb::Get, memory) => {
-                let answer = match &memory {
-                    Some((basic, _)) => win.memory.elements(head.offset, head.count, *basic).expect("seen above"),
-                    None => SendBuf::empty(),
-                };
-                let answer = answer.part(0, head.bytes);
-                flight.watch(engine.isend(&mut engine.lock(), context, source, REPLY, answer, Mode::Standard)?, None);
-                memory.map(drop).ok_or_else(outside)
-            }
-            (Verb::Put, Some((_, mut memory))) if head.is_inline() => {
+        if head.verb == Verb::Put && !head.is_inline() {
+            return engine.recv(engine.lock(), context, source, DATA, memory.part(0, head.bytes)).map(drop);
+        }
+        let data = if head.verb == Verb::Get || head.is_inline() {
+            data
+        } else {
+            scratch.resize(head.bytes as usize, 0);
+            engine.recv(engine.lock(), context, source, DATA, RecvBuf::from_slice(scratch))?;
+            &scratch[..]
+        };
+        // Another thread of this process may accumulate into its own memory.
+        let guard = &mut engine.lock();
+        let answer = match head.verb {
+            Verb::Put => {
                 memory.unpack(0, data);
-                Ok(())
+                return Ok(());
             }
-            (Verb::Put, Some((_, mut memory))) => {
-                engine.recv(engine.lock(), context, source, DATA, memory.part(0, head.bytes)).map(drop)
+            Verb::Accumulate => {
+                Combine::new(head.op as usize, basic)?.apply(memory, basic, data);
+                return Ok(());
             }
-            (Verb::Accumulate, Some((basic, memory))) if head.bytes <= PIECE => {
-                let combine = Combine::new(head.op as usize, basic);
-                let data = match head.is_inline() {
-                    true => data,
-                    false => {
-                        scratch.resize(head.bytes as usize, 0);
-                        engine.recv(engine.lock(), context, source, DATA, RecvBuf::from_slice(scratch))?;
-                        &scratch[..]
-                    }
-                };
-                // Another thread of this process may accumulate into its own memory.
-                let _guard = engine.lock();
-                combine?.apply(memory, basic, data);
-                Ok(())
-            }
-            (_, _) => {
-                if !head.is_inline() {
-                    // The data come all the same: they are taken, so that the next ones are not mistaken for them.
-                    let _ = engine.recv(engine.lock(), context, source, DATA, RecvBuf::empty());
+            // Memory that is only read may be sent from where it is.
+            Verb::Get => win.memory.elements(head.offset, head.count, basic).expect("seen above").part(0, head.bytes),
+            Verb::Fetch => {
+                let before = copied(&memory);
+                let combine = Combine::fetching(head.op as usize, basic);
+                if let Ok(Some(combine)) = &combine {
+                    combine.apply(memory.part(0, head.bytes), basic, data);
                 }
-                Err(outside())
+                let answer = if combine.is_ok() { flight.keep(before) } else { SendBuf::empty() };
+                self.answer(guard, win, source, answer, flight)?;
+                return combine.map(drop);
             }
+            Verb::Swap => {
+                let before = swap(&mut memory, data);
+                flight.keep(before[..head.bytes as usize / 2].to_vec())
+            }
+        };
+        self.answer(guard, win, source, answer, flight)
+    }
+
+    fn answer(
+        &self,
+        guard: &mut Guard<'_>,
+        win: &Win,
+        source: i32,
+        answer: SendBuf<'static>,
+        flight: &mut Flight<'_>,
+    ) -> Result<()> {
+        flight.watch(self.engine.isend(guard, win.context(), source, REPLY, answer, Mode::Standard)?, None);
+        Ok(())
+    }
+
+    /// What comes with a record that makes no sense is taken all the same, so that it is not mistaken for the next
+    /// one's; who waits for an answer gets an empty one.
+    #[cold]
+    fn refuse(&self, win: &Win, source: i32, head: &Head, flight: &mut Flight<'_>) -> Result<()> {
+        let engine = &self.engine;
+        if head.verb != Verb::Get && !head.is_inline() {
+            let _ = engine.recv(engine.lock(), win.context(), source, DATA, RecvBuf::empty());
+        }
+        if matches!(head.verb, Verb::Get | Verb::Fetch | Verb::Swap) {
+            self.answer(&mut engine.lock(), win, source, SendBuf::empty(), flight)?;
+        }
+        Err(malformed("reaches outside of this process's part of the window, or makes no sense"))
+    }
+}
+
+impl Head {
+    /// Whether the data go with elements of this type that have `room` bytes of data.
+    fn makes_sense(&self, basic: Basic, room: u64) -> bool {
+        match self.verb {
+            Verb::Put | Verb::Get => self.bytes <= room,
+            Verb::Accumulate | Verb::Fetch => self.bytes <= room.min(PIECE),
+            Verb::Swap => self.count == 1 && self.bytes == 2 * room && comparable(basic).is_ok(),
         }
     }
 }
 
-#[cold]
-fn outside() -> mpi_errors::Error {
-    malformed("reaches outside of this process's part of the window")
+/// What stands in a buffer.
+fn copied(memory: &RecvBuf<'_>) -> Vec<u8> {
+    let mut copy = vec![0; memory.bytes() as usize];
+    memory.pack(0, &mut copy);
+    copy
 }

@@ -76,6 +76,12 @@ impl Place {
     pub fn bytes(&self) -> u64 {
         self.count.saturating_mul(self.basic.datatype.size())
     }
+
+    /// The elements that hold the data bytes `at .. at + bytes`, both of whole elements.
+    pub fn piece(&self, at: u64, bytes: u64) -> Place {
+        let (size, extent) = (self.basic.datatype.size(), self.basic.datatype.extent() as u64);
+        Place { offset: self.offset + at / size * extent, count: bytes / size, ..*self }
+    }
 }
 
 /// Whether elements of a type, the first at `offset`, lie inside `size` bytes.

@@ -34,6 +34,10 @@ pub(crate) enum Verb {
     Get = 2,
     /// Combine the data with what is there.
     Accumulate = 3,
+    /// Reply with what is there, then combine the data with it.
+    Fetch = 4,
+    /// Reply with what is there; if it is the first half of the data, store the second half.
+    Swap = 5,
 }
 
 /// The head of a record: an operation on the receiver's memory.
@@ -48,7 +52,7 @@ pub(crate) struct Head {
     pub offset: u64,
     /// Elements that may be touched.
     pub count: u64,
-    /// Bytes of data, packed.
+    /// Bytes of data that come with the record, packed; of a get, those that are to be replied.
     pub bytes: u64,
 }
 
@@ -91,6 +95,8 @@ impl Head {
             1 => Verb::Put,
             2 => Verb::Get,
             3 => Verb::Accumulate,
+            4 => Verb::Fetch,
+            5 => Verb::Swap,
             _ => return Err(malformed("asks for what there is not")),
         };
         let head = Head {

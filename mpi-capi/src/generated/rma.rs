@@ -86,6 +86,57 @@ pub unsafe extern "C" fn PMPI_Accumulate_c(
     })
 }
 
+/// `MPI_Compare_and_swap`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Compare_and_swap(
+    origin_addr: *const c_void,
+    compare_addr: *const c_void,
+    result_addr: *mut c_void,
+    datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    win: usize,
+) -> c_int {
+    entry::running(functions::MPI_COMPARE_AND_SWAP, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        cx.note(functions::MPI_COMPARE_AND_SWAP, -1, 0, 0);
+        imp::win_access::compare_and_swap(
+            cx,
+            origin_addr,
+            compare_addr,
+            result_addr,
+            datatype,
+            target_rank,
+            target_disp,
+            win,
+        )
+    })
+}
+
+/// `MPI_Fetch_and_op`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Fetch_and_op(
+    origin_addr: *const c_void,
+    result_addr: *mut c_void,
+    datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    op: usize,
+    win: usize,
+) -> c_int {
+    entry::running(functions::MPI_FETCH_AND_OP, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        cx.note(functions::MPI_FETCH_AND_OP, -1, 0, 0);
+        imp::win_access::fetch_and_op(cx, origin_addr, result_addr, datatype, target_rank, target_disp, op, win)
+    })
+}
+
 /// `MPI_Get`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get(
@@ -109,6 +160,92 @@ pub unsafe extern "C" fn PMPI_Get(
 
         cx.note(functions::MPI_GET, -1, 0, origin_count);
         imp::win_access::get(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
+    })
+}
+
+/// `MPI_Get_accumulate`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Get_accumulate(
+    origin_addr: *const c_void,
+    origin_count: c_int,
+    origin_datatype: usize,
+    result_addr: *mut c_void,
+    result_count: c_int,
+    result_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: c_int,
+    target_datatype: usize,
+    op: usize,
+    win: usize,
+) -> c_int {
+    entry::running(functions::MPI_GET_ACCUMULATE, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let result_count = check::count("result_count", result_count as i64)?;
+        let result_datatype = cx.datatype("result_datatype", result_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+
+        cx.note(functions::MPI_GET_ACCUMULATE, -1, 0, result_count);
+        imp::win_access::get_accumulate(
+            cx,
+            origin_addr,
+            origin_count,
+            origin_datatype,
+            result_addr,
+            result_count,
+            result_datatype,
+            target_rank,
+            target_disp,
+            target_count,
+            target_datatype,
+            op,
+            win,
+        )
+    })
+}
+
+/// `MPI_Get_accumulate_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Get_accumulate_c(
+    origin_addr: *const c_void,
+    origin_count: i64,
+    origin_datatype: usize,
+    result_addr: *mut c_void,
+    result_count: i64,
+    result_datatype: usize,
+    target_rank: c_int,
+    target_disp: isize,
+    target_count: i64,
+    target_datatype: usize,
+    op: usize,
+    win: usize,
+) -> c_int {
+    entry::running(functions::MPI_GET_ACCUMULATE_C, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let result_count = check::count("result_count", result_count as i64)?;
+        let result_datatype = cx.datatype("result_datatype", result_datatype)?;
+        let target_count = check::count("target_count", target_count as i64)?;
+        let target_datatype = cx.datatype("target_datatype", target_datatype)?;
+
+        cx.note(functions::MPI_GET_ACCUMULATE_C, -1, 0, result_count);
+        imp::win_access::get_accumulate(
+            cx,
+            origin_addr,
+            origin_count,
+            origin_datatype,
+            result_addr,
+            result_count,
+            result_datatype,
+            target_rank,
+            target_disp,
+            target_count,
+            target_datatype,
+            op,
+            win,
+        )
     })
 }
 

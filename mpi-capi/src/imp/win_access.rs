@@ -1,10 +1,12 @@
-//! Put, get and accumulate (MPI-5.0, 12.3).
+//! Put, get and accumulate, and accumulations that fetch (MPI-5.0, 12.3).
 
 use core::ffi::c_void;
 
+use mpi_core::abi;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_win::Target;
 
+use crate::check;
 use crate::cx::{Cx, TypeRef, WinRef};
 use crate::errors::Outcome;
 
@@ -59,4 +61,79 @@ pub fn accumulate(
     let Cx { process, mut guard, .. } = cx;
     let target = target(rank, displacement, count, &datatype);
     Ok(process.one_sided.accumulate(&mut guard, &win.win, data, origin, &target, op)?)
+}
+
+/// `MPI_Get_accumulate`: with `MPI_NO_OP` nothing of the origin is looked at.
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn get_accumulate<C: Into<i64>>(
+    cx: Cx,
+    address: *const c_void,
+    origin_count: C,
+    origin_datatype: usize,
+    result: *mut c_void,
+    result_count: u64,
+    result_datatype: TypeRef,
+    rank: i32,
+    displacement: isize,
+    count: u64,
+    datatype: TypeRef,
+    op: usize,
+    win: WinRef,
+) -> Outcome {
+    let (data, origin_datatype) = if op == abi::MPI_NO_OP {
+        (SendBuf::empty(), None)
+    } else {
+        let count = check::count("origin_count", origin_count.into())?;
+        let datatype = cx.datatype("origin_datatype", origin_datatype)?;
+        (cx.send_buffer("origin_addr", address, count, &datatype)?, Some(datatype))
+    };
+    let result = cx.recv_buffer("result_addr", result, result_count, &result_datatype)?;
+    let of_result = (&*result_datatype, result_datatype.word());
+    let of_data = origin_datatype.as_ref().map_or(of_result, |datatype| (&**datatype, datatype.word()));
+    let Cx { process, mut guard, .. } = cx;
+    let target = target(rank, displacement, count, &datatype);
+    Ok(process.one_sided.get_accumulate(&mut guard, &win.win, data, of_data, result, of_result, &target, op)?)
+}
+
+/// `MPI_Fetch_and_op`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn fetch_and_op(
+    cx: Cx,
+    address: *const c_void,
+    result: *mut c_void,
+    datatype: TypeRef,
+    rank: i32,
+    displacement: isize,
+    op: usize,
+    win: WinRef,
+) -> Outcome {
+    let data = match op {
+        abi::MPI_NO_OP => SendBuf::empty(),
+        _ => cx.send_buffer("origin_addr", address, 1, &datatype)?,
+    };
+    let result = cx.recv_buffer("result_addr", result, 1, &datatype)?;
+    let of_all = (&*datatype, datatype.word());
+    let Cx { process, mut guard, .. } = cx;
+    let target = target(rank, displacement, 1, &datatype);
+    Ok(process.one_sided.get_accumulate(&mut guard, &win.win, data, of_all, result, of_all, &target, op)?)
+}
+
+/// `MPI_Compare_and_swap`
+#[allow(clippy::too_many_arguments)] // the standard's own list
+pub fn compare_and_swap(
+    cx: Cx,
+    address: *const c_void,
+    compare: *const c_void,
+    result: *mut c_void,
+    datatype: TypeRef,
+    rank: i32,
+    displacement: isize,
+    win: WinRef,
+) -> Outcome {
+    let data = cx.send_buffer("origin_addr", address, 1, &datatype)?;
+    let compare = cx.send_buffer("compare_addr", compare, 1, &datatype)?;
+    let result = cx.recv_buffer("result_addr", result, 1, &datatype)?;
+    let Cx { process, mut guard, .. } = cx;
+    let target = target(rank, displacement, 1, &datatype);
+    Ok(process.one_sided.compare_and_swap(&mut guard, &win.win, &data, &compare, result, &target)?)
 }

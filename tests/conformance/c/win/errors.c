@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 {
     begin(&argc, &argv);
     return_errors();
-    char memory[80], data[80];
+    char memory[80], data[80], back[80];
     MPI_Win win;
     memset(memory, 0, sizeof memory);
     memset(data, 1, sizeof data);
@@ -81,6 +81,8 @@ int main(int argc, char **argv)
     check_class(MPI_Get(data, 1, MPI_CHAR, other, 0, 1, MPI_CHAR, win), MPI_ERR_RMA_SYNC);
     check_class(MPI_Accumulate(data, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win), MPI_ERR_RMA_SYNC);
     check_class(MPI_Put(data, 1, MPI_CHAR, MPI_PROC_NULL, 0, 1, MPI_CHAR, win), MPI_ERR_RMA_SYNC);
+    check_class(MPI_Fetch_and_op(data, back, MPI_INT, other, 0, MPI_SUM, win), MPI_ERR_RMA_SYNC);
+    check_class(MPI_Compare_and_swap(data, data, back, MPI_INT, other, 0, win), MPI_ERR_RMA_SYNC);
     check_class(MPI_Win_fence(MPI_MODE_NOCHECK, win), MPI_ERR_ASSERT);
     check_class(MPI_Win_fence(-1, win), MPI_ERR_ASSERT);
     check_class(MPI_Win_fence(1 << 20, win), MPI_ERR_ASSERT);
@@ -112,7 +114,24 @@ int main(int argc, char **argv)
     check_class(MPI_Accumulate(data, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_MAXLOC, win), MPI_ERR_OP);
     check_class(MPI_Accumulate(data, 1, MPI_DOUBLE, other, 0, 1, MPI_DOUBLE, MPI_BAND, win), MPI_ERR_OP);
     check_class(MPI_Accumulate(data, 2, MPI_INT, other, 0, 1, MPI_DOUBLE, MPI_SUM, win), MPI_ERR_TYPE);
+    check_class(MPI_Fetch_and_op(data, back, MPI_INT, other, 0, own, win), MPI_ERR_OP);
     ok(MPI_Op_free(&own));
+    check_class(MPI_Fetch_and_op(data, back, MPI_INT, other, 10, MPI_SUM, win), MPI_ERR_RMA_RANGE);
+    check_class(MPI_Fetch_and_op(data, NULL, MPI_INT, other, 0, MPI_SUM, win), MPI_ERR_BUFFER);
+    check_class(MPI_Fetch_and_op(NULL, back, MPI_INT, other, 0, MPI_SUM, win), MPI_ERR_BUFFER);
+    check_class(MPI_Fetch_and_op(data, back, MPI_DOUBLE, other, 0, MPI_BAND, win), MPI_ERR_OP);
+    check_class(MPI_Compare_and_swap(data, data, back, MPI_FLOAT, other, 0, win), MPI_ERR_TYPE);
+    check_class(MPI_Compare_and_swap(data, data, back, MPI_2INT, other, 0, win), MPI_ERR_TYPE);
+    check_class(MPI_Compare_and_swap(data, NULL, back, MPI_INT, other, 0, win), MPI_ERR_BUFFER);
+    check_class(MPI_Compare_and_swap(data, data, back, MPI_INT, size, 0, win), MPI_ERR_RANK);
+    check_class(MPI_Get_accumulate(data, 2, MPI_INT, back, 1, MPI_INT, other, 0, 2, MPI_INT, MPI_SUM, win),
+                MPI_ERR_TRUNCATE);
+    check_class(MPI_Get_accumulate(data, 2, MPI_INT, back, 2, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win),
+                MPI_ERR_TRUNCATE);
+    check_class(MPI_Get_accumulate(data, 1, MPI_INT, back, 1, MPI_FLOAT, other, 0, 1, MPI_INT, MPI_SUM, win),
+                MPI_ERR_TYPE);
+    check_class(MPI_Get_accumulate(data, -1, MPI_INT, back, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win),
+                MPI_ERR_COUNT);
 
     /* The sentences name what was wrong. */
     check_says(MPI_Put(data, 2, MPI_DOUBLE, other, 9, 2, MPI_DOUBLE, win), "window \"halo\" has 80 bytes there");

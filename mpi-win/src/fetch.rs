@@ -1,0 +1,148 @@
+//! Accumulations that also fetch what was there before (MPI-5.0, 12.3.4): get and accumulate, compare and swap.
+//!
+//! Invariant: what is fetched and what is done to it is one step: nothing another accumulation does comes between.
+
+use mpi_core::Guard;
+use mpi_core::abi::{MPI_ERR_TYPE, MPI_NO_OP};
+use mpi_datatype::{Category, Datatype, RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+
+use crate::OneSided;
+use crate::access::{at_once, combine_own, fits, same_elements};
+use crate::combine::Combine;
+use crate::target::{Basic, Target};
+use crate::window::Win;
+use crate::wire::Verb;
+
+/// The largest element that can be compared and swapped.
+const LARGEST: usize = 16;
+
+impl OneSided {
+    /// `MPI_Get_accumulate`, and `MPI_Fetch_and_op` for one element: the elements at the target go to `result`, and are
+    /// combined with `data`. With `MPI_NO_OP` there are no data, and their type is not looked at. `of_data` and
+    /// `of_result` are types with their words. Does not wait. Errors: as [`OneSided::accumulate`].
+    #[allow(clippy::too_many_arguments)] // the standard's own list
+    pub fn get_accumulate(
+        &self,
+        guard: &mut Guard<'_>,
+        win: &Win,
+        data: SendBuf<'static>,
+        of_data: (&Datatype, usize),
+        mut result: RecvBuf<'static>,
+        of_result: (&Datatype, usize),
+        target: &Target<'_>,
+        op: usize,
+    ) -> Result<()> {
+        let of_target = Basic::of("target_datatype", target.handle, target.datatype)?;
+        same_elements("result_datatype", Basic::of("result_datatype", of_result.1, of_result.0)?, of_target)?;
+        let data = if op == MPI_NO_OP { SendBuf::empty() } else { data };
+        if op != MPI_NO_OP {
+            same_elements("origin_datatype", Basic::of("origin_datatype", of_data.1, of_data.0)?, of_target)?;
+        }
+        let combine = Combine::fetching(op, of_target)?;
+        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
+        fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
+        fits(place.bytes(), result.bytes(), "target_count", "the result")?;
+        let instruments = win.instruments();
+        instruments.fetches.incr();
+        instruments.fetch_bytes.add(place.bytes());
+        if place.rank == win.rank() {
+            result.copy_from(&win.own(&place));
+            if let Some(combine) = combine {
+                combine_own(win, &combine, &place.piece(0, data.bytes()), &data);
+            }
+            return Ok(());
+        }
+        let (mut done, bytes) = (0, place.bytes());
+        while done < bytes {
+            let length = at_once(of_target.datatype).min(bytes - done);
+            let (part, piece) = (data.part(done, length), place.piece(done, length));
+            let (into, rest) = result.split_at(length);
+            result = rest;
+            self.await_reply(guard, win, place.rank, length, into)?;
+            win.send(guard, Verb::Fetch, op, &piece, part.bytes(), Some(part));
+            done += length;
+        }
+        Ok(())
+    }
+
+    /// `MPI_Compare_and_swap`: the element at the target goes to `result`; where it is the same as `compare`, `data`
+    /// takes its place. All of the target's type, which must be an integer, a truth value or `MPI_BYTE`. Does not wait.
+    /// Errors: as [`OneSided::put`].
+    pub fn compare_and_swap(
+        &self,
+        guard: &mut Guard<'_>,
+        win: &Win,
+        data: &SendBuf<'_>,
+        compare: &SendBuf<'_>,
+        mut result: RecvBuf<'static>,
+        target: &Target<'_>,
+    ) -> Result<()> {
+        let basic = Basic::of("datatype", target.handle, target.datatype)?;
+        comparable(basic)?;
+        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
+        let instruments = win.instruments();
+        instruments.fetches.incr();
+        instruments.fetch_bytes.add(place.bytes());
+        let size = basic.datatype.size() as usize;
+        let mut both = [0; 2 * LARGEST];
+        compare.pack(0, &mut both[..size]);
+        data.pack(0, &mut both[size..2 * size]);
+        let both = &both[..2 * size];
+        if place.rank == win.rank() {
+            let mut memory = win.own_mut(&place);
+            let before = swap(&mut memory, both);
+            result.unpack(0, &before[..size]);
+            return Ok(());
+        }
+        self.await_reply(guard, win, place.rank, size as u64, result)?;
+        win.send_copied(guard, Verb::Swap, &place, both);
+        Ok(())
+    }
+}
+
+/// Compares one element with the first half of `both` and, if they are the same, stores the second half; returns what
+/// was there, in as many bytes as half of `both` has.
+pub(crate) fn swap(element: &mut RecvBuf<'_>, both: &[u8]) -> [u8; LARGEST] {
+    let (compare, data) = both.split_at(both.len() / 2);
+    let mut before = [0; LARGEST];
+    let length = element.pack(0, &mut before[..compare.len().min(LARGEST)]);
+    if before[..length] == *compare {
+        element.unpack(0, data);
+    }
+    before
+}
+
+/// Errors: `MPI_ERR_TYPE` for a type whose elements are not compared bit by bit.
+pub(crate) fn comparable(basic: Basic) -> Result<()> {
+    use Category::*;
+    let fits = matches!(basic.datatype.category(), CInteger | FortranInteger | Logical | MultiLanguage | Byte);
+    if fits && basic.datatype.size() as usize <= LARGEST {
+        return Ok(());
+    }
+    let rule = "only integers, truth values and MPI_BYTE can be compared and swapped";
+    Err(Error::new(MPI_ERR_TYPE, rule).arg("datatype", &basic.datatype.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_is_swapped_only_if_it_is_the_same() {
+        let mut memory = [5u32];
+        let both = |compare: u32, data: u32| [compare.to_ne_bytes(), data.to_ne_bytes()].concat();
+        let before = swap(&mut RecvBuf::from_slice(&mut memory), &both(4, 9));
+        assert_eq!((memory, &before[..4]), ([5], &5u32.to_ne_bytes()[..]));
+        let before = swap(&mut RecvBuf::from_slice(&mut memory), &both(5, 9));
+        assert_eq!((memory, &before[..4]), ([9], &5u32.to_ne_bytes()[..]));
+    }
+
+    #[test]
+    fn every_comparable_type_fits() {
+        let all = mpi_datatype::predefined::all().filter_map(|(handle, _)| Basic::predefined(handle));
+        let comparable: Vec<u64> =
+            all.filter(|basic| comparable(*basic).is_ok()).map(|it| it.datatype.size()).collect();
+        assert_eq!((comparable.iter().max(), comparable.len() > 30), (Some(&(LARGEST as u64)), true));
+    }
+}
