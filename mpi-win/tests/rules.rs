@@ -1,0 +1,115 @@
+//! What breaks the rules is an error, here or at the target, and never more than that.
+
+mod common;
+
+use common::{Numbers, Rank, kept, run};
+use mpi_core::abi::*;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_p2p::Mode;
+
+#[test]
+fn nothing_may_be_started_outside_of_an_epoch_or_left_open() {
+    run(2, true, |rank: &Rank| {
+        let win = rank.allocate::<u32>(4);
+        let class = |result: mpi_errors::Result<()>| result.err().map(|error| error.class());
+        let data = kept(vec![7u32]);
+        let other = 1 - rank.rank();
+        assert_eq!(class(rank.put(&win, data, other, 0)), Some(MPI_ERR_RMA_SYNC));
+        rank.fence(&win).expect("no fault");
+        assert!(rank.put(&win, kept(vec![7u32]), other, 0).is_ok());
+        assert_eq!(class(win.is_complete(&rank.engine.lock())), Some(MPI_ERR_RMA_SYNC));
+        // What was asserted was not true, but the fence did its work.
+        assert_eq!(class(rank.one_sided.fence(&win, MPI_MODE_NOPRECEDE)), Some(MPI_ERR_ASSERT));
+        assert_eq!(rank.memory::<u32>(&win)[0], 7);
+        assert!(rank.one_sided.fence(&win, MPI_MODE_NOSUCCEED | MPI_MODE_NOPRECEDE).is_ok());
+        assert_eq!(class(rank.put(&win, kept(vec![7u32]), other, 0)), Some(MPI_ERR_RMA_SYNC));
+        assert!(win.is_complete(&rank.engine.lock()).is_ok());
+        rank.one_sided.end(&win).expect("no fault");
+    });
+}
+
+#[test]
+fn one_process_without_memory_is_an_error_everywhere_and_leaves_the_rest_alone() {
+    run(3, true, |rank: &Rank| {
+        for unlucky in 0..3 {
+            let size = if rank.rank() == unlucky { 1 << 61 } else { 64 };
+            let error = rank.try_allocate(size, 1).expect_err("nobody has a window");
+            assert_eq!(error.class(), MPI_ERR_NO_MEM);
+            let told = if rank.rank() == unlucky { "that much memory".to_owned() } else { format!("rank {unlucky}") };
+            assert!(error.to_string().contains(&told), "{error}");
+        }
+        let win = rank.allocate::<u64>(1);
+        rank.fence(&win).expect("no fault");
+        rank.put(&win, kept(vec![5u64]), (rank.rank() + 1) % 3, 0).expect("inside");
+        rank.fence(&win).expect("no fault");
+        assert_eq!(rank.memory::<u64>(&win)[0], 5);
+        rank.one_sided.end(&win).expect("no fault");
+    });
+}
+
+/// A batch of one record as another process could have written it.
+fn forged(words: [u64; 5], data: &[u8]) -> Vec<u8> {
+    let mut batch: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    batch.extend_from_slice(data);
+    batch.resize(batch.len().next_multiple_of(8), 0);
+    batch
+}
+
+#[test]
+fn records_that_make_no_sense_are_errors_and_touch_nothing() {
+    const BATCH: i32 = 1;
+    run(2, false, |rank: &Rank| {
+        let win = rank.allocate::<u64>(64);
+        rank.fence(&win).expect("no fault");
+        let (int, far) = (MPI_INT as u64, u64::MAX - 8);
+        let sum = (MPI_SUM as u64) << 32;
+        let mut bad = vec![
+            Vec::from(b"cut".as_slice()),
+            forged([0, int, 0, 1, 4], &[1; 4]),
+            forged([9, int, 0, 1, 4], &[1; 4]),
+            forged([1, 0, 0, 1, 4], &[1; 4]),
+            forged([1, int, 512, 1, 4], &[1; 4]),
+            forged([1, int, far, 1, 4], &[1; 4]),
+            forged([1, int, 0, 1, 8], &[1; 8]),
+            forged([1, int, 0, u64::MAX, 4], &[1; 4]),
+            forged([3, int, 0, 1, 4], &[1; 4]),
+            forged([3 | (MPI_NO_OP as u64) << 32, int, 0, 1, 4], &[1; 4]),
+            forged([3 | sum, MPI_BYTE as u64, 0, 4, 4], &[1; 4]),
+            forged([3 | sum, int, 510, 1, 4], &[1; 4]),
+            forged([4 | sum, int, 0, 1, 8], &[1; 8]),
+            forged([2, int, 0, 1, 8], &[]),
+            forged([5, int, 0, 2, 16], &[1; 16]),
+            forged([5, int, 0, 1, 4], &[1; 4]),
+            forged([5, MPI_DOUBLE as u64, 0, 1, 16], &[0; 16]),
+        ];
+        // Random ones: whatever they say, short enough that no data would have to follow.
+        for round in 0..300 {
+            let numbers = &mut Numbers::new(&[round]);
+            let word = |numbers: &mut Numbers| (numbers.below(1 << 32) as u64) << numbers.below(33);
+            let verb = numbers.below(7) as u64 | (numbers.below(0x40) as u64) << 32;
+            let (bytes, room) = (numbers.below(64), numbers.below(64));
+            let head = [verb, numbers.below(0x300) as u64, word(numbers) | 1 << 40, word(numbers), bytes as u64];
+            bad.push(forged(head, &vec![0xEE; room]));
+        }
+        for batch in &bad {
+            let engine = &rank.engine;
+            if rank.rank() == 0 {
+                // It overtakes an honest one, so that the target takes as many as it expects.
+                let data = SendBuf::from_slice(batch);
+                engine.send(engine.lock(), win.context(), 1, BATCH, data, Mode::Standard).expect("no fault");
+                rank.accumulate(&win, kept(vec![1u64]), 1, 63, MPI_SUM).expect("inside");
+                rank.fence(&win).expect("the sender does not hear of it");
+            } else {
+                let error = rank.fence(&win).expect_err("no sense");
+                assert!([MPI_ERR_INTERN, MPI_ERR_OP].contains(&error.class()), "{error}");
+                // The honest one is still there; taken away, it is not mistaken for the next.
+                let mut away = vec![0u8; 1000];
+                let room = RecvBuf::from_slice(&mut away);
+                engine.recv(engine.lock(), win.context(), 0, BATCH, room).expect("no fault");
+            }
+            rank.fence(&win).expect("no fault");
+            assert!(rank.memory::<u64>(&win).iter().all(|word| *word == 0));
+        }
+        rank.one_sided.end(&win).expect("no fault");
+    });
+}
