@@ -147,6 +147,14 @@ impl Cx {
         Ok(WinRef { handle: Handle(word), win })
     }
 
+    /// A session.
+    pub fn session(&self, name: &'static str, word: usize) -> Result<Handle> {
+        match self.process.session(&self.guard, Handle(word)) {
+            Some(_) => Ok(Handle(word)),
+            None => Err(bad_object(name, Object::session(word))),
+        }
+    }
+
     /// A datatype.
     #[inline]
     pub fn datatype(&self, name: &'static str, word: usize) -> Result<TypeRef> {
@@ -287,6 +295,13 @@ fn bad_root(size: u32, name: &'static str, rank: i32) -> Error {
 /// A word that is no communicator.
 #[cold]
 pub fn bad_comm(name: &'static str, word: usize) -> Error {
+    if let Some(predefined) = [(abi::MPI_COMM_WORLD, "MPI_COMM_WORLD"), (abi::MPI_COMM_SELF, "MPI_COMM_SELF")]
+        .iter()
+        .find_map(|(of, called)| (*of == word).then_some(called))
+    {
+        let rule = "the predefined communicators can be used between MPI_Init and MPI_Finalize only";
+        return Error::new(abi::MPI_ERR_COMM, rule).arg(name, predefined);
+    }
     bad_handle(name, word, abi::MPI_ERR_COMM, Kind::Comm, (abi::MPI_COMM_NULL, "MPI_COMM_NULL", "communicator"))
 }
 

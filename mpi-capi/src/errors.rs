@@ -65,7 +65,6 @@ impl Raised {
     /// An error of a call that makes an object of a kind and was given the handler for it (`MPI_Session_init`,
     /// `MPI_Comm_create_from_group`); a user's handler gets the null handle. The caller has checked the handler.
     #[cold]
-    #[allow(dead_code)] // for calls that are not there yet
     pub fn to_passed(error: Error, errhandler: Handle, kind: HandlerKind) -> Raised {
         Raised { error, to: To::Passed(errhandler, kind), code: None }
     }

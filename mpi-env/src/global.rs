@@ -1,7 +1,7 @@
 //! The one process of the C interface.
 //!
-//! Invariant: the record, once made, is never moved or dropped; `RUNNING` names it exactly while MPI is initialised
-//! and not finalised.
+//! Invariant: the record, once made, is never moved or dropped; `RUNNING` names it exactly while somebody uses the
+//! library: from `MPI_Init` to `MPI_Finalize`, and while a session lives.
 #![allow(unsafe_code)] // one load of the process's address is what the message path can afford
 
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -72,7 +72,8 @@ extern "C" fn at_exit() {
     }
 }
 
-/// The process, while MPI is initialised and not finalised; what every other call of the standard needs.
+/// The process, while MPI is initialised and not finalised or a session lives; what every other call of the standard
+/// needs.
 /// Thread-safe and async-signal-safe. Errors: `MPI_ERR_OTHER` that says which of the two it is.
 #[inline]
 pub fn running() -> Result<&'static Process> {
@@ -91,9 +92,9 @@ fn not_running() -> Error {
     Error::new(
         MPI_ERR_OTHER,
         if is_finalized() {
-            "MPI_Finalize was called; only the tool interface can be used after it"
+            "MPI_Finalize was called and no session lives; only the tool interface can be used, and MPI_Session_init"
         } else {
-            "MPI is not initialized; call MPI_Init or MPI_Init_thread first"
+            "MPI is not initialized; call MPI_Init, MPI_Init_thread or MPI_Session_init first"
         },
     )
 }
@@ -101,14 +102,21 @@ fn not_running() -> Error {
 /// `MPI_Init_thread` of the one process; returns the thread level provided. Errors: as [`process`] and
 /// [`Process::init`].
 pub fn init(required: i32) -> Result<i32> {
-    let process = process()?;
-    let provided = process.init(required)?;
-    // Release pairs with the Acquire in `running`.
-    RUNNING.store(std::ptr::from_ref(process).cast_mut(), Ordering::Release);
-    Ok(provided)
+    process()?.init(required)
 }
 
-/// Called when a process begins to finalise: the one process of the C interface is not running any more.
+/// Called when a process gets its first user, with its lock held: if it is the one process of the C interface, that is
+/// running now.
+pub(crate) fn announce(process: &Process) {
+    if let Some(Ok(one)) = PROCESS.get()
+        && std::ptr::eq(one, process)
+    {
+        // Release pairs with the Acquire in `running`.
+        RUNNING.store(std::ptr::from_ref(one).cast_mut(), Ordering::Release);
+    }
+}
+
+/// Called when a process has lost its last user, with its lock held.
 pub(crate) fn renounce(process: &Process) {
     let _ = RUNNING.compare_exchange(
         std::ptr::from_ref(process).cast_mut(),

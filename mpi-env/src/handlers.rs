@@ -3,7 +3,7 @@
 //! Invariant: a handler that stands in an object's place is attached once for that place.
 //! Not here: the handlers themselves (`mpi_errors::Errhandlers`), calling them (mpi-capi).
 
-use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_FILE_NULL, MPI_SESSION_NULL, MPI_WIN_NULL};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_FILE_NULL, MPI_SESSION_NULL, MPI_WIN_NULL};
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Attached, Errhandler, HandlerKind, Result};
 
@@ -59,13 +59,11 @@ impl Process {
     /// Where the word of the object's error handler stands; `None` for what is no live object of its kind.
     fn place_of<'p>(&'p self, guard: &'p Guard<'_>, object: Object) -> Option<&'p Attached> {
         match object.kind {
-            // Before the world model begins, and after it has ended, its communicators have no handler.
-            HandlerKind::Comm if matches!(object.handle.0, MPI_COMM_WORLD | MPI_COMM_SELF) && !self.has_world() => None,
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| comm.errhandler()),
             HandlerKind::File if object.handle.0 == MPI_FILE_NULL => Some(&self.file_default),
             HandlerKind::Win => self.win(guard, object.handle).map(|win| win.errhandler()),
             HandlerKind::File => self.file(guard, object.handle).map(|file| file.errhandler()),
-            HandlerKind::Session => None,
+            HandlerKind::Session => self.session(guard, object.handle).map(|session| &session.errhandler),
         }
     }
 
@@ -79,7 +77,9 @@ impl Process {
             HandlerKind::Win => self.win(guard, object.handle).map(|win| win.described()),
             HandlerKind::File if object.handle.0 == MPI_FILE_NULL => Some("MPI_FILE_NULL".to_owned()),
             HandlerKind::File => self.file(guard, object.handle).map(|file| format!("file {:?}", file.name())),
-            HandlerKind::Session => None,
+            HandlerKind::Session => {
+                self.session(guard, object.handle).map(|session| format!("a session of {}", session.thread_level()))
+            }
         }
     }
 

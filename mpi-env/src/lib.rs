@@ -5,6 +5,7 @@
 //! - [`process`], [`running`]: the one process of the C interface; a Rust program may make its own with
 //!   [`Process::new`], several as threads.
 //! - `life`: initialisation, thread levels, finalisation. `abort`: ending the job.
+//! - `sessions`: uses of the library beside the world model, process sets.
 //! - `objects`: handles of communicators, datatypes and operations. `files`: of files. `comms`, `late`: making communicators of others.
 //! - `windows`: handles of windows, making and ending them.
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
@@ -33,6 +34,7 @@ mod memory;
 mod notes;
 mod objects;
 mod process;
+mod sessions;
 mod spread;
 mod tells;
 mod variables;
@@ -50,4 +52,5 @@ pub use memory::Blocks;
 pub use notes::Notes;
 pub use objects::CommRef;
 pub use process::Process;
+pub use sessions::{PSETS, Session};
 pub use tells::{DatatypeInstruments, ErrhandlerInstruments, ObjectEvents, ObjectInstruments, Tells};

@@ -1,10 +1,13 @@
 //! Initialisation, thread levels, finalisation (MPI-5.0, 11.2 to 11.4).
 //!
-//! Invariant: a process's life goes forward only, and only once through each state.
+//! The library runs while somebody uses it: the world model, between initialisation and finalisation, and each session.
+//! Invariant: the life of the world model goes forward only, and only once through each state.
+//! Not here: sessions (`sessions`).
 
 use std::sync::atomic::Ordering;
 use std::thread;
 
+use mpi_core::Guard;
 use mpi_core::abi::{
     MPI_ERR_ARG, MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
 };
@@ -45,6 +48,7 @@ impl Process {
     }
 
     /// Whether `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there: from the end of `MPI_Init` to the end of `MPI_Finalize`.
+    #[inline]
     pub fn has_world(&self) -> bool {
         matches!(self.life(), Life::Initialised | Life::Finalising)
     }
@@ -68,20 +72,20 @@ impl Process {
         if self.rank() == 0 {
             self.registry.unknown_environment().iter().for_each(|sentence| say(&format!("Ferrum MPI: {sentence}\n")));
         }
-        self.engine.process_lock().set_multiple(required == MPI_THREAD_MULTIPLE);
+        self.enter(&mut self.engine.lock(), required == MPI_THREAD_MULTIPLE);
         self.thread_level.store(required, Ordering::Relaxed);
         let _ = self.main_thread.set(thread::current().id());
         self.registry.started();
-        self.job.set_life(self.rank(), mpi_fabric::Life::Initialised);
         self.advance(Life::Initialising, Life::Initialised);
         Ok(required)
     }
 
     /// Tells a launcher that is not this library's that this process will end in order, if it will: a process that ends
-    /// inside MPI does not.
+    /// inside MPI does not. A program that begins another session has nothing to ask of the launcher any more.
     pub(crate) fn part_from_launcher(&self) {
         if let Some(manager) = &self.manager
             && matches!(self.life(), Life::New | Life::Finalised)
+            && self.engine.process_lock().try_lock().is_some_and(|guard| *self.users.get(&guard) == 0)
         {
             // A launcher that does not listen any more sees the process end.
             let _ = manager.finalize();
@@ -98,6 +102,43 @@ impl Process {
         self.main_thread.get() == Some(&thread::current().id())
     }
 
+    /// Somebody begins to use the library: the world model or a session. `apart`: its threads may call at once.
+    ///
+    /// Without users the lock is that of `MPI_THREAD_MULTIPLE`, because sessions may be begun by any thread; it is the
+    /// plain one while all users do with it.
+    pub(crate) fn enter(&self, guard: &mut Guard<'_>, apart: bool) {
+        let users = self.users.get_mut(guard);
+        *users += 1;
+        let first = *users == 1;
+        if first || apart {
+            self.engine.process_lock().set_multiple(apart);
+        }
+        if first {
+            self.job.set_life(self.rank(), mpi_fabric::Life::Initialised);
+            global::announce(self);
+        }
+    }
+
+    /// A user of the library is done. The last one waits until nothing that this process has sent is still with it, so
+    /// that the process may end.
+    pub(crate) fn depart(&self) -> Result<()> {
+        let engine = &self.engine;
+        let mut ended = Ok(());
+        let mut guard = engine.lock();
+        if *self.users.get(&guard) == 1 {
+            ended = engine.buffer_flush(guard).and_then(|()| engine.drain(engine.lock()));
+            guard = engine.lock();
+        }
+        let users = self.users.get_mut(&mut guard);
+        *users -= 1;
+        if *users == 0 {
+            global::renounce(self);
+            self.job.set_life(self.rank(), mpi_fabric::Life::Finalised);
+            engine.process_lock().set_multiple(true);
+        }
+        ended
+    }
+
     /// `MPI_Finalize`: buffered sends complete, all processes come together, and nothing but the tool interface can
     /// be used afterwards. Collective; waits. Errors: `MPI_ERR_OTHER` when MPI is not initialised, or finalised.
     pub fn finalize(&self) -> Result<()> {
@@ -106,15 +147,12 @@ impl Process {
             return Err(Error::new(MPI_ERR_OTHER, format!("MPI is {state}")));
         }
         self.close_left_files();
-        let (engine, world) = (&self.engine, &self.world);
-        let ended = engine
-            .buffer_flush(engine.lock())
-            .and_then(|()| self.coll.synchronize(world))
-            .and_then(|()| engine.drain(engine.lock()));
-        global::renounce(self);
-        self.job.set_life(self.rank(), mpi_fabric::Life::Finalised);
+        // Whoever comes here has received all that was sent to it over the world, so nothing of that is under way
+        // behind this; what sessions have under way is not waited for.
+        let met = self.coll.synchronize(&self.world);
+        let left = self.depart();
         self.advance(Life::Finalising, Life::Finalised);
         self.part_from_launcher();
-        ended
+        met.and(left)
     }
 }

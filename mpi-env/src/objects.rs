@@ -43,18 +43,19 @@ impl Process {
     #[inline]
     pub fn comm_ref(&self, guard: &Guard<'_>, handle: Handle) -> Option<CommRef<'_>> {
         match handle.0 {
-            MPI_COMM_WORLD => Some(CommRef::Predefined(&self.world)),
-            MPI_COMM_SELF => Some(CommRef::Predefined(&self.own)),
+            MPI_COMM_WORLD if self.has_world() => Some(CommRef::Predefined(&self.world)),
+            MPI_COMM_SELF if self.has_world() => Some(CommRef::Predefined(&self.own)),
             _ => self.comms.get(guard).get(handle).map(|comm| CommRef::Own(comm.clone())),
         }
     }
 
-    /// The communicator a handle names; `None` for a null, freed, forged or wrong-kind word.
+    /// The communicator a handle names; `None` for a null, freed, forged or wrong-kind word, and for the predefined ones
+    /// outside the world model.
     #[inline]
     pub fn comm<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Arc<Comm>> {
         match handle.0 {
-            MPI_COMM_WORLD => Some(&self.world),
-            MPI_COMM_SELF => Some(&self.own),
+            MPI_COMM_WORLD if self.has_world() => Some(&self.world),
+            MPI_COMM_SELF if self.has_world() => Some(&self.own),
             _ => self.comms.get(guard).get(handle),
         }
     }

@@ -27,6 +27,7 @@ use crate::freed::Freed;
 use crate::global::StartFailure;
 use crate::memory::Blocks;
 use crate::notes::Notes;
+use crate::sessions::Session;
 use crate::tells::{Tells, event_key};
 use crate::variables;
 
@@ -73,6 +74,9 @@ pub struct Process {
     pub blocks: Guarded<Blocks>,
     /// What the objects tell of themselves.
     pub tells: Tells,
+    /// How many use the library: the world model, and each session.
+    pub(crate) users: Guarded<u32>,
+    pub(crate) sessions: Guarded<Table<Session>>,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
@@ -94,7 +98,7 @@ impl Process {
     /// The record over one rank's endpoint. Errors: `MPI_ERR_ARG` when an environment variable sets a control variable
     /// to what it cannot be.
     pub fn new(endpoint: Endpoint) -> Result<Process> {
-        let lock = Arc::new(ProcessLock::new(false));
+        let lock = Arc::new(ProcessLock::new(true));
         let (recorder, job, host) = (endpoint.recorder(), endpoint.job().clone(), endpoint.host_facts());
         let (memory, fabric) = (endpoint.instrument_memory(), endpoint.instruments());
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
@@ -135,6 +139,8 @@ impl Process {
             attributes: Guarded::new(&lock, Attributes::new()),
             notes: Guarded::new(&lock, Notes::default()),
             blocks: Guarded::new(&lock, Blocks::default()),
+            users: Guarded::new(&lock, 0),
+            sessions: Guarded::new(&lock, Table::new(Kind::Session)),
             world,
             own,
             context_ids: Guarded::new(&lock, ContextIds::new(rank, size)),

@@ -306,6 +306,42 @@ fn a_duplicate_settles_when_its_request_completes_and_one_freed_before_leaves_no
             process.engine.check_context(&process.engine.lock(), context).expect("known to the engine");
             process.comm_free(copy).expect("live");
         }
-        assert_eq!((live(), process.engine.requests_live(&process.engine.lock())), (0, 0));
+        // The ids of those that were given up come as well, and end their requests.
+        while process.engine.requests_live(&process.engine.lock()) > 0 {
+            process.engine.progress(&mut process.engine.lock()).expect("no fault");
+        }
+        assert_eq!(live(), 0);
+    });
+}
+
+#[test]
+fn the_library_runs_while_a_session_or_the_world_model_uses_it() {
+    run(2, |process| {
+        let (all, ret) = (process.pset("mpi://WORLD").expect("predefined"), Handle(MPI_ERRORS_RETURN));
+        let barrier = |comm: Handle| {
+            let comm = process.comm(&process.engine.lock(), comm).expect("live").clone();
+            process.coll.barrier(&comm).expect("all come");
+        };
+        assert!(process.comm(&process.engine.lock(), Handle(MPI_COMM_WORLD)).is_none());
+        assert_eq!(process.session_init(Some("MPI_THREAD_MANY"), ret).expect_err("no level").class(), MPI_ERR_ARG);
+        let first = process.session_init(None, ret).expect("room");
+        let over = process.comm_create_from_group(&all, b"over", ret).expect("collective");
+        assert!(process.engine.process_lock().is_multiple(), "the default level");
+        process.init(MPI_THREAD_SINGLE).expect("first");
+        assert!(process.engine.process_lock().is_multiple(), "the session's threads are still there");
+        barrier(over);
+        process.finalize().expect("once");
+        assert!(process.comm(&process.engine.lock(), Handle(MPI_COMM_WORLD)).is_none());
+        barrier(over);
+        let second = process.session_init(Some("MPI_THREAD_SINGLE"), ret).expect("room");
+        process.session_finalize(first).expect("live");
+        assert_eq!(process.session_finalize(first).expect_err("over").class(), MPI_ERR_SESSION);
+        // What a session made stays while the library runs.
+        barrier(over);
+        process.comm_free(over).expect("live");
+        process.session_finalize(second).expect("live");
+        let third = process.session_init(Some("MPI_THREAD_SINGLE"), ret).expect("room");
+        assert!(!process.engine.process_lock().is_multiple(), "one thread needs no real lock");
+        process.session_finalize(third).expect("live");
     });
 }

@@ -1,10 +1,12 @@
-//! Announcements: how the processes of a communicator learn the context id of its duplicate without waiting for it
-//! (`MPI_Comm_idup`, MPI-5.0, 7.4.2).
+//! Announcements: how processes learn the context id of a communicator that they make without a message of the
+//! program's (`MPI_Comm_idup`, MPI-5.0, 7.4.2; `MPI_Comm_create_from_group`, 7.4.2).
 //!
-//! The duplicates of a communicator are numbered in the order of the calls, which is the same in all its processes;
-//! its rank 0 takes an id for each and tells it. A process that has made the call already gets its context the moment
-//! the id comes, inside whatever call moves messages then; one that has not finds the id when it does.
-//! Invariant: each number of a communicator is announced once, by the process of its rank 0.
+//! The first process of the new communicator takes an id and tells it, under a key that all have worked out for
+//! themselves: for a duplicate its parent and its number among the parent's duplicates, because the calls have the same
+//! order everywhere; for a communicator without a parent a digest of its group and of the program's tag. A process that
+//! has made the call already gets its context the moment the id comes, inside whatever call moves messages then; one that
+//! has not finds the id when it does.
+//! Invariant: ids of one key are told, and found, in the order of the calls.
 //! Not here: taking ids and handles of communicators (the layers above).
 
 use std::collections::HashMap;
@@ -13,10 +15,10 @@ use std::fmt;
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
-use mpi_fabric::RecordHead;
+use mpi_fabric::{Payload, RecordHead};
 
-use crate::context::ContextSpec;
-use crate::core::{Core, Reply};
+use crate::context::{ContextSpec, UNSETTLED};
+use crate::core::{Core, Reply, State};
 use crate::engine::Engine;
 use crate::request::{Request, Work};
 use crate::send::unknown_context;
@@ -30,20 +32,39 @@ pub type MakeContext = Box<dyn FnOnce(u32) -> Option<ContextSpec> + Send>;
 /// Announced when there is no id: ids are even.
 const NO_ID: u64 = u64::MAX;
 
+/// What an id is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    /// The duplicate with this number of the communicator with this context.
+    Duplicate(u32, u32),
+    /// The communicator with this digest, by the world rank of its first process.
+    Named(u32, [u64; 2]),
+}
+
 /// The announcements of one process.
 #[derive(Default)]
 pub(crate) struct Announcements {
-    /// Calls whose id has not come, by context of the parent and number.
-    awaited: HashMap<(u32, u32), Awaited>,
+    /// Calls whose id has not come, the oldest first.
+    awaited: HashMap<Key, Vec<Awaited>>,
     /// Ids that came before the call.
-    known: HashMap<(u32, u32), u64>,
+    known: HashMap<Key, Vec<u64>>,
 }
 
 struct Awaited {
     request: Handle,
-    /// World rank of the process that will tell.
+    /// World rank of the process that tells.
     teller: u32,
     make: MakeContext,
+}
+
+/// Takes the oldest of a key.
+fn take<T>(map: &mut HashMap<Key, Vec<T>>, key: Key) -> Option<T> {
+    let list = map.get_mut(&key)?;
+    let oldest = list.remove(0);
+    if list.is_empty() {
+        map.remove(&key);
+    }
+    Some(oldest)
 }
 
 impl fmt::Debug for Announcements {
@@ -66,55 +87,97 @@ impl Engine {
         make: MakeContext,
     ) -> Result<Handle> {
         let state = self.state.get_mut(guard);
-        let core = &mut state.core;
-        let request = Request::waiting(parent + 1, Work::Announced);
-        let context = core.contexts.get_mut(parent).ok_or_else(|| unknown_context(parent))?;
-        let request = core.requests.insert(request).map_err(|_| too_many_requests())?;
-        let key = (parent, context.duplicates);
+        let context = state.core.contexts.get_mut(parent).ok_or_else(|| unknown_context(parent))?;
+        let number = context.duplicates;
         // Wraps: as many calls are never under way at once.
-        context.duplicates = key.1.wrapping_add(1);
-        let members = &context.spec.world_ranks;
+        context.duplicates = number.wrapping_add(1);
+        let members = context.spec.world_ranks.clone();
+        state.agree(Key::Duplicate(parent, number), parent + 1, &members, id, make)
+    }
+
+    /// A communicator of the processes `members`, by world rank, none of which needs to know of another one; `digest`
+    /// stands for it in all of them. As [`Engine::duplicate`] else; `id` is given in the first member.
+    pub fn named(
+        &self,
+        guard: &mut Guard<'_>,
+        digest: [u64; 2],
+        members: &[u32],
+        id: Option<Option<u32>>,
+        make: MakeContext,
+    ) -> Result<Handle> {
+        self.state.get_mut(guard).agree(Key::Named(members[0], digest), UNSETTLED, members, id, make)
+    }
+}
+
+impl State {
+    fn agree(
+        &mut self,
+        key: Key,
+        context: u32,
+        members: &[u32],
+        id: Option<Option<u32>>,
+        make: MakeContext,
+    ) -> Result<Handle> {
+        let core = &mut self.core;
+        let request = core.requests.insert(Request::waiting(context, Work::Announced));
+        let request = request.map_err(|_| too_many_requests())?;
         let awaited = Awaited { request, teller: members[0], make };
         if let Some(id) = id {
             let told = id.map_or(NO_ID, u64::from);
-            let head = RecordHead { kind: wire::CONTEXT, flags: 0, context: parent, tag: key.1 as i32, a: 0, b: told };
-            let others = members[1..].iter();
-            core.replies.extend(others.map(|dest| Reply { dest: *dest, head, payload: [0; 24], len: 0 }));
-            core.settle(key, awaited, told);
-            core.flush_replies(&mut state.endpoint);
-        } else if let Some(told) = core.announcements.known.remove(&key) {
-            core.settle(key, awaited, told);
+            core.replies.extend(members[1..].iter().map(|dest| record(*dest, key, told)));
+            core.settle(awaited, told);
+            core.flush_replies(&mut self.endpoint);
+        } else if let Some(told) = take(&mut core.announcements.known, key) {
+            core.settle(awaited, told);
         } else {
-            core.announcements.awaited.insert(key, awaited);
+            core.announcements.awaited.entry(key).or_default().push(awaited);
         }
         Ok(request)
     }
 }
 
+/// The record that tells a process an id.
+fn record(dest: u32, key: Key, told: u64) -> Reply {
+    let head = |context, tag| RecordHead { kind: wire::CONTEXT, flags: 0, context, tag, a: 0, b: told };
+    let plain = |head| Reply { dest, head, payload: [0; 24], len: 0 };
+    match key {
+        Key::Duplicate(parent, number) => plain(head(parent, number as i32)),
+        Key::Named(_, digest) => plain(head(UNSETTLED, 0)).with(&wire::join::<2, 16>(digest)),
+    }
+}
+
 impl Core {
-    /// A process tells the id of a duplicate.
+    /// A process tells an id.
     #[cold]
-    pub fn announced(&mut self, from: u32, head: &RecordHead) -> Result<(), NotYet> {
-        let (key, told) = ((head.context, head.tag as u32), head.b);
-        match self.announcements.awaited.remove(&key) {
-            Some(awaited) if awaited.teller == from => self.settle(key, awaited, told),
-            Some(awaited) => {
-                self.announcements.awaited.insert(key, awaited);
-                self.fault(from, "a context id that another process gives out");
+    pub fn announced(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> Result<(), NotYet> {
+        let key = match (head.context, payload.len()) {
+            (UNSETTLED, 16) => Key::Named(from, [payload.word(0), payload.word(1)]),
+            (UNSETTLED, _) => {
+                self.fault(from, "a malformed context id");
+                return Ok(());
             }
-            None => match self.contexts.get(head.context) {
+            (parent, _) => Key::Duplicate(parent, head.tag as u32),
+        };
+        let teller = match (self.announcements.awaited.get(&key), key) {
+            (Some(awaited), _) => awaited[0].teller,
+            (None, Key::Named(..)) => from,
+            (None, Key::Duplicate(parent, _)) => match self.contexts.get(parent) {
+                Some(context) => context.spec.world_ranks[0],
                 None => return Err(NotYet),
-                Some(context) if context.spec.world_ranks[0] == from && head.context & 1 == 0 => {
-                    self.announcements.known.insert(key, told);
-                }
-                Some(_) => self.fault(from, "a context id that another process gives out"),
             },
+        };
+        if teller != from || head.context & 1 != 0 {
+            self.fault(from, "a context id that another process gives out");
+        } else if let Some(awaited) = take(&mut self.announcements.awaited, key) {
+            self.settle(awaited, head.b);
+        } else {
+            self.announcements.known.entry(key).or_default().push(head.b);
         }
         Ok(())
     }
 
     /// Makes the context, and completes the request.
-    fn settle(&mut self, (parent, _): (u32, u32), awaited: Awaited, told: u64) {
+    fn settle(&mut self, awaited: Awaited, told: u64) {
         let id = u32::try_from(told).ok().filter(|id| id.is_multiple_of(2) && self.contexts.get(*id).is_none());
         match id {
             Some(id) => {
@@ -125,8 +188,7 @@ impl Core {
             }
             None if told == NO_ID => {
                 if let Some(request) = self.requests.get_mut(awaited.request) {
-                    let text =
-                        format!("rank 0 of the communicator with context id {parent} can number no more of them");
+                    let text = "the first process of the communicator has made all those that it can number";
                     request.error = Some(Error::new(MPI_ERR_OTHER, text));
                 }
             }
@@ -137,7 +199,7 @@ impl Core {
 
     /// Forgets ids of duplicates that nobody will ask for: their parent is gone.
     pub fn forget_announced(&mut self, parent: u32) {
-        self.announcements.known.retain(|key, _| key.0 != parent);
+        self.announcements.known.retain(|key, _| !matches!(key, Key::Duplicate(of, _) if *of == parent));
     }
 }
 

@@ -284,7 +284,7 @@ impl Core {
             wire::DONE => self.delivered(from, head),
             wire::FRAGMENT => self.fragment(from, head, payload),
             wire::CONTEXT => {
-                if self.announced(from, head).is_err() {
+                if self.announced(from, head, &payload).is_err() {
                     self.keep_early(from, head, &payload);
                 }
             }

@@ -21,7 +21,8 @@ pub(crate) const SHARE: u8 = 6;
 pub(crate) const DONE: u8 = 7;
 /// Part of a message: `b` is the receiver's token, `a` the offset in bytes, the payload data.
 pub(crate) const FRAGMENT: u8 = 8;
-/// The context id `b` is for the duplicate with number `tag` of the communicator with this context.
+/// The context id `b` is for the duplicate with number `tag` of the communicator with this context, or, without a
+/// context, for the communicator with the digest in the payload.
 pub(crate) const CONTEXT: u8 = 9;
 
 /// What a sender offers: the size of its message, and where the data lies if another process can copy it from there.

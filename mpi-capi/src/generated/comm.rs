@@ -78,6 +78,24 @@ pub unsafe extern "C" fn PMPI_Comm_create(comm: usize, group: usize, newcomm: *m
     })
 }
 
+/// `MPI_Comm_create_from_group`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_create_from_group(
+    group: usize,
+    stringtag: *const c_char,
+    info: usize,
+    errhandler: usize,
+    newcomm: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_COMM_CREATE_FROM_GROUP, None, |cx| {
+        let stringtag = check::text("stringtag", stringtag)?;
+        let newcomm = check::out("newcomm", newcomm)?;
+
+        let record = cx.enter(functions::MPI_COMM_CREATE_FROM_GROUP, -1, 0, 0);
+        record.end(imp::session::comm_create_from_group(cx, group, stringtag, info, errhandler, newcomm))
+    })
+}
+
 /// `MPI_Comm_create_group`, since MPI-3.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_create_group(comm: usize, group: usize, tag: c_int, newcomm: *mut usize) -> c_int {
@@ -397,6 +415,22 @@ pub unsafe extern "C" fn PMPI_Group_free(group: *mut usize) -> c_int {
 
             imp::group::group_free(cx, group)
         })
+    })
+}
+
+/// `MPI_Group_from_session_pset`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_from_session_pset(
+    session: usize,
+    pset_name: *const c_char,
+    newgroup: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_GROUP_FROM_SESSION_PSET, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let pset_name = check::text("pset_name", pset_name)?;
+        let newgroup = check::out("newgroup", newgroup)?;
+
+        imp::session::group_from_session_pset(cx, session, pset_name, newgroup)
     })
 }
 

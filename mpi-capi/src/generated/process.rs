@@ -94,3 +94,81 @@ pub unsafe extern "C" fn PMPI_Query_thread(provided: *mut c_int) -> c_int {
         imp::life::query_thread(cx, provided)
     })
 }
+
+/// `MPI_Session_finalize`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_finalize(session: *mut usize) -> c_int {
+    entry::freeing(functions::MPI_SESSION_FINALIZE, session, || {
+        entry::running(functions::MPI_SESSION_FINALIZE, Some(Object::session(entry::at(session))), |cx| {
+            let session = check::out("session", session)?;
+
+            let record = cx.enter(functions::MPI_SESSION_FINALIZE, -1, 0, 0);
+            record.end(imp::session::session_finalize(cx, session))
+        })
+    })
+}
+
+/// `MPI_Session_get_info`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_get_info(session: usize, info_used: *mut usize) -> c_int {
+    entry::running(functions::MPI_SESSION_GET_INFO, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let info_used = check::out("info_used", info_used)?;
+
+        imp::session::session_get_info(cx, session, info_used)
+    })
+}
+
+/// `MPI_Session_get_nth_pset`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_get_nth_pset(
+    session: usize,
+    info: usize,
+    n: c_int,
+    pset_len: *mut c_int,
+    pset_name: *mut c_char,
+) -> c_int {
+    entry::running(functions::MPI_SESSION_GET_NTH_PSET, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let pset_len = check::out("pset_len", pset_len)?;
+
+        imp::session::session_get_nth_pset(cx, session, info, n, pset_len, pset_name)
+    })
+}
+
+/// `MPI_Session_get_num_psets`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_get_num_psets(session: usize, info: usize, npset_names: *mut c_int) -> c_int {
+    entry::running(functions::MPI_SESSION_GET_NUM_PSETS, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let npset_names = check::out("npset_names", npset_names)?;
+
+        imp::session::session_get_num_psets(cx, session, info, npset_names)
+    })
+}
+
+/// `MPI_Session_get_pset_info`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_get_pset_info(
+    session: usize,
+    pset_name: *const c_char,
+    info: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SESSION_GET_PSET_INFO, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let pset_name = check::text("pset_name", pset_name)?;
+        let info = check::out("info", info)?;
+
+        imp::session::session_get_pset_info(cx, session, pset_name, info)
+    })
+}
+
+/// `MPI_Session_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_init(info: usize, errhandler: usize, session: *mut usize) -> c_int {
+    entry::anytime(functions::MPI_SESSION_INIT, None, || {
+        let session = check::out("session", session)?;
+
+        imp::session::session_init(info, errhandler, session)
+    })
+}

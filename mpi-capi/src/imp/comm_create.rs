@@ -15,14 +15,15 @@ use crate::cx::{CommView, Cx};
 use crate::errors::Outcome;
 
 /// The hints of a call; none for `MPI_INFO_NULL`.
-fn hints(word: usize) -> Result<Option<Info>> {
+pub fn hints(word: usize) -> Result<Option<Info>> {
     match word {
         abi::MPI_INFO_NULL => Ok(None),
         _ => info::with("info", word, |info| Some(info.clone())),
     }
 }
 
-fn set_hints(process: &Process, comm: Handle, hints: Option<&Info>) {
+/// Notes the hints of a communicator.
+pub fn set_hints(process: &Process, comm: Handle, hints: Option<&Info>) {
     if let Some(hints) = hints {
         process.notes.get_mut(&mut process.engine.lock()).set_hints(comm.0, hints);
     }

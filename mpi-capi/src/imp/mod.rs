@@ -31,6 +31,7 @@ pub mod pvar;
 pub mod receive;
 pub mod request;
 pub mod send;
+pub mod session;
 pub mod status;
 pub mod tool;
 pub mod tool_enum;

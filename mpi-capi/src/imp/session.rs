@@ -1,0 +1,163 @@
+//! Sessions, process sets, and communicators made of groups (MPI-5.0, 11.3, 7.3.2 and 7.4.2).
+//!
+//! Errors of a call that gets an error handler go to that one, once it is known to be one.
+//! Not here: what a session is (mpi-env), the error handlers of sessions (`errhandler`).
+
+use core::ffi::{CStr, c_char};
+
+use mpi_core::{Handle, Info, abi};
+use mpi_env::{Object, PSETS, Process};
+use mpi_errors::{Error, HandlerKind, Result};
+
+use super::comm_create::{hints, set_hints};
+use super::group::group;
+use super::info;
+use crate::check::{self, Out};
+use crate::cx::{Cx, bad_object};
+use crate::errors::{Outcome, Raised};
+
+/// Kinds of memory that messages may lie in (MPI-5.0, 11.4.3).
+pub const MEMORY_KINDS: &str = "mpi,system";
+
+/// An error handler that a call was given. Errors: `MPI_ERR_ERRHANDLER`.
+fn given(process: &Process, word: usize, kind: HandlerKind) -> Result<Handle> {
+    let guard = process.engine.lock();
+    let handler = process.errhandlers.get(&guard).get(Handle(word))?;
+    if handler.fits(kind) {
+        return Ok(Handle(word));
+    }
+    let rule = format!("that error handler was not created for this kind of object ({kind:?})");
+    Err(Error::new(abi::MPI_ERR_ERRHANDLER, rule).arg("errhandler", &format_args!("{word:#x}")))
+}
+
+/// `MPI_Session_init`
+pub fn session_init(info: usize, errhandler: usize, session: Out<usize>) -> Outcome {
+    let process = mpi_env::process()?;
+    let errhandler = given(process, errhandler, HandlerKind::Session)?;
+    let begin = || {
+        let hints = hints(info)?;
+        let level = hints.as_ref().and_then(|hints| hints.get("thread_level"));
+        process.session_init(level, errhandler)
+    };
+    let made = begin().map_err(|error| Raised::to_passed(error, errhandler, HandlerKind::Session))?;
+    info::environment();
+    session.set(made.0);
+    Ok(())
+}
+
+/// `MPI_Session_finalize`
+pub fn session_finalize(cx: Cx, session: Out<usize>) -> Outcome {
+    let handle = cx.session("session", session.get())?;
+    let process = cx.process;
+    // It may wait: the lock is given up first.
+    drop(cx);
+    process.session_finalize(handle)?;
+    session.set(abi::MPI_SESSION_NULL);
+    Ok(())
+}
+
+/// `MPI_Session_get_info`
+pub fn session_get_info(cx: Cx, session: Handle, used: Out<usize>) -> Outcome {
+    let Some(found) = cx.process.session(&cx.guard, session) else {
+        return Err(bad_object("session", Object::session(session.0)).into());
+    };
+    let facts = [("thread_level", found.thread_level()), ("mpi_memory_alloc_kinds", MEMORY_KINDS)];
+    used.set(facts_of(&facts)?);
+    Ok(())
+}
+
+/// `MPI_Session_get_num_psets`
+pub fn session_get_num_psets(_cx: Cx, _session: Handle, info: usize, count: Out<i32>) -> Outcome {
+    hints(info)?;
+    count.set(PSETS.len() as i32);
+    Ok(())
+}
+
+/// `MPI_Session_get_nth_pset`: the name cut to the program's memory; the room it needs, NUL included, comes back. With
+/// no room only that is told.
+pub fn session_get_nth_pset(
+    _cx: Cx,
+    _session: Handle,
+    info: usize,
+    place: i32,
+    room: Out<i32>,
+    name: *mut c_char,
+) -> Outcome {
+    hints(info)?;
+    let found = usize::try_from(place).ok().and_then(|place| PSETS.get(place));
+    let found = found.ok_or_else(|| {
+        let rule = format!("there are {} process sets, counted from 0", PSETS.len());
+        Error::new(abi::MPI_ERR_ARG, rule).arg("n", &place)
+    })?;
+    let given = room.get();
+    if given < 0 {
+        return Err(Error::new(abi::MPI_ERR_ARG, "a length must not be negative").arg("pset_len", &given).into());
+    }
+    if given > 0 {
+        check::pointer("pset_name", name)?;
+        // SAFETY: the program passed `pset_len` characters.
+        unsafe { check::store_text(name, given as usize, found) };
+    }
+    room.set(found.len() as i32 + 1);
+    Ok(())
+}
+
+/// `MPI_Session_get_pset_info`
+pub fn session_get_pset_info(cx: Cx, _session: Handle, name: &CStr, info: Out<usize>) -> Outcome {
+    let Some(group) = name.to_str().ok().and_then(|name| cx.process.pset(name)) else {
+        let rule = format!("the process sets are {}", PSETS.join(" and "));
+        let error = Error::new(abi::MPI_ERR_ARG, rule);
+        return Err(error.arg("pset_name", &format_args!("{:?}", name.to_string_lossy())).into());
+    };
+    info.set(facts_of(&[("mpi_size", &group.size().to_string())])?);
+    Ok(())
+}
+
+fn facts_of(facts: &[(&str, &str)]) -> Result<usize> {
+    let mut info = Info::new();
+    for (key, value) in facts {
+        info.set(key, value).expect("short texts fit into an info object");
+    }
+    info::insert(info)
+}
+
+/// `MPI_Group_from_session_pset`: `MPI_GROUP_NULL` for a set that does not exist.
+pub fn group_from_session_pset(cx: Cx, _session: Handle, name: &CStr, new: Out<usize>) -> Outcome {
+    let Cx { process, mut guard, .. } = cx;
+    new.set(match name.to_str().ok().and_then(|name| process.pset(name)) {
+        Some(group) => process.group_insert(&mut guard, group)?.0,
+        None => abi::MPI_GROUP_NULL,
+    });
+    Ok(())
+}
+
+/// `MPI_Comm_create_from_group`
+pub fn comm_create_from_group(
+    cx: Cx,
+    of: usize,
+    tag: &CStr,
+    info: usize,
+    errhandler: usize,
+    new: Out<usize>,
+) -> Outcome {
+    let of = group(&cx, "group", of);
+    let process = cx.process;
+    drop(cx);
+    let errhandler = given(process, errhandler, HandlerKind::Comm)?;
+    let make = || {
+        let (of, hints) = (of?, hints(info)?);
+        if tag.count_bytes() >= abi::MPI_MAX_STRINGTAG_LEN as usize {
+            let rule = format!("a tag has at most {} bytes", abi::MPI_MAX_STRINGTAG_LEN - 1);
+            let error = Error::new(abi::MPI_ERR_ARG, rule);
+            return Err(error.arg("stringtag", &format_args!("{} bytes long", tag.count_bytes())));
+        }
+        let made = process.comm_create_from_group(&of, tag.to_bytes(), errhandler)?;
+        if made.0 != abi::MPI_COMM_NULL {
+            set_hints(process, made, hints.as_ref());
+        }
+        Ok(made)
+    };
+    let made = make().map_err(|error| Raised::to_passed(error, errhandler, HandlerKind::Comm))?;
+    new.set(made.0);
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! Sessions, their process sets, and communicators made of groups alone (MPI-5.0, 11.3 and 7.4.2).
+//!
+//! A session is a use of the library beside others: it begins before, beside or after the world model, in any number.
+//! All sessions share one engine, and objects made through one stay when it ends, until they are freed.
+//! Invariant: while a session is in the table the library runs.
+//! Not here: beginning and ending to use the library (`life`).
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use mpi_comm::{Comm, Group};
+use mpi_core::abi::{
+    MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_ERR_SESSION, MPI_THREAD_FUNNELED,
+    MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
+};
+use mpi_core::{Guard, Handle};
+use mpi_errors::{Attached, Error, HandlerKind, Result};
+use mpi_p2p::{CommInstruments, ContextSpec, MakeContext, UNSETTLED};
+
+use crate::process::Process;
+
+/// The process sets that every session has, in their order.
+pub const PSETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
+
+/// The levels of thread support, as the hint `thread_level` has them.
+const LEVELS: [(&str, i32); 4] = [
+    ("MPI_THREAD_SINGLE", MPI_THREAD_SINGLE),
+    ("MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED),
+    ("MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED),
+    ("MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE),
+];
+
+/// A session of this process.
+#[derive(Debug)]
+pub struct Session {
+    level: &'static str,
+    pub(crate) errhandler: Attached,
+}
+
+impl Session {
+    /// The name of the level of thread support that it provides.
+    pub fn thread_level(&self) -> &'static str {
+        self.level
+    }
+}
+
+/// A communicator whose context is still to come, and what makes that.
+pub(crate) struct Unsettled {
+    pub handle: Handle,
+    pub comm: Arc<Comm>,
+    pub make: MakeContext,
+}
+
+impl Process {
+    /// `MPI_Session_init`: a session that provides the level of thread support that is asked for by name, by default
+    /// that of `MPI_THREAD_MULTIPLE`. Any thread may call it at any time. Errors: `MPI_ERR_ERRHANDLER`;
+    /// `MPI_ERR_ARG` for another level; `MPI_ERR_NO_MEM`.
+    pub fn session_init(&self, level: Option<&str>, errhandler: Handle) -> Result<Handle> {
+        let wanted = level.unwrap_or("MPI_THREAD_MULTIPLE");
+        let Some((level, number)) = LEVELS.iter().find(|(name, _)| *name == wanted) else {
+            let rule = "a thread level is MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE";
+            return Err(Error::new(MPI_ERR_ARG, rule).arg("thread_level", &wanted));
+        };
+        let guard = &mut self.engine.lock();
+        self.errhandlers.get_mut(guard).attach(errhandler, HandlerKind::Session)?;
+        let session = Session { level, errhandler: Attached::new(errhandler) };
+        let Ok(handle) = self.sessions.get_mut(guard).insert(session) else {
+            self.errhandlers.get_mut(guard).detach(errhandler);
+            return Err(Error::new(MPI_ERR_NO_MEM, "there are too many sessions"));
+        };
+        // Sessions of other threads may begin beside this one, so only a process of one thread needs no real lock.
+        self.enter(guard, *number > MPI_THREAD_SINGLE);
+        Ok(handle)
+    }
+
+    /// `MPI_Session_finalize`. Waits only when nobody else uses the library: until nothing that this process has sent
+    /// is still with it. Errors: `MPI_ERR_SESSION`.
+    pub fn session_finalize(&self, handle: Handle) -> Result<()> {
+        let removed = self.sessions.get_mut(&mut self.engine.lock()).remove(handle);
+        let session = removed.ok_or_else(|| no_session(handle))?;
+        self.errhandlers.get_mut(&mut self.engine.lock()).detach(session.errhandler.get());
+        let ended = self.depart();
+        self.part_from_launcher();
+        ended
+    }
+
+    /// The session a handle names; `None` for a null, finalised, forged or wrong-kind word.
+    pub fn session<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Session> {
+        self.sessions.get(guard).get(handle)
+    }
+
+    /// The processes of a process set; `None` for a set that does not exist.
+    pub fn pset(&self, name: &str) -> Option<Group> {
+        match name {
+            "mpi://WORLD" => Some(self.world.group().clone()),
+            "mpi://SELF" => Some(self.own.group().clone()),
+            _ => None,
+        }
+    }
+
+    /// `MPI_Comm_create_from_group`: a communicator of `group`, told apart from others of the same group by a text;
+    /// `MPI_COMM_NULL` for the empty group. Collective over the group; waits, with no guard held. The caller has
+    /// checked the error handler. Errors: `MPI_ERR_GROUP` when this process is not in it, `MPI_ERR_NO_MEM`,
+    /// `MPI_ERR_OTHER`.
+    pub fn comm_create_from_group(&self, group: &Group, tag: &[u8], errhandler: Handle) -> Result<Handle> {
+        if group.size() == 0 {
+            return Ok(Handle(MPI_COMM_NULL));
+        }
+        let rank = group.rank_of(self.rank()).ok_or_else(|| {
+            let rule = format!("process {} of the job is not in that group of {}", self.rank(), group.size());
+            Error::new(MPI_ERR_GROUP, rule).arg("group", &"of other processes")
+        })?;
+        let mut guard = self.engine.lock();
+        let name = format!("communicator \"{}\"", String::from_utf8_lossy(tag));
+        let Unsettled { handle, comm, make } = self.unsettled(&mut guard, group.clone(), rank, errhandler, &name)?;
+        let id = (rank == 0).then(|| self.context_ids.get_mut(&mut guard).take().ok());
+        let request = self.engine.named(&mut guard, digest(group, tag), group.world_ranks(), id, make);
+        match self.place_unsettled(&mut guard, handle, comm, request) {
+            Err(error) => Err(error),
+            Ok(request) => match self.engine.wait(guard, request)?.error {
+                None => Ok(handle),
+                Some(error) => {
+                    let _ = self.comm_free(handle);
+                    Err(error)
+                }
+            },
+        }
+    }
+
+    /// A communicator with all but its context, under a reserved handle.
+    pub(crate) fn unsettled(
+        &self,
+        guard: &mut Guard<'_>,
+        group: Group,
+        rank: u32,
+        errhandler: Handle,
+        name: &str,
+    ) -> Result<Unsettled> {
+        self.retire_left(guard);
+        let handle = self.comms.get_mut(guard).reserve();
+        let handle = handle.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many communicators"))?;
+        let instruments = CommInstruments::place_for(&*self.memory, name);
+        let comm = Arc::new(Comm::new(UNSETTLED, rank, group, "", errhandler, instruments));
+        comm.set_handle(handle);
+        // One that is freed before its id comes needs no context.
+        let weak = Arc::downgrade(&comm);
+        let make = Box::new(move |id| {
+            let comm = weak.upgrade()?;
+            comm.settle(id);
+            Some(ContextSpec { id, rank, world_ranks: comm.group().world_ranks().clone(), instruments })
+        });
+        Ok(Unsettled { handle, comm, make })
+    }
+
+    /// Puts the communicator into its place, now that its context is on its way; else takes all back.
+    pub(crate) fn place_unsettled(
+        &self,
+        guard: &mut Guard<'_>,
+        handle: Handle,
+        comm: Arc<Comm>,
+        request: Result<Handle>,
+    ) -> Result<Handle> {
+        let (instruments, errhandler) = (comm.instruments(), comm.errhandler().get());
+        if request.is_ok() {
+            self.comms.get_mut(guard).fill(handle, comm);
+            self.errhandlers.get_mut(guard).attach_again(errhandler);
+            let comm = self.comm(guard, handle).expect("it was put there just now");
+            let (rank, size) = (comm.rank(), comm.size());
+            self.tell_comm_made(guard, handle, rank, size);
+        } else {
+            self.comms.get_mut(guard).give_back(handle);
+            mpi_t::retire(&*self.memory, instruments);
+        }
+        request
+    }
+}
+
+/// What stands for a group and a text in all processes, which run the same library. Two that are under way at once and
+/// agree in all 128 bits are not to be met with.
+fn digest(group: &Group, tag: &[u8]) -> [u64; 2] {
+    [0u8, 1].map(|salt| {
+        let mut hasher = DefaultHasher::new();
+        (salt, tag, group.world_ranks()).hash(&mut hasher);
+        hasher.finish()
+    })
+}
+
+#[cold]
+fn no_session(handle: Handle) -> Error {
+    Error::new(MPI_ERR_SESSION, "no session has that handle").arg("session", &format_args!("{:#x}", handle.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_tells_texts_groups_and_orders_apart() {
+        let all = [(&[0, 1][..], "a"), (&[1, 0], "a"), (&[0, 1], "b"), (&[0], "a"), (&[0, 1], "")];
+        let digests = all.map(|(group, tag)| digest(&Group::new(group), tag.as_bytes()));
+        for (place, one) in digests.iter().enumerate() {
+            assert!(one[0] != one[1] && !digests[..place].contains(one));
+        }
+        assert_eq!(digests[0], digest(&Group::new([0, 1]), b"a"));
+    }
+}
