@@ -3,9 +3,11 @@
 //!
 //! - [`wire`]: the lines themselves.
 //! - [`client`]: what a process of ours asks another launcher.
+//! - [`server`]: what `mpiexec` answers to processes of other libraries.
 //!
 //! Invariant: what the other side sends is input; a bad line is an error that quotes it, and never a crash.
 //! Not here: which launcher there is, and what its processes tell each other over it (`wireup`).
 
 pub mod client;
+pub mod server;
 pub mod wire;

@@ -77,11 +77,11 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Writes a message, with its line end. Values must not have blanks or line ends in them.
+/// Writes a message, with its line end. Values must not have line ends in them, and blanks only behind a backslash.
 pub fn compose(command: &str, attributes: &[(&str, &str)]) -> String {
     let mut line = format!("cmd={command}");
     for (key, value) in attributes {
-        debug_assert!(is_key(key) && !value.contains([' ', '\n', '\0']), "{key}={value}");
+        debug_assert!(is_key(key) && words(value).count() <= 1 && !value.contains(['\n', '\0']), "{key}={value}");
         // Writing to a string cannot fail.
         let _ = write!(line, " {key}={value}");
     }
