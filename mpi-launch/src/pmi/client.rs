@@ -208,3 +208,6 @@ fn quoted(bytes: &[u8]) -> String {
 pub fn is_connection(fd: i32) -> bool {
     connection::check(fd).is_ok()
 }
+
+#[cfg(test)]
+mod tests;
