@@ -1,0 +1,29 @@
+/* Info objects of the environment and of the ABI can be had before MPI_Init and after MPI_Finalize, with no arguments at hand. */
+#include "check.h"
+
+static void ask(void)
+{
+    MPI_Info info;
+    int keys = -1;
+    ok(MPI_Info_create_env(0, NULL, &info));
+    ok(MPI_Info_get_nkeys(info, &keys));
+    check(keys >= 0);
+    ok(MPI_Info_set(info, "own", "value"));
+    ok(MPI_Info_free(&info));
+    check(info == MPI_INFO_NULL);
+    ok(MPI_Abi_get_info(&info));
+    ok(MPI_Info_get_nkeys(info, &keys));
+    check(keys > 0);
+    ok(MPI_Info_free(&info));
+}
+
+int main(int argc, char **argv)
+{
+    ask();
+    MPI_Init(&argc, &argv);
+    identify();
+    ask();
+    MPI_Finalize();
+    ask();
+    return verdict(wrong);
+}
