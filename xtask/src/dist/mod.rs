@@ -14,6 +14,9 @@ use std::time::Duration;
 
 use crate::{Result, paths, process, ui};
 
+/// What programs include: the standard's header, and that of the tool interface's first draft.
+const HEADERS: [&str; 3] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h"];
+
 /// The largest that the shared library may become, in bytes.
 const LARGEST_LIBRARY: u64 = 3_000_000;
 
@@ -46,7 +49,9 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
     // A link's target is not created from nothing: the folder exists by now, and its full name is needed below.
     let prefix = prefix.canonicalize()?;
     let capi = paths::root().join("mpi-capi");
-    replace(&prefix.join("include/mpi.h"), &fs::read(capi.join("include/mpi.h"))?, 0o644)?;
+    for header in HEADERS {
+        replace(&prefix.join("include").join(header), &fs::read(capi.join("include").join(header))?, 0o644)?;
+    }
     let lib = prefix.join("lib");
     shared_library(&archive, &capi.join("libmpi_abi.map"), &lib)?;
     static_library(&archive, &symbols::declared(&prefix)?, &lib)?;
