@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mpi_core::{ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_fabric::Endpoint;
-use mpi_p2p::{CommInstruments, ContextSpec, Engine, Mode};
+use mpi_p2p::{CommMeters, ContextSpec, Engine, Mode};
 use mpi_t::HeapMemory;
 
 const CONTEXT: u32 = 0;
@@ -26,7 +26,7 @@ impl Alone {
     pub fn new(multiple: bool) -> Alone {
         let endpoint = Endpoint::world_of_one().expect("memory for one rank");
         let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(multiple)), &HeapMemory);
-        let instruments = CommInstruments::detached();
+        let instruments = CommMeters::detached(1);
         let spec = ContextSpec { id: CONTEXT, rank: 0, world_ranks: Arc::new([0]), instruments };
         engine.add_context(&mut engine.lock(), spec);
         Alone { engine }

@@ -20,21 +20,25 @@ pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(Cx) -> O
         Ok(cx) => body(cx),
         Err(error) => Err(error.into()),
     };
-    if mpi_t::somebody_listens() {
-        deliver_events();
+    match outcome {
+        Ok(()) if !mpi_t::somebody_listens() => abi::MPI_SUCCESS,
+        outcome => ended(function, object, outcome),
+    }
+}
+
+/// The end of a call that failed, or that events wait for: those that come only where a callback may call anything,
+/// which is here, where no lock is held.
+#[cold]
+#[inline(never)]
+fn ended(function: u16, object: Option<Object>, outcome: Outcome) -> c_int {
+    if mpi_t::somebody_listens()
+        && let Ok(process) = mpi_env::process()
+    {
+        process.registry.deliver_events();
     }
     match outcome {
         Ok(()) => abi::MPI_SUCCESS,
         Err(raised) => errors::raise(function, object, raised),
-    }
-}
-
-/// Events that had to wait until a callback may call anything: here no lock is held.
-#[cold]
-#[inline(never)]
-fn deliver_events() {
-    if let Ok(process) = mpi_env::process() {
-        process.registry.deliver_events();
     }
 }
 

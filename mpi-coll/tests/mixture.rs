@@ -13,7 +13,7 @@ use mpi_core::abi::*;
 use mpi_core::{Handle, ProcessLock};
 use mpi_datatype::{RecvBuf, SendBuf, predefined};
 use mpi_fabric::Endpoint;
-use mpi_p2p::{CommInstruments, Engine, Mode};
+use mpi_p2p::{CommMeters, Engine, Mode};
 use mpi_t::HeapMemory;
 
 fn sum(count: usize) -> Reduction<'static> {
@@ -135,7 +135,7 @@ fn threads_are_in_collectives_of_their_own_communicators_at_once() {
                         name: String::new(),
                         errhandler: Handle(MPI_ERRORS_RETURN),
                     };
-                    let comm = register(&engine, &mut engine.lock(), spec, CommInstruments::detached());
+                    let comm = register(&engine, &mut engine.lock(), spec, CommMeters::detached(SIZE));
                     let coll = coll.clone();
                     std::thread::spawn(move || {
                         (0..60).for_each(|step| one_collective(&coll, &comm, mixed(&[step, thread as u64])));

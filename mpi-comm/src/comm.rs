@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
 use mpi_errors::Attached;
-use mpi_p2p::CommInstruments;
+use mpi_p2p::CommMeters;
 
 use crate::group::{Group, GroupRelation};
 
@@ -24,7 +24,7 @@ pub struct Comm {
     name: Mutex<String>,
     errhandler: Attached,
     handle: AtomicUsize,
-    instruments: &'static CommInstruments,
+    instruments: CommMeters,
 }
 
 /// How two communicators relate (MPI-5.0, 7.4.1); the values are the ABI's.
@@ -43,14 +43,7 @@ pub enum Comparison {
 
 impl Comm {
     /// A communicator of `group`, in which this process has `rank`; `errhandler` is the word of its error handler.
-    pub fn new(
-        context: u32,
-        rank: u32,
-        group: Group,
-        name: &str,
-        errhandler: Handle,
-        instruments: &'static CommInstruments,
-    ) -> Comm {
+    pub fn new(context: u32, rank: u32, group: Group, name: &str, errhandler: Handle, instruments: CommMeters) -> Comm {
         Comm {
             context: AtomicU32::new(context),
             rank,
@@ -101,7 +94,7 @@ impl Comm {
 
     /// What it tells of itself.
     #[inline]
-    pub fn instruments(&self) -> &'static CommInstruments {
+    pub fn instruments(&self) -> CommMeters {
         self.instruments
     }
 
@@ -156,7 +149,7 @@ mod tests {
     use super::*;
 
     fn comm(context: u32, ranks: &[u32]) -> Comm {
-        Comm::new(context, 0, Group::new(ranks), "", Handle(0), CommInstruments::detached())
+        Comm::new(context, 0, Group::new(ranks), "", Handle(0), CommMeters::detached(ranks.len() as u32))
     }
 
     #[test]

@@ -7,7 +7,7 @@ use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERRORS_ARE_FATAL};
 use mpi_core::{Guard, Guarded, Handle};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
-use mpi_p2p::{CommInstruments, ContextSpec, Engine, Mode};
+use mpi_p2p::{CommMeters, ContextSpec, Engine, Mode};
 
 use crate::comm::Comm;
 use crate::context::{ContextIds, SELF, WORLD};
@@ -94,7 +94,7 @@ pub fn agree_on_context(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds
 const NONE_LEFT: u32 = u32::MAX;
 
 /// Makes a communicator and tells the engine of it. Local.
-pub fn register(engine: &Engine, guard: &mut Guard<'_>, spec: CommSpec, instruments: &'static CommInstruments) -> Comm {
+pub fn register(engine: &Engine, guard: &mut Guard<'_>, spec: CommSpec, instruments: CommMeters) -> Comm {
     engine.add_context(
         guard,
         ContextSpec { id: spec.context, rank: spec.rank, world_ranks: spec.group.world_ranks().clone(), instruments },

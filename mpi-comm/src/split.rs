@@ -26,11 +26,11 @@ pub fn by_color(parent: &Comm, words: &[[i32; 2]]) -> Option<Group> {
 mod tests {
     use super::*;
     use mpi_core::Handle;
-    use mpi_p2p::CommInstruments;
+    use mpi_p2p::CommMeters;
 
     #[test]
     fn equal_keys_keep_the_parents_order() {
-        let comm = |rank| Comm::new(0, rank, Group::new([5, 6, 7, 8]), "", Handle(0), CommInstruments::detached());
+        let comm = |rank| Comm::new(0, rank, Group::new([5, 6, 7, 8]), "", Handle(0), CommMeters::detached(4));
         let words = [[1, 3], [1, -2], [MPI_UNDEFINED, 0], [1, 3]];
         assert_eq!(by_color(&comm(0), &words), Some(Group::new([6, 5, 8])));
         assert_eq!(by_color(&comm(2), &words), None);

@@ -9,7 +9,7 @@ use mpi_comm::{Comm, CommSpec, Group, agree, agree_in_group, agree_on_context, b
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_GROUP_EMPTY, MPI_GROUP_NULL};
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
-use mpi_p2p::CommInstruments;
+use mpi_p2p::CommMeters;
 
 use crate::objects::no_comm;
 use crate::process::Process;
@@ -81,7 +81,8 @@ impl Process {
     /// Makes the communicator of a reserved handle. Its error handler is attached already.
     pub(crate) fn establish(&self, guard: &mut Guard<'_>, handle: Handle, spec: CommSpec) {
         self.retire_left(guard);
-        let instruments = CommInstruments::place_for(&*self.memory, &format!("communicator {}", spec.context / 2));
+        let instruments =
+            CommMeters::place(&*self.memory, &format!("communicator {}", spec.context / 2), spec.group.size());
         let comm = Arc::new(register(&self.engine, guard, spec, instruments));
         comm.set_handle(handle);
         if self.comms.get_mut(guard).fill(handle, comm.clone()) {

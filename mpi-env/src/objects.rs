@@ -101,7 +101,7 @@ impl Process {
         leaving.retain(|(context, instruments)| {
             let in_use = self.engine.check_context(guard, *context).is_ok();
             if !in_use {
-                mpi_t::retire(&*self.memory, *instruments);
+                instruments.retire(&*self.memory);
             }
             in_use
         });

@@ -17,7 +17,7 @@ use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
 use mpi_launch::manager::Manager;
 use mpi_launch::wireup;
-use mpi_p2p::{CommInstruments, Engine};
+use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, Registry};
 use mpi_win::{OneSided, Win};
 
@@ -81,7 +81,7 @@ pub struct Process {
     pub(crate) own: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
     /// Freed communicators whose operations may still be under way: context and instruments.
-    pub(crate) leaving: Guarded<Vec<(u32, &'static CommInstruments)>>,
+    pub(crate) leaving: Guarded<Vec<(u32, CommMeters)>>,
     pub(crate) memory: Arc<JobInstruments>,
     pub(crate) launched: bool,
     /// The launcher, when it is not this library's.
@@ -106,18 +106,18 @@ impl Process {
         let (one_sided, errors) = (OneSided::new(engine.clone(), coll.clone()), ErrorSettings::new());
         let registry = variables::registry(fabric, &engine, &coll, &one_sided, errors)?;
 
-        let predefined = |word: usize, spec: CommSpec| {
-            let instruments = CommInstruments::place_for(&*memory, &spec.name);
+        let predefined = |word: usize, spec: CommSpec| -> Result<Arc<Comm>> {
+            let instruments = CommMeters::place(&*memory, &spec.name, spec.group.size());
             let comm = register(&engine, &mut engine.lock(), spec, instruments);
             comm.set_handle(Handle(word));
-            registry.bind(word, instruments);
+            instruments.bind(&registry, word)?;
             registry.bind_events(Bind::Comm, word, event_key(instruments));
-            Arc::new(comm)
+            Ok(Arc::new(comm))
         };
         let tells = Tells::new(&lock, &registry, &*memory)?;
         let (rank, size) = (engine.rank(), engine.size());
-        let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size));
-        let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank));
+        let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size))?;
+        let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank))?;
         Ok(Process {
             coll,
             one_sided,

@@ -15,7 +15,7 @@ use mpi_core::abi::{
 };
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Attached, Error, HandlerKind, Result};
-use mpi_p2p::{CommInstruments, ContextSpec, MakeContext, UNSETTLED};
+use mpi_p2p::{CommMeters, ContextSpec, MakeContext, UNSETTLED};
 
 use crate::process::Process;
 
@@ -139,7 +139,7 @@ impl Process {
         self.retire_left(guard);
         let handle = self.comms.get_mut(guard).reserve();
         let handle = handle.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many communicators"))?;
-        let instruments = CommInstruments::place_for(&*self.memory, name);
+        let instruments = CommMeters::place(&*self.memory, name, group.size());
         let comm = Arc::new(Comm::new(UNSETTLED, rank, group, "", errhandler, instruments));
         comm.set_handle(handle);
         // One that is freed before its id comes needs no context.
@@ -169,7 +169,7 @@ impl Process {
             self.tell_comm_made(guard, handle, rank, size);
         } else {
             self.comms.get_mut(guard).give_back(handle);
-            mpi_t::retire(&*self.memory, instruments);
+            instruments.retire(&*self.memory);
         }
         request
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Guarded, Handle, ProcessLock};
 use mpi_errors::Result;
-use mpi_p2p::CommInstruments;
+use mpi_p2p::CommMeters;
 use mpi_t::{Bind, Counter, InstrumentMemory, Level, Registry, SourceDef};
 
 use crate::process::Process;
@@ -132,8 +132,8 @@ impl Tells {
 }
 
 /// The key with which events of a communicator are raised: where its instruments are.
-pub(crate) fn event_key(instruments: &'static CommInstruments) -> usize {
-    std::ptr::from_ref(instruments) as usize
+pub(crate) fn event_key(instruments: CommMeters) -> usize {
+    std::ptr::from_ref(instruments.block) as usize
 }
 
 impl Process {
@@ -141,15 +141,15 @@ impl Process {
     pub(crate) fn tell_comm_made(&self, guard: &Guard<'_>, handle: Handle, rank: u32, size: u32) {
         let Some(comm) = self.comm(guard, handle) else { return };
         let instruments = comm.instruments();
-        self.registry.bind(handle.0, instruments);
+        instruments.bind(&self.registry, handle.0).expect("declared when the process record was made");
         self.registry.bind_events(Bind::Comm, handle.0, event_key(instruments));
         self.tells.counts.communicators.follow(self.comms.get(guard).len() as u64);
         self.tells.events.comm_made.emit(|| (handle.0 as u64, rank, size));
     }
 
     /// A communicator's handle is stale.
-    pub(crate) fn tell_comm_freed(&self, guard: &Guard<'_>, handle: Handle, instruments: &'static CommInstruments) {
-        self.registry.unbind(handle.0, instruments);
+    pub(crate) fn tell_comm_freed(&self, guard: &Guard<'_>, handle: Handle, instruments: CommMeters) {
+        self.registry.unbind(handle.0, instruments.block);
         self.registry.unbind_events(Bind::Comm, handle.0);
         self.tells.counts.communicators.follow(self.comms.get(guard).len() as u64);
         self.tells.events.comm_freed.emit(|| (handle.0 as u64,));

@@ -8,7 +8,7 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::FabricInstruments;
 use mpi_io::FileInstruments;
 use mpi_launch::wireup;
-use mpi_p2p::{CommInstruments, Engine};
+use mpi_p2p::{CommInstruments, Engine, PeerInstruments};
 use mpi_t::Registry;
 use mpi_win::{OneSided, WinInstruments};
 
@@ -75,6 +75,8 @@ pub(crate) fn registry(
     registry.reserve_environment(RESERVED);
     registry.describe_categories(CATEGORIES);
     registry.declare::<CommInstruments>()?;
+    registry.declare::<PeerInstruments>()?;
+    registry.bind_rows(0, engine.sizes())?;
     registry.register(fabric)?;
     registry.register(engine.instruments())?;
     registry.register(coll.instruments())?;

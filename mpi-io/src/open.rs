@@ -16,7 +16,7 @@ use mpi_comm::{Comm, CommSpec, ContextIds, agree, register, unregister};
 use mpi_core::abi::{MPI_ERR_BAD_FILE, MPI_ERR_NOT_SAME, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Guarded, Handle, Info};
 use mpi_errors::{Error, Result};
-use mpi_p2p::{CommInstruments, Engine};
+use mpi_p2p::{CommMeters, Engine};
 use mpi_t::InstrumentMemory;
 
 use crate::agree::{Word, by_first, exchange, first_fault};
@@ -32,7 +32,7 @@ use crate::together::{delete, refused_elsewhere};
 pub struct Io {
     engine: Arc<Engine>,
     /// Of all files' own communicators: nobody looks at them.
-    messages: &'static CommInstruments,
+    messages: CommMeters,
 }
 
 /// What a program asked for; an error stands for an argument that was refused.
@@ -89,7 +89,7 @@ fn path_of(name: OsString) -> Result<(PathBuf, String)> {
 impl Io {
     /// The files of the process with this engine.
     pub fn new(engine: Arc<Engine>) -> Io {
-        Io { engine, messages: CommInstruments::detached() }
+        Io { messages: CommMeters::detached(engine.size()), engine }
     }
 
     /// `MPI_File_open`: opens a file in all processes of `parent`; waits for all. `errhandler` becomes its handler.

@@ -22,7 +22,6 @@ use crate::core::{Core, Reply, State};
 use crate::engine::Engine;
 use crate::request::{Request, Work};
 use crate::send::unknown_context;
-use crate::transfer::too_many_requests;
 use crate::wire;
 
 /// What makes a context of the id that has come; `None` when nobody needs it any more. Called with the process's lock
@@ -119,8 +118,7 @@ impl State {
         make: MakeContext,
     ) -> Result<Handle> {
         let core = &mut self.core;
-        let request = core.requests.insert(Request::waiting(context, Work::Announced));
-        let request = request.map_err(|_| too_many_requests())?;
+        let request = core.add_request(Request::waiting(context, Work::Announced))?;
         let awaited = Awaited { request, teller: members[0], make };
         if let Some(id) = id {
             let told = id.map_or(NO_ID, u64::from);

@@ -37,7 +37,11 @@ impl Engine {
         }
         let state = self.state.get_mut(guard);
         state.progress()?;
-        state.core.take_if_done(request).ok_or_else(|| no_such_request(request))
+        let taken = state.core.take_if_done(request).ok_or_else(|| no_such_request(request))?;
+        if taken.is_none() {
+            state.core.instruments.failed_tests.incr();
+        }
+        Ok(taken)
     }
 
     /// How a request stands, leaving it as it is.
@@ -68,7 +72,11 @@ impl Engine {
         self.check_all(guard, requests)?;
         let state = self.state.get_mut(guard);
         state.progress()?;
-        Ok(state.take_any(requests))
+        let taken = state.take_any(requests);
+        if taken.is_none() {
+            state.core.instruments.failed_tests.incr();
+        }
+        Ok(taken)
     }
 
     /// Waits for at least one of several and gives all that are done to `each`, with their indices.
@@ -107,7 +115,11 @@ impl Engine {
         }
         let state = self.state.get_mut(guard);
         state.progress()?;
-        Ok(Some(state.take_some(requests, &mut each)))
+        let taken = state.take_some(requests, &mut each);
+        if taken == 0 {
+            state.core.instruments.failed_tests.incr();
+        }
+        Ok(Some(taken))
     }
 
     /// Waits for all and gives each completion to `each`, in the order of the list.
@@ -151,6 +163,7 @@ impl Engine {
         let core = &mut state.core;
         let done = |request: &Handle| *request == NULL || matches!(core.status_if_done(*request), Some(Some(_)));
         if !requests.iter().all(done) {
+            core.instruments.failed_tests.incr();
             return Ok(false);
         }
         for (index, request) in requests.iter().enumerate() {
@@ -275,7 +288,7 @@ impl Core {
         if !self.live(handle)?.is_done() {
             return Some(None);
         }
-        Some(self.requests.remove(handle).map(Request::into_completion))
+        Some(self.drop_request(handle).map(Request::into_completion))
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::instruments::CommInstruments;
+use crate::instruments::{CommMeters, PeerInstruments};
 use crate::matching::{Posted, Unexpected};
 use crate::message::Message;
 
@@ -23,19 +23,72 @@ pub struct ContextSpec {
     pub rank: u32,
     /// World rank of each rank of the communicator.
     pub world_ranks: Arc<[u32]>,
-    /// The communicator's instruments.
-    pub instruments: &'static CommInstruments,
+    /// The communicator's instruments, with a row at least for each of its processes.
+    pub instruments: CommMeters,
 }
 
 #[derive(Debug)]
 pub(crate) struct Context {
     pub spec: ContextSpec,
+    /// The way to each rank.
+    pub routes: Box<[Route]>,
     /// Matching for the program's messages and for collectives.
     pub sides: [Side; 2],
     /// The communicator was freed; posted receives are still to be matched.
     pub freed: bool,
     /// How many duplicates were asked for without waiting for them.
     pub duplicates: u32,
+}
+
+impl Context {
+    /// Counts a message of the program's that is on its way.
+    #[inline(always)]
+    pub fn count_sent(&self, id: u32, route: Route, bytes: u64) {
+        if user_side(id) {
+            let instruments = self.spec.instruments;
+            instruments.messages_sent.incr();
+            instruments.bytes_sent.add(bytes);
+            route.peer.messages_sent.incr();
+            route.peer.bytes_sent.add(bytes);
+        }
+    }
+
+    /// Counts a message of the program's that was matched with a receive.
+    #[inline(always)]
+    pub fn count_received(&self, id: u32, source: i32, bytes: u64) {
+        if user_side(id) {
+            let instruments = self.spec.instruments;
+            instruments.messages_received.incr();
+            instruments.bytes_received.add(bytes);
+            if let Some(peer) = instruments.peers.get(source as usize) {
+                peer.messages_received.incr();
+                peer.bytes_received.add(bytes);
+            }
+        }
+    }
+
+    /// Counts queues looked at.
+    #[inline(always)]
+    pub fn count_search(&self, id: u32, steps: u64) {
+        if user_side(id) && steps > 0 {
+            self.spec.instruments.search_steps.add(steps);
+        }
+    }
+}
+
+/// Whether a context id is of the program's own messages, which the communicator's instruments count.
+#[inline]
+pub(crate) fn user_side(context: u32) -> bool {
+    context & 1 == 0
+}
+
+/// What sending to a rank needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Route {
+    /// World rank.
+    pub world: u32,
+    /// The traffic with it.
+    pub peer: &'static PeerInstruments,
 }
 
 #[derive(Debug)]
@@ -104,7 +157,11 @@ impl Contexts {
             self.live = 0;
             old.into_iter().flatten().for_each(|context| self.place(context));
         }
-        self.place(Box::new(Context { spec, sides: [Side::new(), Side::new()], freed: false, duplicates: 0 }));
+        debug_assert!(spec.world_ranks.len() <= spec.instruments.peers.len());
+        let ranks = spec.world_ranks.iter().zip(spec.instruments.peers);
+        let (routes, sides) =
+            (ranks.map(|(world, peer)| Route { world: *world, peer }).collect(), [Side::new(), Side::new()]);
+        self.place(Box::new(Context { spec, routes, sides, freed: false, duplicates: 0 }));
     }
 
     fn place(&mut self, context: Box<Context>) {
@@ -155,7 +212,7 @@ mod tests {
     use super::*;
 
     fn spec(id: u32) -> ContextSpec {
-        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), instruments: CommInstruments::detached() }
+        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), instruments: CommMeters::detached(1) }
     }
 
     #[test]

@@ -17,13 +17,13 @@ use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 use crate::announce::Announcements;
 use crate::buffered::Buffered;
 use crate::chains::Key;
-use crate::context::Contexts;
+use crate::context::{Contexts, user_side};
 use crate::cvars::EngineSettings;
 use crate::direct::Direct;
-use crate::instruments::{CommInstruments, EngineInstruments};
+use crate::instruments::{CommInstruments, EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Body, Message, Pool};
 use crate::request::{Request, Work};
-use crate::transfer::{Matched, ShareInHand, Slots};
+use crate::transfer::{Matched, SLOTS, ShareInHand, Slots, too_many_requests};
 use crate::wire::{self, Offer, Share};
 
 pub(crate) struct State {
@@ -65,6 +65,8 @@ pub(crate) struct Core {
     pub pool: Pool,
     pub buffered: Buffered,
     pub instruments: &'static EngineInstruments,
+    /// Messages by size.
+    pub sizes: &'static [SizeInstruments; SIZE_CLASSES],
     pub settings: &'static EngineSettings,
     /// The first thing found wrong with what another process sent.
     pub fault: Option<Error>,
@@ -110,6 +112,7 @@ struct Early {
 
 impl Core {
     pub fn new(size: u32, instruments: &'static EngineInstruments, settings: &'static EngineSettings) -> Core {
+        instruments.slots_free.raise(u64::from(SLOTS));
         Core {
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
@@ -131,6 +134,7 @@ impl Core {
             pool: Pool::default(),
             buffered: Buffered::default(),
             instruments,
+            sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("as many as asked for"),
             settings,
             fault: None,
         }
@@ -145,10 +149,32 @@ impl Core {
             request.work = Work::Done;
             if request.detached {
                 self.detached_sends -= usize::from(was_send);
-                self.requests.remove(handle);
+                self.drop_request(handle);
                 self.buffered.finished(handle);
             }
         }
+    }
+
+    /// Puts a new request into its table.
+    #[inline]
+    pub fn add_request(&mut self, request: Request) -> Result<Handle, Error> {
+        self.add_request_with(|_| request)
+    }
+
+    /// As [`Core::add_request`], for a request that needs its own handle.
+    #[inline]
+    pub fn add_request_with(&mut self, request: impl FnOnce(Handle) -> Request) -> Result<Handle, Error> {
+        let handle = self.requests.insert_with(request).map_err(|_| too_many_requests())?;
+        self.instruments.requests.raise(1);
+        Ok(handle)
+    }
+
+    /// Takes a request out of its table.
+    #[inline]
+    pub fn drop_request(&mut self, handle: Handle) -> Option<Request> {
+        let request = self.requests.remove(handle)?;
+        self.instruments.requests.lower(1);
+        Some(request)
     }
 
     /// Lets go of a request that is not over: it completes by itself.
@@ -192,14 +218,17 @@ impl Core {
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
             return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
         };
-        let instruments = user_side(head.context).then_some(context.spec.instruments);
+        let instruments = user_side(head.context).then_some(context.spec.instruments.block);
+        let bytes = payload.len() as u64;
+        context.count_search(head.context, context.sides[(head.context & 1) as usize].posted.search_steps());
         let side = &mut context.sides[(head.context & 1) as usize];
         match side.posted.take_match(key) {
             Some(handle) => {
                 if let Some(instruments) = instruments {
                     instruments.posted_length.lower(1);
-                    count_received(instruments, payload.len() as u64);
                 }
+                context.count_received(head.context, key.source, bytes);
+                self.instruments.eager_received.incr();
                 if synchronous {
                     self.replies.push_back(Reply::about(from, wire::ACK, head.b));
                 }
@@ -214,20 +243,16 @@ impl Core {
                 self.finish(handle);
             }
             None if self.direct.wants(head.context, key) => {
-                if let Some(instruments) = instruments {
-                    count_received(instruments, payload.len() as u64);
-                }
+                context.count_received(head.context, key.source, bytes);
+                self.instruments.eager_received.incr();
                 if synchronous {
                     self.replies.push_back(Reply::about(from, wire::ACK, head.b));
                 }
                 self.direct.deliver(key, &payload);
             }
             None => {
-                if let Some(instruments) = instruments {
-                    instruments.umq_length.raise(1);
-                    instruments.umq_bytes.raise(payload.len() as u64);
-                }
-                let message = Message::keep(from, &payload, head.b, synchronous, &mut self.pool);
+                let arrived = instruments.map_or(0, |instruments| arrive(instruments, bytes));
+                let message = Message::keep(from, &payload, head.b, synchronous, &mut self.pool, arrived);
                 side.unexpected.add(key, message);
             }
         }
@@ -244,14 +269,16 @@ impl Core {
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
             return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
         };
-        let instruments = user_side(head.context).then_some(context.spec.instruments);
+        let instruments = user_side(head.context).then_some(context.spec.instruments.block);
+        context.count_search(head.context, context.sides[(head.context & 1) as usize].posted.search_steps());
         let side = &mut context.sides[(head.context & 1) as usize];
         match side.posted.take_match(key) {
             Some(request) => {
                 if let Some(instruments) = instruments {
                     instruments.posted_length.lower(1);
-                    count_received(instruments, offer.bytes);
                 }
+                context.count_received(head.context, key.source, offer.bytes);
+                self.instruments.rendezvous_received.incr();
                 if context.freed {
                     self.contexts.remove_if_idle(head.context);
                 }
@@ -259,16 +286,13 @@ impl Core {
                 self.matched.push(Matched { from, token: head.b, offer, key, request });
             }
             None if self.direct.wants(head.context, key) => {
-                if let Some(instruments) = instruments {
-                    count_received(instruments, offer.bytes);
-                }
+                context.count_received(head.context, key.source, offer.bytes);
+                self.instruments.rendezvous_received.incr();
                 self.match_direct(head.context, from, head.b, offer, key);
             }
             None => {
-                if let Some(instruments) = instruments {
-                    instruments.umq_length.raise(1);
-                }
-                let message = Message { from, bytes: offer.bytes, body: Body::Offered(offer), token: head.b };
+                let arrived = instruments.map_or(0, |instruments| arrive(instruments, 0));
+                let message = Message { from, bytes: offer.bytes, body: Body::Offered(offer), token: head.b, arrived };
                 side.unexpected.add(key, message);
             }
         }
@@ -304,16 +328,15 @@ impl Sink for Core {
     }
 }
 
-/// Whether a context id is of the program's own messages, which the communicator's instruments count.
+/// Notes that a message has come unexpectedly, with data of this many bytes; the time, if that is asked for, else 0.
 #[inline]
-pub(crate) fn user_side(context: u32) -> bool {
-    context & 1 == 0
-}
-
-#[inline]
-pub(crate) fn count_received(instruments: &CommInstruments, bytes: u64) {
-    instruments.messages_received.incr();
-    instruments.bytes_received.add(bytes);
+fn arrive(instruments: &CommInstruments, held: u64) -> u64 {
+    instruments.unexpected.incr();
+    instruments.umq_length.raise(1);
+    if held > 0 {
+        instruments.umq_bytes.raise(held);
+    }
+    if instruments.time_unexpected.is_watched() { mpi_t::now_ns() } else { 0 }
 }
 
 /// The source and tag of a message, if its sender is who it says it is and its tag is not the wildcard. The library's own

@@ -14,7 +14,7 @@ use crate::chains::Key;
 use crate::core::{Core, State, deliver};
 use crate::instruments::CommInstruments;
 use crate::request::{Request, Work};
-use crate::transfer::{Matched, too_many_requests};
+use crate::transfer::Matched;
 
 /// No communicator has this context id: it is odd and the even id below it is never given out.
 const NO_CONTEXT: u32 = u32::MAX;
@@ -79,12 +79,12 @@ impl Core {
     pub fn match_direct(&mut self, context: u32, from: u32, token: u64, offer: crate::wire::Offer, key: Key) {
         let buffer = self.direct.leave();
         let work = Work::Matched { buffer };
-        match self.requests.insert(Request::waiting(context, work)) {
+        match self.add_request(Request::waiting(context, work)) {
             Ok(request) => {
                 self.matched.push(Matched { from, token, offer, key, request });
                 self.direct.outcome = Some(Outcome::Under(request));
             }
-            Err(_) => self.direct.outcome = Some(Outcome::Received(Status::EMPTY, Some(too_many_requests()))),
+            Err(error) => self.direct.outcome = Some(Outcome::Received(Status::EMPTY, Some(error))),
         }
     }
 }
@@ -109,6 +109,7 @@ impl State {
             instruments.posted_length.raise(1);
         }
         for _ in 0..self.core.first_polls() {
+            self.core.instruments.polls.incr();
             match self.endpoint.poll(&mut self.core) {
                 Ok(0) => {}
                 moved => {

@@ -17,7 +17,7 @@ use crate::context::ContextSpec;
 use crate::core::{Core, State};
 use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
-use crate::instruments::EngineInstruments;
+use crate::instruments::{Doing, EngineInstruments, SizeInstruments};
 use crate::request::Completion;
 use crate::send::{Mode, Started, unknown_context};
 
@@ -81,6 +81,11 @@ impl Engine {
         self.settings
     }
 
+    /// Messages by size: one row for each class of sizes.
+    pub fn sizes(&self) -> &'static [SizeInstruments] {
+        self.state.get(&self.lock()).core.sizes
+    }
+
     /// Makes a communicator known, before any of its messages is sent or received here.
     pub fn add_context(&self, guard: &mut Guard<'_>, spec: ContextSpec) {
         let core = &mut self.state.get_mut(guard).core;
@@ -116,7 +121,7 @@ impl Engine {
         let buffer = unsafe { buffer.detach() };
         match self.state.get_mut(&mut guard).start_send(context, dest, tag, buffer, mode)? {
             Started::Complete => Ok(()),
-            Started::Under(request) => self.finish_blocking(guard, request).map(drop),
+            Started::Under(request) => self.finish_send(guard, request),
         }
     }
 
@@ -315,6 +320,15 @@ impl Engine {
             Some(_) => Ok(()),
             None => Err(unknown_context(context)),
         }
+    }
+
+    /// The end of a blocking send that could not be over at once.
+    #[inline(never)]
+    fn finish_send(&self, guard: Guard<'_>, request: Handle) -> Result<()> {
+        let begun = self.instruments.begin(Doing::Sending);
+        let sent = self.finish_blocking(guard, request);
+        self.instruments.end(begun);
+        sent.map(drop)
     }
 
     /// The end of a blocking call: waits for its request; an error of the operation is the call's.

@@ -3,9 +3,11 @@
 //! Invariant: a communicator's instruments count the program's own messages; those that collectives send inside the
 //! library are counted by the engine's instruments only.
 
+use std::ops::Deref;
 use std::time::Instant;
 
-use mpi_t::{Aggregate, Counter, Level, Timer};
+use mpi_errors::Result;
+use mpi_t::{Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, Registry, State, Timer, WatchedTimer};
 
 mpi_t::instruments! {
     /// The queues and messages of one communicator.
@@ -23,6 +25,18 @@ mpi_t::instruments! {
             { name: "p2p_unexpected_bytes", class: HighWatermark, type: u64, unit: "bytes",
               category: "p2p.unexpected",
               doc: "Most bytes of data held at once for messages that waited for a receive to be posted." },
+        /// Messages that arrived before a receive was posted for them, whether or not they still wait.
+        pub unexpected: Counter =
+            { name: "p2p_unexpected_messages", class: Counter, type: u64, unit: "messages",
+              category: "p2p.unexpected" },
+        /// Time between the arrival of unexpected messages and their receives, summed up when each is received. Taken
+        /// of messages that arrive while a handle of this variable exists.
+        pub time_unexpected: WatchedTimer =
+            { name: "p2p_time_unexpected", class: Timer, type: f64, unit: "seconds", category: "p2p.unexpected" },
+        /// Queues looked at to match messages with receives: the one for the very source and tag, and one for each
+        /// kind of wildcard in use; none while nothing is queued. However long a queue is, it is looked at once.
+        pub search_steps: Counter =
+            { name: "p2p_search_steps", class: Counter, type: u64, unit: "queues", category: "p2p.matching" },
         /// Receives that are posted and wait for their message.
         pub posted_length: Level =
             { name: "p2p_posted_length", class: Level, type: u32, unit: "receives", category: "p2p.posted" }
@@ -45,8 +59,106 @@ mpi_t::instruments! {
 }
 
 mpi_t::instruments! {
+    /// The messages between this process and one other of a communicator: one element for each rank.
+    pub struct PeerInstruments: Comm {
+        /// Messages to each rank whose send has been started.
+        pub messages_sent: Counter =
+            { name: "p2p_peer_messages_sent", class: Counter, type: u64, unit: "messages", category: "p2p.peers" },
+        /// Bytes of data in the messages to each rank.
+        pub bytes_sent: Aggregate =
+            { name: "p2p_peer_bytes_sent", class: Aggregate, type: u64, unit: "bytes", category: "p2p.peers" },
+        /// Messages from each rank that have been matched with a receive.
+        pub messages_received: Counter =
+            { name: "p2p_peer_messages_received", class: Counter, type: u64, unit: "messages",
+              category: "p2p.peers" },
+        /// Bytes of data in the messages from each rank, as sent.
+        pub bytes_received: Aggregate =
+            { name: "p2p_peer_bytes_received", class: Aggregate, type: u64, unit: "bytes", category: "p2p.peers" },
+    }
+}
+
+mpi_t::instruments! {
+    /// Messages of one class of sizes.
+    pub struct SizeInstruments: NoObject {
+        /// Messages by size whose send has been started, collectives' own included: element 0 counts empty ones,
+        /// element n those of 2^(n-1) to 2^n - 1 bytes.
+        pub sent: Counter =
+            { name: "p2p_sizes_sent", class: Counter, type: u64, unit: "messages", category: "p2p.traffic" },
+    }
+}
+
+/// Number of classes of sizes: one for each that a message can have.
+pub(crate) const SIZE_CLASSES: usize = 64;
+
+/// What a process is doing, as far as the library knows.
+pub static STATES: EnumDef = EnumDef {
+    name: "process_state",
+    items: &[(0, "computing"), (1, "sending"), (2, "waiting"), (3, "in a collective"), (4, "in file i/o")],
+};
+
+/// A value of [`STATES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Doing {
+    /// The program's own work, or a call that does not wait.
+    Computing = 0,
+    /// Waiting for a send to be over.
+    Sending = 1,
+    /// Waiting for anything else.
+    Waiting = 2,
+    /// In a collective call.
+    Collective = 3,
+    /// Reading or writing a file.
+    File = 4,
+}
+
+mpi_t::instruments! {
     /// The engine of one process, collectives' own messages included.
     pub struct EngineInstruments: NoObject {
+        /// What the process is doing: computing, sending, waiting, in a collective, in file i/o. With several threads
+        /// what the last one to change it does.
+        pub state: State =
+            { name: "process_state", class: State, type: i32, unit: "", category: "process", states: &STATES },
+        /// Requests that exist: their operation is under way, or over and not yet asked for. A send that was over when it
+        /// started, as short ones are, is not among them.
+        pub requests: Level =
+            { name: "p2p_requests", class: Level, type: u64, unit: "requests", category: "p2p.requests" }
+            { name: "p2p_requests", class: HighWatermark, type: u64, unit: "requests", category: "p2p.requests",
+              doc: "Most requests that existed at once, without sends that were over when they started." },
+        /// Tests of requests that found nothing complete.
+        pub failed_tests: Counter =
+            { name: "p2p_failed_tests", class: Counter, type: u64, unit: "tests", category: "p2p.requests" },
+        /// Looks at the queues of this process for what others have sent.
+        pub polls: Counter =
+            { name: "p2p_polls", class: Counter, type: u64, unit: "polls", category: "p2p.waiting" },
+        /// Long messages that both sides can copy at once from now on before one has to be copied by its receiver alone.
+        pub slots_free: Level =
+            { name: "p2p_transfer_slots_free", class: Level, type: u32, unit: "slots", category: "p2p.protocol" }
+            { name: "p2p_transfer_slots_free", class: LowWatermark, type: u32, unit: "slots",
+              category: "p2p.protocol", doc: "Fewest transfer slots that were free." },
+        /// Messages received whole, without having been offered first.
+        pub eager_received: Counter =
+            { name: "p2p_eager_received", class: Counter, type: u64, unit: "messages", category: "p2p.protocol" },
+        /// Bytes of data in the messages sent whole.
+        pub eager_bytes_sent: Aggregate =
+            { name: "p2p_eager_bytes_sent", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
+        /// Messages received that were offered first.
+        pub rendezvous_received: Counter =
+            { name: "p2p_rendezvous_received", class: Counter, type: u64, unit: "messages",
+              category: "p2p.protocol" },
+        /// Bytes of data in the messages offered first by this process.
+        pub rendezvous_bytes_sent: Aggregate =
+            { name: "p2p_rendezvous_bytes_sent", class: Aggregate, type: u64, unit: "bytes",
+              category: "p2p.protocol" },
+        /// Bytes this process copied straight from a sender's memory.
+        pub bytes_copied: Aggregate =
+            { name: "p2p_bytes_copied", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
+        /// Bytes this process copied straight into a receiver's memory, helping it.
+        pub bytes_helped: Aggregate =
+            { name: "p2p_bytes_helped", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
+        /// Bytes of offered messages that came through the queues in fragments.
+        pub bytes_in_fragments: Aggregate =
+            { name: "p2p_bytes_in_fragments", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
         /// Messages sent whole, without asking the receiver first.
         pub eager_sent: Counter =
             { name: "p2p_eager_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol" },
@@ -63,15 +175,86 @@ mpi_t::instruments! {
     }
 }
 
+/// All that a communicator tells: its own block, and a row for each of its processes.
+#[derive(Debug, Clone, Copy)]
+pub struct CommMeters {
+    /// Its queues and messages.
+    pub block: &'static CommInstruments,
+    /// The traffic with each of its processes, by rank.
+    pub peers: &'static [PeerInstruments],
+}
+
+impl CommMeters {
+    /// Zeroed instruments for a communicator of `size` processes.
+    pub fn place(memory: &dyn InstrumentMemory, name: &str, size: u32) -> CommMeters {
+        CommMeters { block: CommInstruments::place_for(memory, name), peers: mpi_t::place_rows(size as usize) }
+    }
+
+    /// The same on the heap, which nobody outside can see.
+    pub fn detached(size: u32) -> CommMeters {
+        CommMeters::place(&HeapMemory, "", size)
+    }
+
+    /// From here on, tools can bind to the communicator with this handle word. Errors: as [`Registry::declare`].
+    pub fn bind(self, registry: &Registry, object: usize) -> Result<()> {
+        registry.bind(object, self.block);
+        registry.bind_rows(object, self.peers)
+    }
+
+    /// Gives the memory back. The object was unbound from all registries, and nobody writes any more.
+    pub fn retire(self, memory: &dyn InstrumentMemory) {
+        mpi_t::retire(memory, self.block);
+        mpi_t::retire_rows(self.peers);
+    }
+}
+
+impl Deref for CommMeters {
+    type Target = CommInstruments;
+
+    #[inline(always)]
+    fn deref(&self) -> &CommInstruments {
+        self.block
+    }
+}
+
+/// The row of messages of this size, which is below 2^63.
+#[inline(always)]
+pub(crate) fn size_class(rows: &'static [SizeInstruments; SIZE_CLASSES], bytes: u64) -> &'static SizeInstruments {
+    &rows[(bytes << 1 | 1).ilog2() as usize]
+}
+
 impl EngineInstruments {
+    /// Says what the process does from here on, unless it is in something that says more; `None`: it went on as it was.
+    pub fn begin(&self, doing: Doing) -> Option<Doing> {
+        let idle = self.state.get() == Doing::Computing as i32;
+        idle.then(|| {
+            self.state.set(doing as i32);
+            doing
+        })
+    }
+
+    /// Says that what [`begin`](EngineInstruments::begin) said is over.
+    pub fn end(&self, begun: Option<Doing>) {
+        if begun.is_some() {
+            self.state.set(Doing::Computing as i32);
+        }
+    }
+
     /// Notes that a blocking call has begun to wait in earnest.
-    pub(crate) fn begin_wait(&self) -> Instant {
-        Instant::now()
+    pub(crate) fn begin_wait(&self) -> Waited {
+        Waited { doing: self.begin(Doing::Waiting), began: Instant::now() }
     }
 
     /// Notes that the wait is over; for the holder of the process lock.
-    pub(crate) fn end_wait(&self, began: Instant) {
+    pub(crate) fn end_wait(&self, waited: Waited) {
         self.waits.incr();
-        self.time_waited.add_ns(began.elapsed().as_nanos() as u64);
+        self.time_waited.add_ns(waited.began.elapsed().as_nanos() as u64);
+        self.end(waited.doing);
     }
+}
+
+/// A wait under way.
+pub(crate) struct Waited {
+    doing: Option<Doing>,
+    began: Instant,
 }

@@ -42,6 +42,6 @@ pub use buffered::Attached;
 pub use context::{ContextSpec, UNSETTLED};
 pub use cvars::EngineSettings;
 pub use engine::Engine;
-pub use instruments::{CommInstruments, EngineInstruments};
+pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use request::Completion;
 pub use send::Mode;

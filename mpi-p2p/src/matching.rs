@@ -90,6 +90,16 @@ impl Posted {
         best
     }
 
+    /// How many queues a search looks at.
+    #[inline(always)]
+    pub fn search_steps(&self) -> u64 {
+        match (self.chains.len(), self.wild) {
+            (0, _) => 0,
+            (_, [0, 0, 0]) => 1,
+            (_, wild) => 1 + wild.iter().map(|kind| u64::from(*kind > 0)).sum::<u64>(),
+        }
+    }
+
     /// Whether no receive is posted.
     pub fn is_empty(&self) -> bool {
         self.chains.len() == 0
@@ -153,6 +163,12 @@ impl<M> Unexpected<M> {
         } else {
             self.slots[slot as usize] = stored;
         }
+    }
+
+    /// How many queues a search looks at.
+    #[inline(always)]
+    pub fn search_steps(&self) -> u64 {
+        u64::from(self.exact.len() > 0)
     }
 
     /// The slot of the message that a receive for this source and tag (wildcards allowed) matches.

@@ -18,6 +18,8 @@ pub(crate) struct Message {
     pub body: Body,
     /// The sender's token: of a synchronous eager message, or of an offer.
     pub token: u64,
+    /// When it came, in nanoseconds of [`mpi_t::now_ns`]; 0 if nobody asked.
+    pub arrived: u64,
 }
 
 #[derive(Debug)]
@@ -35,7 +37,14 @@ pub(crate) enum Body {
 impl Message {
     /// Copies an eager message out of the ring.
     #[inline]
-    pub fn keep(from: u32, payload: &Payload<'_>, token: u64, synchronous: bool, pool: &mut Pool) -> Message {
+    pub fn keep(
+        from: u32,
+        payload: &Payload<'_>,
+        token: u64,
+        synchronous: bool,
+        pool: &mut Pool,
+        arrived: u64,
+    ) -> Message {
         let len = payload.len();
         let body = if synchronous {
             Body::Synchronous(pool.filled(payload))
@@ -46,7 +55,7 @@ impl Message {
         } else {
             Body::Heap(pool.filled(payload))
         };
-        Message { from, bytes: len as u64, body, token }
+        Message { from, bytes: len as u64, body, token, arrived }
     }
 
     /// The data, unless it is still with the sender.

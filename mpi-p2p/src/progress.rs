@@ -10,6 +10,7 @@ impl State {
     /// One pass: takes what arrived, answers it, pushes what waited. Returns how many things moved.
     #[inline]
     pub fn progress(&mut self) -> Result<usize> {
+        self.core.instruments.polls.incr();
         let mut moved = self.endpoint.poll(&mut self.core)?;
         if self.core.has_work() {
             moved = self.carry_on(moved)?;

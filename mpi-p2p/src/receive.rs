@@ -8,7 +8,8 @@ use mpi_datatype::RecvBuf;
 use mpi_errors::{Error, Result};
 
 use crate::chains::Key;
-use crate::core::{Core, Held, Reply, State, count_received, deliver_stored, user_side};
+use crate::context::user_side;
+use crate::core::{Core, Held, Reply, State, deliver_stored};
 use crate::direct::Outcome;
 use crate::message::{Body, Message};
 use crate::request::{Request, Work};
@@ -53,10 +54,11 @@ impl State {
         }
         let key = Key { source, tag };
         let Some(context) = self.core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
+        context.count_search(context_id, context.sides[(context_id & 1) as usize].unexpected.search_steps());
         if let Some(slot) = context.sides[(context_id & 1) as usize].unexpected.find(key) {
             return self.receive_unexpected(context_id, slot, buffer);
         }
-        let instruments = user_side(context_id).then_some(context.spec.instruments);
+        let instruments = user_side(context_id).then_some(context.spec.instruments.block);
         if self.core.has_work() {
             return self.core.post(context_id, key, buffer).map(Outcome::Under);
         }
@@ -90,7 +92,7 @@ impl State {
         }
         let Body::Offered(offer) = message.body else { unreachable!("a message without data is an offer") };
         let work = Work::Matched { buffer };
-        let request = core.requests.insert(Request::waiting(context_id, work)).map_err(|_| too_many_requests())?;
+        let request = core.add_request(Request::waiting(context_id, work))?;
         let matched = Matched { from: message.from, token: message.token, offer, key, request };
         core.begin_transfer(&mut self.endpoint, matched);
         Ok(Outcome::Under(request))
@@ -163,7 +165,7 @@ impl State {
         self.cancel(handle);
         self.core.shares.retain(|share| share.request != handle);
         self.core.matched.retain(|matched| matched.request != handle);
-        self.core.requests.remove(handle);
+        self.core.drop_request(handle);
     }
 }
 
@@ -178,6 +180,7 @@ impl Core {
             Request::waiting(context_id, Work::Posted { key, node, buffer })
         };
         let handle = self.requests.insert_with(request).map_err(|_| too_many_requests())?;
+        self.instruments.requests.raise(1);
         if user_side(context_id) {
             context.spec.instruments.posted_length.raise(1);
         }
@@ -188,7 +191,7 @@ impl Core {
     #[inline]
     pub fn received_request(&mut self, context: u32, status: Status, error: Option<Error>) -> Result<Handle> {
         let request = Request { status, error, ..Request::done(context) };
-        self.requests.insert(request).map_err(|_| too_many_requests())
+        self.add_request(request)
     }
 
     /// The slot of the unexpected message that a receive would match.
@@ -196,7 +199,10 @@ impl Core {
     fn find_unexpected(&mut self, context_id: u32, key: Key) -> Result<Option<u32>> {
         match self.contexts.get_mut(context_id) {
             None => Err(unknown_context(context_id)),
-            Some(context) => Ok(context.sides[(context_id & 1) as usize].unexpected.find(key)),
+            Some(context) => {
+                context.count_search(context_id, context.sides[(context_id & 1) as usize].unexpected.search_steps());
+                Ok(context.sides[(context_id & 1) as usize].unexpected.find(key))
+            }
         }
     }
 
@@ -208,10 +214,17 @@ impl Core {
         if user_side(context_id) {
             let instruments = context.spec.instruments;
             instruments.umq_length.lower(1);
-            if message.data().is_some() {
+            if message.data().is_some() && message.bytes > 0 {
                 instruments.umq_bytes.lower(message.bytes);
             }
-            count_received(instruments, message.bytes);
+            if message.arrived != 0 {
+                instruments.time_unexpected.add_ns(mpi_t::now_ns().saturating_sub(message.arrived));
+            }
+        }
+        context.count_received(context_id, key.source, message.bytes);
+        match message.body {
+            Body::Offered(_) => self.instruments.rendezvous_received.incr(),
+            _ => self.instruments.eager_received.incr(),
         }
         (key, message)
     }

@@ -10,10 +10,10 @@ use mpi_datatype::SendBuf;
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Endpoint, Full, RecordHead};
 
-use crate::context::{Context, UNSETTLED};
-use crate::core::{Core, State, user_side};
+use crate::context::UNSETTLED;
+use crate::core::{Core, State};
+use crate::instruments::size_class;
 use crate::request::{Data, Outgoing, Request, Work, token};
-use crate::transfer::too_many_requests;
 use crate::wire::{self, Offer};
 
 /// How a send is to behave (MPI-4.1, 3.4).
@@ -61,7 +61,8 @@ impl State {
         let core = &mut self.core;
         let Some(context) = core.contexts.get(context_id) else { return false };
         // No rank is as large as a negative one, MPI_PROC_NULL, seen without its sign.
-        let Some(world) = context.spec.world_ranks.get(dest as u32 as usize).copied() else { return false };
+        let Some(route) = context.routes.get(dest as u32 as usize).copied() else { return false };
+        let world = route.world;
         let bytes = buffer.bytes();
         if !core.is_eager(&self.endpoint, bytes) || core.has_backlog(world) {
             return false;
@@ -73,8 +74,8 @@ impl State {
             None => push_packed(&mut self.endpoint, world, head, buffer),
         };
         if pushed.is_ok() {
-            count_sent(context, context_id, bytes);
-            core.instruments.eager_sent.incr();
+            context.count_sent(context_id, route, bytes);
+            core.count_eager(bytes);
         }
         pushed.is_ok()
     }
@@ -101,11 +102,16 @@ impl State {
         let bytes = buffer.bytes();
         let eager = core.is_eager(&self.endpoint, bytes);
         let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
-        let world = context.spec.world_ranks[dest as usize];
-        count_sent(context, context_id, bytes);
+        let route = context.routes[dest as usize];
+        let world = route.world;
+        context.count_sent(context_id, route, bytes);
         match eager {
-            true => core.instruments.eager_sent.incr(),
-            false => core.instruments.rendezvous_sent.incr(),
+            true => core.count_eager(bytes),
+            false => {
+                core.instruments.rendezvous_sent.incr();
+                core.instruments.rendezvous_bytes_sent.add(bytes);
+                size_class(core.sizes, bytes).sent.incr();
+            }
         }
         let kind = match (eager, mode) {
             (false, _) => wire::OFFER,
@@ -123,7 +129,7 @@ impl State {
         };
         let head = RecordHead { kind, flags: 0, context: context_id, tag, a, b: 0 };
         let work = Work::Queued(Box::new(Outgoing { dest: world, head, data }));
-        let handle = core.requests.insert(Request::waiting(context_id, work)).map_err(|_| too_many_requests())?;
+        let handle = core.add_request(Request::waiting(context_id, work))?;
         if mode == Mode::Buffered {
             core.buffered.started(handle, bytes);
         }
@@ -133,7 +139,7 @@ impl State {
         if mode == Mode::Buffered {
             // Nobody waits for it: it goes when it is done, now or later.
             if core.requests.get(handle).is_some_and(Request::is_done) {
-                core.requests.remove(handle);
+                core.drop_request(handle);
                 core.buffered.finished(handle);
             } else {
                 core.detach(handle);
@@ -145,6 +151,14 @@ impl State {
 }
 
 impl Core {
+    /// Counts a message that goes whole.
+    #[inline(always)]
+    fn count_eager(&self, bytes: u64) {
+        self.instruments.eager_sent.incr();
+        self.instruments.eager_bytes_sent.add(bytes);
+        size_class(self.sizes, bytes).sent.incr();
+    }
+
     /// Whether a message is short enough to be sent without asking.
     #[inline]
     fn is_eager(&self, endpoint: &Endpoint, bytes: u64) -> bool {
@@ -225,14 +239,6 @@ fn push_packed(endpoint: &mut Endpoint, world: u32, head: RecordHead, buffer: &S
     endpoint.push_with(world, &head, buffer.bytes() as usize, |out| {
         buffer.pack(0, out);
     })
-}
-
-#[inline]
-fn count_sent(context: &Context, context_id: u32, bytes: u64) {
-    if user_side(context_id) {
-        context.spec.instruments.messages_sent.incr();
-        context.spec.instruments.bytes_sent.add(bytes);
-    }
 }
 
 #[cold]

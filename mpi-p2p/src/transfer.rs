@@ -24,7 +24,7 @@ const SHARE_FROM: u64 = 32 << 10;
 /// Largest chunk one side claims at a time.
 const CHUNK_MAX: u64 = 128 << 10;
 /// Number of transfer slots a process has.
-const SLOTS: u32 = 256;
+pub(crate) const SLOTS: u32 = 256;
 
 /// An offer that found its receive.
 #[derive(Debug)]
@@ -88,8 +88,9 @@ impl Core {
         if let (true, Some(memory)) = (copy, buffer.contiguous_mut()) {
             let memory = &mut memory[..wanted as usize];
             if wanted < SHARE_FROM || from == endpoint.rank() || self.slots.free.is_empty() {
-                if let Err(error) = endpoint.read_remote(from, offer.address, memory) {
-                    request.error = Some(error);
+                match endpoint.read_remote(from, offer.address, memory) {
+                    Ok(()) => self.instruments.bytes_copied.add(wanted),
+                    Err(error) => request.error = Some(error),
                 }
                 self.reply(endpoint, Reply::about(from, wire::DONE, peer));
                 self.finish(handle);
@@ -113,6 +114,7 @@ impl Core {
     fn copy_together(&mut self, endpoint: &mut Endpoint, matched: Matched, memory: &mut [u8]) {
         let Matched { from, token: peer, offer, request, .. } = matched;
         let slot = self.slots.free.pop().expect("the caller saw a free one");
+        self.instruments.slots_free.lower(1);
         let round = self.slots.rounds[slot as usize].wrapping_add(1);
         self.slots.rounds[slot as usize] = round;
         slot::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
@@ -127,8 +129,9 @@ impl Core {
             let start = index * chunk;
             let end = bytes.min(start + chunk);
             let part = &mut memory[start as usize..end as usize];
-            if let Err(error) = endpoint.read_remote(from, offer.address.wrapping_add(start), part) {
-                failure = Some(error);
+            match endpoint.read_remote(from, offer.address.wrapping_add(start), part) {
+                Ok(()) => self.instruments.bytes_copied.add(end - start),
+                Err(error) => failure = Some(error),
             }
             slot::complete(own);
         }
@@ -155,6 +158,7 @@ impl Core {
                 request.error.get_or_insert_with(|| Error::new(MPI_ERR_OTHER, text));
             }
             self.slots.free.push(slot);
+            self.instruments.slots_free.raise(1);
             self.reply(endpoint, Reply::about(from, wire::DONE, token));
             self.finish(request);
         }
@@ -252,7 +256,10 @@ impl Core {
                 let end = share.bytes.min(start + chunk);
                 let part = &memory[start as usize..end as usize];
                 match endpoint.write_remote(*dest, share.address.wrapping_add(start), part) {
-                    Ok(()) => slot::complete(theirs),
+                    Ok(()) => {
+                        self.instruments.bytes_helped.add(end - start);
+                        slot::complete(theirs);
+                    }
                     Err(_) => slot::fail(theirs),
                 }
             }
@@ -275,6 +282,7 @@ impl Core {
                 None => buffer.unpack(*got, &payload.to_vec()),
             };
             *got += bytes;
+            self.instruments.bytes_in_fragments.add(bytes);
             if *got == *wanted {
                 self.finish(handle);
             }

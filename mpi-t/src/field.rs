@@ -251,7 +251,8 @@ impl Level {
     pub fn raise(&self, n: u64) {
         let now = self.value.load(Relaxed).wrapping_add(n);
         self.value.store(now, Relaxed);
-        if now > !self.above.load(Relaxed) {
+        // The same as `now > !above`.
+        if now.overflowing_add(self.above.load(Relaxed)).1 {
             crate::watch::rose(self, now);
         }
     }

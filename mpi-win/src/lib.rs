@@ -35,7 +35,7 @@ mod wire;
 use std::sync::Arc;
 
 use mpi_coll::Collectives;
-use mpi_p2p::{CommInstruments, Engine};
+use mpi_p2p::{CommMeters, Engine};
 
 pub use create::{Exposure, Flavor};
 pub use hints::Hints;
@@ -52,13 +52,13 @@ pub struct OneSided {
     coll: Collectives,
     settings: &'static WinSettings,
     /// Windows' own messages are nobody's traffic: all windows share a block that is not shown.
-    unseen: &'static CommInstruments,
+    unseen: CommMeters,
 }
 
 impl OneSided {
     /// The one-sided calls over an engine and its collectives.
     pub fn new(engine: Arc<Engine>, coll: Collectives) -> OneSided {
-        OneSided { engine, coll, settings: WinSettings::new(), unseen: CommInstruments::detached() }
+        OneSided { unseen: CommMeters::detached(engine.size()), engine, coll, settings: WinSettings::new() }
     }
 
     /// What can be set of one-sided communication.

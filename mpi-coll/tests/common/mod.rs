@@ -8,7 +8,7 @@ use mpi_coll::Collectives;
 use mpi_comm::{Comm, CommSpec, register};
 use mpi_core::ProcessLock;
 use mpi_fabric::Endpoint;
-use mpi_p2p::{CommInstruments, Engine};
+use mpi_p2p::{CommMeters, Engine};
 use mpi_t::HeapMemory;
 
 /// Numbers of processes to try: powers of two, odd ones, primes.
@@ -49,7 +49,7 @@ pub fn run(size: u32, crowded: bool, body: impl Fn(&Rank) + Send + Sync + 'stati
             // Trees also where a few processes would be reached one by one.
             coll.settings().shape.set(if crowded { 1 } else { 2 });
             let spec = CommSpec::world(engine.rank(), engine.size());
-            let world = register(&engine, &mut engine.lock(), spec, CommInstruments::detached());
+            let world = register(&engine, &mut engine.lock(), spec, CommMeters::detached(size));
             let rank = Rank { engine, coll, world };
             body(&rank);
             rank.coll.synchronize(&rank.world).expect("no fault");

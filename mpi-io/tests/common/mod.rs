@@ -13,7 +13,7 @@ use mpi_core::{Guarded, Handle, Info, ProcessLock};
 use mpi_errors::Result;
 use mpi_fabric::Endpoint;
 use mpi_io::{AccessMode, File, Io, OpenArgs};
-use mpi_p2p::{CommInstruments, Engine};
+use mpi_p2p::{CommMeters, Engine};
 use mpi_t::HeapMemory;
 
 /// Far more than any test needs, also on a machine that is busy with others.
@@ -51,7 +51,7 @@ pub fn run(size: u32, body: impl Fn(&Rank) + Send + Sync + 'static) {
             let lock = Arc::new(ProcessLock::new(false));
             let engine = Arc::new(Engine::new(endpoint, lock.clone(), &HeapMemory));
             let spec = CommSpec::world(engine.rank(), engine.size());
-            let world = register(&engine, &mut engine.lock(), spec, CommInstruments::detached());
+            let world = register(&engine, &mut engine.lock(), spec, CommMeters::detached(engine.size()));
             let ids = Guarded::new(&lock, ContextIds::new(engine.rank(), engine.size()));
             let rank = Rank { io: Io::new(engine.clone()), engine, world, ids };
             body(&rank);

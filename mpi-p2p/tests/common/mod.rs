@@ -9,14 +9,14 @@ use mpi_core::{Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Endpoint, FabricInstruments};
-use mpi_p2p::{CommInstruments, ContextSpec, Engine, Mode};
+use mpi_p2p::{CommMeters, ContextSpec, Engine, Mode};
 use mpi_t::HeapMemory;
 
 pub const CONTEXT: u32 = 0;
 
 pub struct Rank {
     pub engine: Engine,
-    pub instruments: &'static CommInstruments,
+    pub instruments: CommMeters,
     fabric: &'static FabricInstruments,
 }
 
@@ -41,7 +41,7 @@ fn launch(size: u32, multiple: bool, body: impl Fn(Arc<Rank>) + Send + Sync + 's
             let fabric = endpoint.instruments();
             let lock = Arc::new(ProcessLock::new(multiple));
             let engine = Engine::new(endpoint, lock, &HeapMemory);
-            let instruments = CommInstruments::detached();
+            let instruments = CommMeters::detached(size);
             let spec = ContextSpec { id: CONTEXT, rank: engine.rank(), world_ranks: world, instruments };
             engine.add_context(&mut engine.lock(), spec);
             let rank = Arc::new(Rank { engine, instruments, fabric });

@@ -12,7 +12,7 @@ use mpi_core::{Guarded, Info, ProcessLock};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_fabric::Endpoint;
-use mpi_p2p::{CommInstruments, Engine};
+use mpi_p2p::{CommMeters, Engine};
 use mpi_t::HeapMemory;
 use mpi_win::{Exposure, Flavor, OneSided, Target, Win};
 
@@ -121,7 +121,7 @@ pub fn run(size: u32, direct: bool, body: impl Fn(&Rank) + Send + Sync + 'static
             let one_sided = OneSided::new(engine.clone(), coll.clone());
             one_sided.settings().direct.set(direct);
             let spec = CommSpec::world(engine.rank(), engine.size());
-            let world = register(&engine, &mut engine.lock(), spec, CommInstruments::detached());
+            let world = register(&engine, &mut engine.lock(), spec, CommMeters::detached(engine.size()));
             let ids = Guarded::new(&lock, ContextIds::new(engine.rank(), engine.size()));
             let rank = Rank { engine, one_sided, world, ids };
             body(&rank);

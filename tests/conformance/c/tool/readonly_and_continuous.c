@@ -4,7 +4,6 @@
 int main(int argc, char **argv)
 {
     int number = 0, count;
-    unsigned long long value[16] = {0};
     MPI_T_pvar_session session;
     begin(&argc, &argv);
     tool_begin();
@@ -17,6 +16,7 @@ int main(int argc, char **argv)
         if (info.bind != MPI_T_BIND_NO_OBJECT && info.bind != MPI_T_BIND_MPI_COMM)
             continue;
         ok(MPI_T_pvar_handle_alloc(session, i, &comm, &handle, &count));
+        unsigned long long *value = calloc((size_t)count, sizeof *value);
         check_equal(MPI_T_pvar_start(session, handle), info.continuous ? MPI_T_ERR_PVAR_NO_STARTSTOP : MPI_SUCCESS);
         ok(MPI_T_pvar_read(session, handle, value));
         check_equal(MPI_T_pvar_write(session, handle, value), info.readonly ? MPI_T_ERR_PVAR_NO_WRITE : MPI_SUCCESS);
@@ -26,6 +26,7 @@ int main(int argc, char **argv)
         check_equal(MPI_T_pvar_stop(session, handle), info.continuous ? MPI_T_ERR_PVAR_NO_STARTSTOP : MPI_SUCCESS);
         ok(MPI_T_pvar_handle_free(session, &handle));
         check(handle == MPI_T_PVAR_HANDLE_NULL);
+        free(value);
     }
     ok(MPI_T_pvar_session_free(&session));
     MPI_T_finalize();
