@@ -15,6 +15,7 @@ use mpi_core::abi::{MPI_ERR_ACCESS, MPI_ERR_ARG, MPI_ERR_READ_ONLY, MPI_ERR_TYPE
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
+use crate::atomicity::Locked;
 use crate::fault::Fault;
 use crate::file::{File, position};
 use crate::shield;
@@ -81,6 +82,7 @@ impl File {
 
     fn read_from(&self, view: &View, offset: u64, mut buffer: RecvBuf<'_>) -> Result<Status> {
         let at = start(view, offset, buffer.bytes())?;
+        let _turn = self.turn(view, at, buffer.bytes(), false)?;
         let began = Instant::now();
         let (bytes, fault) = match buffer.contiguous_mut() {
             Some(room) => self.fill(view, at, room),
@@ -97,6 +99,7 @@ impl File {
 
     fn write_from(&self, view: &View, offset: u64, buffer: SendBuf<'_>) -> Result<Status> {
         let at = start(view, offset, buffer.bytes())?;
+        let _turn = self.turn(view, at, buffer.bytes(), true)?;
         let began = Instant::now();
         // Relaxed: who synchronises afterwards does so behind this call.
         self.dirty.store(true, Ordering::Relaxed);
@@ -111,6 +114,16 @@ impl File {
         self.instruments.time.add_ns(time.as_nanos() as u64);
         drop(guard);
         self.outcome(bytes, fault)
+    }
+
+    /// In atomic mode, the right to access these bytes of the view.
+    fn turn(&self, view: &View, at: u64, bytes: u64, write: bool) -> Result<Option<Locked<'_>>> {
+        if bytes == 0 || !self.is_atomic() {
+            return Ok(None);
+        }
+        let (first, last) = (view.run(at).0, view.run(at + bytes - 1).0);
+        let locked = self.turns.lock(&self.system, first, last - first + 1, write);
+        locked.map(Some).map_err(|error| self.fault(error))
     }
 
     fn outcome(&self, bytes: u64, fault: Option<Fault>) -> Result<Status> {

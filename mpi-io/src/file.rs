@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_comm::{Comm, Group};
@@ -17,9 +17,11 @@ use mpi_errors::{Attached, Error, Result};
 use mpi_p2p::Engine;
 
 use crate::amode::AccessMode;
+use crate::atomicity::Turns;
 use crate::fault::{Fault, quoted};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
+use crate::split::Split;
 use crate::view::View;
 
 /// A file that the processes of a communicator have opened together. Thread-safe.
@@ -37,6 +39,9 @@ pub struct File {
     pub(crate) instruments: &'static FileInstruments,
     /// Written since it was last synchronised.
     pub(crate) dirty: AtomicBool,
+    pub(crate) atomic: AtomicBool,
+    pub(crate) turns: Turns,
+    split: Mutex<Option<Split>>,
     view: Mutex<Arc<View>>,
     pointer: Mutex<u64>,
     hints: Mutex<Hints>,
@@ -95,6 +100,9 @@ impl File {
             regular: parts.regular,
             instruments: parts.instruments,
             dirty: AtomicBool::new(false),
+            atomic: AtomicBool::new(false),
+            turns: Turns::default(),
+            split: Mutex::new(None),
             view: Mutex::new(Arc::new(View::bytes())),
             pointer: Mutex::new(parts.position),
             hints: Mutex::new(parts.hints),
@@ -153,6 +161,17 @@ impl File {
     pub fn view(&self) -> Arc<View> {
         // It is replaced as a whole.
         self.view.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The access that is between its two calls, if there is one.
+    pub(crate) fn split(&self) -> MutexGuard<'_, Option<Split>> {
+        self.split.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether accesses are atomic (`MPI_File_get_atomicity`).
+    pub fn is_atomic(&self) -> bool {
+        // Relaxed: it is changed by all processes together, not while accesses are under way.
+        self.atomic.load(Ordering::Relaxed)
     }
 
     /// Sees the file in another way, from the start.

@@ -4,6 +4,7 @@
 //! - [`File`]: an open file: access by position and by the individual file pointer, size, hints.
 //! - [`AccessMode`]: the `MPI_MODE_*` bits and their rules.
 //! - [`View`]: how a process sees a file.
+//! - `atomicity`: locking what is accessed. `split`: accesses in two calls.
 //! - `agree`: what the processes of a file tell each other. `fault`: from the system's reasons to error classes.
 //! - `instruments`: what a file tells of itself.
 //!
@@ -17,12 +18,14 @@
 mod access;
 mod agree;
 mod amode;
+mod atomicity;
 mod fault;
 mod file;
 mod hints;
 mod instruments;
 mod open;
 mod shield;
+mod split;
 mod together;
 mod view;
 
@@ -30,4 +33,5 @@ pub use amode::AccessMode;
 pub use file::{File, Whence};
 pub use instruments::FileInstruments;
 pub use open::{Io, OpenArgs};
+pub use split::SplitKind;
 pub use view::{Representation, View, ViewType};

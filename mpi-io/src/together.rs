@@ -34,6 +34,17 @@ impl File {
         self.change(|| if bytes == 0 { Ok(()) } else { allocate(&self.system, bytes) })
     }
 
+    /// `MPI_File_set_atomicity`; waits for all. Errors: `MPI_ERR_NOT_SAME` when the processes differ.
+    pub fn set_atomic(&self, atomic: bool) -> Result<()> {
+        let all = exchange(&self.engine, &self.comm, Word { fault: None, numbers: [u64::from(atomic), 0] })?;
+        if let Some(rank) = all.iter().position(|word| word.numbers != all[0].numbers) {
+            let rule = format!("rank 0 and rank {rank} differ: they must agree");
+            return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("flag", &atomic));
+        }
+        self.atomic.store(atomic, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// `MPI_File_set_view`: from here on positions count the view's etypes, and the individual file pointer is at its
     /// start; waits for all. An error stands for an argument that was refused here. Errors: what was refused among the
     /// arguments of one, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ.

@@ -101,6 +101,12 @@ impl Engine {
         core.forget_announced(id);
     }
 
+    /// A request of an operation that was over when it was started, with this status. Errors: `MPI_ERR_INTERN` when there
+    /// are too many requests.
+    pub fn completed(&self, guard: &mut Guard<'_>, context: u32, status: Status) -> Result<Handle> {
+        self.state.get_mut(guard).core.received_request(context, status, None)
+    }
+
     /// Gives a request up whose buffer is about to go away, after a fault.
     pub fn abandon(&self, guard: &mut Guard<'_>, request: Handle) {
         self.state.get_mut(guard).abandon(request);

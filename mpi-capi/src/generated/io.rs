@@ -48,6 +48,18 @@ pub unsafe extern "C" fn PMPI_File_get_amode(fh: usize, amode: *mut c_int) -> c_
     })
 }
 
+/// `MPI_File_get_atomicity`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_get_atomicity(fh: usize, flag: *mut c_int) -> c_int {
+    entry::running(functions::MPI_FILE_GET_ATOMICITY, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let flag = check::out("flag", flag)?;
+
+        imp::file::file_get_atomicity(cx, fh, flag)
+    })
+}
+
 /// `MPI_File_get_byte_offset`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_get_byte_offset(fh: usize, offset: i64, disp: *mut i64) -> c_int {
@@ -156,6 +168,366 @@ pub unsafe extern "C" fn PMPI_File_get_view(
     })
 }
 
+/// `MPI_File_iread`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread(
+    fh: usize,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD, -1, 0, count);
+        record.end(imp::file_start::file_iread(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iread_all`, since MPI-3.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread_all(
+    fh: usize,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD_ALL, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD_ALL, -1, 0, count);
+        record.end(imp::file_start::file_iread(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iread_all_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread_all_c(
+    fh: usize,
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD_ALL_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD_ALL_C, -1, 0, count);
+        record.end(imp::file_start::file_iread(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iread_at`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread_at(
+    fh: usize,
+    offset: i64,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD_AT, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD_AT, -1, 0, count);
+        record.end(imp::file_start::file_iread_at(cx, fh, offset, buf, request))
+    })
+}
+
+/// `MPI_File_iread_at_all`, since MPI-3.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread_at_all(
+    fh: usize,
+    offset: i64,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD_AT_ALL, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD_AT_ALL, -1, 0, count);
+        record.end(imp::file_start::file_iread_at(cx, fh, offset, buf, request))
+    })
+}
+
+/// `MPI_File_iread_at_all_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread_at_all_c(
+    fh: usize,
+    offset: i64,
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD_AT_ALL_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD_AT_ALL_C, -1, 0, count);
+        record.end(imp::file_start::file_iread_at(cx, fh, offset, buf, request))
+    })
+}
+
+/// `MPI_File_iread_at_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread_at_c(
+    fh: usize,
+    offset: i64,
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD_AT_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD_AT_C, -1, 0, count);
+        record.end(imp::file_start::file_iread_at(cx, fh, offset, buf, request))
+    })
+}
+
+/// `MPI_File_iread_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread_c(
+    fh: usize,
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD_C, -1, 0, count);
+        record.end(imp::file_start::file_iread(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite(
+    fh: usize,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE, -1, 0, count);
+        record.end(imp::file_start::file_iwrite(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite_all`, since MPI-3.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite_all(
+    fh: usize,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE_ALL, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE_ALL, -1, 0, count);
+        record.end(imp::file_start::file_iwrite(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite_all_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite_all_c(
+    fh: usize,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE_ALL_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE_ALL_C, -1, 0, count);
+        record.end(imp::file_start::file_iwrite(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite_at`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite_at(
+    fh: usize,
+    offset: i64,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE_AT, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE_AT, -1, 0, count);
+        record.end(imp::file_start::file_iwrite_at(cx, fh, offset, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite_at_all`, since MPI-3.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite_at_all(
+    fh: usize,
+    offset: i64,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE_AT_ALL, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE_AT_ALL, -1, 0, count);
+        record.end(imp::file_start::file_iwrite_at(cx, fh, offset, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite_at_all_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite_at_all_c(
+    fh: usize,
+    offset: i64,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE_AT_ALL_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE_AT_ALL_C, -1, 0, count);
+        record.end(imp::file_start::file_iwrite_at(cx, fh, offset, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite_at_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite_at_c(
+    fh: usize,
+    offset: i64,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE_AT_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE_AT_C, -1, 0, count);
+        record.end(imp::file_start::file_iwrite_at(cx, fh, offset, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite_c(
+    fh: usize,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE_C, -1, 0, count);
+        record.end(imp::file_start::file_iwrite(cx, fh, buf, request))
+    })
+}
+
 /// `MPI_File_open`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_open(
@@ -231,6 +603,36 @@ pub unsafe extern "C" fn PMPI_File_read_all(
     })
 }
 
+/// `MPI_File_read_all_begin`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_all_begin(fh: usize, buf: *mut c_void, count: c_int, datatype: usize) -> c_int {
+    entry::running(functions::MPI_FILE_READ_ALL_BEGIN, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN, -1, 0, count);
+        record.end(imp::file_split::file_read_all_begin(cx, fh, buf))
+    })
+}
+
+/// `MPI_File_read_all_begin_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_all_begin_c(fh: usize, buf: *mut c_void, count: i64, datatype: usize) -> c_int {
+    entry::running(functions::MPI_FILE_READ_ALL_BEGIN_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN_C, -1, 0, count);
+        record.end(imp::file_split::file_read_all_begin(cx, fh, buf))
+    })
+}
+
 /// `MPI_File_read_all_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_read_all_c(
@@ -250,6 +652,18 @@ pub unsafe extern "C" fn PMPI_File_read_all_c(
 
         let record = cx.enter(functions::MPI_FILE_READ_ALL_C, -1, 0, count);
         record.end(imp::file_access::file_read(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_File_read_all_end`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_all_end(fh: usize, buf: *mut c_void, status: *mut Status) -> c_int {
+    entry::running(functions::MPI_FILE_READ_ALL_END, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let status = check::status_out("status", status)?;
+
+        imp::file_split::file_read_all_end(cx, fh, buf, status)
     })
 }
 
@@ -299,6 +713,48 @@ pub unsafe extern "C" fn PMPI_File_read_at_all(
     })
 }
 
+/// `MPI_File_read_at_all_begin`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_at_all_begin(
+    fh: usize,
+    offset: i64,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_READ_AT_ALL_BEGIN, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN, -1, 0, count);
+        record.end(imp::file_split::file_read_at_all_begin(cx, fh, offset, buf))
+    })
+}
+
+/// `MPI_File_read_at_all_begin_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_at_all_begin_c(
+    fh: usize,
+    offset: i64,
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_READ_AT_ALL_BEGIN_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN_C, -1, 0, count);
+        record.end(imp::file_split::file_read_at_all_begin(cx, fh, offset, buf))
+    })
+}
+
 /// `MPI_File_read_at_all_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_read_at_all_c(
@@ -319,6 +775,18 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_c(
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_C, -1, 0, count);
         record.end(imp::file_access::file_read_at(cx, fh, offset, buf, status))
+    })
+}
+
+/// `MPI_File_read_at_all_end`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_at_all_end(fh: usize, buf: *mut c_void, status: *mut Status) -> c_int {
+    entry::running(functions::MPI_FILE_READ_AT_ALL_END, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let status = check::status_out("status", status)?;
+
+        imp::file_split::file_read_at_all_end(cx, fh, buf, status)
     })
 }
 
@@ -376,6 +844,19 @@ pub unsafe extern "C" fn PMPI_File_seek(fh: usize, offset: i64, whence: c_int) -
 
         let record = cx.enter(functions::MPI_FILE_SEEK, -1, 0, 0);
         record.end(imp::file::file_seek(cx, fh, offset, whence))
+    })
+}
+
+/// `MPI_File_set_atomicity`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_set_atomicity(fh: usize, flag: c_int) -> c_int {
+    entry::running(functions::MPI_FILE_SET_ATOMICITY, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let flag = check::logical("flag", flag)?;
+
+        let record = cx.enter(functions::MPI_FILE_SET_ATOMICITY, -1, 0, 0);
+        record.end(imp::file::file_set_atomicity(cx, fh, flag))
     })
 }
 
@@ -478,6 +959,46 @@ pub unsafe extern "C" fn PMPI_File_write_all(
     })
 }
 
+/// `MPI_File_write_all_begin`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_all_begin(
+    fh: usize,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_ALL_BEGIN, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN, -1, 0, count);
+        record.end(imp::file_split::file_write_all_begin(cx, fh, buf))
+    })
+}
+
+/// `MPI_File_write_all_begin_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_all_begin_c(
+    fh: usize,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_ALL_BEGIN_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN_C, -1, 0, count);
+        record.end(imp::file_split::file_write_all_begin(cx, fh, buf))
+    })
+}
+
 /// `MPI_File_write_all_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_write_all_c(
@@ -497,6 +1018,18 @@ pub unsafe extern "C" fn PMPI_File_write_all_c(
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ALL_C, -1, 0, count);
         record.end(imp::file_access::file_write(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_File_write_all_end`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_all_end(fh: usize, buf: *const c_void, status: *mut Status) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_ALL_END, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let status = check::status_out("status", status)?;
+
+        imp::file_split::file_write_all_end(cx, fh, buf, status)
     })
 }
 
@@ -546,6 +1079,48 @@ pub unsafe extern "C" fn PMPI_File_write_at_all(
     })
 }
 
+/// `MPI_File_write_at_all_begin`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_at_all_begin(
+    fh: usize,
+    offset: i64,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_AT_ALL_BEGIN, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN, -1, 0, count);
+        record.end(imp::file_split::file_write_at_all_begin(cx, fh, offset, buf))
+    })
+}
+
+/// `MPI_File_write_at_all_begin_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_at_all_begin_c(
+    fh: usize,
+    offset: i64,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_AT_ALL_BEGIN_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN_C, -1, 0, count);
+        record.end(imp::file_split::file_write_at_all_begin(cx, fh, offset, buf))
+    })
+}
+
 /// `MPI_File_write_at_all_c`, since MPI-4.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_write_at_all_c(
@@ -566,6 +1141,18 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_c(
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_C, -1, 0, count);
         record.end(imp::file_access::file_write_at(cx, fh, offset, buf, status))
+    })
+}
+
+/// `MPI_File_write_at_all_end`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_at_all_end(fh: usize, buf: *const c_void, status: *mut Status) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_AT_ALL_END, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let status = check::status_out("status", status)?;
+
+        imp::file_split::file_write_at_all_end(cx, fh, buf, status)
     })
 }
 

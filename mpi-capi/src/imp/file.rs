@@ -128,3 +128,15 @@ pub fn file_get_position(cx: Cx, file: Arc<File>, offset: Out<i64>) -> Outcome {
     offset.set(file.position()? as i64);
     Ok(())
 }
+
+/// `MPI_File_get_atomicity`
+pub fn file_get_atomicity(_cx: Cx, file: Arc<File>, flag: Out<i32>) -> Outcome {
+    flag.set(i32::from(file.is_atomic()));
+    Ok(())
+}
+
+/// `MPI_File_set_atomicity`
+pub fn file_set_atomicity(cx: Cx, file: Arc<File>, flag: bool) -> Outcome {
+    drop(cx);
+    Ok(file.set_atomic(flag)?)
+}

@@ -1,0 +1,52 @@
+//! Non-blocking accesses to files (MPI-5.0, 14.4.2 and 14.4.3): the data is moved when the access is started, as the
+//! standard allows, so that an error is that of the starting call and the request is complete.
+//!
+//! Not here: moving the data (mpi-io).
+
+use std::sync::Arc;
+
+use mpi_core::Status;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_env::Process;
+use mpi_errors::Result;
+use mpi_io::File;
+
+use crate::check::Out;
+use crate::cx::Cx;
+use crate::errors::Outcome;
+
+/// A request of an access that is over.
+fn started(process: &Process, file: &File, status: Result<Status>, request: Out<usize>) -> Outcome {
+    let status = status?;
+    let guard = &mut process.engine.lock();
+    request.set(process.engine.completed(guard, file.comm().context(), status)?.0);
+    Ok(())
+}
+
+/// `MPI_File_iread`, `MPI_File_iread_all`
+pub fn file_iread(cx: Cx, file: Arc<File>, buffer: RecvBuf<'_>, request: Out<usize>) -> Outcome {
+    let process = cx.process;
+    drop(cx);
+    started(process, &file, file.read(buffer), request)
+}
+
+/// `MPI_File_iread_at`, `MPI_File_iread_at_all`
+pub fn file_iread_at(cx: Cx, file: Arc<File>, offset: i64, buffer: RecvBuf<'_>, request: Out<usize>) -> Outcome {
+    let process = cx.process;
+    drop(cx);
+    started(process, &file, file.read_at(offset, buffer), request)
+}
+
+/// `MPI_File_iwrite`, `MPI_File_iwrite_all`
+pub fn file_iwrite(cx: Cx, file: Arc<File>, buffer: SendBuf<'_>, request: Out<usize>) -> Outcome {
+    let process = cx.process;
+    drop(cx);
+    started(process, &file, file.write(buffer), request)
+}
+
+/// `MPI_File_iwrite_at`, `MPI_File_iwrite_at_all`
+pub fn file_iwrite_at(cx: Cx, file: Arc<File>, offset: i64, buffer: SendBuf<'_>, request: Out<usize>) -> Outcome {
+    let process = cx.process;
+    drop(cx);
+    started(process, &file, file.write_at(offset, buffer), request)
+}

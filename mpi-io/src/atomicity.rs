@@ -1,0 +1,60 @@
+//! Atomic mode (MPI-5.0, 14.6.1): accesses of processes that have opened a file together happen one after the other
+//! where they overlap.
+//!
+//! An access locks its range of the file, from its first byte to its last: for processes by a lock that belongs to the
+//! open file, which the system keeps; for the threads of a process by one that lets one of them in at a time.
+//! Invariant: a range is locked no longer than the access lasts, and no access locks two.
+#![allow(unsafe_code)] // the system's call for locks
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::access::again;
+
+/// What the threads of one process lock.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    one: Mutex<()>,
+}
+
+/// A locked range; unlocked when dropped.
+pub(crate) struct Locked<'a> {
+    file: &'a std::fs::File,
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl Turns {
+    /// Waits for the bytes from `start` on, `length` of them, not none; `write`: for nobody else to read them either.
+    pub fn lock<'a>(&'a self, file: &'a std::fs::File, start: u64, length: u64, write: bool) -> io::Result<Locked<'a>> {
+        // It guards nothing that could be half done.
+        let turn = self.one.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind = if write { libc::F_WRLCK } else { libc::F_RDLCK };
+        again(|| set(file, kind, start, length))?;
+        Ok(Locked { file, _turn: turn })
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // All that this open file has locked: there is nothing else, because one thread is in.
+        let _ = set(self.file, libc::F_UNLCK, 0, 0);
+    }
+}
+
+/// Changes the locks of an open file; waits for those of others. Length 0 reaches to the end.
+fn set(file: &std::fs::File, kind: i32, start: u64, length: u64) -> io::Result<()> {
+    let place = |value: u64| libc::off_t::try_from(value).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW));
+    let lock = libc::flock {
+        l_type: kind as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: place(start)?,
+        l_len: place(length)?,
+        l_pid: 0,
+    };
+    // SAFETY: the call reads the structure.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLKW, &lock) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,67 @@
+//! Collective accesses in two calls (MPI-5.0, 14.4.5): the first moves the data, the second tells how much.
+//!
+//! Invariant: a file has at most one such access between its calls.
+
+use mpi_core::Status;
+use mpi_core::abi::{MPI_ERR_BUFFER, MPI_ERR_IO};
+use mpi_errors::{Error, Result};
+
+use crate::file::File;
+
+/// Which pair of calls an access is made by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)] // the names are the standard's
+pub enum SplitKind {
+    ReadAll,
+    ReadAtAll,
+    WriteAll,
+    WriteAtAll,
+}
+
+/// An access between its two calls.
+#[derive(Debug)]
+pub(crate) struct Split {
+    kind: SplitKind,
+    /// The address of the program's memory, where that has no gaps.
+    address: Option<usize>,
+    status: Status,
+}
+
+impl File {
+    /// The first call, with the memory at `address` if that has no gaps: `access` moves the data. Errors: `MPI_ERR_IO` when another such
+    /// access is not over, those of `access`; then there is no second call.
+    pub fn begin(
+        &self,
+        kind: SplitKind,
+        address: Option<usize>,
+        access: impl FnOnce() -> Result<Status>,
+    ) -> Result<()> {
+        if let Some(other) = &*self.split() {
+            return Err(self.refusal(MPI_ERR_IO, format!("its {:?} access is not over yet", other.kind)));
+        }
+        let status = access()?;
+        *self.split() = Some(Split { kind, address, status });
+        Ok(())
+    }
+
+    /// The second call. Errors: `MPI_ERR_IO` when no access of this kind was begun, `MPI_ERR_BUFFER` when it was begun
+    /// with other memory; it is not over then.
+    pub fn end(&self, kind: SplitKind, address: usize) -> Result<Status> {
+        let mut split = self.split();
+        match &*split {
+            None => Err(self.refusal(MPI_ERR_IO, format!("no {kind:?} access was begun"))),
+            Some(begun) if begun.kind != kind => {
+                Err(self.refusal(MPI_ERR_IO, format!("the access that was begun is a {:?}", begun.kind)))
+            }
+            Some(Split { address: Some(begun), .. }) if *begun != address => {
+                let rule = format!("the access was begun with {begun:#x}");
+                Err(Error::new(MPI_ERR_BUFFER, rule).arg("buf", &format_args!("{address:#x}")))
+            }
+            Some(begun) => {
+                let status = begun.status;
+                *split = None;
+                Ok(status)
+            }
+        }
+    }
+}
