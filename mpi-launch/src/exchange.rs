@@ -15,6 +15,11 @@ pub trait Exchange {
     /// Number of processes.
     fn size(&self) -> u32;
 
+    /// Number of this process's program among those of the job, from 0.
+    /// # Errors
+    /// The launcher does not answer.
+    fn program(&mut self) -> Result<u32, Trouble>;
+
     /// Longest value that can be put, in bytes.
     fn longest_value(&self) -> usize;
 

@@ -37,6 +37,7 @@ use std::io::Write;
 use mpi_fabric::{Job, JobOptions, host};
 
 use crate::args::{self, Command, Run};
+use crate::settings;
 use plan::Plan;
 use refusal::Refusal;
 use voice::Voice;
@@ -45,9 +46,6 @@ use voice::Voice;
 const USAGE: i32 = 2;
 /// Exit code when the launcher itself cannot do its work.
 const TROUBLE: i32 = 1;
-
-/// Environment variable with the length of a ring in bytes.
-const RING_BYTES: &str = "FERRUM_RING_BYTES";
 
 /// Runs `mpiexec` with a command line (without its own name) and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
@@ -70,7 +68,7 @@ fn print(text: &str) -> i32 {
 }
 
 fn launch(run: &Run, voice: Voice) -> Result<i32, Refusal> {
-    let ring_bytes = match ring_bytes(std::env::var_os(RING_BYTES)) {
+    let ring_bytes = match settings::ring_bytes(std::env::var_os(settings::RING_BYTES)) {
         Ok(bytes) => bytes,
         Err(error) => return Ok(voice.refuse(USAGE, &error)),
     };
@@ -79,31 +77,4 @@ fn launch(run: &Run, voice: Voice) -> Result<i32, Refusal> {
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
     supervise::run(&plan, &run.options, &job, voice)
-}
-
-/// Reads the ring length; `Job::create` checks its range again, together with the number of ranks.
-fn ring_bytes(value: Option<OsString>) -> Result<Option<usize>, String> {
-    use mpi_fabric::layout::{MAX_RING_BYTES, MIN_RING_BYTES};
-    let Some(value) = value else { return Ok(None) };
-    let bytes = value.to_str().and_then(|text| text.parse::<usize>().ok());
-    match bytes.filter(|n| n.is_power_of_two() && (MIN_RING_BYTES..=MAX_RING_BYTES).contains(n)) {
-        Some(bytes) => Ok(Some(bytes)),
-        None => Err(format!(
-            "{RING_BYTES} is {value:?}, but has to be a power of two from {MIN_RING_BYTES} to {MAX_RING_BYTES}"
-        )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ring_lengths_are_powers_of_two_in_range() {
-        assert_eq!(ring_bytes(None), Ok(None));
-        assert_eq!(ring_bytes(Some("65536".into())), Ok(Some(65536)));
-        for bad in ["", "x", "65537", "8192", "33554432", "-65536", "99999999999999999999999"] {
-            assert!(ring_bytes(Some(bad.into())).unwrap_err().contains(RING_BYTES), "{bad}");
-        }
-    }
 }

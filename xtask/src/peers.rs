@@ -92,6 +92,11 @@ impl Library {
         process::must(&mut command, Duration::from_secs(120)).map(drop)
     }
 
+    /// Its launcher.
+    pub fn launcher(&self) -> &Path {
+        &self.launcher
+    }
+
     /// The command that starts `ranks` processes of a program; arguments are appended by the caller.
     pub fn launch(&self, ranks: usize, program: &Path) -> Command {
         let mut command = Command::new(&self.launcher);

@@ -16,6 +16,7 @@ use super::spawn::{Inherited, Own, Stdio, Template};
 use super::streams::{Label, Stream, Streams};
 use super::voice::Voice;
 use crate::args::Options;
+use crate::pmi::server::Server;
 use crate::wireup;
 
 /// What ranks are started with.
@@ -26,6 +27,7 @@ pub(super) struct Starter<'a> {
     pub(super) guard: &'a Guard,
     pub(super) streams: &'a mut Streams,
     pub(super) inputs: &'a mut Inputs,
+    pub(super) pmi: &'a mut Server,
     pub(super) voice: Voice,
 }
 
@@ -59,9 +61,12 @@ impl Starter<'_> {
         let memory = self.job.fd();
         let fd = memory.map_or(-1, |fd| fd.as_raw_fd());
         let place = Attachment { fd, job_id: self.job.id(), rank, size: self.plan.ranks, appnum };
-        let handed_down: Vec<_> = memory.into_iter().collect();
+        // For programs of other libraries.
+        let (connection, variables) = self.pmi.add(appnum)?;
+        let handed_down: Vec<_> = memory.into_iter().chain([connection.as_fd()]).collect();
+        let variables: Vec<_> = wireup::to_variables(&place).into_iter().chain(variables).collect();
         let own = Own {
-            variables: &wireup::to_variables(&place),
+            variables: &variables,
             stdio: Stdio { input: input.as_fd(), output: output.as_fd(), error: error.as_fd() },
             handed_down: &handed_down,
             core: self.core(rank),

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
-use mpi_fabric::{Job, Life};
+use mpi_fabric::{AbortCause, Job, Life};
 
 use super::activity;
 use super::ending::{Ending, Order};
@@ -20,6 +20,7 @@ use super::start::Starter;
 use super::streams::Streams;
 use super::voice::Voice;
 use crate::args::Options;
+use crate::pmi::server::{Abort, Server};
 
 /// Signals that are passed on to the ranks.
 const FORWARDED: [i32; 8] = [
@@ -52,6 +53,7 @@ struct Supervisor<'a> {
     guard: Guard,
     streams: Streams,
     inputs: Inputs,
+    pmi: Server,
     signals: OwnedFd,
     ranks: Vec<Rank>,
     living: u32,
@@ -76,6 +78,7 @@ pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, voice: Voice) -
         guard,
         streams: Streams::new()?,
         inputs: Inputs::new(options.input)?,
+        pmi: Server::new(plan.ranks, job.id()),
         signals,
         ranks: Vec::new(),
         living: 0,
@@ -103,6 +106,7 @@ impl Supervisor<'_> {
             guard: &self.guard,
             streams: &mut self.streams,
             inputs: &mut self.inputs,
+            pmi: &mut self.pmi,
             voice: self.voice,
         };
         let (ranks, living) = (&mut self.ranks, &mut self.living);
@@ -129,7 +133,8 @@ impl Supervisor<'_> {
             self.streams.keep_pauses();
             entries.clear();
             entries.push(os::poll_entry(self.signals.as_fd(), libc::POLLIN));
-            let fed = self.inputs.interests(&mut entries);
+            let fed = 1 + self.inputs.interests(&mut entries);
+            let served = fed + self.pmi.interests(&mut entries);
             self.streams.interests(&mut entries);
             os::poll(&mut entries, self.time_left())?;
             if entries[0].revents != 0 {
@@ -137,8 +142,10 @@ impl Supervisor<'_> {
                     self.take(signal);
                 }
             }
-            self.inputs.serve(&entries[1..1 + fed]);
-            self.streams.serve(&entries[1 + fed..]);
+            self.inputs.serve(&entries[1..fed]);
+            let abort = self.pmi.serve(&entries[fed..served]);
+            self.heed(abort);
+            self.streams.serve(&entries[served..]);
         }
     }
 
@@ -171,9 +178,13 @@ impl Supervisor<'_> {
             Ended::Exited(code) => format!("rank {rank} has ended with code {code}"),
             Ended::Killed(signal) => format!("rank {rank} was ended by {}", super::outcome::signal_name(signal)),
         });
+        let (inside, abort) = self.pmi.ended(rank);
+        self.heed(abort);
         let failure = match (self.job.abort(), how) {
             (Some((rank, code, cause)), _) if rank < self.job.ranks() => Failure::Aborted { rank, code, cause },
-            (_, Ended::Exited(0)) if self.job.life(rank) == Life::Initialised => return self.ending.leave(rank, now),
+            (_, Ended::Exited(0)) if inside || self.job.life(rank) == Life::Initialised => {
+                return self.ending.leave(rank, now);
+            }
             (_, Ended::Exited(0)) => return,
             (_, Ended::Killed(signal)) if self.told == Some(signal) => Failure::Told { signal },
             (_, Ended::Killed(libc::SIGKILL)) => {
@@ -182,6 +193,18 @@ impl Supervisor<'_> {
             _ => Failure::Ended { rank, how, memory: false },
         };
         self.ending.fail(failure, self.living, now);
+    }
+
+    /// Does what a rank of another library wants, or can only want: the end of a job in which some wait for one that is
+    /// not there any more.
+    fn heed(&mut self, abort: Option<Abort>) {
+        if let Some(Abort { rank, code }) = abort {
+            self.job.request_abort(rank, code, AbortCause::Call);
+            self.ending.fail(Failure::Aborted { rank, code, cause: AbortCause::Call }, self.living, Instant::now());
+        }
+        if let Some(rank) = self.pmi.missed() {
+            self.ending.leave(rank, Instant::now());
+        }
     }
 
     fn obey(&mut self, order: Order) {

@@ -165,6 +165,11 @@ impl Exchange for Client {
         self.size
     }
 
+    fn program(&mut self) -> Result<u32, Trouble> {
+        // Slurm says -1: there are no several programs.
+        self.ask("get_appnum", &[], "appnum", |answer| Ok(answer.number("appnum").unwrap_or(0)))
+    }
+
     fn longest_value(&self) -> usize {
         self.longest_value
     }

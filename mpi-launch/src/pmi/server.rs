@@ -58,14 +58,14 @@ impl Server {
     /// that tell it so.
     /// # Errors
     /// The system has no more descriptors.
-    pub fn add(&mut self, program: u32, size: u32) -> std::io::Result<(OwnedFd, [(&'static str, String); 3])> {
+    pub fn add(&mut self, program: u32) -> std::io::Result<(OwnedFd, [(&'static str, String); 3])> {
         let (own, child) = UnixStream::pair()?;
         own.set_nonblocking(true)?;
         let rank = self.links.len() as u32;
         self.desk.set_program(rank, program);
         self.links.push(Link { stream: Some(own), input: Vec::new(), skipping: false, output: Vec::new() });
-        let fd = child.as_raw_fd().to_string();
-        let variables = [("PMI_FD", fd), ("PMI_RANK", rank.to_string()), ("PMI_SIZE", size.to_string())];
+        let (fd, size) = (child.as_raw_fd().to_string(), self.desk.size().to_string());
+        let variables = [("PMI_FD", fd), ("PMI_RANK", rank.to_string()), ("PMI_SIZE", size)];
         Ok((child.into(), variables))
     }
 
@@ -102,7 +102,13 @@ impl Server {
     pub fn ended(&mut self, rank: u32) -> (bool, Option<Abort>) {
         let Some(link) = self.links.get(rank as usize) else { return (false, None) };
         let abort = link.stream.is_some().then(|| self.read(rank)).flatten();
+        self.desk.set_gone(rank);
         (self.desk.is_inside(rank), abort)
+    }
+
+    /// A rank that others wait for in a barrier although its process has ended; told once.
+    pub fn missed(&mut self) -> Option<u32> {
+        self.desk.missed()
     }
 
     /// Reads all that came from a rank, up to a bound that keeps one rank from holding up the others.
@@ -190,7 +196,7 @@ mod tests {
     fn pair(ranks: u32) -> (Server, Vec<UnixStream>) {
         let mut server = Server::new(ranks, 1);
         let ends = (0..ranks).map(|rank| {
-            let (fd, variables) = server.add(0, ranks).unwrap();
+            let (fd, variables) = server.add(0).unwrap();
             assert_eq!(variables[1], ("PMI_RANK", rank.to_string()));
             UnixStream::from(fd)
         });
@@ -249,7 +255,7 @@ mod tests {
         turn(&mut server);
         let mut reader = BufReader::new(&ends[0]);
         let mut texts = [String::new(), String::new()];
-        texts.iter_mut().for_each(|text| drop(reader.read_line(text).unwrap()));
+        texts.iter_mut().for_each(|text| assert!(reader.read_line(text).unwrap() > 0));
         assert_eq!(texts, ["cmd=error rc=-1 msg=the_line_is_too_long\n", "cmd=appnum rc=0 appnum=0\n"]);
     }
 
@@ -280,5 +286,23 @@ mod tests {
         assert_eq!(server.ended(0), (false, None));
         assert_eq!(server.ended(1), (false, Some(Abort { rank: 1, code: 7 })));
         assert_eq!(server.ended(2), (false, None));
+    }
+
+    #[test]
+    fn a_rank_that_ended_is_missed_in_a_barrier_once() {
+        for early in [false, true] {
+            let (mut server, mut ends) = pair(3);
+            if early {
+                server.ended(2);
+                assert_eq!(server.missed(), None);
+            }
+            ends[0].write_all(b"cmd=barrier_in\n").unwrap();
+            turn(&mut server);
+            if !early {
+                assert_eq!(server.missed(), None);
+                server.ended(2);
+            }
+            assert_eq!((server.missed(), server.missed()), (Some(2), None));
+        }
     }
 }

@@ -28,6 +28,7 @@ pub fn meet(link: &mut dyn Exchange, own: &Card, ring_bytes: Option<usize>) -> R
     if size > MAX_RANKS {
         return Err(Trouble(format!("the launcher started {size} processes; a job has {MAX_RANKS} at most")));
     }
+    let appnum = link.program()?;
     put(link, &card_key(rank), own.to_value())?;
     let made = if rank == 0 { Some(make(link, ring_bytes)) } else { None };
     link.fence()?;
@@ -45,7 +46,7 @@ pub fn meet(link: &mut dyn Exchange, own: &Card, ring_bytes: Option<usize>) -> R
     let (fd, job_id) = ready?;
     match link.get(0, TROUBLE)? {
         Some(text) => Err(Trouble(decoded(&text))),
-        None => Ok(Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum: 0 }),
+        None => Ok(Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum }),
     }
 }
 

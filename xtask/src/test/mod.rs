@@ -10,6 +10,7 @@ mod conformance;
 mod launch;
 mod manifest;
 mod mpi4py;
+mod pmi;
 mod report;
 mod tools;
 mod wrappers;
@@ -41,7 +42,7 @@ pub struct Options {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: cheap and telling first.
-const SUITES: [(&str, &str, Suite); 14] = [
+const SUITES: [(&str, &str, Suite); 15] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| report.step("rules", tidy::run())),
     ("unit", "cargo test of all crates", cargo::unit),
@@ -53,6 +54,7 @@ const SUITES: [(&str, &str, Suite); 14] = [
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     ("tools", "PMPI by link order, preload and static library; the example tool", tools::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
+    ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),
     ("bench", "the side-by-side programs run on our library", bench),
     ("mpi4py", "mpi4py from its source package with our mpicc", mpi4py::suite),

@@ -17,6 +17,8 @@ struct Seat {
     waits: bool,
     /// In the middle of a message of several lines.
     in_long_message: bool,
+    /// Its process has ended.
+    gone: bool,
 }
 
 /// What is to be done about a line.
@@ -38,6 +40,8 @@ pub struct Desk {
     name: String,
     space: Space,
     waiting: u32,
+    /// Whether somebody was told that the barrier cannot end.
+    told: bool,
 }
 
 impl Desk {
@@ -47,7 +51,13 @@ impl Desk {
         // All ranks are on one host: by this other libraries know that they can share memory.
         let placed = space.put("PMI_process_mapping", &format!("(vector,(0,1,{ranks}))"));
         debug_assert!(placed.is_ok());
-        Desk { seats: vec![Seat::default(); ranks as usize], name: format!("ferrum_{job_id:016x}"), space, waiting: 0 }
+        Desk {
+            seats: vec![Seat::default(); ranks as usize],
+            name: format!("ferrum_{job_id:016x}"),
+            space,
+            waiting: 0,
+            told: false,
+        }
     }
 
     /// Notes which of several programs a rank runs. Panics if there is no such rank.
@@ -58,6 +68,26 @@ impl Desk {
     /// Whether a rank began to use the server, and did not say that it ends.
     pub fn is_inside(&self, rank: u32) -> bool {
         self.seats[rank as usize].inside
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Notes that a rank's process has ended.
+    pub fn set_gone(&mut self, rank: u32) {
+        self.seats[rank as usize].gone = true;
+    }
+
+    /// A rank that is gone and that others wait for in the barrier; told once.
+    pub fn missed(&mut self) -> Option<u32> {
+        if self.told || self.waiting == 0 {
+            return None;
+        }
+        let missed = self.seats.iter().position(|seat| seat.gone && !seat.waits)?;
+        self.told = true;
+        Some(missed as u32)
     }
 
     /// Takes one line of a rank's, without its line end.

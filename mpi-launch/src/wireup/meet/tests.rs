@@ -29,6 +29,9 @@ impl Exchange for Place {
     fn size(&self) -> u32 {
         self.size
     }
+    fn program(&mut self) -> Result<u32, Trouble> {
+        Ok(self.rank % 2)
+    }
     fn longest_value(&self) -> usize {
         1024
     }
@@ -83,6 +86,7 @@ fn all_get_the_same_memory() {
     for size in [1, 2, 5] {
         let places: Vec<Attachment> = all(size, |_| Card::own(), as_is).into_iter().map(Result::unwrap).collect();
         assert!(places.iter().all(|place| place.job_id == places[0].job_id && place.size == size));
+        assert!(places.iter().all(|place| place.appnum == place.rank % 2));
         let endpoints: Vec<Endpoint> = places.iter().map(|place| Endpoint::attach(place).unwrap()).collect();
         let parent = std::os::unix::process::parent_id();
         assert_eq!(endpoints[0].job().launcher_pid(), parent, "the nearest ancestor of all");

@@ -1,0 +1,196 @@
+//! Launchers and libraries mixed: our programs under MPICH's Hydra, Open MPI's PRRTE and Slurm, MPICH's programs under our
+//! `mpiexec`, and launchers that do not do what they offer.
+//!
+//! Not here: the protocols themselves and their unit tests (`mpi-launch`).
+
+mod silent;
+mod slurm;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::{Context, Report};
+use crate::peers::Library;
+use crate::process::{self, Outcome};
+use crate::{Result, paths};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A program in C, with the library that it is built with.
+struct Programs {
+    folder: PathBuf,
+    library: &'static str,
+}
+
+impl Programs {
+    fn build(library: &Library, names: &[&str]) -> Result<Programs> {
+        let folder = paths::scratch("pmi").join(library.name);
+        fs::create_dir_all(&folder)?;
+        for name in names {
+            let source = paths::root().join("tests/pmi").join(format!("{name}.c"));
+            library.compile(&source, &folder.join(name), &[])?;
+        }
+        Ok(Programs { folder, library: library.name })
+    }
+
+    fn get(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+}
+
+/// How a launcher tells the endings that it does not define itself.
+struct Endings {
+    /// Exit status after `MPI_Abort` with code 42.
+    abort: Expect,
+    /// Exit status after `exit(3)` of one rank inside MPI.
+    exit: Expect,
+}
+
+/// An exit status.
+#[derive(Clone, Copy)]
+enum Expect {
+    This(i32),
+    /// Any but 0.
+    Failure,
+}
+
+impl Expect {
+    fn holds(self, outcome: &Outcome) -> bool {
+        let code = outcome.status.code().filter(|_| !outcome.timed_out);
+        match self {
+            Expect::This(due) => code == Some(due),
+            Expect::Failure => code.is_some_and(|code| code != 0),
+        }
+    }
+}
+
+/// All combinations that this machine has.
+pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
+    let dist = context.dist()?;
+    let ferrum = Library::ferrum(dist);
+    let ours = Programs::build(&ferrum, &["job", "tool_only", "session_only"])?;
+    silent::check(dist, &ours, report)?;
+    let shared = shared_memory();
+    match Library::mpich() {
+        Ok(mpich) => {
+            under_hydra(&mpich, &ours, report)?;
+            let theirs = Programs::build(&mpich, &["job"])?;
+            under_ours(&ferrum, &theirs, report)?;
+        }
+        Err(failure) => report.skip("with MPICH", &failure.to_string()),
+    }
+    remove_leftovers(&shared)?;
+    match Library::openmpi() {
+        Ok(openmpi) => under_prrte(&openmpi, &ours, report)?,
+        Err(failure) => report.skip("under Open MPI's mpiexec", &failure.to_string()),
+    }
+    slurm::check(context, &ours, report)
+}
+
+fn under_hydra(mpich: &Library, ours: &Programs, report: &mut Report) -> Result<()> {
+    let start = |ranks, program: &str| mpich.launch(ranks, &ours.get(program));
+    works(report, "hydra", ours, &start)?;
+    ends(report, "hydra", ours, &start, &Endings { abort: Expect::This(42), exit: Expect::Failure })?;
+    let program = ours.get("job");
+    let mut port = Command::new(mpich.launcher());
+    run(report, "hydra: port", port.args(["-pmi-port", "-n", "3"]).arg(&program), |outcome| {
+        outcome.success() && outcome.stdout.contains("size 3 token 3 sum 3")
+    })?;
+    let mut several = Command::new(mpich.launcher());
+    several.args(["-n", "1"]).arg(&program).arg("program").args([":", "-n", "1"]).arg(&program).arg("program");
+    run(report, "hydra: two programs", &mut several, |outcome| {
+        outcome.success()
+            && ["size 2", "rank 0 program 0", "rank 1 program 1"].iter().all(|text| outcome.stdout.contains(text))
+    })
+}
+
+fn under_ours(ferrum: &Library, theirs: &Programs, report: &mut Report) -> Result<()> {
+    let start = |ranks, program: &str| ferrum.launch(ranks, &theirs.get(program));
+    works_only(report, "mpich under ours", theirs, &start)?;
+    ends(report, "mpich under ours", theirs, &start, &Endings { abort: Expect::This(42), exit: Expect::This(3) })?;
+    let mut leave = start(2, "job");
+    run(report, "mpich under ours: leave", leave.arg("leave"), |outcome| {
+        outcome.status.code() == Some(1) && outcome.stderr.contains("without calling MPI_Finalize")
+    })
+}
+
+fn under_prrte(openmpi: &Library, ours: &Programs, report: &mut Report) -> Result<()> {
+    let start = |ranks, program: &str| openmpi.launch(ranks, &ours.get(program));
+    works(report, "open mpi's mpiexec", ours, &start)?;
+    ends(report, "open mpi's mpiexec", ours, &start, &Endings { abort: Expect::This(42), exit: Expect::This(3) })?;
+    let mut prterun = Command::new(openmpi.launcher().with_file_name("prterun"));
+    prterun.args(["--allow-run-as-root", "--map-by", ":oversubscribe", "-n", "3"]).arg(ours.get("job"));
+    run(report, "prterun", &mut prterun, |outcome| outcome.success() && outcome.stdout.contains("size 3 token 3 sum 3"))
+}
+
+type Start<'a> = dyn Fn(usize, &str) -> Command + 'a;
+
+/// Jobs of our library, the whole variety.
+fn works(report: &mut Report, launcher: &str, programs: &Programs, start: &Start<'_>) -> Result<()> {
+    works_only(report, launcher, programs, start)?;
+    run(report, &format!("{launcher}: tool only"), &mut start(2, "tool_only"), Outcome::success)?;
+    run(report, &format!("{launcher}: session only"), &mut start(2, "session_only"), |outcome| {
+        outcome.success() && outcome.stdout.matches("session of 2").count() == 2
+    })
+}
+
+/// Messages and a reduction, on several numbers of ranks; more than there are cores, too.
+fn works_only(report: &mut Report, launcher: &str, programs: &Programs, start: &Start<'_>) -> Result<()> {
+    for ranks in [1, 2, 4, 9] {
+        let due = format!("size {ranks} token {ranks} sum {}", ranks * (ranks - 1) / 2);
+        let name = format!("{launcher}: {} on {ranks}", programs.library);
+        run(report, &name, &mut start(ranks, "job"), |outcome| {
+            outcome.success() && outcome.stdout.lines().filter(|line| *line == due).count() == 1
+        })?;
+    }
+    Ok(())
+}
+
+/// Endings other than a good one.
+fn ends(report: &mut Report, launcher: &str, programs: &Programs, start: &Start<'_>, due: &Endings) -> Result<()> {
+    let cases = [
+        ("abort", due.abort),
+        ("exit", due.exit),
+        // A code after MPI_Finalize is the job's, whoever launched it.
+        ("code", Expect::This(5)),
+        ("crash", Expect::Failure),
+    ];
+    for (task, expect) in cases {
+        let name = format!("{launcher}: {} {task}", programs.library);
+        run(report, &name, start(2, "job").arg(task), |outcome| expect.holds(outcome))?;
+    }
+    Ok(())
+}
+
+fn run(report: &mut Report, name: &str, command: &mut Command, holds: impl Fn(&Outcome) -> bool) -> Result<()> {
+    let outcome = process::run(command, LIMIT)?;
+    report.check(name, holds(&outcome), || outcome.report());
+    Ok(())
+}
+
+/// MPICH's files in the host's shared memory.
+fn shared_memory() -> BTreeSet<PathBuf> {
+    let files = fs::read_dir("/dev/shm").into_iter().flatten().flatten().map(|entry| entry.path());
+    files.filter(|path| path.to_string_lossy().contains("mpich_shm_")).collect()
+}
+
+/// MPICH leaves files behind when a job ends badly. Those that came since and that nobody uses are removed.
+fn remove_leftovers(before: &BTreeSet<PathBuf>) -> Result<()> {
+    let new: Vec<PathBuf> = shared_memory().difference(before).cloned().collect();
+    let maps = |entry: fs::DirEntry| fs::read_to_string(entry.path().join("maps")).ok();
+    let used: String = fs::read_dir("/proc")?.flatten().filter_map(maps).collect();
+    for path in new.iter().filter(|path| !used.contains(&*path.to_string_lossy())) {
+        // Somebody else may have been faster.
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
+}
+
+/// Whether a path is that of a program that can be started.
+fn is_there(program: &str) -> bool {
+    ["/usr/sbin", "/sbin", "/usr/local/sbin"].iter().any(|folder| Path::new(folder).join(program).is_file())
+        || crate::tools::found(program)
+}
