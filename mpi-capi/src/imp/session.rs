@@ -31,15 +31,15 @@ fn given(process: &Process, word: usize, kind: HandlerKind) -> Result<Handle> {
 }
 
 /// `MPI_Session_init`
-pub fn session_init(info: usize, errhandler: usize, session: Out<usize>) -> Outcome {
+pub fn session_init(info: usize, errhandler: usize, session: *mut usize) -> Outcome {
     let process = mpi_env::process()?;
     let errhandler = given(process, errhandler, HandlerKind::Session)?;
     let begin = || {
-        let hints = hints(info)?;
+        let (session, hints) = (check::out("session", session)?, hints(info)?);
         let level = hints.as_ref().and_then(|hints| hints.get("thread_level"));
-        process.session_init(level, errhandler)
+        Ok((session, process.session_init(level, errhandler)?))
     };
-    let made = begin().map_err(|error| Raised::to_passed(error, errhandler, HandlerKind::Session))?;
+    let (session, made) = begin().map_err(|error| Raised::to_passed(error, errhandler, HandlerKind::Session))?;
     info::environment();
     session.set(made.0);
     Ok(())
@@ -135,17 +135,18 @@ pub fn group_from_session_pset(cx: Cx, _session: Handle, name: &CStr, new: Out<u
 pub fn comm_create_from_group(
     cx: Cx,
     of: usize,
-    tag: &CStr,
+    tag: *const c_char,
     info: usize,
     errhandler: usize,
-    new: Out<usize>,
+    new: *mut usize,
 ) -> Outcome {
     let of = group(&cx, "group", of);
     let process = cx.process;
     drop(cx);
     let errhandler = given(process, errhandler, HandlerKind::Comm)?;
     let make = || {
-        let (of, hints) = (of?, hints(info)?);
+        let (of, tag, hints) = (of?, check::text("stringtag", tag)?, hints(info)?);
+        let new = check::out("newcomm", new)?;
         if tag.count_bytes() >= abi::MPI_MAX_STRINGTAG_LEN as usize {
             let rule = format!("a tag has at most {} bytes", abi::MPI_MAX_STRINGTAG_LEN - 1);
             let error = Error::new(abi::MPI_ERR_ARG, rule);
@@ -155,9 +156,9 @@ pub fn comm_create_from_group(
         if made.0 != abi::MPI_COMM_NULL {
             set_hints(process, made, hints.as_ref());
         }
-        Ok(made)
+        Ok((new, made))
     };
-    let made = make().map_err(|error| Raised::to_passed(error, errhandler, HandlerKind::Comm))?;
+    let (new, made) = make().map_err(|error| Raised::to_passed(error, errhandler, HandlerKind::Comm))?;
     new.set(made.0);
     Ok(())
 }

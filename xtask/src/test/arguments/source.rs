@@ -20,13 +20,13 @@ pub struct Program {
     pub without: Vec<(String, &'static str)>,
 }
 
-/// Kinds of objects that have error handlers: of the parameter, of the fixture, the word that takes errors when the handle
-/// itself is wrong.
-const OBJECTS: [(&str, &str, &str, &str); 4] = [
-    ("COMMUNICATOR", "COMM", "COMM", "MPI_COMM_SELF"),
-    ("WINDOW", "WIN", "COMM", "MPI_COMM_SELF"),
-    ("FILE", "FILE_HANDLE", "FILE_HANDLE", "MPI_FILE_NULL"),
-    ("SESSION", "SESSION", "COMM", "MPI_COMM_SELF"),
+/// Kinds of objects that have error handlers: of the parameter, of the fixture, the null handle, and the kind and word that take
+/// errors when the handle itself is wrong.
+const OBJECTS: [(&str, &str, &str, (&str, &str)); 4] = [
+    ("COMMUNICATOR", "COMM", "MPI_COMM_NULL", ("COMM", "MPI_COMM_SELF")),
+    ("WINDOW", "WIN", "MPI_WIN_NULL", ("COMM", "MPI_COMM_SELF")),
+    ("FILE", "FILE_HANDLE", "MPI_FILE_NULL", ("FILE_HANDLE", "MPI_FILE_NULL")),
+    ("SESSION", "SESSION", "MPI_SESSION_NULL", ("COMM", "MPI_COMM_SELF")),
 ];
 
 /// Writes the program of a chapter.
@@ -212,12 +212,19 @@ impl Writer<'_> {
         if let Some(word) = own {
             return ("FILE_HANDLE", word.to_owned());
         }
+        // A handler that is passed along takes all errors but those about itself; it is given the null handle.
+        let passed = self.function.parameters.iter().enumerate();
+        let passed = passed.filter(|(place, _)| *place != wrong).find_map(|(_, each)| each.value("passed"));
+        if let Some(null) = passed {
+            let object = OBJECTS.iter().find(|(_, _, own, _)| *own == null);
+            return (object.map_or("NOBODY", |(_, object, ..)| object), null.to_owned());
+        }
         let owner = self.function.parameters.iter().enumerate().find_map(|(place, each)| {
             let found = OBJECTS.iter().find(|(kind, ..)| *kind == each.kind)?;
             (each.direction != Direction::Out).then_some((place, each, found))
         });
         match owner {
-            Some((place, _, (_, _, other, word))) if place == wrong && !bad.own => (other, (*word).to_owned()),
+            Some((place, _, (_, _, _, (other, word)))) if place == wrong && !bad.own => (other, (*word).to_owned()),
             Some((place, _, (_, own, ..))) if !self.by_address(&self.function.parameters[place]) => {
                 (own, format!("p{place}"))
             }
