@@ -58,6 +58,9 @@ pub fn all() -> Vec<Case> {
         case("pvar_read-multiple", "pvar_read", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("unexpected", "unexpected", None, 2, Printed, "receives in reverse order of arrival"),
         case("launch", "startend", None, 2, LaunchTime, "mpiexec -n 2 of a program that starts and ends"),
+        case("launch-64", "startend", None, 64, LaunchTime, "the same with 64 ranks"),
+        case("calls", "calls", None, 1, Printed, "calls that ask or keep books"),
+        case("calls-multiple", "calls", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("memory", "memory", None, 2, Printed, "resident memory of a rank"),
         case("instructions", "isend_cost", None, 2, Instructions, "instructions of MPI_Isend of 8 bytes (callgrind)"),
     ]
@@ -85,7 +88,7 @@ impl Case {
             Method::LaunchTime => {
                 let outcome = process::must(&mut library.launch(self.ranks, &program), LIMIT)?;
                 let value = outcome.wall.as_secs_f64() * 1e3;
-                Ok(vec![Number { name: "launch/2".into(), value, unit: "ms".into() }])
+                Ok(vec![Number { name: format!("launch/{}", self.ranks), value, unit: "ms".into() }])
             }
             Method::Instructions => {
                 let few = instructions(library, &program, self.ranks, 200)?;
