@@ -2,6 +2,7 @@
 //!
 //! - [`abi`]: the constants of the MPI-5.0 standard ABI, generated from `spec/`.
 //! - [`handle`]: handles, which are words to look up and never pointers to follow.
+//! - [`facts`]: what can be asked of an object without the lock.
 //! - [`info`]: info objects, which are lists of keys and values.
 //! - [`table`]: handle tables, whose slots remember how often they were reused.
 //! - [`lock`]: the one lock of a process, and cells that only its holder can open.
@@ -9,11 +10,13 @@
 //!
 //! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
 
+pub mod facts;
 mod generated;
 pub mod handle;
 pub mod info;
 pub mod lock;
 pub mod status;
+mod sync;
 pub mod table;
 
 /// The constants of the standard ABI, by their official names (MPI-5.0, annex A and chapter 20).
@@ -23,6 +26,7 @@ pub mod abi {
     pub use crate::generated::constants::*;
 }
 
+pub use facts::Facts;
 pub use generated::functions;
 pub use handle::{Handle, Kind};
 pub use info::Info;

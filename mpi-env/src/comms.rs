@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use mpi_comm::{Comm, CommSpec, Group, agree, agree_in_group, agree_on_context, by_color, register, unregister};
-use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_GROUP_EMPTY, MPI_GROUP_NULL};
+use mpi_core::abi::{
+    MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_GROUP_EMPTY, MPI_GROUP_NULL,
+};
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
 use mpi_p2p::CommMeters;
@@ -50,6 +52,17 @@ impl Process {
         }
     }
 
+    /// This process's rank in a communicator, and its size; `None` as for [`Process::comm`]. Takes no lock; thread-safe
+    /// and async-signal-safe.
+    #[inline]
+    pub fn rank_and_size(&self, handle: Handle) -> Option<(u32, u32)> {
+        match handle.0 {
+            MPI_COMM_WORLD if self.has_world() => Some((self.world.rank, self.world.size())),
+            MPI_COMM_SELF if self.has_world() => Some((0, 1)),
+            _ => self.facts.get(handle).map(|fact| (fact as u32, (fact >> 32) as u32)),
+        }
+    }
+
     pub(crate) fn parent(&self, handle: Handle) -> Result<Arc<Comm>> {
         let guard = self.engine.lock();
         self.comm(&guard, handle).cloned().ok_or_else(|| no_comm(handle))
@@ -86,6 +99,7 @@ impl Process {
         let comm = Arc::new(register(&self.engine, guard, spec, instruments));
         comm.set_handle(handle);
         if self.comms.get_mut(guard).fill(handle, comm.clone()) {
+            self.facts.set(handle, fact(&comm));
             self.tell_comm_made(guard, handle, comm.rank(), comm.size());
         } else {
             unregister(&self.engine, guard, &comm);
@@ -124,6 +138,11 @@ impl Process {
         };
         Err(Error::new(MPI_ERR_GROUP, why).arg("group", &format_args!("{:#x}", handle.0)))
     }
+}
+
+/// What can be asked of a communicator without the lock: its size, and the process's rank in it.
+pub(crate) fn fact(comm: &Comm) -> u64 {
+    u64::from(comm.size()) << 32 | u64::from(comm.rank())
 }
 
 fn part_of(group: &Group, parent: &Comm) -> Result<()> {

@@ -10,7 +10,7 @@ use std::thread::ThreadId;
 use mpi_coll::{Collectives, Op};
 use mpi_comm::{Comm, CommSpec, ContextIds, Group, register};
 use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_ARG, MPI_ERR_OTHER, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
-use mpi_core::{Guarded, Handle, Kind, ProcessLock, Table};
+use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
@@ -77,6 +77,8 @@ pub struct Process {
     /// How many use the library: the world model, and each session.
     pub(crate) users: Guarded<u32>,
     pub(crate) sessions: Guarded<Table<Session>>,
+    /// Rank and size of each communicator in `comms`, to be asked for without the lock.
+    pub(crate) facts: Facts,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
@@ -139,6 +141,7 @@ impl Process {
             attributes: Guarded::new(&lock, Attributes::new()),
             notes: Guarded::new(&lock, Notes::default()),
             blocks: Guarded::new(&lock, Blocks::default()),
+            facts: Facts::new(),
             users: Guarded::new(&lock, 0),
             sessions: Guarded::new(&lock, Table::new(Kind::Session)),
             world,

@@ -17,6 +17,7 @@ use mpi_core::{Guard, Handle};
 use mpi_errors::{Attached, Error, HandlerKind, Result};
 use mpi_p2p::{CommMeters, ContextSpec, MakeContext, UNSETTLED};
 
+use crate::comms::fact;
 use crate::process::Process;
 
 /// The process sets that every session has, in their order.
@@ -162,6 +163,7 @@ impl Process {
     ) -> Result<Handle> {
         let (instruments, errhandler) = (comm.instruments(), comm.errhandler().get());
         if request.is_ok() {
+            self.facts.set(handle, fact(&comm));
             self.comms.get_mut(guard).fill(handle, comm);
             self.errhandlers.get_mut(guard).attach_again(errhandler);
             let comm = self.comm(guard, handle).expect("it was put there just now");

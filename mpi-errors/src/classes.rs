@@ -6,6 +6,7 @@
 use mpi_core::abi::*;
 
 /// The official name of a class (`"MPI_ERR_RANK"`), or `None` if the ABI has no such class.
+#[inline]
 pub fn name(class: i32) -> Option<&'static str> {
     find(class).map(|row| row.1)
 }
@@ -44,11 +45,31 @@ pub fn all() -> impl Iterator<Item = (i32, &'static str)> {
     TABLE.iter().map(|row| (row.0, row.1))
 }
 
-fn find(class: i32) -> Option<&'static (i32, &'static str, &'static str)> {
-    TABLE.binary_search_by_key(&class, |row| row.0).ok().map(|at| &TABLE[at])
+/// Name and text of a class as `MPI_Error_string` gives them, or `None` if the ABI has no such class.
+#[inline]
+pub fn full_text(class: i32) -> Option<&'static str> {
+    find(class).map(|row| row.3)
 }
 
-const TABLE: &[(i32, &str, &str)] = &[
+#[inline]
+fn find(class: i32) -> Option<&'static Row> {
+    // Most classes are numbered from 0 on without a gap.
+    match TABLE.get(class as usize) {
+        Some(row) if row.0 == class => Some(row),
+        _ => TABLE.binary_search_by_key(&class, |row| row.0).ok().map(|at| &TABLE[at]),
+    }
+}
+
+/// Class, name, text, and the last two as one.
+type Row = (i32, &'static str, &'static str, &'static str);
+
+macro_rules! rows {
+    ($(($class:ident, $name:literal, $text:literal $(,)?),)*) => {
+        &[$(($class, $name, $text, concat!($name, ": ", $text)),)*]
+    };
+}
+
+const TABLE: &[Row] = rows![
     (MPI_SUCCESS, "MPI_SUCCESS", "there was no error"),
     (MPI_ERR_BUFFER, "MPI_ERR_BUFFER", "the buffer address is null or cannot be used here"),
     (MPI_ERR_COUNT, "MPI_ERR_COUNT", "the count is negative or too large"),

@@ -59,6 +59,7 @@ impl ErrorCodes {
     }
 
     /// The class of a code (`MPI_Error_class`), or `None` if the library never gives out such a code.
+    #[inline]
     pub fn class_of(&self, code: i32) -> Option<i32> {
         if !(0..=LAST_INSTANCE_CODE).contains(&code) {
             return if code > 0 { self.added.class_of(code) } else { None };
@@ -81,7 +82,7 @@ impl ErrorCodes {
                 return Some(text.to_string());
             }
         }
-        Some(format!("{}: {}", classes::name(class)?, classes::text(class)?))
+        classes::full_text(class).map(str::to_owned)
     }
 
     fn lock(&self) -> MutexGuard<'_, Recent> {

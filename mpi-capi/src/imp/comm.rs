@@ -8,19 +8,19 @@ use mpi_errors::Error;
 use super::comm_create;
 use crate::attributes;
 use crate::check::{self, Out};
-use crate::cx::{CommView, Cx};
+use crate::cx::{CommView, Cx, Glance};
 use crate::errors::Outcome;
 
 /// `MPI_Comm_rank`
 #[inline]
-pub fn comm_rank(_cx: Cx, comm: CommView, rank: Out<i32>) -> Outcome {
+pub fn comm_rank(_cx: Glance, comm: CommView, rank: Out<i32>) -> Outcome {
     rank.set(comm.rank as i32);
     Ok(())
 }
 
 /// `MPI_Comm_size`
 #[inline]
-pub fn comm_size(_cx: Cx, comm: CommView, size: Out<i32>) -> Outcome {
+pub fn comm_size(_cx: Glance, comm: CommView, size: Out<i32>) -> Outcome {
     size.set(comm.size as i32);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Error handlers, and what error codes say (MPI-5.0, 9.3 to 9.5).
 
 use core::ffi::c_char;
+use std::borrow::Cow;
 
 use mpi_core::{Guard, Handle, abi};
 use mpi_env::{Object, Process};
@@ -107,14 +108,19 @@ pub fn errhandler_free(errhandler: Out<usize>) -> Outcome {
 
 /// `MPI_Error_class`
 pub fn error_class(code: i32, class: Out<i32>) -> Outcome {
-    class.set(class_of(mpi_env::process()?, code)?);
+    // A predefined class is its own; there may be no process yet.
+    match classes::name(code) {
+        Some(_) => class.set(code),
+        None => class.set(class_of(mpi_env::process()?, code)?),
+    }
     Ok(())
 }
 
 /// `MPI_Error_string`
 pub fn error_string(code: i32, text: *mut c_char, length: Out<i32>) -> Outcome {
-    let Some(found) = mpi_env::process()?.codes.string_of(code) else {
-        return Err(no_such_code(code).into());
+    let found = match classes::full_text(code) {
+        Some(text) => Cow::Borrowed(text),
+        None => mpi_env::process()?.codes.string_of(code).map(Cow::Owned).ok_or_else(|| no_such_code(code))?,
     };
     // SAFETY: the program passed MPI_MAX_ERROR_STRING characters (MPI-5.0, 9.4).
     let stored = unsafe { check::store_text(text, abi::MPI_MAX_ERROR_STRING as usize, &found) };

@@ -85,9 +85,10 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
     // A closure's body, so that the expression is the value.
     let end = if freed.is_some() { "    })\n}" } else { "}" };
     match function.state {
-        State::Running | State::Starting | State::Local => {
+        State::Running | State::Starting | State::Local | State::Glance => {
             let on = error_object(spec, function);
-            let _ = writeln!(text, "    entry::running({id}, {on}, |cx| {{\n{}", body.text);
+            let entry = if function.state == State::Glance { "glance" } else { "running" };
+            let _ = writeln!(text, "    entry::{entry}({id}, {on}, |cx| {{\n{}", body.text);
             let all = ["cx".to_owned()].into_iter().chain(body.arguments).collect::<Vec<_>>().join(", ");
             let call = format!("imp::{implementation}({all})");
             let recorded = match function.state {
@@ -229,7 +230,8 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
     if needs_comm && !checks.text.contains("= cx.comm(") {
         return Err(format!("spec: {}: a rank without a communicator to check it against", function.name).into());
     }
-    if OBJECT_CHECKS.iter().any(|check| checks.text.contains(&format!("= {check}("))) {
+    let looks_up = OBJECT_CHECKS.iter().any(|check| checks.text.contains(&format!("= {check}(")));
+    if looks_up && function.state != State::Glance {
         checks.text.insert_str(0, "        let mut cx = cx;\n");
     }
     let arguments = function.parameters.iter().enumerate();

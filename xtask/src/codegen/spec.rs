@@ -90,6 +90,8 @@ pub enum State {
     Starting,
     /// As `Running`; the call moves no messages, so the flight recorder leaves it out.
     Local,
+    /// As `Local`; without the process lock.
+    Glance,
     /// At any time.
     Any,
     /// At any time; a part of the tools interface, which returns codes and calls no error handler.
@@ -254,6 +256,7 @@ fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -
             "running" => State::Running,
             "starting" => State::Starting,
             "local" => State::Local,
+            "glance" => State::Glance,
             "any" => State::Any,
             "tool" => State::Tool,
             other => return Err(row.wrong(format!("`{other}` is no state"))),

@@ -18,10 +18,11 @@ pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
 }
 
 /// The models that loom runs through all interleavings: of the ring and the doorbell inside their crate, compiled
-/// for loom; of the handles of variables as a test of its own.
+/// for loom; of facts about objects and of the handles of variables as tests of their own.
 pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
     for (package, arguments, flags) in [
         ("mpi-fabric", ["--lib", "model::"].as_slice(), "--cfg loom"),
+        ("mpi-core", ["--test", "loom"].as_slice(), ""),
         ("mpi-t", ["--test", "loom", "--test", "loom_events"].as_slice(), ""),
     ] {
         let mut command = cargo(&["test", "--release", "--package", package]);

@@ -1,0 +1,119 @@
+//! One word about each object of a table, to be read without the process lock.
+//!
+//! Facts never change while an object lives, so that a reader needs no more than to know that the object it asks about
+//! is the one it gets an answer for (`slot`).
+//! Invariant: memory of slots is never given back.
+//! Not here: the objects (`table`).
+
+use std::sync::OnceLock;
+
+use crate::Handle;
+
+mod slot;
+
+use slot::Slot;
+
+/// Slots that are there from the beginning; each further chunk has as many as all before it.
+const FIRST: usize = 64;
+/// Chunks behind the first slots, enough for all objects of a table.
+const CHUNKS: usize = 20;
+
+/// Facts by handle. Reading is thread-safe and async-signal-safe; writers hold the lock of the table's objects.
+#[derive(Debug)]
+pub struct Facts {
+    first: [Slot; FIRST],
+    chunks: [OnceLock<Box<[Slot]>>; CHUNKS],
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Facts {
+    /// No facts.
+    pub fn new() -> Facts {
+        Facts { first: std::array::from_fn(|_| Slot::default()), chunks: [const { OnceLock::new() }; CHUNKS] }
+    }
+
+    /// The fact of a live handle; `None` for any other word.
+    #[inline]
+    pub fn get(&self, handle: Handle) -> Option<u64> {
+        let index = handle.index() as usize;
+        match self.first.get(index) {
+            Some(slot) => slot.get(handle),
+            None => self.further(index)?.get(handle),
+        }
+    }
+
+    /// Notes the fact of a new object.
+    pub fn set(&self, handle: Handle, fact: u64) {
+        let index = handle.index() as usize;
+        let slot = match self.first.get(index) {
+            Some(slot) => slot,
+            None => {
+                let (chunk, place) = place_of(index);
+                let slots = || (0..FIRST << chunk).map(|_| Slot::default()).collect();
+                &self.chunks[chunk].get_or_init(slots)[place]
+            }
+        };
+        slot.set(handle, fact);
+    }
+
+    /// Forgets an object.
+    pub fn clear(&self, handle: Handle) {
+        let index = handle.index() as usize;
+        if let Some(slot) = self.first.get(index).or_else(|| self.further(index)) {
+            slot.clear();
+        }
+    }
+
+    #[inline(never)]
+    fn further(&self, index: usize) -> Option<&Slot> {
+        let (chunk, place) = place_of(index);
+        self.chunks.get(chunk)?.get()?.get(place)
+    }
+}
+
+/// The chunk of an index that is not among the first, and its place there.
+fn place_of(index: usize) -> (usize, usize) {
+    let chunk = (index / FIRST).ilog2() as usize;
+    (chunk, index - (FIRST << chunk))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+    use crate::handle::MAX_OBJECTS;
+
+    #[test]
+    fn every_index_has_a_place_of_its_own() {
+        let mut last = (0, 0);
+        assert_eq!(place_of(FIRST), (0, 0));
+        for index in FIRST + 1..FIRST * 40 {
+            let (chunk, place) = place_of(index);
+            assert!(place < FIRST << chunk && (chunk, place) > last, "{index}");
+            last = (chunk, place);
+        }
+        let (chunk, place) = place_of(MAX_OBJECTS - 1);
+        assert!(chunk < CHUNKS && place < FIRST << chunk);
+    }
+
+    #[test]
+    fn only_the_live_handle_finds_its_fact() {
+        let facts = Facts::new();
+        for index in [0, 63, 64, 1000] {
+            let [old, new] = [1, 2].map(|generation| Handle::pack(Kind::Comm, index, generation));
+            assert_eq!(facts.get(old), None);
+            facts.set(old, 7);
+            assert_eq!((facts.get(old), facts.get(new)), (Some(7), None));
+            facts.clear(old);
+            facts.set(new, 8);
+            assert_eq!((facts.get(old), facts.get(new)), (None, Some(8)));
+            assert_eq!(facts.get(Handle(new.0 ^ (1 << 60))), None);
+        }
+        assert_eq!(facts.get(Handle(usize::MAX)), None);
+    }
+}

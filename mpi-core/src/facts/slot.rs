@@ -1,0 +1,49 @@
+//! A handle and a fact about its object, read without a lock.
+//!
+//! The writer, who holds the process lock, publishes the fact before the handle and takes the handle away before the
+//! slot is used again; a reader looks at the handle, the fact, and the handle again.
+//! Invariant: a reader that finds its handle gets the fact of that handle. `tests/loom.rs` goes through all orders.
+
+use crate::Handle;
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+
+/// One slot.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    word: AtomicUsize,
+    fact: AtomicU64,
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Slot { word: AtomicUsize::new(0), fact: AtomicU64::new(0) }
+    }
+}
+
+impl Slot {
+    /// Publishes a fact; the slot has no handle before.
+    #[inline]
+    pub(crate) fn set(&self, handle: Handle, fact: u64) {
+        // Release pairs with the Acquire of `fact` in `get`: who reads this fact knows that the last handle is gone.
+        self.fact.store(fact, Ordering::Release);
+        // Release pairs with the first Acquire in `get`: who reads this handle reads this fact, or a later one.
+        self.word.store(handle.0, Ordering::Release);
+    }
+
+    /// Takes the handle away.
+    #[inline]
+    pub(crate) fn clear(&self) {
+        self.word.store(0, Ordering::Relaxed);
+    }
+
+    /// The fact, if the handle stands there from before it is read until after.
+    #[inline]
+    pub(crate) fn get(&self, handle: Handle) -> Option<u64> {
+        if self.word.load(Ordering::Acquire) != handle.0 {
+            return None;
+        }
+        // Acquire pairs with the Release of the fact in `set`.
+        let fact = self.fact.load(Ordering::Acquire);
+        (self.word.load(Ordering::Relaxed) == handle.0).then_some(fact)
+    }
+}
