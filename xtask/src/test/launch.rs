@@ -15,7 +15,7 @@ use crate::{Result, paths, process, tools};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines and what must come of them. `$B` is the folder of `mpiexec`, `$P` that of the programs.
-const CASES: [(&str, &str, Expect); 18] = [
+const CASES: [(&str, &str, Expect); 31] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
@@ -29,6 +29,23 @@ const CASES: [(&str, &str, Expect); 18] = [
     ("killed rank", "$B/mpiexec -n 2 sh -c 'kill -SEGV $$'", Expect::Refused("SEGV")),
     ("singleton", "$P/size", Expect::Says("size 1")),
     ("ranks and size", "$B/mpiexec -n 4 $P/size", Expect::Says("size 4")),
+    ("abort without a launcher", "$P/abort", Expect::Status(9)),
+    ("-wdir", "mkdir -p $P/there; cd /; $B/mpiexec -n 2 -wdir $P/there pwd", Expect::Says("/there")),
+    ("-path", "cd /; $B/mpiexec -n 3 -path $P size", Expect::Says("size 3")),
+    ("-soft", "$B/mpiexec -n 5 -soft 2,3,9 $P/size", Expect::Says("size 3")),
+    ("-soft triplet", "$B/mpiexec -n 5 -soft 1:10:3 $P/size", Expect::Says("size 4")),
+    ("-arch", "$B/mpiexec -n 2 -arch $(uname -m) $P/size", Expect::Says("size 2")),
+    ("-host of this machine", "$B/mpiexec -n 2 -host localhost $P/size", Expect::Says("size 2")),
+    ("-host of another machine", "$B/mpiexec -n 2 -host ferrari $P/size", Expect::Refused("ferrari")),
+    ("no -n", "$B/mpiexec $P/size", Expect::Says("size ")),
+    ("APPNUM", "$B/mpiexec -n 1 $P/appnum : -n 2 $P/appnum", Expect::Says("rank 2 of 3: program 1")),
+    ("APPNUM of the first", "$B/mpiexec -n 2 $P/appnum : -n 1 $P/appnum", Expect::Says("rank 1 of 3: program 0")),
+    ("three programs", "$B/mpiexec echo infile1 : echo infile2 : echo infile3", Expect::Says("infile3")),
+    (
+        "-configfile",
+        "printf '# two\\n-n 1 \\\\\\n%s\\n-n 2 %s\\n' $P/appnum $P/appnum > $P/two; $B/mpiexec -configfile $P/two",
+        Expect::Says("rank 1 of 3: program 1"),
+    ),
     ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Says("size 2")),
     ("whole lines", "$B/mpiexec -n 8 $P/lines", Expect::Lines),
     ("input goes to rank 0", "echo for rank 0 | $B/mpiexec -n 2 $P/input", Expect::Says("got for rank 0")),
@@ -61,7 +78,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let folder = paths::scratch("launch");
     fs::create_dir_all(&folder)?;
-    for name in ["size", "lines", "input", "wait", "barriers"] {
+    for name in ["size", "lines", "input", "wait", "barriers", "appnum", "abort"] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));
         process::must(command.arg(source).arg("-o").arg(folder.join(name)), LIMIT)?;
