@@ -58,7 +58,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("coll.data", "Bytes that the program gave to each collective operation."),
     ("win", "One-sided communication."),
     ("win.traffic", "Operations that this process starts on a window, and their bytes."),
-    ("win.protocol", "How operations reach their target: copied directly, or as messages that it carries out."),
+    ("win.protocol", "How operations reach their target: directly, or as messages that it carries out."),
 ];
 
 /// A registry of all variables of a process over this engine.

@@ -7,7 +7,7 @@
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
-//! - [`remote`]: reading and writing another process's memory.
+//! - [`remote`]: reading and writing another process's memory. [`SharedMemory`]: memory that others map too.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
 //! - [`job`]: the job memory as the launcher and other outsiders see it.
@@ -43,6 +43,8 @@ pub mod recorder;
 #[cfg(not(loom))]
 pub mod remote;
 #[cfg(not(loom))]
+mod shared;
+#[cfg(not(loom))]
 mod transfer;
 #[cfg(not(loom))]
 mod variables;
@@ -58,6 +60,7 @@ pub use {
     job::{AbortCause, Job, JobOptions},
     rank_block::Life,
     recorder::{Mark, Recorder},
+    shared::{Held, SharedMemory},
     transfer::TransferSlot,
     variables::FabricInstruments,
 };

@@ -16,6 +16,11 @@ impl Engine {
         self.state.get(guard).endpoint.can_copy(world_rank)
     }
 
+    /// The id of a process of the job, for [`mpi_fabric::SharedMemory::open`].
+    pub fn process_id(&self, guard: &Guard<'_>, world_rank: u32) -> u32 {
+        self.state.get(guard).endpoint.job().pid(world_rank)
+    }
+
     /// Copies from an address in another process, as many bytes as `into` has. `None`, and nothing is done, when those
     /// do not lie one after the other. Errors: `MPI_ERR_OTHER` when the kernel refuses or the address is bad.
     #[inline]

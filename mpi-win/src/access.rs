@@ -10,6 +10,7 @@ use mpi_errors::{Error, Result};
 
 use crate::OneSided;
 use crate::combine::Combine;
+use crate::memory::Memory;
 use crate::target::{Basic, Place, Target};
 use crate::window::Win;
 use crate::wire::{Head, PIECE, REPLY, Verb};
@@ -25,11 +26,12 @@ impl OneSided {
         let instruments = win.instruments();
         instruments.puts.incr();
         instruments.put_bytes.add(data.bytes());
-        if place.rank == win.rank() {
-            win.own_mut(&place).copy_from(&data);
+        if let Some(memory) = win.reach(place.rank) {
+            place.in_memory_mut(memory).copy_from(&data);
             return Ok(());
         }
-        if let Some(address) = self.direct(guard, win, &place)
+        if !win.epoch.get_mut(guard).prefers_sending(data.bytes())
+            && let Some(address) = self.direct(guard, win, &place)
             && let Some(copied) = self.engine.copy_to(guard, win.world_rank(place.rank), address, &data)
         {
             return copied;
@@ -54,8 +56,8 @@ impl OneSided {
         let instruments = win.instruments();
         instruments.gets.incr();
         instruments.get_bytes.add(bytes);
-        if place.rank == win.rank() {
-            memory.copy_from(&win.own(&place));
+        if let Some(there) = win.reach(place.rank) {
+            memory.copy_from(&place.in_memory(there));
             return Ok(());
         }
         if bytes == 0 {
@@ -92,17 +94,17 @@ impl OneSided {
         let instruments = win.instruments();
         instruments.accumulates.incr();
         instruments.accumulate_bytes.add(data.bytes());
+        if let Some(memory) = win.reach(place.rank) {
+            combine_there(memory, &combine, &place, &data);
+            return Ok(());
+        }
         let (datatype, bytes) = (of_target.datatype, data.bytes());
         let mut done = 0;
         while done < bytes {
             let part = data.part(done, at_once(datatype));
             let piece = place.piece(done, part.bytes());
             done += part.bytes().max(1);
-            if place.rank == win.rank() {
-                combine_own(win, &combine, &piece, &part);
-            } else {
-                win.send(guard, Verb::Accumulate, op, &piece, part.bytes(), Some(part));
-            }
+            win.send(guard, Verb::Accumulate, op, &piece, part.bytes(), Some(part));
         }
         Ok(())
     }
@@ -137,17 +139,44 @@ pub(crate) fn at_once(datatype: &Datatype) -> u64 {
     (PIECE / datatype.size()).max(1) * datatype.size()
 }
 
-/// Combines in pieces, out of a copy: the program's data may lie in the window.
-pub(crate) fn combine_own(win: &Win, combine: &Combine, place: &Place, data: &SendBuf<'static>) {
+/// Combines data with elements that this process can reach, in pieces, each of them one step for all that accumulate
+/// there.
+fn combine_there(memory: &Memory, combine: &Combine, place: &Place, data: &SendBuf<'static>) {
     let size = place.basic.datatype.size();
+    let mut into = place.in_memory_mut(memory);
+    if let Some(data) = data.contiguous().filter(|data| memory.is_apart_from(data)) {
+        let mut done = 0;
+        for data in data.chunks((LOCKED / size * size) as usize) {
+            let _held = memory.lock();
+            combine.apply(into.part(done, data.len() as u64), place.basic, data);
+            done += data.len() as u64;
+        }
+        return;
+    }
+    // The data have gaps, or lie in the window themselves.
     let mut scratch = [0; 4096];
     let at_once = scratch.len() as u64 / size * size;
-    let mut into = win.own_mut(place);
     let mut done = 0;
     while done < data.bytes() {
         let length = data.pack(done, &mut scratch[..at_once as usize]);
+        let _held = memory.lock();
         combine.apply(into.part(done, length as u64), place.basic, &scratch[..length]);
         done += length as u64;
+    }
+}
+
+/// Bytes of data that are combined with a memory's lock held: some microseconds.
+const LOCKED: u64 = 32 << 10;
+
+impl Place {
+    /// Its elements in its owner's memory, to be read.
+    pub fn in_memory(&self, memory: &Memory) -> SendBuf<'static> {
+        memory.elements(self.offset, self.count, self.basic).expect("what is mapped is as long as its owner says")
+    }
+
+    /// Its elements in its owner's memory, to be written or changed.
+    pub fn in_memory_mut(&self, memory: &Memory) -> RecvBuf<'static> {
+        memory.elements_mut(self.offset, self.count, self.basic).expect("what is mapped is as long as its owner says")
     }
 }
 
@@ -162,16 +191,6 @@ impl Win {
         }
         epoch.started += u64::from(place.is_some());
         Ok(place)
-    }
-
-    pub(crate) fn own(&self, place: &Place) -> SendBuf<'static> {
-        let own = self.memory.elements(place.offset, place.count, place.basic);
-        own.expect("what the window says of itself is what it said to all")
-    }
-
-    pub(crate) fn own_mut(&self, place: &Place) -> RecvBuf<'static> {
-        let own = self.memory.elements_mut(place.offset, place.count, place.basic);
-        own.expect("what the window says of itself is what it said to all")
     }
 
     /// Has the target carry an operation out in its next fence.

@@ -46,8 +46,9 @@ pub struct Exposure {
     pub hints: Info,
 }
 
-/// Words of each process in the exchange: address, size, unit, and whether there is such memory.
-const WORDS: usize = 4;
+/// Words of each process in the exchange: address, size, unit, whether there is such memory, and the descriptor under
+/// which others may map it, plus one.
+const WORDS: usize = 5;
 
 impl OneSided {
     /// `MPI_Win_create` and `MPI_Win_allocate`. Collective over `parent`; waits, with no guard held. `memory` is where
@@ -72,11 +73,16 @@ impl OneSided {
         let own = match what.flavor {
             // SAFETY: the caller passes the program's promise on.
             Flavor::Create { base } => Some(unsafe { Memory::of_program(base, size) }),
-            Flavor::Allocate { alignment } => Memory::allocate(size, alignment),
+            Flavor::Allocate { alignment } => {
+                // Who is alone has nobody to share with; mappings are as aligned as pages are.
+                let share = comm.size() > 1 && alignment <= PAGE && self.settings.shared.get();
+                let shared = if share { Memory::share(size, name_of(&comm, comm.rank)) } else { None };
+                shared.or_else(|| Memory::allocate(size, alignment))
+            }
         };
         let made = self.exchange(&comm, own.as_ref(), unit);
-        let (exposed, own) = match (made, own) {
-            (Ok(exposed), Some(own)) => (exposed, own),
+        let (exposed, peers, mut own) = match (made, own) {
+            (Ok((exposed, peers)), Some(own)) => (exposed, peers, own),
             (made, own) => {
                 unregister(&self.engine, &mut self.engine.lock(), &comm);
                 let missing = || Error::new(MPI_ERR_NO_MEM, "the system has not that much memory to give");
@@ -87,6 +93,7 @@ impl OneSided {
                 });
             }
         };
+        own.close();
         let told = Told {
             base: own.base(),
             size: size as isize,
@@ -102,7 +109,7 @@ impl OneSided {
         hints.set(&what.hints);
         let epoch = Guarded::new(self.engine.process_lock(), Epoch::new(comm.size()));
         let instruments = WinInstruments::place_for(memory, &format!("window {}", context / 2));
-        Ok(Win::new(comm, own, epoch, exposed, told, hints, instruments))
+        Ok(Win::new(comm, (own, peers), epoch, exposed, told, hints, instruments))
     }
 
     /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be gone already; its
@@ -149,23 +156,61 @@ impl OneSided {
                 .is_none_or(|copied| copied.is_ok())
     }
 
-    /// Tells all processes what each of them exposes.
-    fn exchange(&self, comm: &Comm, own: Option<&Memory>, unit: u64) -> Result<Box<[Exposed]>> {
+    /// Tells all processes what each of them exposes, and maps it where that is possible for all.
+    fn exchange(&self, comm: &Comm, own: Option<&Memory>, unit: u64) -> Result<(Box<[Exposed]>, Peers)> {
         let mut words = vec![0u64; comm.size() as usize * WORDS];
         if let Some(own) = own {
             let at = comm.rank as usize * WORDS;
-            words[at..at + WORDS].copy_from_slice(&[own.base() as u64, own.bytes(), unit, 1]);
+            words[at..at + WORDS].copy_from_slice(&[own.base() as u64, own.bytes(), unit, 1, descriptor_word(own)]);
         }
         self.coll.sum(comm, &mut words)?;
         let each = |(rank, words): (usize, &[u64])| match words {
-            [base, size, unit, 1] => Ok(Exposed { base: *base, size: *size, unit: *unit }),
+            [base, size, unit, 1, _] => Ok(Exposed { base: *base, size: *size, unit: *unit }),
             _ => {
                 let text = format!("rank {rank} could not get the memory for its part of the window");
                 Err(Error::new(MPI_ERR_NO_MEM, text))
             }
         };
-        words.chunks_exact(WORDS).enumerate().map(each).collect()
+        let exposed = words.chunks_exact(WORDS).enumerate().map(each).collect::<Result<Box<[Exposed]>>>()?;
+        if words.chunks_exact(WORDS).any(|words| words[4] == 0) {
+            return Ok((exposed, Peers::default()));
+        }
+        let peers = self.map_all(comm, &words);
+        let mut without = [u64::from(peers.is_none())];
+        self.coll.sum(comm, &mut without)?;
+        // All or nobody: accumulations are done either by who wants them or by who owns the memory.
+        Ok((exposed, peers.filter(|_| without == [0]).unwrap_or_default()))
     }
+
+    /// Maps what all others share.
+    fn map_all(&self, comm: &Comm, words: &[u64]) -> Option<Peers> {
+        let guard = self.engine.lock();
+        let world = comm.group().world_ranks();
+        let map = |(rank, words): (u32, &[u64])| {
+            if rank == comm.rank {
+                return Some(None);
+            }
+            let pid = self.engine.process_id(&guard, world[rank as usize]);
+            let descriptor = i32::try_from(words[4] - 1).ok()?;
+            Memory::open(pid, descriptor, words[1], name_of(comm, rank)).map(Some)
+        };
+        (0..).zip(words.chunks_exact(WORDS)).map(map).collect()
+    }
+}
+
+/// The other processes' memory, by rank.
+type Peers = Box<[Option<Memory>]>;
+
+/// The size that pages have at least.
+const PAGE: u64 = 4096;
+
+/// A number that no other memory of the job has.
+fn name_of(comm: &Comm, rank: u32) -> u64 {
+    u64::from(comm.context()) << 32 | u64::from(rank)
+}
+
+fn descriptor_word(own: &Memory) -> u64 {
+    own.descriptor().map_or(0, |descriptor| descriptor as u64 + 1)
 }
 
 /// No process has memory below this: small numbers are constants of the ABI, not addresses.

@@ -7,6 +7,11 @@ use mpi_datatype::SendBuf;
 
 use crate::wire::{BATCH_FULL, Head};
 
+/// Longest put, in bytes, that is better sent when there are many.
+const SMALL: u64 = 512;
+/// As many small puts between two fences are not many.
+const FEW: u32 = 16;
+
 /// The state of one window, under the process lock.
 #[derive(Debug)]
 pub(crate) struct Epoch {
@@ -18,6 +23,8 @@ pub(crate) struct Epoch {
     pub outgoing: Vec<Outgoing>,
     /// Whether `outgoing` has anything.
     pub sends: bool,
+    /// Small puts that were copied directly since the last fence.
+    pub small: u32,
     /// Receives of data that were asked for, with rank and bytes expected.
     pub replies: Vec<(Handle, u32, u64)>,
     /// Memory of the last fence, to be used again.
@@ -41,10 +48,21 @@ impl Epoch {
             started: 0,
             outgoing: Vec::new(),
             sends: false,
+            small: 0,
             replies: Vec::new(),
             counts: vec![0; size],
             size,
         }
+    }
+
+    /// Whether a put of so many bytes is better sent than copied directly. A direct copy costs a call of the kernel,
+    /// records cost the fence one more meeting of all: many small puts are worth that.
+    pub fn prefers_sending(&mut self, bytes: u64) -> bool {
+        if bytes > SMALL {
+            return false;
+        }
+        self.small = self.small.saturating_add(1);
+        self.sends || self.small > FEW
     }
 
     /// Adds a record with its data, if it has any.

@@ -54,6 +54,7 @@ impl OneSided {
         let guard = &mut self.engine.lock();
         let epoch = win.epoch.get_mut(guard);
         let started = std::mem::take(&mut epoch.started);
+        epoch.small = 0;
         let mut counts = std::mem::take(&mut epoch.counts);
         counts.clear();
         counts.resize(win.size() as usize, 0);

@@ -8,9 +8,10 @@ use mpi_datatype::{Category, Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::OneSided;
-use crate::access::{at_once, combine_own, fits, same_elements};
+use crate::access::{at_once, fits, same_elements};
 use crate::combine::Combine;
-use crate::target::{Basic, Target};
+use crate::memory::Memory;
+use crate::target::{Basic, Place, Target};
 use crate::window::Win;
 use crate::wire::Verb;
 
@@ -46,11 +47,8 @@ impl OneSided {
         let instruments = win.instruments();
         instruments.fetches.incr();
         instruments.fetch_bytes.add(place.bytes());
-        if place.rank == win.rank() {
-            result.copy_from(&win.own(&place));
-            if let Some(combine) = combine {
-                combine_own(win, &combine, &place.piece(0, data.bytes()), &data);
-            }
+        if let Some(memory) = win.reach(place.rank) {
+            fetch_there(memory, combine.as_ref(), &place, &data, result);
             return Ok(());
         }
         let (mut done, bytes) = (0, place.bytes());
@@ -89,15 +87,40 @@ impl OneSided {
         compare.pack(0, &mut both[..size]);
         data.pack(0, &mut both[size..2 * size]);
         let both = &both[..2 * size];
-        if place.rank == win.rank() {
-            let mut memory = win.own_mut(&place);
-            let before = swap(&mut memory, both);
+        if let Some(memory) = win.reach(place.rank) {
+            let _held = memory.lock();
+            let before = swap(&mut place.in_memory_mut(memory), both);
             result.unpack(0, &before[..size]);
             return Ok(());
         }
         self.await_reply(guard, win, place.rank, size as u64, result)?;
         win.send_copied(guard, Verb::Swap, &place, both);
         Ok(())
+    }
+}
+
+/// Fetches and combines in pieces, each of them one step for all that accumulate there.
+fn fetch_there(
+    memory: &Memory,
+    combine: Option<&Combine>,
+    place: &Place,
+    data: &SendBuf<'static>,
+    mut result: RecvBuf<'static>,
+) {
+    let size = place.basic.datatype.size();
+    // The program's data may lie in the window.
+    let mut scratch = [0; 4096];
+    let at_once = scratch.len() as u64 / size * size;
+    let mut done = 0;
+    while done < place.bytes() {
+        let piece = place.piece(done, at_once.min(place.bytes() - done));
+        let length = data.part(done, at_once).pack(0, &mut scratch);
+        let _held = memory.lock();
+        result.part(done, piece.bytes()).copy_from(&piece.in_memory(memory));
+        if let Some(combine) = combine {
+            combine.apply(piece.in_memory_mut(memory), place.basic, &scratch[..length]);
+        }
+        done += piece.bytes();
     }
 }
 

@@ -1,4 +1,4 @@
-//! The only door to the memory that a process exposes in a window.
+//! The only door to the memory that processes expose in a window.
 //!
 //! Invariant: a buffer that comes out of here lies inside the memory. That memory stays as long as the window: it is the
 //! window's own, or the program promised so when it made the window.
@@ -8,6 +8,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::with_exposed_provenance_mut;
 
 use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_fabric::{Held, SharedMemory};
 
 use crate::target::{Basic, inside};
 
@@ -16,13 +17,23 @@ const ALIGNMENT: u64 = 64;
 /// The largest alignment that can be asked for.
 const MOST: u64 = 1 << 30;
 
-/// Memory of this process.
+/// Memory that this process can reach: its own, or another's that it has mapped.
 #[derive(Debug)]
 pub(crate) struct Memory {
     base: usize,
     bytes: u64,
-    /// How it was allocated, if it is the window's own.
-    own: Option<Layout>,
+    source: Source,
+}
+
+/// Whose memory it is.
+#[derive(Debug)]
+enum Source {
+    /// The program's, or nobody's.
+    Program,
+    /// The window's, of this process alone.
+    Own(Layout),
+    /// The window's, mapped by all of its processes.
+    Shared(SharedMemory),
 }
 
 impl Memory {
@@ -31,21 +42,59 @@ impl Memory {
     /// # Safety
     /// `bytes` bytes from `base`, an exposed address, are readable and writable for as long as the result lives.
     pub unsafe fn of_program(base: usize, bytes: u64) -> Memory {
-        Memory { base, bytes, own: None }
+        Memory { base, bytes, source: Source::Program }
     }
 
     /// New memory, zeroed; an alignment that is no power of two, or beyond a gibibyte, is a hint that is ignored.
     /// `None` when the system has not that much.
     pub fn allocate(bytes: u64, alignment: u64) -> Option<Memory> {
         if bytes == 0 {
-            return Some(Memory { base: 0, bytes: 0, own: None });
+            return Some(Memory { base: 0, bytes: 0, source: Source::Program });
         }
         let fits = alignment.is_power_of_two() && alignment <= MOST;
         let alignment = if fits { alignment.max(ALIGNMENT) } else { ALIGNMENT };
         let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, alignment as usize).ok()?;
         // SAFETY: the layout's size is not 0.
         let address = unsafe { alloc_zeroed(layout) };
-        (!address.is_null()).then(|| Memory { base: address.expose_provenance(), bytes, own: Some(layout) })
+        (!address.is_null()).then(|| Memory { base: address.expose_provenance(), bytes, source: Source::Own(layout) })
+    }
+
+    /// New memory, zeroed, that other processes may map; the name is nobody else's.
+    pub fn share(bytes: u64, name: u64) -> Option<Memory> {
+        SharedMemory::create(bytes, name).ok().map(|shared| Memory::over(shared, bytes))
+    }
+
+    /// What another process shares under this descriptor.
+    pub fn open(pid: u32, descriptor: i32, bytes: u64, name: u64) -> Option<Memory> {
+        SharedMemory::open(pid, descriptor, bytes, name).ok().map(|shared| Memory::over(shared, bytes))
+    }
+
+    fn over(shared: SharedMemory, bytes: u64) -> Memory {
+        Memory { base: if bytes > 0 { shared.address() } else { 0 }, bytes, source: Source::Shared(shared) }
+    }
+
+    /// The descriptor under which others may map it.
+    pub fn descriptor(&self) -> Option<i32> {
+        match &self.source {
+            Source::Shared(shared) => shared.descriptor(),
+            Source::Program | Source::Own(_) => None,
+        }
+    }
+
+    /// Nobody else may map it from here on.
+    pub fn close(&mut self) {
+        if let Source::Shared(shared) = &mut self.source {
+            shared.close();
+        }
+    }
+
+    /// The lock under which elements are accumulated to, where several processes do so.
+    #[inline]
+    pub fn lock(&self) -> Option<Held<'_>> {
+        match &self.source {
+            Source::Shared(shared) => Some(shared.lock()),
+            Source::Program | Source::Own(_) => None,
+        }
     }
 
     /// Its address.
@@ -56,6 +105,12 @@ impl Memory {
     /// Its size.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Whether these bytes lie outside of it, as far as addresses of this process tell.
+    pub fn is_apart_from(&self, data: &[u8]) -> bool {
+        let (start, end) = (data.as_ptr().addr(), data.as_ptr().addr() + data.len());
+        end <= self.base || start >= self.base.wrapping_add(self.bytes as usize)
     }
 
     /// Elements of a type, to be written or changed; `None` when they do not lie inside.
@@ -83,7 +138,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if let Some(layout) = self.own {
+        if let Source::Own(layout) = self.source {
             // SAFETY: allocated with this layout, and freed once.
             unsafe { dealloc(with_exposed_provenance_mut(self.base), layout) };
         }

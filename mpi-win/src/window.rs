@@ -20,6 +20,8 @@ use crate::memory::Memory;
 pub struct Win {
     pub(crate) comm: Comm,
     pub(crate) memory: Memory,
+    /// The other processes' memory, by rank, where all have mapped all of it; else empty.
+    peers: Box<[Option<Memory>]>,
     pub(crate) epoch: Guarded<Epoch>,
     exposed: Box<[Exposed]>,
     told: Told,
@@ -56,14 +58,14 @@ pub(crate) struct Exposed {
 impl Win {
     pub(crate) fn new(
         comm: Comm,
-        memory: Memory,
+        (memory, peers): (Memory, Box<[Option<Memory>]>),
         epoch: Guarded<Epoch>,
         exposed: Box<[Exposed]>,
         told: Told,
         hints: Hints,
         instruments: &'static WinInstruments,
     ) -> Win {
-        Win { comm, memory, epoch, exposed, told, hints: Mutex::new(hints), instruments }
+        Win { comm, memory, peers, epoch, exposed, told, hints: Mutex::new(hints), instruments }
     }
 
     /// Its processes.
@@ -138,6 +140,15 @@ impl Win {
     #[inline]
     pub(crate) fn exposed(&self, rank: i32) -> Option<Exposed> {
         usize::try_from(rank).ok().and_then(|rank| self.exposed.get(rank)).copied()
+    }
+
+    /// The memory of a rank, where this process can reach it without anybody's help.
+    #[inline]
+    pub(crate) fn reach(&self, rank: u32) -> Option<&Memory> {
+        if rank == self.rank() {
+            return Some(&self.memory);
+        }
+        self.peers.get(rank as usize).and_then(Option::as_ref)
     }
 
     /// The rank in the job of a process of the window.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Numbers, Rank, kept, run, run_all};
+use common::{Numbers, Rank, WAYS, Way, kept, run, run_all};
 use mpi_core::abi::{MPI_BXOR, MPI_NO_OP, MPI_REPLACE, MPI_SUM};
 
 /// Words of one rank's part: a region for each origin's puts, and one that all accumulate to.
@@ -16,8 +16,10 @@ fn length(numbers: &mut Numbers) -> usize {
 
 #[test]
 fn a_mixture_of_operations_gives_what_a_sequential_program_gives() {
-    for (size, direct) in [(1, true), (2, true), (2, false), (4, true), (4, false)] {
-        run(size, direct, move |rank: &Rank| mixture(rank, 12));
+    for size in [1, 2, 4] {
+        for way in WAYS {
+            run(size, way, move |rank: &Rank| mixture(rank, 12));
+        }
     }
 }
 
@@ -161,7 +163,7 @@ fn fetching_sums_hand_out_every_number_once() {
 
 #[test]
 fn accumulations_of_one_process_keep_their_order_across_batches_and_pieces() {
-    run(3, true, |rank: &Rank| {
+    run(3, Way::Copied, |rank: &Rank| {
         let count = 300_000;
         let win = rank.allocate::<i32>(count);
         rank.fence(&win).expect("no fault");
@@ -186,8 +188,8 @@ fn accumulations_of_one_process_keep_their_order_across_batches_and_pieces() {
 
 #[test]
 fn only_operations_that_cannot_be_copied_directly_are_sent() {
-    for direct in [true, false] {
-        run(2, direct, move |rank: &Rank| {
+    for way in WAYS {
+        run(2, way, move |rank: &Rank| {
             let win = rank.allocate::<u8>(1000);
             rank.fence(&win).expect("no fault");
             let other = 1 - rank.rank();
@@ -196,10 +198,36 @@ fn only_operations_that_cannot_be_copied_directly_are_sent() {
             rank.put(&win, kept(vec![1u8; 10]), rank.rank(), 20).expect("inside");
             rank.accumulate(&win, kept(vec![1u8; 10]), other, 40, MPI_SUM).expect("inside");
             let instruments = win.instruments();
-            assert_eq!(instruments.messages.get(), if direct && copies(rank) { 1 } else { 3 });
+            let sent = match way {
+                Way::Shared => 0,
+                Way::Copied if copies(rank) => 1,
+                Way::Copied | Way::Sent => 3,
+            };
+            assert_eq!(instruments.messages.get(), sent);
             assert_eq!((instruments.puts.get(), instruments.gets.get(), instruments.accumulates.get()), (2, 1, 1));
             assert_eq!((instruments.put_bytes.get(), instruments.get_bytes.get()), (20, 10));
             rank.fence(&win).expect("no fault");
+            rank.one_sided.end(&win).expect("no fault");
+        });
+    }
+}
+
+#[test]
+fn many_small_puts_are_sent_together_and_all_arrive() {
+    for way in WAYS {
+        run(3, way, |rank: &Rank| {
+            let count = 5000;
+            let win = rank.allocate::<u32>(3 * count);
+            rank.fence(&win).expect("no fault");
+            for at in 0..count {
+                let data = kept(vec![(rank.rank() * count + at) as u32]);
+                rank.put(&win, data, (rank.rank() + 1) % 3, rank.rank() * count + at).expect("inside");
+            }
+            rank.fence(&win).expect("no fault");
+            let from = (rank.rank() + 2) % 3 * count;
+            let memory = rank.memory::<u32>(&win);
+            assert!((from..from + count).all(|at| memory[at] == at as u32));
+            assert_eq!(memory.iter().filter(|word| **word == 0).count(), 2 * count + usize::from(from == 0));
             rank.one_sided.end(&win).expect("no fault");
         });
     }

@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::{Numbers, Rank, kept, run};
+use common::{Numbers, Rank, Way, kept, run};
 use mpi_core::abi::*;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_p2p::Mode;
 
 #[test]
 fn nothing_may_be_started_outside_of_an_epoch_or_left_open() {
-    run(2, true, |rank: &Rank| {
+    run(2, Way::Copied, |rank: &Rank| {
         let win = rank.allocate::<u32>(4);
         let class = |result: mpi_errors::Result<()>| result.err().map(|error| error.class());
         let data = kept(vec![7u32]);
@@ -30,7 +30,7 @@ fn nothing_may_be_started_outside_of_an_epoch_or_left_open() {
 
 #[test]
 fn one_process_without_memory_is_an_error_everywhere_and_leaves_the_rest_alone() {
-    run(3, true, |rank: &Rank| {
+    run(3, Way::Shared, |rank: &Rank| {
         for unlucky in 0..3 {
             let size = if rank.rank() == unlucky { 1 << 61 } else { 64 };
             let error = rank.try_allocate(size, 1).expect_err("nobody has a window");
@@ -58,7 +58,7 @@ fn forged(words: [u64; 5], data: &[u8]) -> Vec<u8> {
 #[test]
 fn records_that_make_no_sense_are_errors_and_touch_nothing() {
     const BATCH: i32 = 1;
-    run(2, false, |rank: &Rank| {
+    run(2, Way::Sent, |rank: &Rank| {
         let win = rank.allocate::<u64>(64);
         rank.fence(&win).expect("no fault");
         let (int, far) = (MPI_INT as u64, u64::MAX - 8);

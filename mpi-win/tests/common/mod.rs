@@ -108,8 +108,21 @@ pub fn kept<T: Element>(data: Vec<T>) -> &'static mut [T] {
     data.leak()
 }
 
-/// Runs `body` on `size` ranks, with direct copies or without; fails when they take longer than [`PATIENCE`].
-pub fn run(size: u32, direct: bool, body: impl Fn(&Rank) + Send + Sync + 'static) {
+/// How operations reach their target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// In memory that all have mapped.
+    Shared,
+    /// By the kernel's help where it allows, else as messages.
+    Copied,
+    /// As messages.
+    Sent,
+}
+
+pub const WAYS: [Way; 3] = [Way::Shared, Way::Copied, Way::Sent];
+
+/// Runs `body` on `size` ranks; fails when they take longer than [`PATIENCE`].
+pub fn run(size: u32, way: Way, body: impl Fn(&Rank) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let (report, reports) = channel();
     for endpoint in Endpoint::threads(size).expect("memory for a few ranks") {
@@ -119,7 +132,8 @@ pub fn run(size: u32, direct: bool, body: impl Fn(&Rank) + Send + Sync + 'static
             let engine = Arc::new(Engine::new(endpoint, lock.clone(), &HeapMemory));
             let coll = Collectives::new(engine.clone(), true, &HeapMemory);
             let one_sided = OneSided::new(engine.clone(), coll.clone());
-            one_sided.settings().direct.set(direct);
+            one_sided.settings().direct.set(way != Way::Sent);
+            one_sided.settings().shared.set(way == Way::Shared);
             let spec = CommSpec::world(engine.rank(), engine.size());
             let world = register(&engine, &mut engine.lock(), spec, CommMeters::detached(engine.size()));
             let ids = Guarded::new(&lock, ContextIds::new(engine.rank(), engine.size()));
@@ -136,11 +150,11 @@ pub fn run(size: u32, direct: bool, body: impl Fn(&Rank) + Send + Sync + 'static
     assert_eq!(ranks.len(), size as usize);
 }
 
-/// Runs `body` with several numbers of processes, with direct copies and without.
+/// Runs `body` with several numbers of processes, on every way.
 pub fn run_all(body: impl Fn(&Rank) + Send + Sync + Clone + 'static) {
     for size in [1, 2, 3, 5] {
-        for direct in [true, false] {
-            run(size, direct, body.clone());
+        for way in WAYS {
+            run(size, way, body.clone());
         }
     }
 }

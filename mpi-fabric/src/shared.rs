@@ -1,0 +1,181 @@
+//! Memory of one process that others of the job map too, made while they run.
+//!
+//! It is an object without a name: the owner tells the number of its descriptor, the others open it through the
+//! owner's entry in `/proc`, and check that it is what the owner said before they use it. The descriptor can be closed
+//! as soon as all have it.
+//! Invariant: nobody can make the object shorter, so no access to the mapping can fail later. In front of the memory
+//! stands a page for the lock, and for a word by which the object is known.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::layout::PAGE;
+use crate::mapping::Mapping;
+use crate::os::sched_yield;
+
+/// Where the word stands by which an object is known.
+const NAME: usize = 0;
+/// Where the lock stands: on a line of its own.
+const LOCK: usize = 64;
+
+/// Memory that several processes have mapped. Thread-safe: it is but an address, a length and a lock.
+pub struct SharedMemory {
+    mapping: Mapping,
+    descriptor: Option<OwnedFd>,
+}
+
+impl SharedMemory {
+    /// New memory, zeroed, that others may open; `name` must be the same for nobody else's. Errors: the kernel has no
+    /// such objects, or the host has not that much memory.
+    pub fn create(bytes: u64, name: u64) -> io::Result<SharedMemory> {
+        if bytes > host_memory() {
+            return Err(io::Error::from(io::ErrorKind::OutOfMemory));
+        }
+        let (descriptor, mapping) = Mapping::create(PAGE + bytes as usize, std::iter::once((0, PAGE)))?;
+        // Relaxed: who opens it was told the number of the descriptor afterwards, in a message.
+        mapping.word(NAME).store(name, Ordering::Relaxed);
+        Ok(SharedMemory { mapping, descriptor: Some(descriptor) })
+    }
+
+    /// The memory of `bytes` bytes that process `pid` has under a descriptor. Errors: it is not there, may not be
+    /// opened, or is not what is looked for.
+    pub fn open(pid: u32, descriptor: i32, bytes: u64, name: u64) -> io::Result<SharedMemory> {
+        let path = format!("/proc/{pid}/fd/{descriptor}");
+        // Not to wait, whatever it is.
+        let file: File = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+        // SAFETY: a plain system call on our descriptor.
+        let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+        let sealed = seals >= 0 && seals & libc::F_SEAL_SHRINK != 0;
+        if !sealed || file.metadata()?.len() != PAGE as u64 + bytes {
+            return Err(other_object());
+        }
+        let mapping = Mapping::open(file.as_fd())?;
+        if mapping.word(NAME).load(Ordering::Relaxed) != name {
+            return Err(other_object());
+        }
+        Ok(SharedMemory { mapping, descriptor: None })
+    }
+
+    /// The number under which others may open it; `None` for who opened it itself, and after [`Self::close`].
+    pub fn descriptor(&self) -> Option<i32> {
+        self.descriptor.as_ref().map(AsRawFd::as_raw_fd)
+    }
+
+    /// Closes the descriptor: those who have the memory keep it, nobody else gets it.
+    pub fn close(&mut self) {
+        self.descriptor = None;
+    }
+
+    /// The address of the memory in this process: a multiple of a page.
+    pub fn address(&self) -> usize {
+        self.mapping.at(PAGE, 0).as_ptr().expose_provenance()
+    }
+
+    /// Takes the memory's lock, which all that have it share: for a few microseconds at most. Where processes share a
+    /// core it lets the holder run.
+    pub fn lock(&self) -> Held<'_> {
+        let lock = self.mapping.half(LOCK);
+        let mut turns = 0u32;
+        // Acquire pairs with the Release in `Held::drop`.
+        while lock.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            turns += 1;
+            if turns < 100 { std::hint::spin_loop() } else { sched_yield() }
+        }
+        Held { lock }
+    }
+}
+
+impl fmt::Debug for SharedMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SharedMemory({} bytes)", self.mapping.bytes())
+    }
+}
+
+/// The lock of a [`SharedMemory`], held.
+pub struct Held<'a> {
+    lock: &'a AtomicU32,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // Release pairs with the Acquire in `SharedMemory::lock`.
+        self.lock.store(0, Ordering::Release);
+    }
+}
+
+/// Bytes of memory that the host has, swap included.
+fn host_memory() -> u64 {
+    // SAFETY: plain data, filled by the call; left zero where it fails.
+    let facts = unsafe {
+        let mut facts: libc::sysinfo = std::mem::zeroed();
+        libc::sysinfo(&mut facts);
+        facts
+    };
+    (facts.totalram + facts.totalswap) * u64::from(facts.mem_unit)
+}
+
+fn other_object() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "that descriptor is of something else")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn byte(memory: &SharedMemory, at: usize) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(memory.address() + at)
+    }
+
+    #[test]
+    fn who_opens_it_sees_what_the_owner_writes_also_when_that_is_gone() {
+        let mut owner = SharedMemory::create(10_000, 77).unwrap();
+        let (pid, descriptor) = (std::process::id(), owner.descriptor().unwrap());
+        let other = SharedMemory::open(pid, descriptor, 10_000, 77).unwrap();
+        assert_ne!(owner.address(), other.address());
+        owner.close();
+        // SAFETY: inside both mappings, one after the other.
+        unsafe {
+            byte(&owner, 9_999).write(42);
+            drop(owner);
+            assert_eq!(byte(&other, 9_999).read(), 42);
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_object_is_refused() {
+        let owner = SharedMemory::create(4096, 5).unwrap();
+        let (pid, descriptor) = (std::process::id(), owner.descriptor().unwrap());
+        assert!(SharedMemory::open(pid, descriptor, 4097, 5).is_err());
+        assert!(SharedMemory::open(pid, descriptor, 4096, 6).is_err());
+        assert!(SharedMemory::open(pid, 0, 4096, 5).is_err());
+        assert!(SharedMemory::open(pid, -1, 4096, 5).is_err());
+        assert!(SharedMemory::open(pid, descriptor, 4096, 5).is_ok());
+        for bytes in [u64::MAX, 1 << 60, 1 << 50] {
+            assert!(SharedMemory::create(bytes, 1).is_err());
+        }
+    }
+
+    #[test]
+    fn the_lock_is_one_for_all_mappings() {
+        let owner = SharedMemory::create(8, 9).unwrap();
+        let other = SharedMemory::open(std::process::id(), owner.descriptor().unwrap(), 8, 9).unwrap();
+        let count = |memory: &SharedMemory| {
+            for _ in 0..20_000 {
+                let _held = memory.lock();
+                let place = byte(memory, 0).cast::<u64>();
+                // SAFETY: eight bytes at the start of a page, changed with the lock held only.
+                unsafe { place.write(place.read() + 1) };
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| count(&other));
+            count(&owner);
+        });
+        // SAFETY: nobody writes any more.
+        assert_eq!(unsafe { byte(&owner, 0).cast::<u64>().read() }, 40_000);
+    }
+}
