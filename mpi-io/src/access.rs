@@ -5,7 +5,7 @@
 //! Invariant: a call ends when all is moved, when the file ends, or with an error; the individual file pointer then
 //! stands behind the last etype that was moved, or, after an error, where it was.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -66,10 +66,16 @@ impl File {
     }
 
     fn check_read(&self) -> Result<()> {
-        if !self.amode.reads() {
-            return Err(self.refusal(MPI_ERR_ACCESS, "it was opened for writing only, with MPI_MODE_WRONLY"));
-        }
+        self.check_reads()?;
         self.check_pointers()
+    }
+
+    /// Errors when the file was opened for writing only.
+    pub(crate) fn check_reads(&self) -> Result<()> {
+        if self.amode.reads() {
+            return Ok(());
+        }
+        Err(self.refusal(MPI_ERR_ACCESS, "it was opened for writing only, with MPI_MODE_WRONLY"))
     }
 
     /// Errors when the file was opened for reading only.
@@ -80,7 +86,7 @@ impl File {
         Err(self.refusal(MPI_ERR_READ_ONLY, "it was opened for reading only, with MPI_MODE_RDONLY"))
     }
 
-    fn read_from(&self, view: &View, offset: u64, mut buffer: RecvBuf<'_>) -> Result<Status> {
+    pub(crate) fn read_from(&self, view: &View, offset: u64, mut buffer: RecvBuf<'_>) -> Result<Status> {
         let at = start(view, offset, buffer.bytes())?;
         let _turn = self.turn(view, at, buffer.bytes(), false)?;
         let began = Instant::now();
@@ -97,7 +103,7 @@ impl File {
         self.outcome(bytes, fault)
     }
 
-    fn write_from(&self, view: &View, offset: u64, buffer: SendBuf<'_>) -> Result<Status> {
+    pub(crate) fn write_from(&self, view: &View, offset: u64, buffer: SendBuf<'_>) -> Result<Status> {
         let at = start(view, offset, buffer.bytes())?;
         let _turn = self.turn(view, at, buffer.bytes(), true)?;
         let began = Instant::now();
@@ -148,7 +154,7 @@ impl File {
     fn fill_run(&self, at: u64, room: &mut [u8]) -> Moved {
         let mut done = 0;
         while done < room.len() {
-            match again(|| self.system.read_at(&mut room[done..], at + done as u64)) {
+            match again(|| self.system_read(&mut room[done..], at + done as u64)) {
                 Ok(0) => break,
                 Ok(bytes) => done += bytes,
                 Err(error) => return (done as u64, Some(error.into())),
@@ -160,7 +166,7 @@ impl File {
     fn store_run(&self, at: u64, data: &[u8]) -> Moved {
         let mut done = 0;
         while done < data.len() {
-            let write = || self.system.write_at(&data[done..], at + done as u64);
+            let write = || self.system_write(&data[done..], at + done as u64);
             match again(|| self.shielded(write)) {
                 // What takes nothing and says nothing would take nothing for ever.
                 Ok(0) => return (done as u64, Some(Fault::from(io::Error::from(io::ErrorKind::WriteZero)))),
@@ -169,6 +175,19 @@ impl File {
             }
         }
         (done as u64, None)
+    }
+
+    /// Only accesses by the shared file pointer come here with a file that has no places.
+    fn system_read(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
+        if self.is_flow() { (&self.system).read(room) } else { self.system.read_at(room, at) }
+    }
+
+    fn system_write(&self, data: &[u8], at: u64) -> io::Result<usize> {
+        if self.is_flow() { (&self.system).write(data) } else { self.system.write_at(data, at) }
+    }
+
+    fn is_flow(&self) -> bool {
+        self.stream && self.amode.is_sequential()
     }
 
     /// Makes a call that changes the file; no signal comes of it.
@@ -234,12 +253,18 @@ pub(crate) fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R>
     }
 }
 
+/// How many etypes these bytes are. Errors when they are no whole number.
+pub(crate) fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
+    if bytes.is_multiple_of(view.unit()) {
+        return Ok(bytes / view.unit());
+    }
+    let rule = format!("{bytes} bytes are no whole number of the view's etypes, of {} bytes each", view.unit());
+    Err(Error::new(MPI_ERR_TYPE, rule))
+}
+
 /// The data byte where an access begins. Errors when it moves parts of etypes, or ends where a file has no places.
 fn start(view: &View, offset: u64, bytes: u64) -> Result<u64> {
-    if !bytes.is_multiple_of(view.unit()) {
-        let rule = format!("{bytes} bytes are no whole number of the view's etypes, of {} bytes each", view.unit());
-        return Err(Error::new(MPI_ERR_TYPE, rule));
-    }
+    whole_etypes(view, bytes)?;
     let at = offset.checked_mul(view.unit());
     let end = at.and_then(|at| at.checked_add(bytes)).filter(|end| *end <= i64::MAX as u64);
     let last = |end: u64| end == 0 || view.place(end - 1).is_some();

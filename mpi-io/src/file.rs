@@ -21,6 +21,7 @@ use crate::atomicity::Turns;
 use crate::fault::{Fault, quoted};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
+use crate::pointer::SharedPointer;
 use crate::split::Split;
 use crate::view::View;
 
@@ -36,6 +37,9 @@ pub struct File {
     pub(crate) system: std::fs::File,
     /// No device, pipe or terminal.
     pub(crate) regular: bool,
+    /// Has no places: data goes as it comes.
+    pub(crate) stream: bool,
+    pub(crate) shared: Option<SharedPointer>,
     pub(crate) instruments: &'static FileInstruments,
     /// Written since it was last synchronised.
     pub(crate) dirty: AtomicBool,
@@ -81,6 +85,8 @@ pub(crate) struct Parts {
     pub amode: AccessMode,
     pub system: std::fs::File,
     pub regular: bool,
+    pub stream: bool,
+    pub shared: Option<SharedPointer>,
     pub instruments: &'static FileInstruments,
     pub position: u64,
     pub hints: Hints,
@@ -98,6 +104,8 @@ impl File {
             amode: parts.amode,
             system: parts.system,
             regular: parts.regular,
+            stream: parts.stream,
+            shared: parts.shared,
             instruments: parts.instruments,
             dirty: AtomicBool::new(false),
             atomic: AtomicBool::new(false),

@@ -5,6 +5,7 @@
 //! - [`AccessMode`]: the `MPI_MODE_*` bits and their rules.
 //! - [`View`]: how a process sees a file.
 //! - `atomicity`: locking what is accessed. `split`: accesses in two calls.
+//! - `shared`: accesses by the shared file pointer. `pointer`: where that stands.
 //! - `agree`: what the processes of a file tell each other. `fault`: from the system's reasons to error classes.
 //! - `instruments`: what a file tells of itself.
 //!
@@ -13,7 +14,7 @@
 //!
 //! Invariants: when opening fails in one process it fails in all with the same class, and nothing is left open or
 //! created; no lock of the process is held while the system works on a file.
-//! Not here: handles of files (`mpi-env`), shared file pointers.
+//! Not here: handles of files (`mpi-env`).
 
 mod access;
 mod agree;
@@ -24,6 +25,8 @@ mod file;
 mod hints;
 mod instruments;
 mod open;
+mod pointer;
+mod shared;
 mod shield;
 mod split;
 mod together;

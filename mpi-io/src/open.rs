@@ -1,13 +1,13 @@
 //! Opening files together, and deleting them (MPI-5.0, 14.2.1 and 14.2.3).
 //!
-//! First everybody tells what it was asked for; then, if the file may have to be created, rank 0 opens it and tells
-//! how that went; then all others open it; then everybody tells which file it has got.
+//! First everybody tells what it was asked for; then rank 0 opens the file, creating it if need be, and tells how that
+//! went; then all others open it; then everybody tells which file it has got.
 //! Invariant: a process with a wrong argument plays its part, so that the others fail with it and do not hang. What
 //! was opened is closed again when one process fails, and a file that was created is deleted.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
-use std::io;
+use std::io::{self, Seek};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +25,7 @@ use crate::fault::{Fault, quoted};
 use crate::file::{File, Parts, length};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
+use crate::pointer::SharedPointer;
 use crate::together::{delete, refused_elsewhere};
 
 /// Files of one process.
@@ -57,10 +58,12 @@ struct Request {
 struct Opened {
     system: fs::File,
     regular: bool,
+    stream: bool,
     position: u64,
     /// Device and number of the file: the same in all processes.
     identity: [u64; 2],
     created: bool,
+    shared: Option<SharedPointer>,
 }
 
 impl OpenArgs {
@@ -130,6 +133,8 @@ impl Io {
             amode: request.amode,
             system: opened.system,
             regular: opened.regular,
+            stream: opened.stream,
+            shared: opened.shared,
             position: opened.position,
             hints: request.hints,
             errhandler,
@@ -149,42 +154,70 @@ impl Io {
     }
 
     fn open_everywhere(&self, comm: &Comm, request: &Request) -> Result<Opened> {
-        let mut first = None;
-        if request.amode.creates() {
-            let create = || {
-                first = Some(open_here(request, true)?);
-                Ok(())
-            };
-            if let Some(fault) = by_first(&self.engine, comm, create)? {
-                return Err(failed(fault, 0, comm, request));
-            }
-        }
-        let own = first.map_or_else(|| open_here(request, false), Ok);
+        let (mut first, creates) = (None, request.amode.creates());
+        let begun = by_first(&self.engine, comm, || {
+            let (opened, found_at) = open_first(request, creates, comm.size())?;
+            first = Some(opened);
+            Ok(found_at)
+        })?;
+        let found_at = begun.map_err(|fault| failed(fault, 0, comm, request))?;
+        let mut own = first.map_or_else(|| open_further(request, found_at), Ok);
         let word = match &own {
-            Ok(opened) => Word { fault: None, numbers: opened.identity },
-            Err(fault) => Word { fault: Some(*fault), numbers: [0; 2] },
+            Ok(opened) => {
+                let [device, number] = opened.identity;
+                Word { fault: None, numbers: [device, number, u64::from(opened.shared.is_some())] }
+            }
+            Err(fault) => Word { fault: Some(*fault), numbers: [0; 3] },
         };
         let all = exchange(&self.engine, comm, word)?;
-        let different = || all.iter().position(|word| word.numbers != all[0].numbers);
+        let identity = |word: &Word| [word.numbers[0], word.numbers[1]];
+        let different = || all.iter().position(|word| identity(word) != identity(&all[0]));
         let error = if let Some((rank, fault)) = first_fault(&all) {
             failed(fault, rank, comm, request)
         } else if let Some(rank) = different() {
             let rule = format!("the names that rank 0 and rank {rank} gave are of different files");
             Error::new(MPI_ERR_NOT_SAME, rule).arg("filename", &quoted(&request.name))
         } else {
+            let opened = own.as_mut().expect("nobody failed");
+            match &mut opened.shared {
+                Some(shared) if all.iter().all(|word| word.numbers[2] != 0) => shared.found_by_all(),
+                shared => *shared = None,
+            }
             return Ok(own.expect("nobody failed"));
         };
-        if request.amode.creates() {
+        if creates {
             // The others learn of the failure when nothing is left of it.
-            by_first(&self.engine, comm, || {
+            let _ = by_first(&self.engine, comm, || {
                 if let Some(opened) = own.ok().filter(|opened| opened.created) {
                     delete_created(&request.path, opened.identity);
                 }
-                Ok(())
+                Ok([0; 2])
             })?;
         }
         Err(error)
     }
+}
+
+/// Opens the file in the first process, with the word that all share if the system lets them.
+fn open_first(request: &Request, create: bool, processes: u32) -> Result<(Opened, [u64; 2]), Fault> {
+    let mut opened = open_here(request, create)?;
+    if processes == 1 {
+        opened.shared = Some(SharedPointer::own(opened.position));
+        return Ok((opened, [0; 2]));
+    }
+    match SharedPointer::offer(opened.position) {
+        Ok((shared, found_at)) => {
+            opened.shared = Some(shared);
+            Ok((opened, found_at))
+        }
+        Err(_) => Ok((opened, [0; 2])),
+    }
+}
+
+/// Opens the file in another process.
+fn open_further(request: &Request, found_at: [u64; 2]) -> Result<Opened, Fault> {
+    let opened = open_here(request, false)?;
+    Ok(Opened { shared: SharedPointer::find(found_at).ok(), ..opened })
 }
 
 /// What this process asked for, when nobody's arguments were refused and all have the same mode.
@@ -223,7 +256,9 @@ fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
     }
     let regular = facts.is_file();
     let position = if request.amode.appends() { length(&system, regular)? } else { 0 };
-    Ok(Opened { system, regular, position, identity: [facts.dev(), facts.ino()], created })
+    let stream = (&system).stream_position().is_err_and(|error| error.raw_os_error() == Some(libc::ESPIPE));
+    let identity = [facts.dev(), facts.ino()];
+    Ok(Opened { system, regular, stream, position, identity, created, shared: None })
 }
 
 /// Opens a file and says whether it did not exist before. Creating and opening are tried apart, because only a file

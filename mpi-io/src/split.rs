@@ -16,6 +16,8 @@ pub enum SplitKind {
     ReadAtAll,
     WriteAll,
     WriteAtAll,
+    ReadOrdered,
+    WriteOrdered,
 }
 
 /// An access between its two calls.

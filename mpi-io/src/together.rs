@@ -13,7 +13,7 @@ use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
 
 use crate::access::again;
-use crate::agree::{Word, by_first, exchange, first_fault};
+use crate::agree::{Word, by_first, exchange, exchange_with, first_fault};
 use crate::fault::Fault;
 use crate::file::File;
 use crate::view::View;
@@ -36,7 +36,7 @@ impl File {
 
     /// `MPI_File_set_atomicity`; waits for all. Errors: `MPI_ERR_NOT_SAME` when the processes differ.
     pub fn set_atomic(&self, atomic: bool) -> Result<()> {
-        let all = exchange(&self.engine, &self.comm, Word { fault: None, numbers: [u64::from(atomic), 0] })?;
+        let all = exchange(&self.engine, &self.comm, Word { fault: None, numbers: [u64::from(atomic), 0, 0] })?;
         if let Some(rank) = all.iter().position(|word| word.numbers != all[0].numbers) {
             let rule = format!("rank 0 and rank {rank} differ: they must agree");
             return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("flag", &atomic));
@@ -49,13 +49,15 @@ impl File {
     /// start; waits for all. An error stands for an argument that was refused here. Errors: what was refused among the
     /// arguments of one, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ.
     pub fn set_view(&self, view: Result<View>) -> Result<()> {
-        let word = match &view {
-            Ok(view) => {
-                Word { fault: None, numbers: [view.etype().datatype.extent() as u64, view.representation() as u64] }
+        let numbers = view
+            .as_ref()
+            .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation() as u64, 0]);
+        let all = exchange_with(&self.engine, &self.comm, Word::of(&view, numbers), |all| {
+            // Before anybody can move it again.
+            if let (None, true, Ok(pointer)) = (first_fault(all), same(all), self.shared()) {
+                pointer.set(0);
             }
-            Err(error) => Word { fault: Some(Fault { class: error.class(), errno: 0 }), numbers: [0; 2] },
-        };
-        let all = exchange(&self.engine, &self.comm, word)?;
+        })?;
         let view = nobody_refused(view, &all)?;
         if let Some(rank) = all.iter().position(|word| word.numbers != all[0].numbers) {
             let rule = format!("representation or etype's extent are not the same in rank 0 and rank {rank}");
@@ -70,8 +72,7 @@ impl File {
         let bytes = u64::try_from(size)
             .map_err(|_| Error::new(MPI_ERR_ARG, "a file's size must not be negative").arg("size", &size));
         let own = self.check_write().and_then(|()| self.check_pointers()).and(bytes);
-        let fault = own.as_ref().err().map(|error| Fault { class: error.class(), errno: 0 });
-        let word = Word { fault, numbers: [*own.as_ref().unwrap_or(&0), 0] };
+        let word = Word::of(&own, [*own.as_ref().unwrap_or(&0), 0, 0]);
         let all = exchange(&self.engine, &self.comm, word)?;
         let own = nobody_refused(own, &all)?;
         if let Some((rank, other)) = all.iter().enumerate().find(|(_, word)| word.numbers[0] != all[0].numbers[0]) {
@@ -85,12 +86,9 @@ impl File {
     fn change(&self, act: impl Fn() -> io::Result<()>) -> Result<()> {
         let act = || {
             self.dirty.store(true, Ordering::Relaxed);
-            again(|| self.shielded(&act)).map_err(Fault::from)
+            again(|| self.shielded(&act)).map(|()| [0; 2]).map_err(Fault::from)
         };
-        match by_first(&self.engine, &self.comm, act)? {
-            None => Ok(()),
-            Some(fault) => Err(fault.on_file(&self.name)),
-        }
+        by_first(&self.engine, &self.comm, act)?.map(drop).map_err(|fault| fault.on_file(&self.name))
     }
 
     /// `MPI_File_sync`: what this process has written is on the device. What others have written can be read once they
@@ -122,11 +120,9 @@ impl File {
             return self.finish();
         }
         // Nobody deletes before all have come: a process that is late would find no file to open elsewhere.
-        exchange(&self.engine, &self.comm, Word { fault: None, numbers: [0; 2] })?;
-        match by_first(&self.engine, &self.comm, || self.delete())? {
-            None => Ok(()),
-            Some(fault) => Err(fault.on_file(&self.name)),
-        }
+        exchange(&self.engine, &self.comm, Word { fault: None, numbers: [0; 3] })?;
+        let deleted = by_first(&self.engine, &self.comm, || self.delete().map(|()| [0; 2]))?;
+        deleted.map(drop).map_err(|fault| fault.on_file(&self.name))
     }
 
     /// Closing without the others, for a program that ends with the file open. Rank 0 deletes it if it is to be.
@@ -157,8 +153,12 @@ pub(crate) fn delete(path: &Path) -> Result<(), Fault> {
     again(|| fs::remove_file(path)).map_err(Fault::from)
 }
 
+fn same(all: &[Word]) -> bool {
+    all.iter().all(|word| word.numbers == all[0].numbers)
+}
+
 /// This process's own part, when nobody's was refused.
-fn nobody_refused<T>(own: Result<T>, all: &[Word]) -> Result<T> {
+pub(crate) fn nobody_refused<T>(own: Result<T>, all: &[Word]) -> Result<T> {
     let Some((rank, fault)) = first_fault(all) else { return own };
     Err(match own {
         Err(own) if own.class() == fault.class => own,

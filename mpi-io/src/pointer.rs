@@ -1,0 +1,143 @@
+//! The word that the processes of a file share: where its shared file pointer stands.
+//!
+//! The first process makes a piece of memory without a name in any file system; the others find it under the first
+//! one's open files. A file of one process needs none of that.
+//! Invariant: the word is only ever an atomic one; what another process writes into it is a number like any other.
+#![allow(unsafe_code)] // maps the memory
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of the memory: the word, alone on its page.
+const BYTES: usize = 8;
+
+/// The shared word.
+#[derive(Debug)]
+pub(crate) enum SharedPointer {
+    /// Of a file of one process.
+    Own(AtomicU64),
+    /// Of memory that several processes have mapped.
+    Mapped(Mapping),
+}
+
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    address: NonNull<AtomicU64>,
+    /// Where the others find it, until they have.
+    memory: Option<fs::File>,
+}
+
+// SAFETY: the mapping is an atomic word, for any thread to use until it is dropped.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped with this length, and nobody can refer to it any more.
+        unsafe { libc::munmap(self.address.as_ptr().cast(), BYTES) };
+    }
+}
+
+impl SharedPointer {
+    /// For a file of one process.
+    pub fn own(value: u64) -> SharedPointer {
+        SharedPointer::Own(AtomicU64::new(value))
+    }
+
+    /// In the first of several processes, with what the others need to find it.
+    pub fn offer(value: u64) -> io::Result<(SharedPointer, [u64; 2])> {
+        // SAFETY: the name is a C string; the call gives a new descriptor or -1.
+        let descriptor = unsafe { libc::memfd_create(c"ferrum-file-pointer".as_ptr(), libc::MFD_CLOEXEC) };
+        if descriptor == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor is new, and belongs to nobody else.
+        let memory = unsafe { fs::File::from_raw_fd(descriptor) };
+        memory.set_len(BYTES as u64)?;
+        let address = map(&memory)?;
+        let found_at = [u64::from(std::process::id()), descriptor as u64];
+        let pointer = SharedPointer::Mapped(Mapping { address, memory: Some(memory) });
+        pointer.set(value);
+        Ok((pointer, found_at))
+    }
+
+    /// In another process.
+    pub fn find([process, descriptor]: [u64; 2]) -> io::Result<SharedPointer> {
+        let name = format!("/proc/{process}/fd/{descriptor}");
+        let memory = fs::OpenOptions::new().read(true).write(true).open(name)?;
+        if memory.metadata()?.len() != BYTES as u64 {
+            return Err(io::Error::from_raw_os_error(libc::ENXIO));
+        }
+        Ok(SharedPointer::Mapped(Mapping { address: map(&memory)?, memory: None }))
+    }
+
+    /// All have found it: it needs no place to be found at any more.
+    pub fn found_by_all(&mut self) {
+        if let SharedPointer::Mapped(mapping) = self {
+            mapping.memory = None;
+        }
+    }
+
+    fn word(&self) -> &AtomicU64 {
+        match self {
+            SharedPointer::Own(word) => word,
+            // SAFETY: it is mapped as long as `self` lives, zeroed at first, aligned to a page, and only used as this.
+            SharedPointer::Mapped(mapping) => unsafe { mapping.address.as_ref() },
+        }
+    }
+
+    /// Where the pointer stands.
+    pub fn get(&self) -> u64 {
+        // Relaxed, here and below: the number alone is shared; data goes through the file.
+        self.word().load(Ordering::Relaxed)
+    }
+
+    /// Moves it somewhere.
+    pub fn set(&self, value: u64) {
+        self.word().store(value, Ordering::Relaxed);
+    }
+
+    /// Moves it on, and tells where it stood.
+    pub fn advance(&self, by: u64) -> u64 {
+        self.word().fetch_add(by, Ordering::Relaxed)
+    }
+}
+
+fn map(memory: &fs::File) -> io::Result<NonNull<AtomicU64>> {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping, at an address that the system picks.
+    let address = unsafe { libc::mmap(ptr::null_mut(), BYTES, access, libc::MAP_SHARED, memory.as_raw_fd(), 0) };
+    if address == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(NonNull::new(address.cast()).expect("the system maps nothing at null"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_is_the_same_wherever_it_was_found() {
+        let (mut first, found_at) = SharedPointer::offer(7).expect("memory");
+        let second = SharedPointer::find(found_at).expect("it is offered");
+        assert_eq!((second.advance(5), first.get()), (7, 12));
+        first.found_by_all();
+        assert!(SharedPointer::find(found_at).is_err(), "there is nothing to be found any more");
+        first.set(1);
+        assert_eq!(second.get(), 1);
+        drop(first);
+        assert_eq!(second.advance(1), 1);
+    }
+
+    #[test]
+    fn what_is_no_such_memory_is_not_taken_for_one() {
+        let other = fs::File::open("/dev/null").expect("it is everywhere");
+        let place = [u64::from(std::process::id()), other.as_raw_fd() as u64];
+        assert!(SharedPointer::find(place).is_err() && SharedPointer::find([0, 0]).is_err());
+    }
+}

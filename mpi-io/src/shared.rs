@@ -1,0 +1,140 @@
+//! Accesses by the shared file pointer (MPI-5.0, 14.4.4): each takes its place, and the next one that of the next.
+//!
+//! A pipe or a terminal, opened with `MPI_MODE_SEQUENTIAL`, has no places: there the data goes as it comes.
+//! Invariant: the pointer moves when an access takes its place, by as many etypes as were asked for, also where the file
+//! ends before, or the access fails.
+
+use mpi_core::Status;
+use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME, MPI_ERR_UNSUPPORTED_OPERATION};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+use mpi_p2p::Mode;
+
+use crate::access::whole_etypes;
+use crate::agree::{Word, exchange_with, first_fault};
+use crate::file::{File, Whence};
+use crate::pointer::SharedPointer;
+use crate::together::nobody_refused;
+use crate::view::View;
+
+/// Tag of the messages by which processes take turns.
+const TURN: i32 = 0x7011;
+/// Told where there is no place.
+const NOWHERE: u64 = u64::MAX;
+
+impl File {
+    /// `MPI_File_read_shared`. Errors: as [`File::read_at`], and `MPI_ERR_UNSUPPORTED_OPERATION` when the processes
+    /// could not share memory.
+    pub fn read_shared(&self, buffer: RecvBuf<'_>) -> Result<Status> {
+        self.check_reads()?;
+        let view = self.view();
+        let place = self.shared()?.advance(whole_etypes(&view, buffer.bytes())?);
+        self.read_from(&view, place, buffer)
+    }
+
+    /// `MPI_File_write_shared`. Errors: as [`File::read_shared`], but `MPI_ERR_READ_ONLY`.
+    pub fn write_shared(&self, buffer: SendBuf<'_>) -> Result<Status> {
+        self.check_write()?;
+        let view = self.view();
+        let place = self.shared()?.advance(whole_etypes(&view, buffer.bytes())?);
+        self.write_from(&view, place, buffer)
+    }
+
+    /// `MPI_File_read_ordered`: all processes, in the order of their ranks; waits for all. Errors: as
+    /// [`File::read_shared`]; what is wrong in one process is in all.
+    pub fn read_ordered(&self, buffer: RecvBuf<'_>) -> Result<Status> {
+        let view = self.view();
+        let place = self.ordered(&view, buffer.bytes(), self.check_reads())?;
+        self.in_turn(|| self.read_from(&view, place, buffer))
+    }
+
+    /// `MPI_File_write_ordered`: as [`File::read_ordered`].
+    pub fn write_ordered(&self, buffer: SendBuf<'_>) -> Result<Status> {
+        let view = self.view();
+        let place = self.ordered(&view, buffer.bytes(), self.check_write())?;
+        self.in_turn(|| self.write_from(&view, place, buffer))
+    }
+
+    /// `MPI_File_seek_shared`; waits for all. Errors: as [`File::seek`], in all processes, and `MPI_ERR_NOT_SAME` when
+    /// they want different places.
+    pub fn seek_shared(&self, offset: i64, whence: Whence) -> Result<()> {
+        let checked = self.check_pointers().and_then(|()| self.shared()).and_then(|_| match whence {
+            Whence::End => self.size().map(|size| self.view().etypes_in(size)),
+            _ => Ok(0),
+        });
+        let end = *checked.as_ref().unwrap_or(&0);
+        let word = Word::of(&checked, [offset as u64, whence as u64, 0]);
+        let all = exchange_with(&self.engine, &self.comm, word, |all| {
+            if first_fault(all).is_some() || all.iter().any(|word| word.numbers != all[0].numbers) {
+                return;
+            }
+            let pointer = self.shared().expect("it was checked");
+            let from = match whence {
+                Whence::Start => 0,
+                Whence::Current => pointer.get(),
+                Whence::End => end,
+            };
+            let place = from.checked_add_signed(offset).filter(|place| *place <= i64::MAX as u64);
+            place.inspect(|place| pointer.set(*place));
+            all[0].numbers[2] = if place.is_some() { 0 } else { NOWHERE };
+        })?;
+        nobody_refused(checked, &all)?;
+        let wanted = |word: &Word| [word.numbers[0], word.numbers[1]];
+        if let Some(rank) = all.iter().position(|word| wanted(word) != wanted(&all[0])) {
+            let rule = format!("rank 0 and rank {rank} want different places: they must agree");
+            return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("offset", &offset));
+        }
+        if all[0].numbers[2] == NOWHERE {
+            return Err(Error::new(MPI_ERR_ARG, "that is no place in a file").arg("offset", &offset));
+        }
+        Ok(())
+    }
+
+    /// The shared file pointer, in etypes of the view (`MPI_File_get_position_shared`). Errors:
+    /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file, and when the processes could not share memory.
+    pub fn position_shared(&self) -> Result<u64> {
+        self.check_pointers()?;
+        Ok(self.shared()?.get())
+    }
+
+    /// The shared pointer's word.
+    pub(crate) fn shared(&self) -> Result<&SharedPointer> {
+        let rule = "its processes could not share memory, so that it has no shared file pointer";
+        self.shared.as_ref().ok_or_else(|| self.refusal(MPI_ERR_UNSUPPORTED_OPERATION, rule))
+    }
+
+    /// The place of this process among all that access the file in order.
+    fn ordered(&self, view: &View, bytes: u64, allowed: Result<()>) -> Result<u64> {
+        let etypes = allowed.and_then(|()| self.shared()).and_then(|_| whole_etypes(view, bytes));
+        let word = Word::of(&etypes, [*etypes.as_ref().unwrap_or(&0), 0, 0]);
+        let all = exchange_with(&self.engine, &self.comm, word, |all| {
+            if first_fault(all).is_none() {
+                let total = all.iter().map(|word| word.numbers[0]).fold(0, u64::wrapping_add);
+                let mut place = self.shared().expect("it was checked").advance(total);
+                for word in all {
+                    word.numbers[1] = place;
+                    place = place.wrapping_add(word.numbers[0]);
+                }
+            }
+        })?;
+        nobody_refused(etypes, &all)?;
+        Ok(all[self.comm.rank() as usize].numbers[1])
+    }
+
+    /// Makes an access that was given its place; where there are no places, when those of all lower ranks are over.
+    fn in_turn(&self, access: impl FnOnce() -> Result<Status>) -> Result<Status> {
+        if !self.stream {
+            return access();
+        }
+        let (engine, context, rank) = (&self.engine, self.comm.collective_context(), self.comm.rank() as i32);
+        if rank > 0 {
+            engine.recv(engine.lock(), context, rank - 1, TURN, RecvBuf::empty())?;
+        }
+        // Who fails hands the turn on all the same.
+        let result = access();
+        if rank + 1 < self.comm.size() as i32 {
+            engine.send(engine.lock(), context, rank + 1, TURN, SendBuf::empty(), Mode::Standard)?;
+        }
+        result
+    }
+}
