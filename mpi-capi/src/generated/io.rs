@@ -108,6 +108,18 @@ pub unsafe extern "C" fn PMPI_File_get_position(fh: usize, offset: *mut i64) -> 
     })
 }
 
+/// `MPI_File_get_position_shared`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_get_position_shared(fh: usize, offset: *mut i64) -> c_int {
+    entry::running(functions::MPI_FILE_GET_POSITION_SHARED, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let offset = check::out("offset", offset)?;
+
+        imp::file_shared::file_get_position_shared(cx, fh, offset)
+    })
+}
+
 /// `MPI_File_get_size`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_get_size(fh: usize, size: *mut i64) -> c_int {
@@ -348,6 +360,50 @@ pub unsafe extern "C" fn PMPI_File_iread_c(
     })
 }
 
+/// `MPI_File_iread_shared`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread_shared(
+    fh: usize,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD_SHARED, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD_SHARED, -1, 0, count);
+        record.end(imp::file_shared::file_iread_shared(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iread_shared_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iread_shared_c(
+    fh: usize,
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IREAD_SHARED_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IREAD_SHARED_C, -1, 0, count);
+        record.end(imp::file_shared::file_iread_shared(cx, fh, buf, request))
+    })
+}
+
 /// `MPI_File_iwrite`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_iwrite(
@@ -525,6 +581,50 @@ pub unsafe extern "C" fn PMPI_File_iwrite_c(
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_C, -1, 0, count);
         record.end(imp::file_start::file_iwrite(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite_shared`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite_shared(
+    fh: usize,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE_SHARED, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE_SHARED, -1, 0, count);
+        record.end(imp::file_shared::file_iwrite_shared(cx, fh, buf, request))
+    })
+}
+
+/// `MPI_File_iwrite_shared_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_iwrite_shared_c(
+    fh: usize,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_IWRITE_SHARED_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_IWRITE_SHARED_C, -1, 0, count);
+        record.end(imp::file_shared::file_iwrite_shared(cx, fh, buf, request))
     })
 }
 
@@ -835,6 +935,146 @@ pub unsafe extern "C" fn PMPI_File_read_c(
     })
 }
 
+/// `MPI_File_read_ordered`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_ordered(
+    fh: usize,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    status: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_FILE_READ_ORDERED, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let status = check::status_out("status", status)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_ORDERED, -1, 0, count);
+        record.end(imp::file_shared::file_read_ordered(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_File_read_ordered_begin`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_ordered_begin(
+    fh: usize,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_READ_ORDERED_BEGIN, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_ORDERED_BEGIN, -1, 0, count);
+        record.end(imp::file_split::file_read_ordered_begin(cx, fh, buf))
+    })
+}
+
+/// `MPI_File_read_ordered_begin_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_ordered_begin_c(
+    fh: usize,
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_READ_ORDERED_BEGIN_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_ORDERED_BEGIN_C, -1, 0, count);
+        record.end(imp::file_split::file_read_ordered_begin(cx, fh, buf))
+    })
+}
+
+/// `MPI_File_read_ordered_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_ordered_c(
+    fh: usize,
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    status: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_FILE_READ_ORDERED_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let status = check::status_out("status", status)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_ORDERED_C, -1, 0, count);
+        record.end(imp::file_shared::file_read_ordered(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_File_read_ordered_end`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_ordered_end(fh: usize, buf: *mut c_void, status: *mut Status) -> c_int {
+    entry::running(functions::MPI_FILE_READ_ORDERED_END, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let status = check::status_out("status", status)?;
+
+        imp::file_split::file_read_ordered_end(cx, fh, buf, status)
+    })
+}
+
+/// `MPI_File_read_shared`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_shared(
+    fh: usize,
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    status: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_FILE_READ_SHARED, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let status = check::status_out("status", status)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_SHARED, -1, 0, count);
+        record.end(imp::file_shared::file_read_shared(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_File_read_shared_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_read_shared_c(
+    fh: usize,
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    status: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_FILE_READ_SHARED_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let status = check::status_out("status", status)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_READ_SHARED_C, -1, 0, count);
+        record.end(imp::file_shared::file_read_shared(cx, fh, buf, status))
+    })
+}
+
 /// `MPI_File_seek`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_File_seek(fh: usize, offset: i64, whence: c_int) -> c_int {
@@ -844,6 +1084,18 @@ pub unsafe extern "C" fn PMPI_File_seek(fh: usize, offset: i64, whence: c_int) -
 
         let record = cx.enter(functions::MPI_FILE_SEEK, -1, 0, 0);
         record.end(imp::file::file_seek(cx, fh, offset, whence))
+    })
+}
+
+/// `MPI_File_seek_shared`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_seek_shared(fh: usize, offset: i64, whence: c_int) -> c_int {
+    entry::running(functions::MPI_FILE_SEEK_SHARED, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+
+        let record = cx.enter(functions::MPI_FILE_SEEK_SHARED, -1, 0, 0);
+        record.end(imp::file_shared::file_seek_shared(cx, fh, offset, whence))
     })
 }
 
@@ -1198,5 +1450,145 @@ pub unsafe extern "C" fn PMPI_File_write_c(
 
         let record = cx.enter(functions::MPI_FILE_WRITE_C, -1, 0, count);
         record.end(imp::file_access::file_write(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_File_write_ordered`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_ordered(
+    fh: usize,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    status: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_ORDERED, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let status = check::status_out("status", status)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED, -1, 0, count);
+        record.end(imp::file_shared::file_write_ordered(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_File_write_ordered_begin`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_ordered_begin(
+    fh: usize,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_ORDERED_BEGIN, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_BEGIN, -1, 0, count);
+        record.end(imp::file_split::file_write_ordered_begin(cx, fh, buf))
+    })
+}
+
+/// `MPI_File_write_ordered_begin_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_ordered_begin_c(
+    fh: usize,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_ORDERED_BEGIN_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_BEGIN_C, -1, 0, count);
+        record.end(imp::file_split::file_write_ordered_begin(cx, fh, buf))
+    })
+}
+
+/// `MPI_File_write_ordered_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_ordered_c(
+    fh: usize,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    status: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_ORDERED_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let status = check::status_out("status", status)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_C, -1, 0, count);
+        record.end(imp::file_shared::file_write_ordered(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_File_write_ordered_end`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_ordered_end(fh: usize, buf: *const c_void, status: *mut Status) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_ORDERED_END, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let status = check::status_out("status", status)?;
+
+        imp::file_split::file_write_ordered_end(cx, fh, buf, status)
+    })
+}
+
+/// `MPI_File_write_shared`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_shared(
+    fh: usize,
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    status: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_SHARED, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let status = check::status_out("status", status)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_SHARED, -1, 0, count);
+        record.end(imp::file_shared::file_write_shared(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_File_write_shared_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_write_shared_c(
+    fh: usize,
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    status: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_FILE_WRITE_SHARED_C, Some(Object::file(fh)), |cx| {
+        let mut cx = cx;
+        let fh = cx.file("fh", fh)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let status = check::status_out("status", status)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        let record = cx.enter(functions::MPI_FILE_WRITE_SHARED_C, -1, 0, count);
+        record.end(imp::file_shared::file_write_shared(cx, fh, buf, status))
     })
 }

@@ -62,3 +62,25 @@ pub fn file_write_at_all_begin(cx: Cx, file: Arc<File>, offset: i64, buffer: Sen
 pub fn file_write_at_all_end(cx: Cx, file: Arc<File>, buffer: *const c_void, status: StatusOut) -> Outcome {
     end(cx, &file, SplitKind::WriteAtAll, buffer, status)
 }
+
+/// `MPI_File_read_ordered_begin`
+pub fn file_read_ordered_begin(cx: Cx, file: Arc<File>, buffer: RecvBuf<'_>) -> Outcome {
+    drop(cx);
+    Ok(file.begin(SplitKind::ReadOrdered, buffer.address(), || file.read_ordered(buffer))?)
+}
+
+/// `MPI_File_read_ordered_end`
+pub fn file_read_ordered_end(cx: Cx, file: Arc<File>, buffer: *mut c_void, status: StatusOut) -> Outcome {
+    end(cx, &file, SplitKind::ReadOrdered, buffer, status)
+}
+
+/// `MPI_File_write_ordered_begin`
+pub fn file_write_ordered_begin(cx: Cx, file: Arc<File>, buffer: SendBuf<'_>) -> Outcome {
+    drop(cx);
+    Ok(file.begin(SplitKind::WriteOrdered, buffer.address(), || file.write_ordered(buffer))?)
+}
+
+/// `MPI_File_write_ordered_end`
+pub fn file_write_ordered_end(cx: Cx, file: Arc<File>, buffer: *const c_void, status: StatusOut) -> Outcome {
+    end(cx, &file, SplitKind::WriteOrdered, buffer, status)
+}

@@ -16,7 +16,7 @@ use crate::cx::Cx;
 use crate::errors::Outcome;
 
 /// A request of an access that is over.
-fn started(process: &Process, file: &File, status: Result<Status>, request: Out<usize>) -> Outcome {
+pub fn started(process: &Process, file: &File, status: Result<Status>, request: Out<usize>) -> Outcome {
     let status = status?;
     let guard = &mut process.engine.lock();
     request.set(process.engine.completed(guard, file.comm().context(), status)?.0);

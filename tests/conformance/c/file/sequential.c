@@ -1,11 +1,73 @@
-/* A file opened with MPI_MODE_SEQUENTIAL has no positions that a program may name. */
+/* A file opened with MPI_MODE_SEQUENTIAL has no positions that a program may name; it is for the shared file pointer,
+ * and may be a pipe. */
 #include "file/file.h"
+
+/* Through a pipe, in the order of ranks, from the first half of the processes to the others. */
+static void through_a_pipe(const char *name)
+{
+    enum { LENGTH = 100000 };
+    static unsigned char data[LENGTH];
+    int count = -1;
+    MPI_Comm half;
+    MPI_File file;
+    MPI_Status status;
+    const int writes = rank < size / 2, of_half = rank % (size / 2);
+    MPI_Comm_split(MPI_COMM_WORLD, writes, rank, &half);
+    if (rank == 0)
+        check_equal(mkfifo(name, 0600), 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    ok(MPI_File_open(half, name, MPI_MODE_SEQUENTIAL | (writes ? MPI_MODE_WRONLY : MPI_MODE_RDONLY), MPI_INFO_NULL,
+                     &file));
+    if (writes) {
+        fill(data, LENGTH, of_half);
+        ok(MPI_File_write_ordered(file, data, LENGTH, MPI_BYTE, &status));
+    } else {
+        ok(MPI_File_read_ordered(file, data, LENGTH, MPI_BYTE, &status));
+        check(filled(data, LENGTH, of_half));
+    }
+    ok(MPI_Get_count(&status, MPI_BYTE, &count));
+    check_equal(count, LENGTH);
+    ok(MPI_File_sync(file));
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* When nobody writes any more it is over; when nobody reads any more a write is an error and no signal. */
+    if (writes)
+        ok(MPI_File_close(&file));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!writes) {
+        ok(MPI_File_read_shared(file, data, 1, MPI_BYTE, &status));
+        ok(MPI_Get_count(&status, MPI_BYTE, &count));
+        check_equal(count, 0);
+        ok(MPI_File_close(&file));
+    }
+    MPI_Comm_free(&half);
+    if (rank == 0)
+        unlink(name);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A pipe whose reader has gone. */
+static void broken_pipe(const char *name)
+{
+    MPI_File file;
+    check_equal(mkfifo(name, 0600), 0);
+    int reader = open(name, O_RDONLY | O_NONBLOCK);
+    ok(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_SEQUENTIAL | MPI_MODE_WRONLY, MPI_INFO_NULL, &file));
+    ok(MPI_File_write_shared(file, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE));
+    close(reader);
+    int code = MPI_File_write_shared(file, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE);
+    check_class(code, MPI_ERR_IO);
+    check(says(code, "EPIPE"));
+    ok(MPI_File_close(&file));
+    unlink(name);
+}
 
 int main(int argc, char **argv)
 {
-    char name[NAME], data[4] = "abc";
+    char name[NAME], data[8] = "abc";
+    int count = -1;
     MPI_File file;
     MPI_Offset at = -1;
+    MPI_Status status;
     begin(&argc, &argv);
     name_of(name, "sequential");
     ok(MPI_File_open(MPI_COMM_WORLD, name,
@@ -18,7 +80,25 @@ int main(int argc, char **argv)
     check_class(MPI_File_set_size(file, 5), MPI_ERR_UNSUPPORTED_OPERATION);
     ok(MPI_File_get_size(file, &at));
     check_equal(at, 0);
+    check_class(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
+    check_class(MPI_File_get_position_shared(file, &at), MPI_ERR_UNSUPPORTED_OPERATION);
+    check_class(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), MPI_ERR_ARG);
+    ok(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+    ok(MPI_File_write_shared(file, data, 3, MPI_CHAR, &status));
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_equal(size_of(name), 3 * size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    ok(MPI_File_write_ordered(file, data, 1, MPI_CHAR, &status));
+    ok(MPI_Get_count(&status, MPI_CHAR, &count));
+    check_equal(count, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_equal(size_of(name), 4 * size);
     ok(MPI_File_close(&file));
     check(!exists(name));
+    if (size % 2 == 0)
+        through_a_pipe(name);
+    name[strlen(name) - 1] = (char)('a' + rank);
+    broken_pipe(name);
     return finish();
 }
