@@ -1,0 +1,53 @@
+/* Nanoseconds of MPI_T_pvar_read by the class of the variable, above an empty loop; classes that a library lacks are left out.
+ * Then microseconds to read all variables of the process that take no object or MPI_COMM_WORLD, per hundred. */
+#include "tool.h"
+
+static const struct { int class; const char *name; } classes[] = {
+    {MPI_T_PVAR_CLASS_STATE, "read_state"}, {MPI_T_PVAR_CLASS_LEVEL, "read_level"}, {MPI_T_PVAR_CLASS_SIZE, "read_size"},
+    {MPI_T_PVAR_CLASS_PERCENTAGE, "read_percentage"}, {MPI_T_PVAR_CLASS_HIGHWATERMARK, "read_highwatermark"},
+    {MPI_T_PVAR_CLASS_LOWWATERMARK, "read_lowwatermark"}, {MPI_T_PVAR_CLASS_COUNTER, "read_counter"},
+    {MPI_T_PVAR_CLASS_AGGREGATE, "read_aggregate"}, {MPI_T_PVAR_CLASS_TIMER, "read_timer"},
+    {MPI_T_PVAR_CLASS_GENERIC, "read_generic"}};
+
+int main(int argc, char **argv)
+{
+    int multiple = start(&argc, &argv), provided, number = 0, opened = 0;
+    char name[256];
+    static long long value[65536];
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    MPI_T_init_thread(multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&session);
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (open_class(session, classes[i].class, &handle, name, sizeof name) < 0)
+            continue;
+        measure(classes[i].name, MPI_T_pvar_read(session, handle, value));
+        MPI_T_pvar_handle_free(session, &handle);
+    }
+    MPI_T_pvar_get_num(&number);
+    MPI_T_pvar_handle *all = calloc((size_t)number + 1, sizeof *all);
+    MPI_Comm comm = MPI_COMM_WORLD;
+    for (int i = 0; i < number; i++) {
+        int bind = 0, count;
+        MPI_T_pvar_get_info(i, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, NULL, NULL, NULL);
+        if ((bind == MPI_T_BIND_NO_OBJECT || bind == MPI_T_BIND_MPI_COMM) &&
+            MPI_T_pvar_handle_alloc(session, i, &comm, &all[opened], &count) == MPI_SUCCESS)
+            opened++;
+    }
+    if (opened > 0) {
+        double batch[BATCHES];
+        MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES);
+        for (int b = 0; b < BATCHES; b++) {
+            double begin = now();
+            for (int round = 0; round < 100; round++)
+                for (int i = 0; i < opened; i++)
+                    MPI_T_pvar_read(session, all[i], value);
+            batch[b] = (now() - begin) / opened * 1e6;
+        }
+        report(multiple ? "tool/read_100/multiple" : "tool/read_100/single", median(batch, BATCHES), "us");
+    }
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+    MPI_Finalize();
+    return 0;
+}
