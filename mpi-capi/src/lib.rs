@@ -17,6 +17,7 @@ mod check;
 mod cx;
 mod entry;
 mod errors;
+mod extension;
 pub mod generated;
 mod imp;
 mod nesting;

@@ -39,8 +39,8 @@ pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_
 pub use handle::table::pvar_read_raw;
 pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, retire, retire_rows};
 pub use registry::{
-    CAPACITY_HINT, CategoryInfo, CvarInfo, DroppedHandler, EventCallback, EventInfo, FreedCallback, PREFIX, PvarInfo,
-    Registry,
+    AddedTexts, CAPACITY_HINT, CategoryInfo, CvarInfo, DroppedHandler, EventCallback, EventInfo, FreedCallback, PREFIX,
+    PvarInfo, Registry,
 };
 pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use value::Value;

@@ -67,7 +67,7 @@ impl Registry {
         self.add_settings(S::definitions(), std::iter::repeat(None))
     }
 
-    fn add_settings(
+    pub(super) fn add_settings(
         &self,
         definitions: Vec<CvarDef>,
         cells: impl Iterator<Item = Option<&'static dyn Cell>>,

@@ -7,6 +7,7 @@
 //! Invariant: what has an index keeps it and all that was told of it; everything only grows.
 //! Not here: handles (`handle`), the fields (`field`).
 
+mod added;
 mod append;
 mod categories;
 mod cvar_slots;
@@ -30,6 +31,7 @@ use crate::events::OwnEvents;
 use crate::events::hub::Hub;
 use crate::handle::pool;
 use crate::{Bind, Cell, EnumDef, PvarClass, TError, TResult};
+pub use added::AddedTexts;
 pub(crate) use append::AppendOnly;
 pub use categories::CategoryInfo;
 use cvar_slots::{CvarHandle, Mirrors};

@@ -28,7 +28,7 @@ pub struct PvarInfo {
     pub description: String,
     /// The names of its values, or `MPI_T_ENUM_NULL`.
     pub enumeration: Handle,
-    block: TypeId,
+    pub(super) block: TypeId,
 }
 
 impl PvarInfo {
@@ -279,10 +279,10 @@ impl Registry {
 #[derive(Debug)]
 pub(super) struct Elements {
     /// From the first element's first word on.
-    words: &'static [AtomicU64],
+    pub(super) words: &'static [AtomicU64],
     /// Words from one element to the next.
-    stride: u16,
-    count: u32,
+    pub(super) stride: u16,
+    pub(super) count: u32,
 }
 
 fn new_handle(def: &PvarDef, variable: usize, source: &'static [AtomicU64], count: u32, stride: u16) -> NewHandle {

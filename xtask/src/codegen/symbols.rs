@@ -11,7 +11,8 @@ pub fn version_script(spec: &Spec) -> String {
     for function in spec.implemented() {
         let _ = writeln!(text, "    MPI_{name}; PMPI_{name};", name = function.name);
     }
-    text.push_str("  local: *;\n};\n");
+    // ferrum_tool.h: shared objects add variables of their own.
+    text.push_str("    ferrum_tool_add;\n  local: *;\n};\n");
     text
 }
 

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use crate::{Result, paths, process, ui};
 
-/// What programs include: the standard's header, and that of the tool interface's first draft.
-const HEADERS: [&str; 3] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h"];
+/// What programs include: the standard's header, that of the tool interface's first draft, and the extension's.
+const HEADERS: [&str; 4] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h", "ferrum_tool.h"];
 
 /// The largest that the shared library may become, in bytes.
 const LARGEST_LIBRARY: u64 = 3_000_000;
@@ -54,7 +54,7 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
     }
     let lib = prefix.join("lib");
     shared_library(&archive, &capi.join("libmpi_abi.map"), &lib)?;
-    static_library(&archive, &symbols::declared(&prefix)?, &lib)?;
+    static_library(&archive, &symbols::exported(&prefix)?, &lib)?;
     symbols::check(&prefix)?;
     wrappers(&prefix)?;
     replace(&prefix.join("bin/mpiexec"), &fs::read(built.join("mpiexec"))?, 0o755)?;
@@ -98,11 +98,10 @@ fn shared_library(archive: &Path, version_script: &Path, lib: &Path) -> Result<(
 /// own library defines meets nothing of the program's.
 fn static_library(archive: &Path, functions: &[String], lib: &Path) -> Result<()> {
     let (object, names) = (lib.join(".mpi.o"), lib.join(".names"));
-    let both: Vec<String> = functions.iter().flat_map(|name| [format!("P{name}"), name.clone()]).collect();
-    fs::write(&names, both.join("\n") + "\n")?;
+    fs::write(&names, functions.join("\n") + "\n")?;
     let mut command = Command::new("ld");
     command.args(["-r", "--force-group-allocation", "--gc-sections"]);
-    command.args(both.iter().map(|name| format!("--undefined={name}")));
+    command.args(functions.iter().map(|name| format!("--undefined={name}")));
     command.arg("--whole-archive").arg(archive).arg("-o").arg(&object);
     process::must(&mut command, LIMIT)?;
     let mut command = Command::new("objcopy");

@@ -12,7 +12,16 @@ use std::time::Duration;
 use crate::{Failure, Result, process};
 
 /// Exported besides the functions of the standard; each needs a reason here.
-const OTHERS: [&str; 0] = [];
+const OTHERS: [&str; 1] = [
+    // ferrum_tool.h: shared objects add variables of their own.
+    "ferrum_tool_add",
+];
+
+/// All names that a library shows, for tools that are told them one by one.
+pub fn exported(prefix: &Path) -> Result<Vec<String>> {
+    let both = declared(prefix)?.into_iter().flat_map(|name| [format!("P{name}"), name]);
+    Ok(both.chain(OTHERS.iter().map(|&name| name.to_owned())).collect())
+}
 
 /// The functions of the header, without the profiling names.
 pub fn declared(prefix: &Path) -> Result<Vec<String>> {

@@ -1,0 +1,222 @@
+//! Variables that are known only at run time: a plug-in's, which is not written in Rust.
+//!
+//! Their words come from here and last as long as the process, so a plug-in may be unloaded: its variables then stand
+//! still. Invariant: as for declared variables, class, type and limits go together.
+//! Not here: who calls (`mpi-capi`'s extension).
+
+use std::any::TypeId;
+use std::sync::atomic::AtomicU64;
+
+use super::pvars::{Elements, PvarInfo};
+use super::{Registry, described};
+use crate::field::WordUnit;
+use crate::{
+    Bind, Cell, CvarDef, Limits, PvarClass, PvarDef, Scope, SettingType, TError, TResult, Value, ValueType, Verbosity,
+};
+use mpi_core::Handle;
+use mpi_core::abi::MPI_T_ENUM_NULL;
+
+/// What is told of a variable that is added at run time.
+#[derive(Debug, Clone, Copy)]
+pub struct AddedTexts<'a> {
+    /// The name, not empty; unique among control variables, and with its class among performance variables.
+    pub name: &'a str,
+    /// What it counts or controls.
+    pub description: &'a str,
+    /// The unit, for people; may be empty.
+    pub unit: &'a str,
+    /// The category, a dotted path; not empty.
+    pub category: &'a str,
+    /// What the category is about, if it is new.
+    pub category_description: &'a str,
+}
+
+/// Stands for all blocks of variables added at run time, each of which has elements of its own.
+enum Added {}
+
+/// The most elements of one variable.
+const MOST_ELEMENTS: usize = 1 << 20;
+
+impl Registry {
+    /// Adds a performance variable of the process and gives the words that it reads, zeroed; whoever adds it writes
+    /// them, a word at a time. A word is the value itself, nanoseconds for timers, 2^-32 parts for percentages.
+    /// `MPI_T_ERR_INVALID` for a class and type that do not go together, for watermarks and a bad count;
+    /// `MPI_T_ERR_INVALID_NAME` for a name that is empty or taken; `MPI_T_ERR_MEMORY` when the registry is full.
+    pub fn add_pvar(
+        &self,
+        texts: &AddedTexts<'_>,
+        class: PvarClass,
+        value: ValueType,
+        count: usize,
+    ) -> TResult<&'static [AtomicU64]> {
+        check(texts)?;
+        if !class.allows(value) || class.is_watermark() || !(1..=MOST_ELEMENTS).contains(&count) {
+            return Err(TError::INVALID);
+        }
+        let mut growth = self.growth();
+        if growth.pvars.contains_key(&(texts.name, class)) {
+            return Err(TError::INVALID_NAME);
+        }
+        let unit_of_word = match class {
+            PvarClass::Timer => WordUnit::Nanosecond,
+            PvarClass::Percentage => WordUnit::Fraction,
+            _ => WordUnit::One,
+        };
+        // Variables never end, so neither do their texts and words.
+        let definition: &'static PvarDef = Box::leak(Box::new(PvarDef {
+            name: leaked(texts.name),
+            description: leaked(texts.description),
+            unit: leaked(texts.unit),
+            category: leaked(texts.category),
+            class,
+            value,
+            bind: Bind::NoObject,
+            verbosity: Verbosity::UserBasic,
+            continuous: class == PvarClass::Size,
+            states: None,
+            word: 0,
+            watched: false,
+            unit_of_word,
+        }));
+        let words: &'static [AtomicU64] = Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect());
+        let info = PvarInfo {
+            definition,
+            description: described(definition.description, definition.unit),
+            enumeration: Handle(MPI_T_ENUM_NULL),
+            block: TypeId::of::<Added>(),
+        };
+        let index = self.pvars.push(info).map_err(|_| TError::MEMORY)?;
+        growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count: count as u32 });
+        growth.pvars.insert((definition.name, class), index);
+        growth.category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
+        self.categorize_pvar(&mut growth, definition.category, index);
+        Ok(words)
+    }
+
+    /// Adds a control variable of the process and gives the word that it sets, which whoever adds it reads: the value
+    /// in its low bytes. The environment may set it at once. Errors: as for [`Registry::add_pvar`];
+    /// `MPI_T_ERR_INVALID` for an initial value out of its limits too.
+    pub fn add_cvar(
+        &self,
+        texts: &AddedTexts<'_>,
+        scope: Scope,
+        initial: &Value,
+        limits: Limits,
+    ) -> TResult<&'static AtomicU64> {
+        check(texts)?;
+        if self.growth().cvars.contains_key(texts.name) {
+            return Err(TError::INVALID_NAME);
+        }
+        let shape = CvarDef {
+            name: "",
+            description: "",
+            unit: "",
+            category: "",
+            value: initial.value_type(),
+            bind: Bind::NoObject,
+            scope,
+            verbosity: Verbosity::UserBasic,
+            limits,
+            states: None,
+            until_init: false,
+        };
+        if !shape.accepts(initial) {
+            return Err(TError::INVALID);
+        }
+        let cell: &'static dyn Cell = match *initial {
+            Value::I32(value) => Box::leak(Box::new(i32::cell(value))),
+            Value::U32(value) => Box::leak(Box::new(u32::cell(value))),
+            Value::U64(value) => Box::leak(Box::new(u64::cell(value))),
+            Value::F64(value) => Box::leak(Box::new(f64::cell(value))),
+            Value::Text(_) => return Err(TError::INVALID),
+        };
+        let definition = CvarDef {
+            name: leaked(texts.name),
+            description: leaked(texts.description),
+            unit: leaked(texts.unit),
+            category: leaked(texts.category),
+            ..shape
+        };
+        self.growth().category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
+        // A second of the name, added in this very moment, is refused too.
+        self.add_settings(vec![definition], std::iter::once(Some(cell))).map_err(|_| TError::INVALID_NAME)?;
+        Ok(cell.word().expect("numbers lie in one word"))
+    }
+}
+
+fn check(texts: &AddedTexts<'_>) -> TResult<()> {
+    if texts.name.is_empty() { Err(TError::INVALID_NAME) } else { Ok(()) }?;
+    let parts_are_named = texts.category.split('.').all(|part| !part.is_empty());
+    if parts_are_named { Ok(()) } else { Err(TError::INVALID) }
+}
+
+fn leaked(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    fn texts<'a>(name: &'a str, category: &'a str) -> AddedTexts<'a> {
+        AddedTexts { name, description: "What it does.", unit: "things", category, category_description: "A plug-in." }
+    }
+
+    #[test]
+    fn tools_see_added_variables_appear_and_read_what_the_plug_in_writes() {
+        let registry = Registry::with_environment([("FERRUM_PLUG_LIMIT".to_owned(), "7".to_owned())]);
+        registry.init_thread().expect("address space");
+        let seen =
+            || (registry.pvar_get_num().expect("initialized"), registry.category_changed().expect("initialized"));
+        let before = seen();
+        let words = registry
+            .add_pvar(&texts("plug_things", "plug.in"), PvarClass::Counter, ValueType::U64, 3)
+            .expect("a new name");
+        let limit = registry
+            .add_cvar(&texts("plug_limit", "plug.in"), Scope::Local, &Value::U32(5), Limits::Whole(1, 9))
+            .expect("a new name");
+        assert_eq!(limit.load(Relaxed), 7, "from the environment");
+        assert!(seen().0 > before.0 && seen().1 > before.1);
+        let index = registry.pvar_get_index("plug_things", PvarClass::Counter as i32).expect("added");
+        let session = registry.pvar_session_create().expect("room");
+        let (handle, count) = registry.pvar_handle_alloc(session, index, None).expect("of the process");
+        registry.pvar_start(session, handle).expect("a counter");
+        words.iter().zip([1, 20, 300]).for_each(|(word, value)| word.store(value, Relaxed));
+        let read = registry.pvar_read_all(session, handle);
+        assert_eq!((count, read), (3, Ok(vec![Value::U64(1), Value::U64(20), Value::U64(300)])));
+        let category = registry.category_get_index("plug.in").expect("new");
+        assert_eq!(registry.category_get_info(category).expect("an index").description(), "A plug-in.");
+        let (handle, _) =
+            registry.cvar_handle_alloc(registry.cvar_get_index("plug_limit").expect("added"), None).expect("room");
+        registry.cvar_write(handle, &Value::U32(9)).expect("in its limits");
+        assert_eq!((registry.cvar_write(handle, &Value::U32(10)), limit.load(Relaxed)), (Err(TError::INVALID), 9));
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        let registry = Registry::with_environment([]);
+        let add = |texts: &AddedTexts<'_>, class, value, count| {
+            registry.add_pvar(texts, class, value, count).map(|_| ()).unwrap_err()
+        };
+        let good = texts("thing", "plug");
+        registry.add_pvar(&good, PvarClass::Level, ValueType::U32, 1).expect("a new name");
+        assert_eq!(add(&good, PvarClass::Level, ValueType::U32, 1), TError::INVALID_NAME);
+        assert_eq!(add(&texts("", "plug"), PvarClass::Level, ValueType::U32, 1), TError::INVALID_NAME);
+        assert_eq!(add(&texts("a", "plug..in"), PvarClass::Level, ValueType::U32, 1), TError::INVALID);
+        assert_eq!(add(&texts("a", ""), PvarClass::Level, ValueType::U32, 1), TError::INVALID);
+        for (class, value, count) in [
+            (PvarClass::HighWatermark, ValueType::U32, 1),
+            (PvarClass::Counter, ValueType::F64, 1),
+            (PvarClass::Counter, ValueType::U64, 0),
+            (PvarClass::Counter, ValueType::U64, MOST_ELEMENTS + 1),
+        ] {
+            assert_eq!(add(&texts("a", "plug"), class, value, count), TError::INVALID);
+        }
+        let cvar = |initial: Value, limits| registry.add_cvar(&texts("a", "plug"), Scope::Local, &initial, limits);
+        assert_eq!(cvar(Value::I32(-1), Limits::Whole(0, 9)).map(|_| ()), Err(TError::INVALID));
+        assert_eq!(cvar(Value::Text("x".into()), Limits::Length(9)).map(|_| ()), Err(TError::INVALID));
+        cvar(Value::F64(0.5), Limits::Real(0.0, 1.0)).expect("a new name");
+        assert_eq!(cvar(Value::F64(0.5), Limits::Real(0.0, 1.0)).map(|_| ()), Err(TError::INVALID_NAME));
+    }
+}
