@@ -1,5 +1,6 @@
 //! Every function with every wrong argument, generated from `spec/`: the right error class, the right object's handler called
-//! once, no argument changed, and messages still travel afterwards.
+//! once, no argument changed, and messages still travel afterwards. And every function that needs MPI, called before it is there
+//! and after its end: an error, and nothing else.
 //!
 //! The programs are written to the target folder at each run: they hold nothing that `spec/` and `tests/arguments` do not
 //! say already, so there is nothing in them to review.
@@ -17,6 +18,7 @@ use std::time::Duration;
 use super::{Context, Report};
 use crate::codegen::spec::Spec;
 use crate::peers::Library;
+use crate::process::Outcome;
 use crate::{Failure, Result, paths, process, ui};
 use source::Program;
 use values::Values;
@@ -38,8 +40,8 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let mut list = String::new();
     for chapter in chapters(&spec) {
         let program = source::program(&spec, &values, chapter)?;
-        cases += program.cases.len();
-        list.extend(program.cases.iter().map(|case| format!("{case}\n")));
+        cases += program.cases.len() + program.outside.len();
+        list.extend(program.cases.iter().chain(&program.outside).map(|case| format!("{case}\n")));
         for (function, reason) in &program.without {
             without.entry(reason).or_default().push(function.clone());
         }
@@ -64,7 +66,8 @@ pub fn cases() -> Result<Vec<String>> {
     let values = Values::read(&paths::root())?;
     let mut cases = Vec::new();
     for chapter in chapters(&spec) {
-        cases.extend(source::program(&spec, &values, chapter)?.cases);
+        let program = source::program(&spec, &values, chapter)?;
+        cases.extend(program.cases.into_iter().chain(program.outside));
     }
     Ok(cases)
 }
@@ -84,34 +87,65 @@ fn chapter_runs(library: &Library, folder: &Path, chapter: &str, program: &Progr
         options.into_iter().chain(["-Wno-deprecated-declarations", "-Wno-nonnull", &include, &own]).collect();
     library.compile(&source, &binary, &options)?;
     for ranks in RANKS {
-        let mut first = 1;
+        let run = Run { library, folder, binary: &binary, ranks, outside: false };
+        run.all(&program.cases, report)?;
+    }
+    let run = Run { library, folder, binary: &binary, ranks: 1, outside: true };
+    run.all(&program.outside, report)
+}
+
+/// One program, run so often that each of its cases has begun once.
+struct Run<'r> {
+    library: &'r Library,
+    folder: &'r Path,
+    binary: &'r Path,
+    ranks: usize,
+    /// Right calls outside of MPI, instead of wrong calls inside.
+    outside: bool,
+}
+
+impl Run<'_> {
+    fn all(&self, cases: &[String], report: &mut Report) -> Result<()> {
         let mut outcomes = Outcomes::default();
-        while first <= program.cases.len() {
-            let lines = folder.join(format!("{chapter}.lines"));
-            // The file that some cases open lies in the folder of the run.
-            let mut command = library.launch(ranks, &binary);
-            command.current_dir(folder).arg(&lines).arg(first.to_string());
-            let outcome = process::run(&mut command, LIMIT)?;
-            let last = outcomes.read(&lines, ranks)?;
+        let mut first = 1;
+        while first <= cases.len() {
+            let (outcome, last) = self.from(first, &mut outcomes)?;
             if outcome.success() && outcomes.ended {
                 break;
             }
             if last < first {
-                return Err(Failure::from(outcome.report()).during(format!("{chapter} -n {ranks}, before any case")));
+                let place = format!("{} -n {}, before any case", self.binary.display(), self.ranks);
+                return Err(Failure::from(outcome.report()).during(place));
             }
             let text = format!("the program does not get further: {}", outcome.report());
             outcomes.wrong.entry(last).or_default().push(text);
             first = last + 1;
         }
-        for (index, case) in program.cases.iter().enumerate() {
+        for (index, case) in cases.iter().enumerate() {
+            let title = format!("{case} -n {}", self.ranks);
             match outcomes.wrong.get(&(index + 1)) {
-                Some(texts) => report.fail(&format!("{case} -n {ranks}"), &texts.join("\n      ")),
+                Some(texts) => report.fail(&title, &texts.join("\n      ")),
                 None if outcomes.right.contains(&(index + 1)) => report.pass(),
-                None => report.fail(&format!("{case} -n {ranks}"), "was not run"),
+                None => report.fail(&title, "was not run"),
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Runs the cases from this number on; the last one that was begun.
+    fn from(&self, first: usize, outcomes: &mut Outcomes) -> Result<(Outcome, usize)> {
+        let lines = self.binary.with_extension("lines");
+        let mut command = self.library.launch(self.ranks, self.binary);
+        // The file that some cases open lies in the folder of the run.
+        command.current_dir(self.folder).arg(&lines).arg(first.to_string());
+        if self.outside {
+            // There is no communicator to set a handler on.
+            command.arg("outside").env("FERRUM_INITIAL_ERRHANDLER", "mpi_errors_return");
+        }
+        let outcome = process::run(&mut command, LIMIT)?;
+        let last = outcomes.read(&lines, self.ranks)?;
+        Ok((outcome, last))
+    }
 }
 
 /// What the lines of all ranks say.

@@ -16,6 +16,8 @@ pub struct Program {
     pub text: String,
     /// Every case, in the order of running.
     pub cases: Vec<String>,
+    /// The cases of right calls before initialisation, then of those after finalisation.
+    pub outside: Vec<String>,
     /// Functions without a case, each with the reason.
     pub without: Vec<(String, &'static str)>,
 }
@@ -31,29 +33,44 @@ const OBJECTS: [(&str, &str, &str, (&str, &str)); 4] = [
 
 /// Writes the program of a chapter.
 pub fn program(spec: &Spec, values: &Values, chapter: &str) -> Result<Program> {
-    let mut program = Program { text: String::new(), cases: Vec::new(), without: Vec::new() };
-    program.text.push_str("#define FERRUM_REMOVED_FUNCTIONS\n#include \"fixture.h\"\n");
-    let mut calls = String::new();
+    let text = "#define FERRUM_REMOVED_FUNCTIONS\n#include \"fixture.h\"\n".to_owned();
+    let mut program = Program { text, cases: Vec::new(), outside: Vec::new(), without: Vec::new() };
+    let (mut calls, mut outside) = (String::new(), Vec::new());
     for function in spec.implemented().filter(|function| function.chapter == chapter) {
-        if let Some(reason) = nothing_to_try(spec, function) {
-            program.without.push((function.name.clone(), reason));
-            continue;
+        let name = &function.name;
+        let (text, mut cases) = Writer { spec, values, function }.function()?;
+        let reason = nothing_to_try(spec, function)
+            .or_else(|| cases.is_empty().then_some("all values of its parameters are right"));
+        if let Some(reason) = reason {
+            program.without.push((name.clone(), reason));
+            cases.clear();
         }
-        let (text, cases) = Writer { spec, values, function }.function()?;
-        if cases.is_empty() {
-            program.without.push((function.name.clone(), "all values of its parameters are right"));
-            continue;
+        if needs_mpi(function) {
+            outside.push(name);
         }
-        program.text.push_str(&text);
-        let (name, number) = (&function.name, cases.len());
-        let _ = writeln!(calls, "    for (int i = 0; i < {number}; i++)\n        try_{name}(i);");
+        if needs_mpi(function) || !cases.is_empty() {
+            program.text.push_str(&text);
+        }
+        if !cases.is_empty() {
+            let _ = writeln!(calls, "    for (int i = 0; i < {}; i++)\n        try_{name}(i);", cases.len());
+        }
         program.cases.extend(cases);
     }
+    let of = |when: &str| outside.iter().map(|name| format!("MPI_{name} {when}")).collect::<Vec<_>>();
+    program.outside = [of("before MPI_Init"), of("after MPI_Finalize")].concat();
+    let outside: String = outside.iter().map(|name| format!("    try_{name}(OUTSIDE);\n")).collect();
     let _ = write!(
         program.text,
-        "\nint main(int argc, char **argv)\n{{\n    start(&argc, &argv);\n{calls}    end();\n    return 0;\n}}\n"
+        "\nstatic void all_outside(void)\n{{\n{outside}}}\n\nint main(int argc, char **argv)\n{{\n    if (argc > 3) {{\n        \
+         start_outside(argc, argv);\n        all_outside();\n        pass_through(&argc, &argv);\n        all_outside();\n        \
+         end_outside();\n        return 0;\n    }}\n    start(&argc, &argv);\n{calls}    end();\n    return 0;\n}}\n"
     );
     Ok(program)
+}
+
+/// Whether the function is an error before initialisation and after finalisation.
+fn needs_mpi(function: &Function) -> bool {
+    matches!(function.state, State::Running | State::Starting | State::Local)
 }
 
 fn nothing_to_try(spec: &Spec, function: &Function) -> Option<&'static str> {
@@ -83,7 +100,7 @@ impl Writer<'_> {
         let name = &self.function.name;
         let mut cases = Vec::new();
         let mut text = format!("\nstatic void try_{name}(int bad)\n{{\n    fresh_places();\n");
-        let mut switch = String::new();
+        let mut switch = format!("    case OUTSIDE: expect_outside(\"MPI_{name}\"); break;\n");
         let mut arguments = Vec::new();
         for (index, parameter) in self.function.parameters.iter().enumerate() {
             let of = self.values.of(self.function, parameter)?;
