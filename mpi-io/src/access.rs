@@ -8,7 +8,6 @@
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use mpi_core::Status;
 use mpi_core::abi::{MPI_ERR_ACCESS, MPI_ERR_ARG, MPI_ERR_READ_ONLY, MPI_ERR_TYPE};
@@ -89,36 +88,30 @@ impl File {
     pub(crate) fn read_from(&self, view: &View, offset: u64, mut buffer: RecvBuf<'_>) -> Result<Status> {
         let at = start(view, offset, buffer.bytes())?;
         let _turn = self.turn(view, at, buffer.bytes(), false)?;
-        let began = Instant::now();
-        let (bytes, fault) = match buffer.contiguous_mut() {
+        let work = || match buffer.contiguous_mut() {
             Some(room) => self.fill(view, at, room),
             None => self.scatter(view, at, &mut buffer),
         };
-        let time = began.elapsed();
-        let guard = self.engine.lock();
-        self.instruments.reads.incr();
-        self.instruments.bytes_read.add(bytes);
-        self.instruments.time.add_ns(time.as_nanos() as u64);
-        drop(guard);
+        let (bytes, fault) = self.at_work(work, |told, (bytes, _)| {
+            told.reads.incr();
+            told.bytes_read.add(*bytes);
+        });
         self.outcome(bytes, fault)
     }
 
     pub(crate) fn write_from(&self, view: &View, offset: u64, buffer: SendBuf<'_>) -> Result<Status> {
         let at = start(view, offset, buffer.bytes())?;
         let _turn = self.turn(view, at, buffer.bytes(), true)?;
-        let began = Instant::now();
         // Relaxed: who synchronises afterwards does so behind this call.
         self.dirty.store(true, Ordering::Relaxed);
-        let (bytes, fault) = match buffer.contiguous() {
+        let work = || match buffer.contiguous() {
             Some(data) => self.store(view, at, data),
             None => self.gather(view, at, &buffer),
         };
-        let time = began.elapsed();
-        let guard = self.engine.lock();
-        self.instruments.writes.incr();
-        self.instruments.bytes_written.add(bytes);
-        self.instruments.time.add_ns(time.as_nanos() as u64);
-        drop(guard);
+        let (bytes, fault) = self.at_work(work, |told, (bytes, _)| {
+            told.writes.incr();
+            told.bytes_written.add(*bytes);
+        });
         self.outcome(bytes, fault)
     }
 

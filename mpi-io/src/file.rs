@@ -9,12 +9,13 @@ use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use mpi_comm::{Comm, Group};
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_UNSUPPORTED_OPERATION, MPI_SEEK_CUR, MPI_SEEK_END, MPI_SEEK_SET};
 use mpi_core::{Handle, Info};
 use mpi_errors::{Attached, Error, Result};
-use mpi_p2p::Engine;
+use mpi_p2p::{Doing, Engine};
 
 use crate::amode::AccessMode;
 use crate::atomicity::Turns;
@@ -225,6 +226,23 @@ impl File {
             }
         }
         Ok(())
+    }
+
+    /// Lets the system work on the file, and notes what came of it; to be seen from outside all the while.
+    pub(crate) fn at_work<R>(&self, work: impl FnOnce() -> R, note: impl FnOnce(&FileInstruments, &R)) -> R {
+        let process = self.engine.instruments();
+        let guard = self.engine.lock();
+        let doing = process.begin(Doing::File);
+        drop(guard);
+        let began = Instant::now();
+        let result = work();
+        let time = began.elapsed();
+        let guard = self.engine.lock();
+        process.end(doing);
+        self.instruments.time.add_ns(time.as_nanos() as u64);
+        note(self.instruments, &result);
+        drop(guard);
+        result
     }
 
     /// The file's byte where a position of the view lies (`MPI_File_get_byte_offset`). Errors: `MPI_ERR_ARG` for a

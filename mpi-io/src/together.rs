@@ -6,7 +6,6 @@
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 use std::{fs, io};
 
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME};
@@ -99,13 +98,7 @@ impl File {
             return Ok(());
         }
         self.dirty.store(false, Ordering::Relaxed);
-        let began = Instant::now();
-        let result = again(|| self.system.sync_all());
-        let time = began.elapsed();
-        let guard = self.engine.lock();
-        self.instruments.time.add_ns(time.as_nanos() as u64);
-        drop(guard);
-        match result {
+        match self.at_work(|| again(|| self.system.sync_all()), |_, _| {}) {
             // A pipe or a terminal, which has nothing behind it.
             Err(error) if !self.regular && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
             result => result.map_err(|error| self.fault(error)),

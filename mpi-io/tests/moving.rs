@@ -1,13 +1,17 @@
 //! Rules of reading and writing: how much, where to, and what a failing system leaves.
 
+#![allow(unsafe_code)] // makes a pipe with a name
+
 mod common;
 
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 
 use common::{Name, run};
 use mpi_core::abi::*;
 use mpi_datatype::{RecvBuf, SendBuf, predefined};
 use mpi_io::Whence;
+use mpi_p2p::Doing;
 
 const CREATE: i32 = MPI_MODE_CREATE | MPI_MODE_RDWR;
 
@@ -158,5 +162,33 @@ fn sizes_are_the_same_everywhere_or_nothing_happens() {
         assert_eq!(error.class(), MPI_ERR_ARG);
         assert_eq!(error.to_string().contains("rank 2 was refused"), !last, "{error}");
         assert_eq!(file.size().expect("a file"), 5000);
+    });
+}
+
+#[test]
+fn a_process_that_waits_for_a_file_is_seen_to_do_so() {
+    let name = Name::new("pipe");
+    let text = std::ffi::CString::new(name.0.to_str().expect("plain")).expect("no NUL");
+    // SAFETY: the call reads a C string.
+    assert_eq!(unsafe { libc::mkfifo(text.as_ptr(), 0o600) }, 0);
+    let path = name.0.clone();
+    run(1, move |rank| {
+        let state = &rank.engine.instruments().state;
+        // Opened both ways, so that nobody waits for it to be opened.
+        let other = std::fs::File::options().read(true).write(true).open(&path).expect("a pipe");
+        let file = rank.open(&path, MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL).expect("a pipe");
+        assert_eq!(state.get(), Doing::Computing as i32);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while state.get() != Doing::File as i32 {
+                    std::thread::yield_now();
+                }
+                (&other).write_all(b"abc").expect("room");
+            });
+            let mut data = [0u8; 3];
+            assert_eq!(file.read_shared(RecvBuf::from_slice(&mut data)).expect("they come").bytes(), 3);
+            assert_eq!(&data, b"abc");
+        });
+        assert_eq!(state.get(), Doing::Computing as i32);
     });
 }
