@@ -34,7 +34,13 @@ impl Client {
     /// A sentence.
     pub fn connect(server: &Server, limit: Duration) -> Result<Client, Trouble> {
         let library = find::library()?;
-        let own = Client::join(library, limit)?;
+        let own = Client::join(library, limit).map_err(|Trouble(why)| {
+            Trouble(format!(
+                "{why}; a PMIx launcher started this program as rank {} of job {} (PMIX_RANK, PMIX_NAMESPACE): if it is gone, unset both \
+                 to run alone",
+                server.rank, server.namespace
+            ))
+        })?;
         if own.namespace() != server.namespace || own.rank != server.rank {
             return Err(Trouble(format!(
                 "a launcher started this program as rank {} of the PMIx job {} (PMIX_RANK, PMIX_NAMESPACE), but does not \

@@ -101,10 +101,10 @@ impl Client {
         due: &str,
         read: impl FnOnce(&Message<'_>) -> Result<T, &'static str>,
     ) -> Result<T, Trouble> {
-        let limit = (command != "barrier_in").then_some(self.limit);
         let line = compose(command, attributes);
         self.connection.send(line.as_bytes(), self.limit).map_err(|failed| self.failed(command, failed))?;
-        let line = self.answer(command, limit)?;
+        let line =
+            if command == "barrier_in" { self.patiently(command)? } else { self.answer(command, Some(self.limit))? };
         let answer = self.parsed(command, &line)?;
         if answer.command != due {
             return Err(self.bad(command, &line, &format!("it is not cmd={due}")));
@@ -114,6 +114,26 @@ impl Client {
             return Err(self.trouble(&format!("refuses cmd={command}: {}", quoted(why.as_bytes()))));
         }
         read(&answer).map_err(|wrong| self.trouble(wrong))
+    }
+
+    /// Waits for ever for others to come; tells the user once that it does.
+    fn patiently(&mut self, command: &str) -> Result<Vec<u8>, Trouble> {
+        match self.connection.line(Some(self.limit)) {
+            Err(Failed::Silent(limit)) => {
+                // One line is enough; rank 1 is for the case that rank 0 is the one who is missing.
+                if self.rank < 2 {
+                    eprintln!(
+                        "Ferrum MPI: rank {} of {} has been waiting for {} seconds for all processes of the job to start MPI ({})",
+                        self.rank,
+                        self.size,
+                        limit.as_secs_f32(),
+                        self.origin
+                    );
+                }
+                self.answer(command, None)
+            }
+            other => other.map_err(|failed| self.failed(command, failed)),
+        }
     }
 
     fn answer(&mut self, command: &str, limit: Option<Duration>) -> Result<Vec<u8>, Trouble> {

@@ -99,6 +99,25 @@ fn under_hydra(mpich: &Library, ours: &Programs, report: &mut Report) -> Result<
     run(report, "hydra: port", port.args(["-pmi-port", "-n", "3"]).arg(&program), |outcome| {
         outcome.success() && outcome.stdout.contains("size 3 token 3 sum 3")
     })?;
+    let mut apart = Command::new(mpich.launcher());
+    let container = ["unshare", "--pid", "--fork", "--mount-proc"];
+    if process::run(Command::new(container[0]).args(&container[1..]).arg("true"), LIMIT)
+        .is_ok_and(|done| done.success())
+    {
+        run(report, "hydra: two containers", apart.args(["-n", "2"]).args(container).arg(&program), |outcome| {
+            Expect::Failure.holds(outcome) && words(&outcome.stderr).contains("run in different containers")
+        })?;
+    } else {
+        report.skip("hydra: two containers", "this user may not make process id namespaces");
+    }
+    let mut late = Command::new(mpich.launcher());
+    let script = "test $PMI_RANK = 1 && sleep 2; exec \"$0\"";
+    late.args(["-n", "2", "sh", "-c", script]).arg(&program).env("FERRUM_LAUNCHER_TIMEOUT", "1");
+    run(report, "hydra: a late rank is waited for", &mut late, |outcome| {
+        outcome.success()
+            && outcome.stdout.contains("size 2 token 2 sum 1")
+            && outcome.stderr.contains("rank 0 of 2 has been waiting for 1 seconds")
+    })?;
     let mut several = Command::new(mpich.launcher());
     several.args(["-n", "1"]).arg(&program).arg("program").args([":", "-n", "1"]).arg(&program).arg("program");
     run(report, "hydra: two programs", &mut several, |outcome| {
@@ -123,7 +142,22 @@ fn under_prrte(openmpi: &Library, ours: &Programs, report: &mut Report) -> Resul
     ends(report, "open mpi's mpiexec", ours, &start, &Endings { abort: Expect::This(42), exit: Expect::This(3) })?;
     let mut prterun = Command::new(openmpi.launcher().with_file_name("prterun"));
     prterun.args(["--allow-run-as-root", "--map-by", ":oversubscribe", "-n", "3"]).arg(ours.get("job"));
-    run(report, "prterun", &mut prterun, |outcome| outcome.success() && outcome.stdout.contains("size 3 token 3 sum 3"))
+    run(report, "prterun", &mut prterun, |outcome| {
+        outcome.success() && outcome.stdout.contains("size 3 token 3 sum 3")
+    })?;
+    // The variables are there, and the launcher is not any more.
+    let mut gone = Command::new(ours.get("job"));
+    let library = openmpi.launcher().with_file_name("../lib/openmpi/libpmix.so.2");
+    gone.envs([("PMIX_NAMESPACE", "gone@1"), ("PMIX_RANK", "0")]).env("FERRUM_PMIX_LIBRARY", library);
+    run(report, "prterun: gone", &mut gone, |outcome| {
+        Expect::Failure.holds(outcome)
+            && words(&outcome.stderr).contains("rank 0 of job gone@1 (PMIX_RANK, PMIX_NAMESPACE)")
+    })
+}
+
+/// A text without its line breaks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 type Start<'a> = dyn Fn(usize, &str) -> Command + 'a;

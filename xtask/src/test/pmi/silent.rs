@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-use super::{LIMIT, Programs};
+use super::{LIMIT, Programs, words};
 use crate::Result;
 use crate::process;
 use crate::test::Report;
@@ -88,9 +88,9 @@ fn command(ours: &Programs) -> Command {
 fn refused(ours: &Programs, report: &mut Report, variables: &[(&str, &str)], text: &str) -> Result<()> {
     let outcome = process::run(command(ours).envs(variables.iter().copied()), LIMIT)?;
     // The report of an error breaks its lines.
-    let said: Vec<&str> = outcome.stderr.split_whitespace().collect();
     let code = outcome.status.code().filter(|_| !outcome.timed_out);
-    let right = code.is_some_and(|code| code != 0) && outcome.stdout.is_empty() && said.join(" ").contains(text);
+    let right =
+        code.is_some_and(|code| code != 0) && outcome.stdout.is_empty() && words(&outcome.stderr).contains(text);
     report.check(&format!("refused: {text}"), right, || outcome.report());
     Ok(())
 }

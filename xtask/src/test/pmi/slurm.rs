@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{Context, Endings, Expect, Programs, ends, is_there, works};
+use super::{Context, Endings, Expect, Programs, ends, is_there, words, works};
 use crate::process;
 use crate::test::Report;
 use crate::tools;
@@ -35,7 +35,7 @@ pub(super) fn check(context: &Context, ours: &Programs, report: &mut Report) -> 
     ends(report, "srun", ours, &start, &Endings { abort: Expect::Failure, exit: Expect::Failure })?;
     let mut without = slurm.command("srun");
     let outcome = process::run(without.args(["--mpi=none", "-K", "-n", "2"]).arg(ours.get("job")), super::LIMIT)?;
-    let said = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = words(&outcome.stderr);
     let named = !outcome.success() && said.contains("SLURM_STEP_NUM_TASKS") && said.contains("srun --mpi=pmi2");
     report.check("srun without PMI", named && !outcome.stdout.contains("size 1"), || outcome.report());
     Ok(())
