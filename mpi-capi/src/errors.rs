@@ -156,10 +156,7 @@ fn responsible(process: &Process, guard: &Guard<'_>, own: Option<Object>) -> Tar
     };
     let mut candidates = own.into_iter().chain([default]);
     let found = candidates
-        .find_map(|object| Some(Target { object: Some(object), handler: process.handler_of(guard, object)? }));
-    if let Some(object) = found.and_then(|target| target.object) {
-        process.tell_handler_asked(guard, object);
-    }
+        .find_map(|object| Some(Target { object: Some(object), handler: process.handler_to_call(guard, object)? }));
     found.unwrap_or_else(|| {
         let initial = Errhandler::predefined(mpi_env::initial_errhandler());
         Target { object: None, handler: initial.unwrap_or(Errhandler::Fatal) }

@@ -57,6 +57,7 @@ impl Object {
 
 impl Process {
     /// Where the word of the object's error handler stands; `None` for what is no live object of its kind.
+    #[inline]
     fn place_of<'p>(&'p self, guard: &'p Guard<'_>, object: Object) -> Option<&'p Attached> {
         match object.kind {
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| comm.errhandler()),
@@ -89,11 +90,12 @@ impl Process {
         Some(self.errhandlers.get(guard).attached(place.get()))
     }
 
-    /// The error handler of an object is about to be called.
-    pub fn tell_handler_asked(&self, guard: &Guard<'_>, object: Object) {
-        if let Some(place) = self.place_of(guard, object) {
-            self.tell_handler_called(guard, place.get());
-        }
+    /// As [`Process::handler_of`], for who is about to call the handler: counts that.
+    #[inline]
+    pub fn handler_to_call(&self, guard: &Guard<'_>, object: Object) -> Option<Errhandler> {
+        let word = self.place_of(guard, object)?.get();
+        self.tell_handler_called(guard, word);
+        Some(self.errhandlers.get(guard).attached(word))
     }
 
     /// `MPI_X_set_errhandler`: false, and nothing is changed, for what is no live object of its kind.

@@ -5,7 +5,7 @@
 //! are bound while it lives, and their memory is used again only when nobody can count in it any more.
 //! Not here: what communicators' messages tell (mpi-p2p).
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Guarded, Handle, ProcessLock};
@@ -14,6 +14,7 @@ use mpi_p2p::CommMeters;
 use mpi_t::{Bind, Counter, InstrumentMemory, Level, Registry, SourceDef};
 
 use crate::process::Process;
+use crate::spread::Spread;
 
 mpi_t::instruments! {
     /// The objects of one process.
@@ -104,7 +105,7 @@ pub struct Tells {
     pub events: &'static ObjectEvents,
     /// Numbers.
     pub counts: &'static ObjectInstruments,
-    handlers: Guarded<BTreeMap<usize, &'static ErrhandlerInstruments>>,
+    handlers: Guarded<HashMap<usize, &'static ErrhandlerInstruments, Spread>>,
     datatypes: Guarded<Vec<Option<&'static DatatypeInstruments>>>,
 }
 
@@ -116,7 +117,7 @@ impl Tells {
         registry.declare::<ErrhandlerInstruments>()?;
         registry.declare::<DatatypeInstruments>()?;
         registry.register_events(events)?;
-        let mut handlers = BTreeMap::new();
+        let mut handlers = HashMap::default();
         let predefined = [
             (MPI_ERRORS_ARE_FATAL, "MPI_ERRORS_ARE_FATAL"),
             (MPI_ERRORS_ABORT, "MPI_ERRORS_ABORT"),

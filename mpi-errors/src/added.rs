@@ -66,7 +66,7 @@ impl AddedCodes {
         let all = entries.get_or_insert_default();
         match all.get_mut(&class) {
             Some(entry) if entry.class == class => entry.codes += 1,
-            None if classes::name(class).is_some() => {}
+            None if classes::exists(class) => {}
             Some(_) => return Err(wrong("errorclass", class, "that is a code, not a class")),
             None => return Err(wrong("errorclass", class, "there is no such error class")),
         }

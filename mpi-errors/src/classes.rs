@@ -13,7 +13,7 @@ pub fn name(class: i32) -> Option<&'static str> {
 
 /// One sentence on what the class means, without its name, or `None` if the ABI has no such class.
 pub fn text(class: i32) -> Option<&'static str> {
-    find(class).map(|row| row.2)
+    find(class).map(|row| &row.2[row.1.len() + ": ".len()..])
 }
 
 /// What to try first when an error of this class ends a program, if anything can be said in general.
@@ -45,153 +45,139 @@ pub fn all() -> impl Iterator<Item = (i32, &'static str)> {
     TABLE.iter().map(|row| (row.0, row.1))
 }
 
-/// Name and text of a class as `MPI_Error_string` gives them, or `None` if the ABI has no such class.
+/// The text of a class as a code: `MPI_ERR_RANK: the rank does not exist in the communicator`; `None` if the ABI has no
+/// such class.
 #[inline]
-pub fn full_text(class: i32) -> Option<&'static str> {
-    find(class).map(|row| row.3)
+pub fn code_text(class: i32) -> Option<&'static str> {
+    find(class).map(|row| row.2)
+}
+
+/// Whether the ABI has such a class.
+#[inline]
+pub const fn exists(class: i32) -> bool {
+    place(class).is_some()
+}
+
+/// Where a class stands in the table: the classes of calls come first, then those of the tools interface, each without
+/// a gap.
+#[inline]
+const fn place(class: i32) -> Option<usize> {
+    match class {
+        MPI_SUCCESS..=MPI_ERR_ABI => Some(class as usize),
+        MPI_T_ERR_CANNOT_INIT..=MPI_T_ERR_PVAR_NO_ATOMIC => {
+            Some((class - MPI_T_ERR_CANNOT_INIT + MPI_ERR_ABI + 1) as usize)
+        }
+        _ => None,
+    }
 }
 
 #[inline]
 fn find(class: i32) -> Option<&'static Row> {
-    // Most classes are numbered from 0 on without a gap.
-    match TABLE.get(class as usize) {
-        Some(row) if row.0 == class => Some(row),
-        _ => TABLE.binary_search_by_key(&class, |row| row.0).ok().map(|at| &TABLE[at]),
-    }
+    place(class).map(|at| &TABLE[at])
 }
 
-/// Class, name, text, and the last two as one.
-type Row = (i32, &'static str, &'static str, &'static str);
+/// A class, its name, its text as a code: the name, a colon, a sentence.
+type Row = (i32, &'static str, &'static str);
 
-macro_rules! rows {
-    ($(($class:ident, $name:literal, $text:literal $(,)?),)*) => {
-        &[$(($class, $name, $text, concat!($name, ": ", $text)),)*]
+macro_rules! table {
+    ($($class:ident: $text:literal,)*) => {
+        const TABLE: &[Row] = &[$(($class, stringify!($class), concat!(stringify!($class), ": ", $text)),)*];
     };
 }
 
-const TABLE: &[Row] = rows![
-    (MPI_SUCCESS, "MPI_SUCCESS", "there was no error"),
-    (MPI_ERR_BUFFER, "MPI_ERR_BUFFER", "the buffer address is null or cannot be used here"),
-    (MPI_ERR_COUNT, "MPI_ERR_COUNT", "the count is negative or too large"),
-    (MPI_ERR_TYPE, "MPI_ERR_TYPE", "the datatype is null, was freed, is not committed, or does not fit this call"),
-    (MPI_ERR_TAG, "MPI_ERR_TAG", "the tag is negative or above the upper bound of tags"),
-    (MPI_ERR_COMM, "MPI_ERR_COMM", "the communicator is null, was freed, or does not fit this call"),
-    (MPI_ERR_RANK, "MPI_ERR_RANK", "the rank does not exist in the communicator"),
-    (MPI_ERR_REQUEST, "MPI_ERR_REQUEST", "the request is null, was freed, or does not fit this call"),
-    (MPI_ERR_ROOT, "MPI_ERR_ROOT", "the root does not exist in the communicator"),
-    (MPI_ERR_GROUP, "MPI_ERR_GROUP", "the group is null, was freed, or does not fit this call"),
-    (MPI_ERR_OP, "MPI_ERR_OP", "the operation is null, was freed, or is not defined on this datatype"),
-    (MPI_ERR_TOPOLOGY, "MPI_ERR_TOPOLOGY", "the topology of the communicator does not fit this call"),
-    (MPI_ERR_DIMS, "MPI_ERR_DIMS", "the dimensions cannot be used"),
-    (MPI_ERR_ARG, "MPI_ERR_ARG", "an argument is invalid in a way no other class describes"),
-    (MPI_ERR_UNKNOWN, "MPI_ERR_UNKNOWN", "the error is unknown"),
-    (MPI_ERR_TRUNCATE, "MPI_ERR_TRUNCATE", "the message is longer than the receive buffer"),
-    (
-        MPI_ERR_OTHER,
-        "MPI_ERR_OTHER",
-        "the error is a known one that no class describes; the text of its code says more",
-    ),
-    (
-        MPI_ERR_INTERN,
-        "MPI_ERR_INTERN",
-        "the library met a state that it holds impossible; this is a defect of the library",
-    ),
-    (MPI_ERR_PENDING, "MPI_ERR_PENDING", "the request is neither complete nor in error yet"),
-    (MPI_ERR_IN_STATUS, "MPI_ERR_IN_STATUS", "at least one request failed; the error fields of the statuses say which"),
-    (MPI_ERR_ACCESS, "MPI_ERR_ACCESS", "permission to the file was denied"),
-    (MPI_ERR_AMODE, "MPI_ERR_AMODE", "the access mode of the file does not fit this call"),
-    (MPI_ERR_ASSERT, "MPI_ERR_ASSERT", "the assertion argument is invalid"),
-    (MPI_ERR_BAD_FILE, "MPI_ERR_BAD_FILE", "the file name is invalid"),
-    (MPI_ERR_BASE, "MPI_ERR_BASE", "the base address is invalid"),
-    (MPI_ERR_CONVERSION, "MPI_ERR_CONVERSION", "a data conversion function failed"),
-    (MPI_ERR_DISP, "MPI_ERR_DISP", "the displacement is invalid"),
-    (MPI_ERR_DUP_DATAREP, "MPI_ERR_DUP_DATAREP", "a data representation of this name is defined already"),
-    (MPI_ERR_FILE_EXISTS, "MPI_ERR_FILE_EXISTS", "the file exists already"),
-    (MPI_ERR_FILE_IN_USE, "MPI_ERR_FILE_IN_USE", "the file is open in some process"),
-    (MPI_ERR_FILE, "MPI_ERR_FILE", "the file handle is null or was closed"),
-    (MPI_ERR_INFO_KEY, "MPI_ERR_INFO_KEY", "the info key is empty or too long"),
-    (MPI_ERR_INFO_NOKEY, "MPI_ERR_INFO_NOKEY", "the info object has no such key"),
-    (MPI_ERR_INFO_VALUE, "MPI_ERR_INFO_VALUE", "the info value is empty, too long, or not usable for its key"),
-    (MPI_ERR_INFO, "MPI_ERR_INFO", "the info object is null or was freed"),
-    (MPI_ERR_IO, "MPI_ERR_IO", "an input or output operation failed"),
-    (MPI_ERR_KEYVAL, "MPI_ERR_KEYVAL", "the key value is invalid or was freed"),
-    (MPI_ERR_LOCKTYPE, "MPI_ERR_LOCKTYPE", "the lock type is invalid"),
-    (MPI_ERR_NAME, "MPI_ERR_NAME", "the service name is not published"),
-    (MPI_ERR_NO_MEM, "MPI_ERR_NO_MEM", "there is not enough memory"),
-    (MPI_ERR_NOT_SAME, "MPI_ERR_NOT_SAME", "a collective argument differs between processes"),
-    (MPI_ERR_NO_SPACE, "MPI_ERR_NO_SPACE", "there is not enough space on the device"),
-    (MPI_ERR_NO_SUCH_FILE, "MPI_ERR_NO_SUCH_FILE", "the file does not exist"),
-    (MPI_ERR_PORT, "MPI_ERR_PORT", "the port name is invalid"),
-    (MPI_ERR_QUOTA, "MPI_ERR_QUOTA", "the quota is exceeded"),
-    (MPI_ERR_READ_ONLY, "MPI_ERR_READ_ONLY", "the file or file system can only be read"),
-    (MPI_ERR_RMA_ATTACH, "MPI_ERR_RMA_ATTACH", "the memory cannot be attached to the window"),
-    (MPI_ERR_RMA_CONFLICT, "MPI_ERR_RMA_CONFLICT", "accesses to the window conflict"),
-    (MPI_ERR_RMA_RANGE, "MPI_ERR_RMA_RANGE", "the target memory is not part of the window"),
-    (MPI_ERR_RMA_SHARED, "MPI_ERR_RMA_SHARED", "the memory cannot be shared between the processes of the window"),
-    (MPI_ERR_RMA_SYNC, "MPI_ERR_RMA_SYNC", "the synchronization of the window does not allow this call"),
-    (MPI_ERR_SERVICE, "MPI_ERR_SERVICE", "the service name is not known"),
-    (MPI_ERR_SIZE, "MPI_ERR_SIZE", "the size is invalid"),
-    (MPI_ERR_SPAWN, "MPI_ERR_SPAWN", "the processes could not be started"),
-    (MPI_ERR_UNSUPPORTED_DATAREP, "MPI_ERR_UNSUPPORTED_DATAREP", "the data representation is not supported"),
-    (MPI_ERR_UNSUPPORTED_OPERATION, "MPI_ERR_UNSUPPORTED_OPERATION", "the operation is not supported on this object"),
-    (MPI_ERR_WIN, "MPI_ERR_WIN", "the window is null, was freed, or does not fit this call"),
-    (MPI_ERR_RMA_FLAVOR, "MPI_ERR_RMA_FLAVOR", "the flavor of the window does not allow this call"),
-    (MPI_ERR_PROC_ABORTED, "MPI_ERR_PROC_ABORTED", "a process of the communication has aborted"),
-    (
-        MPI_ERR_VALUE_TOO_LARGE,
-        "MPI_ERR_VALUE_TOO_LARGE",
-        "the value does not fit the type of the output argument; the _c form of the call has a wider one",
-    ),
-    (MPI_ERR_SESSION, "MPI_ERR_SESSION", "the session is null or was finalized"),
-    (
-        MPI_ERR_ERRHANDLER,
-        "MPI_ERR_ERRHANDLER",
-        "the error handler is null, was freed, or belongs to another kind of object",
-    ),
-    (MPI_ERR_ABI, "MPI_ERR_ABI", "the call contradicts the application binary interface in use"),
-    (MPI_T_ERR_CANNOT_INIT, "MPI_T_ERR_CANNOT_INIT", "the tool interface cannot be initialized now"),
-    (MPI_T_ERR_NOT_ACCESSIBLE, "MPI_T_ERR_NOT_ACCESSIBLE", "the tool interface function cannot be used now"),
-    (
-        MPI_T_ERR_NOT_INITIALIZED,
-        "MPI_T_ERR_NOT_INITIALIZED",
-        "the tool interface is not initialized; call MPI_T_init_thread first",
-    ),
-    (MPI_T_ERR_NOT_SUPPORTED, "MPI_T_ERR_NOT_SUPPORTED", "the tool interface does not support this request"),
-    (MPI_T_ERR_MEMORY, "MPI_T_ERR_MEMORY", "the tool interface has no memory left"),
-    (MPI_T_ERR_INVALID, "MPI_T_ERR_INVALID", "an argument of the tool interface call is invalid"),
-    (
-        MPI_T_ERR_INVALID_INDEX,
-        "MPI_T_ERR_INVALID_INDEX",
-        "the index names no variable, category, event, or enumeration item",
-    ),
-    (MPI_T_ERR_INVALID_ITEM, "MPI_T_ERR_INVALID_ITEM", "the item index of the enumeration is out of range"),
-    (
-        MPI_T_ERR_INVALID_SESSION,
-        "MPI_T_ERR_INVALID_SESSION",
-        "the session is null, was freed, or is not a performance experiment session",
-    ),
-    (
-        MPI_T_ERR_INVALID_HANDLE,
-        "MPI_T_ERR_INVALID_HANDLE",
-        "the handle is null, was freed, belongs to another session, or is of another kind",
-    ),
-    (MPI_T_ERR_INVALID_NAME, "MPI_T_ERR_INVALID_NAME", "there is no variable or category of this name"),
-    (MPI_T_ERR_OUT_OF_HANDLES, "MPI_T_ERR_OUT_OF_HANDLES", "no further handle can be allocated"),
-    (MPI_T_ERR_OUT_OF_SESSIONS, "MPI_T_ERR_OUT_OF_SESSIONS", "no further session can be created"),
-    (MPI_T_ERR_CVAR_SET_NOT_NOW, "MPI_T_ERR_CVAR_SET_NOT_NOW", "the control variable cannot be set at this time"),
-    (MPI_T_ERR_CVAR_SET_NEVER, "MPI_T_ERR_CVAR_SET_NEVER", "the control variable can never be set by a program"),
-    (MPI_T_ERR_PVAR_NO_WRITE, "MPI_T_ERR_PVAR_NO_WRITE", "the performance variable cannot be written or reset"),
-    (
-        MPI_T_ERR_PVAR_NO_STARTSTOP,
-        "MPI_T_ERR_PVAR_NO_STARTSTOP",
-        "the performance variable is always active and cannot be started or stopped",
-    ),
-    (
-        MPI_T_ERR_PVAR_NO_ATOMIC,
-        "MPI_T_ERR_PVAR_NO_ATOMIC",
-        "the performance variable cannot be read and reset in one step",
-    ),
-];
+// Every class stands where `place` says.
+const _: () = {
+    let mut at = 0;
+    while at < TABLE.len() {
+        assert!(matches!(place(TABLE[at].0), Some(found) if found == at));
+        at += 1;
+    }
+    assert!(matches!(place(MPI_T_ERR_PVAR_NO_ATOMIC), Some(last) if last + 1 == TABLE.len()));
+};
+
+table! {
+    MPI_SUCCESS: "there was no error",
+    MPI_ERR_BUFFER: "the buffer address is null or cannot be used here",
+    MPI_ERR_COUNT: "the count is negative or too large",
+    MPI_ERR_TYPE: "the datatype is null, was freed, is not committed, or does not fit this call",
+    MPI_ERR_TAG: "the tag is negative or above the upper bound of tags",
+    MPI_ERR_COMM: "the communicator is null, was freed, or does not fit this call",
+    MPI_ERR_RANK: "the rank does not exist in the communicator",
+    MPI_ERR_REQUEST: "the request is null, was freed, or does not fit this call",
+    MPI_ERR_ROOT: "the root does not exist in the communicator",
+    MPI_ERR_GROUP: "the group is null, was freed, or does not fit this call",
+    MPI_ERR_OP: "the operation is null, was freed, or is not defined on this datatype",
+    MPI_ERR_TOPOLOGY: "the topology of the communicator does not fit this call",
+    MPI_ERR_DIMS: "the dimensions cannot be used",
+    MPI_ERR_ARG: "an argument is invalid in a way no other class describes",
+    MPI_ERR_UNKNOWN: "the error is unknown",
+    MPI_ERR_TRUNCATE: "the message is longer than the receive buffer",
+    MPI_ERR_OTHER: "the error is a known one that no class describes; the text of its code says more",
+    MPI_ERR_INTERN: "the library met a state that it holds impossible; this is a defect of the library",
+    MPI_ERR_PENDING: "the request is neither complete nor in error yet",
+    MPI_ERR_IN_STATUS: "at least one request failed; the error fields of the statuses say which",
+    MPI_ERR_ACCESS: "permission to the file was denied",
+    MPI_ERR_AMODE: "the access mode of the file does not fit this call",
+    MPI_ERR_ASSERT: "the assertion argument is invalid",
+    MPI_ERR_BAD_FILE: "the file name is invalid",
+    MPI_ERR_BASE: "the base address is invalid",
+    MPI_ERR_CONVERSION: "a data conversion function failed",
+    MPI_ERR_DISP: "the displacement is invalid",
+    MPI_ERR_DUP_DATAREP: "a data representation of this name is defined already",
+    MPI_ERR_FILE_EXISTS: "the file exists already",
+    MPI_ERR_FILE_IN_USE: "the file is open in some process",
+    MPI_ERR_FILE: "the file handle is null or was closed",
+    MPI_ERR_INFO_KEY: "the info key is empty or too long",
+    MPI_ERR_INFO_NOKEY: "the info object has no such key",
+    MPI_ERR_INFO_VALUE: "the info value is empty, too long, or not usable for its key",
+    MPI_ERR_INFO: "the info object is null or was freed",
+    MPI_ERR_IO: "an input or output operation failed",
+    MPI_ERR_KEYVAL: "the key value is invalid or was freed",
+    MPI_ERR_LOCKTYPE: "the lock type is invalid",
+    MPI_ERR_NAME: "the service name is not published",
+    MPI_ERR_NO_MEM: "there is not enough memory",
+    MPI_ERR_NOT_SAME: "a collective argument differs between processes",
+    MPI_ERR_NO_SPACE: "there is not enough space on the device",
+    MPI_ERR_NO_SUCH_FILE: "the file does not exist",
+    MPI_ERR_PORT: "the port name is invalid",
+    MPI_ERR_QUOTA: "the quota is exceeded",
+    MPI_ERR_READ_ONLY: "the file or file system can only be read",
+    MPI_ERR_RMA_ATTACH: "the memory cannot be attached to the window",
+    MPI_ERR_RMA_CONFLICT: "accesses to the window conflict",
+    MPI_ERR_RMA_RANGE: "the target memory is not part of the window",
+    MPI_ERR_RMA_SHARED: "the memory cannot be shared between the processes of the window",
+    MPI_ERR_RMA_SYNC: "the synchronization of the window does not allow this call",
+    MPI_ERR_SERVICE: "the service name is not known",
+    MPI_ERR_SIZE: "the size is invalid",
+    MPI_ERR_SPAWN: "the processes could not be started",
+    MPI_ERR_UNSUPPORTED_DATAREP: "the data representation is not supported",
+    MPI_ERR_UNSUPPORTED_OPERATION: "the operation is not supported on this object",
+    MPI_ERR_WIN: "the window is null, was freed, or does not fit this call",
+    MPI_ERR_RMA_FLAVOR: "the flavor of the window does not allow this call",
+    MPI_ERR_PROC_ABORTED: "a process of the communication has aborted",
+    MPI_ERR_VALUE_TOO_LARGE: "the value does not fit the type of the output argument; the _c form of the call has a wider one",
+    MPI_ERR_SESSION: "the session is null or was finalized",
+    MPI_ERR_ERRHANDLER: "the error handler is null, was freed, or belongs to another kind of object",
+    MPI_ERR_ABI: "the call contradicts the application binary interface in use",
+    MPI_T_ERR_CANNOT_INIT: "the tool interface cannot be initialized now",
+    MPI_T_ERR_NOT_ACCESSIBLE: "the tool interface function cannot be used now",
+    MPI_T_ERR_NOT_INITIALIZED: "the tool interface is not initialized; call MPI_T_init_thread first",
+    MPI_T_ERR_NOT_SUPPORTED: "the tool interface does not support this request",
+    MPI_T_ERR_MEMORY: "the tool interface has no memory left",
+    MPI_T_ERR_INVALID: "an argument of the tool interface call is invalid",
+    MPI_T_ERR_INVALID_INDEX: "the index names no variable, category, event, or enumeration item",
+    MPI_T_ERR_INVALID_ITEM: "the item index of the enumeration is out of range",
+    MPI_T_ERR_INVALID_SESSION: "the session is null, was freed, or is not a performance experiment session",
+    MPI_T_ERR_INVALID_HANDLE: "the handle is null, was freed, belongs to another session, or is of another kind",
+    MPI_T_ERR_INVALID_NAME: "there is no variable or category of this name",
+    MPI_T_ERR_OUT_OF_HANDLES: "no further handle can be allocated",
+    MPI_T_ERR_OUT_OF_SESSIONS: "no further session can be created",
+    MPI_T_ERR_CVAR_SET_NOT_NOW: "the control variable cannot be set at this time",
+    MPI_T_ERR_CVAR_SET_NEVER: "the control variable can never be set by a program",
+    MPI_T_ERR_PVAR_NO_WRITE: "the performance variable cannot be written or reset",
+    MPI_T_ERR_PVAR_NO_STARTSTOP: "the performance variable is always active and cannot be started or stopped",
+    MPI_T_ERR_PVAR_NO_ATOMIC: "the performance variable cannot be read and reset in one step",
+}
 
 #[cfg(test)]
 mod tests {

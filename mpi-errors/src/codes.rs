@@ -45,7 +45,7 @@ impl ErrorCodes {
     /// A code for this instance. Its text is kept until 4096 further errors have occurred, its class for ever.
     #[cold]
     pub fn code_for(&self, error: &Error) -> i32 {
-        let class = if classes::name(error.class()).is_some() { error.class() } else { MPI_ERR_UNKNOWN };
+        let class = if classes::exists(error.class()) { error.class() } else { MPI_ERR_UNKNOWN };
         let text = shortened(error.to_string()).into_boxed_str();
         let mut recent = self.lock();
         recent.serial = if recent.serial == LAST_SERIAL { 1 } else { recent.serial + 1 };
@@ -61,11 +61,10 @@ impl ErrorCodes {
     /// The class of a code (`MPI_Error_class`), or `None` if the library never gives out such a code.
     #[inline]
     pub fn class_of(&self, code: i32) -> Option<i32> {
-        if !(0..=LAST_INSTANCE_CODE).contains(&code) {
-            return if code > 0 { self.added.class_of(code) } else { None };
+        match code {
+            ..=LAST_INSTANCE_CODE => own_class(code),
+            _ => self.added.class_of(code),
         }
-        let class = code & CLASS_MASK;
-        classes::name(class).map(|_| class)
     }
 
     /// The text of a code (`MPI_Error_string`), at most `MPI_MAX_ERROR_STRING - 1` bytes; for a class, or an instance
@@ -82,13 +81,21 @@ impl ErrorCodes {
                 return Some(text.to_string());
             }
         }
-        classes::full_text(class).map(str::to_owned)
+        classes::code_text(class).map(str::to_owned)
     }
 
     fn lock(&self) -> MutexGuard<'_, Recent> {
         // Every change is complete when it is made, so a panic elsewhere leaves nothing half done.
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The class of a class of the ABI, or of an instance's code, by arithmetic; `None` for any other number, also one that
+/// the program added.
+#[inline]
+pub const fn own_class(code: i32) -> Option<i32> {
+    let class = code & CLASS_MASK;
+    if code >= 0 && code <= LAST_INSTANCE_CODE && classes::exists(class) { Some(class) } else { None }
 }
 
 /// The text cut to what `MPI_Error_string` may return, at a character's boundary.

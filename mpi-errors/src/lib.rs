@@ -18,7 +18,7 @@ mod error;
 mod report;
 
 pub use added::AddedCodes;
-pub use codes::{ErrorCodes, LAST_INSTANCE_CODE};
+pub use codes::{ErrorCodes, LAST_INSTANCE_CODE, own_class};
 pub use errhandler::{Attached, Errhandler, Errhandlers, HandlerKind};
 pub use error::{Error, Result};
 pub use report::{FatalReport, ReportFormat, fatal_report};

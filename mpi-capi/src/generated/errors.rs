@@ -46,9 +46,6 @@ pub unsafe extern "C" fn PMPI_Add_error_string(errorcode: c_int, string: *const 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_call_errhandler(comm: usize, errorcode: c_int) -> c_int {
     entry::running(functions::MPI_COMM_CALL_ERRHANDLER, Some(Object::comm(comm)), |cx| {
-        let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
-
         imp::errhandler::comm_call_errhandler(cx, comm, errorcode)
     })
 }

@@ -1,11 +1,10 @@
 //! Error handlers, and what error codes say (MPI-5.0, 9.3 to 9.5).
 
 use core::ffi::c_char;
-use std::borrow::Cow;
 
 use mpi_core::{Guard, Handle, abi};
 use mpi_env::{Object, Process};
-use mpi_errors::{Error, HandlerKind, Result, classes};
+use mpi_errors::{Error, HandlerKind, Result, classes, own_class};
 
 use crate::check::{self, Function, Out};
 use crate::cx::{CommView, Cx, bad_errhandler, bad_object};
@@ -28,8 +27,9 @@ pub fn comm_get_errhandler(cx: Cx, comm: CommView, errhandler: Out<usize>) -> Ou
 }
 
 /// `MPI_Comm_call_errhandler`
-pub fn comm_call_errhandler(cx: Cx, comm: CommView, code: i32) -> Outcome {
-    call(cx.process, cx.guard, "comm", Object::comm(comm.handle.0), code)
+#[inline]
+pub fn comm_call_errhandler(cx: Cx, comm: usize, code: i32) -> Outcome {
+    call(cx.process, cx.guard, "comm", Object::comm(comm), code)
 }
 
 /// `MPI_Win_create_errhandler`
@@ -107,24 +107,24 @@ pub fn errhandler_free(errhandler: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Error_class`
+#[inline]
 pub fn error_class(code: i32, class: Out<i32>) -> Outcome {
-    // A predefined class is its own; there may be no process yet.
-    match classes::name(code) {
-        Some(_) => class.set(code),
-        None => class.set(class_of(mpi_env::process()?, code)?),
-    }
+    class.set(class_of(code)?);
     Ok(())
 }
 
 /// `MPI_Error_string`
 pub fn error_string(code: i32, text: *mut c_char, length: Out<i32>) -> Outcome {
-    let found = match classes::full_text(code) {
-        Some(text) => Cow::Borrowed(text),
-        None => mpi_env::process()?.codes.string_of(code).map(Cow::Owned).ok_or_else(|| no_such_code(code))?,
+    let put = |found: &str| {
+        // SAFETY: the program passed MPI_MAX_ERROR_STRING characters (MPI-5.0, 9.4).
+        let stored = unsafe { check::store_text(text, abi::MPI_MAX_ERROR_STRING as usize, found) };
+        length.set(stored as i32);
     };
-    // SAFETY: the program passed MPI_MAX_ERROR_STRING characters (MPI-5.0, 9.4).
-    let stored = unsafe { check::store_text(text, abi::MPI_MAX_ERROR_STRING as usize, &found) };
-    length.set(stored as i32);
+    match classes::code_text(code) {
+        // A class's own text needs nobody else.
+        Some(found) => put(found),
+        None => put(&mpi_env::process()?.codes.string_of(code).ok_or_else(|| no_such_code(code))?),
+    }
     Ok(())
 }
 
@@ -167,9 +167,8 @@ fn get(process: &Process, mut guard: Guard<'_>, name: &'static str, object: Obje
 /// Succeeds when the handler returns.
 #[inline]
 fn call(process: &'static Process, guard: Guard<'_>, name: &'static str, object: Object, code: i32) -> Outcome {
-    let class = class_of(process, code)?;
-    let handler = process.handler_of(&guard, object).ok_or_else(|| bad_object(name, object))?;
-    process.tell_handler_asked(&guard, object);
+    let class = class_of(code)?;
+    let handler = process.handler_to_call(&guard, object).ok_or_else(|| bad_object(name, object))?;
     // The handler is the program's: no lock is held while it runs.
     drop(guard);
     match (Target { object: Some(object), handler }).take(process, || told(process, object, class, code), code) {
@@ -205,8 +204,18 @@ fn too_deep() -> Raised {
     Error::new(abi::MPI_ERR_OTHER, rule).into()
 }
 
-fn class_of(process: &Process, code: i32) -> Result<i32> {
-    process.codes.class_of(code).ok_or_else(|| no_such_code(code))
+/// The class of any code; the process is asked only for those that the program added.
+#[inline]
+fn class_of(code: i32) -> Result<i32> {
+    match own_class(code) {
+        Some(class) => Ok(class),
+        None => added_class(code),
+    }
+}
+
+#[cold]
+fn added_class(code: i32) -> Result<i32> {
+    mpi_env::process()?.codes.class_of(code).ok_or_else(|| no_such_code(code))
 }
 
 #[cold]
