@@ -19,8 +19,10 @@ pub type Outcome = Result<(), Raised>;
 pub struct Raised {
     error: Error,
     to: To,
-    /// The code that one of the program's callbacks returned: it is passed on as it is.
+    /// The code that the error has already: one of the program's callbacks returned it, or it stands in a status.
     code: Option<c_int>,
+    /// What the call returns, where that is not the code.
+    returned: Option<c_int>,
 }
 
 /// Whose handler takes an error.
@@ -39,7 +41,7 @@ enum To {
 impl From<Error> for Raised {
     #[cold]
     fn from(error: Error) -> Raised {
-        Raised { error, to: To::Call, code: None }
+        Raised { error, to: To::Call, code: None, returned: None }
     }
 }
 
@@ -47,26 +49,33 @@ impl Raised {
     /// An error of an operation that was started on the communicator with this context.
     #[cold]
     pub fn on_context(error: Error, context: Option<u32>) -> Raised {
-        Raised { error, to: context.map_or(To::Call, To::Context), code: None }
+        Raised { error, to: context.map_or(To::Call, To::Context), code: None, returned: None }
+    }
+
+    /// An error of one of several operations, whose status has this code: the handler gets that code, and the call
+    /// returns `MPI_ERR_IN_STATUS` (MPI-5.0, 9.3).
+    #[cold]
+    pub fn in_status(error: Error, context: Option<u32>, code: c_int) -> Raised {
+        Raised { code: Some(code), returned: Some(abi::MPI_ERR_IN_STATUS), ..Raised::on_context(error, context) }
     }
 
     /// An error that a callback of the program's reported with this code.
     #[cold]
     pub fn with_code(error: Error, code: c_int) -> Raised {
-        Raised { error, to: To::Call, code: Some(code) }
+        Raised { error, to: To::Call, code: Some(code), returned: None }
     }
 
     /// An error of a call that has ended its object all the same (`MPI_File_close`), and the handler that this had.
     #[cold]
     pub fn ended(error: Error, object: Object, handler: Errhandler) -> Raised {
-        Raised { error, to: To::Ended(object, handler), code: None }
+        Raised { error, to: To::Ended(object, handler), code: None, returned: None }
     }
 
     /// An error of a call that makes an object of a kind and was given the handler for it (`MPI_Session_init`,
     /// `MPI_Comm_create_from_group`); a user's handler gets the null handle. The caller has checked the handler.
     #[cold]
     pub fn to_passed(error: Error, errhandler: Handle, kind: HandlerKind) -> Raised {
-        Raised { error, to: To::Passed(errhandler, kind), code: None }
+        Raised { error, to: To::Passed(errhandler, kind), code: None, returned: None }
     }
 }
 
@@ -75,7 +84,7 @@ impl Raised {
 #[cold]
 #[inline(never)]
 pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
-    let Raised { error, to, code } = raised;
+    let Raised { error, to, code, returned } = raised;
     let error = error.call(functions::name(function).unwrap_or("MPI"));
     let process = match mpi_env::process() {
         Ok(process) => process,
@@ -108,16 +117,11 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
         Some(about) => error.on(about),
         None => error,
     };
-    let code = match (code, error.class()) {
-        (Some(code), _) => code,
-        // What failed stands in the statuses, and programs compare this one with the class itself.
-        (_, abi::MPI_ERR_IN_STATUS) => abi::MPI_ERR_IN_STATUS,
-        _ => process.codes.code_for(&error),
-    };
+    let code = code.unwrap_or_else(|| process.codes.code_for(&error));
     let object = target.object.map_or(0, |object| object.handle.0 as u64);
     process.tells.events.error_raised.emit(|| (error.class(), code, object));
     target.take(process, || error, code);
-    code
+    returned.unwrap_or(code)
 }
 
 /// An error of a process that has no record: the handler that the launcher named takes it.
@@ -128,13 +132,25 @@ fn without_process(error: &Error) -> c_int {
     }
 }
 
-/// The code of an error that goes into a status.
+/// The code, for a status, of an error of an operation that was started on the communicator with this context; and the
+/// error, which now names that. No guard is held.
 #[cold]
-pub fn code(error: Error) -> c_int {
-    match mpi_env::process() {
-        Ok(process) => process.codes.code_for(&error),
-        Err(_) => error.class(),
-    }
+pub fn in_status(error: Error, context: Option<u32>) -> (Error, c_int) {
+    let Ok(process) = mpi_env::process() else {
+        let class = error.class();
+        return (error, class);
+    };
+    let about = {
+        let guard = process.engine.lock();
+        let comm = context.and_then(|context| process.handle_of_context(&guard, context));
+        comm.and_then(|comm| process.describe(&guard, Object::comm(comm.0)))
+    };
+    let error = match about {
+        Some(about) => error.on(about),
+        None => error,
+    };
+    let code = process.codes.code_for(&error);
+    (error, code)
 }
 
 /// Who takes an error.

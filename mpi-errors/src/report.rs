@@ -179,10 +179,10 @@ mod tests {
     fn the_object_tells_the_same_facts_on_one_line() {
         assert_eq!(
             report_of(&bad_rank(), ReportFormat::Json),
-            "{\"event\":\"fatal error\",\"rank\":2,\"size\":4,\"host\":\"node7\",\"pid\":4711,\
+            "{\"source\":\"library\",\"kind\":\"error\",\"rank\":2,\"size\":4,\"host\":\"node7\",\"pid\":4711,\
              \"call\":\"MPI_Send\",\"object\":\"communicator \\\"MPI_COMM_WORLD\\\"\",\
              \"class\":\"MPI_ERR_RANK\",\"class_value\":6,\"arguments\":{\"dest\":\"9\"},\
-             \"what\":\"Argument dest is 9, but the communicator has 4 processes\",\
+             \"message\":\"Argument dest is 9, but the communicator has 4 processes\",\
              \"advice\":\"Compare the rank with what MPI_Comm_size gives for this communicator.\",\
              \"handler_of\":null,\"consequence\":\"The job ends.\"}\n"
         );

@@ -22,22 +22,20 @@ fn handles(requests: &mut [usize]) -> &mut [Handle] {
 /// Collects what went wrong in a call that completes several operations.
 struct Failures {
     statuses: StatusesOut,
-    /// The first operation that failed: its context, where it has one, and what was wrong.
-    first: Option<(Option<u32>, String)>,
-    /// How many failed.
-    count: usize,
+    /// The operations that failed: where their status stands, what was wrong, and their context, where they have one.
+    failed: Vec<(usize, Error, Option<u32>)>,
 }
 
 impl Failures {
     fn new(statuses: StatusesOut) -> Failures {
-        Failures { statuses, first: None, count: 0 }
+        Failures { statuses, failed: Vec::new() }
     }
 
     /// Stores the status of the operation that stands at `place` in the array of statuses.
     #[inline]
     fn completed(&mut self, place: usize, completion: Completion) {
         match completion.error {
-            None if self.first.is_none() => self.statuses.set_keeping_error(place, completion.status),
+            None if self.failed.is_empty() => self.statuses.set_keeping_error(place, completion.status),
             None => self.statuses.set(place, with_error(completion.status, abi::MPI_SUCCESS)),
             Some(error) => self.failed(place, completion.status, error, completion.context),
         }
@@ -45,29 +43,31 @@ impl Failures {
 
     #[cold]
     fn failed(&mut self, place: usize, status: Status, error: Error, context: Option<u32>) {
-        if self.first.is_none() {
-            self.first = Some((context, error.to_string()));
+        if self.failed.is_empty() {
             // Places are filled in order: those before this one succeeded.
             (0..place).for_each(|place| self.statuses.set_error(place, abi::MPI_SUCCESS));
         }
-        self.count += 1;
-        self.statuses.set(place, with_error(status, errors::code(error)));
+        self.statuses.set(place, with_error(status, error.class()));
+        self.failed.push((place, error, context));
     }
 
-    /// The outcome of the call.
+    /// The outcome of the call. No guard is held.
+    #[inline]
     fn finish(self) -> Outcome {
-        match self.first {
-            None => Ok(()),
-            Some((context, first)) => {
-                let what = match self.count {
-                    1 => format!("an operation failed, whose status has the error code: {first}"),
-                    count => {
-                        format!("{count} operations failed, whose statuses have the error codes; the first: {first}")
-                    }
-                };
-                Err(Raised::on_context(Error::new(abi::MPI_ERR_IN_STATUS, what), context))
-            }
+        if self.failed.is_empty() { Ok(()) } else { self.told() }
+    }
+
+    /// Gives each failed operation its code; the first one's error is what the handler gets.
+    #[cold]
+    fn told(self) -> Outcome {
+        let mut first = None;
+        for (place, error, context) in self.failed {
+            let (error, code) = errors::in_status(error, context);
+            self.statuses.set_error(place, code);
+            first.get_or_insert((error, context, code));
         }
+        let (error, context, code) = first.expect("something failed");
+        Err(Raised::in_status(error, context, code))
     }
 }
 
@@ -160,7 +160,10 @@ pub fn testsome(
     statuses: *mut Status,
 ) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
-    some(requests, outcount, indices, statuses, |requests, each| process.engine.test_some(&mut guard, requests, each))
+    some(requests, outcount, indices, statuses, move |requests, each| {
+        // The guard ends with this closure: what follows looks communicators up.
+        process.engine.test_some(&mut guard, requests, each)
+    })
 }
 
 type Each<'e> = &'e mut dyn FnMut(usize, Completion);

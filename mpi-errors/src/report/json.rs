@@ -8,7 +8,7 @@ use crate::classes;
 /// The object, ended by a newline.
 pub fn object(report: &FatalReport<'_>) -> String {
     let error = report.error;
-    let mut out = String::from("{\"event\":\"fatal error\"");
+    let mut out = String::from("{\"source\":\"library\",\"kind\":\"error\"");
     number(&mut out, "rank", report.rank.map(|(rank, _)| rank.into()));
     number(&mut out, "size", report.rank.map(|(_, size)| size.into()));
     text(&mut out, "host", Some(report.host));
@@ -25,7 +25,7 @@ pub fn object(report: &FatalReport<'_>) -> String {
         quote(&mut out, value);
     }
     out.push('}');
-    text(&mut out, "what", Some(&report.what()));
+    text(&mut out, "message", Some(&report.what()));
     text(&mut out, "advice", report.advice().as_deref());
     text(&mut out, "handler_of", report.handler_of);
     text(&mut out, "consequence", Some(report.consequence));
