@@ -85,10 +85,12 @@ impl Raised {
 #[inline(never)]
 pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
     let Raised { error, to, code, returned } = raised;
-    let error = error.call(functions::name(function).unwrap_or("MPI"));
+    let call = functions::name(function).unwrap_or("MPI");
+    let error = error.call(call);
     let process = match mpi_env::process() {
         Ok(process) => process,
-        Err(_) => return without_process(&error),
+        // That there is no process is the cause of whatever failed.
+        Err(cause) => return without_process(&cause.call(call)),
     };
     let (about, target) = {
         let guard = process.engine.lock();

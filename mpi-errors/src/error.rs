@@ -135,12 +135,10 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(call) = self.inner.call {
-            f.write_str(call)?;
-            if let Some(object) = self.object() {
-                write!(f, " on {object}")?;
-            }
-            f.write_str(": ")?;
+        match (self.inner.call, self.object()) {
+            (Some(call), Some(object)) => write!(f, "{call} on {object}: ")?,
+            (Some(name), None) | (None, Some(name)) => write!(f, "{name}: ")?,
+            (None, None) => {}
         }
         self.write_body(f)
     }

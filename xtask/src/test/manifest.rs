@@ -19,6 +19,8 @@ pub struct Entry {
     pub ending: Ending,
     /// Text that must be in the output.
     pub says: Option<String>,
+    /// Text that must be in the output once.
+    pub once: Option<String>,
     /// Time limit of one run.
     pub limit: Duration,
     /// Why MPICH may fail.
@@ -58,6 +60,10 @@ impl Entry {
         };
         let says = self.says.as_deref().unwrap_or("");
         let said = outcome.stdout.contains(says) || outcome.stderr.contains(says);
+        let count = |text: &str| outcome.stdout.matches(text).count() + outcome.stderr.matches(text).count();
+        if let Some(once) = self.once.as_deref().filter(|once| ended && count(once) != 1) {
+            return Some(format!("says {once:?} {} times; {}", count(once), outcome.report()));
+        }
         match (ended, said) {
             (true, true) => None,
             (false, _) => Some(outcome.report()),
@@ -87,6 +93,7 @@ fn entry(line: &str) -> Result<Entry> {
         environment: Vec::new(),
         ending: Ending::NoErrors,
         says: None,
+        once: None,
         limit: Duration::from_secs(60),
         mpich: None,
     };
@@ -102,6 +109,7 @@ fn entry(line: &str) -> Result<Entry> {
             "exit" if value == "nonzero" => entry.ending = Ending::Nonzero,
             "exit" => entry.ending = Ending::Status(number()?),
             "says" => entry.says = Some(value.to_owned()),
+            "once" => entry.once = Some(value.to_owned()),
             "limit" => entry.limit = Duration::from_secs(number()?.unsigned_abs().into()),
             "mpich" => entry.mpich = Some(value.to_owned()),
             _ => return Err(format!("{name} is no option").into()),
