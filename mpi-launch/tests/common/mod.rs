@@ -19,11 +19,16 @@ pub fn run(arguments: &[&str]) -> Done {
     Job::start(mpiexec().args(arguments)).finish()
 }
 
-/// The example program `rank`, which cargo builds with the tests.
+/// The example program `rank`.
 pub fn rank_program() -> String {
+    example("rank")
+}
+
+/// An example program, which cargo builds with the tests.
+pub fn example(name: &str) -> String {
     let test = std::env::current_exe().expect("a test knows its own file");
     let target = test.parent().and_then(|deps| deps.parent()).expect("tests lie in target/<profile>/deps");
-    let program = target.join("examples/rank");
+    let program = target.join("examples").join(name);
     assert!(program.exists(), "build it first: cargo build -p mpi-launch --examples (a plain cargo test does)");
     program.to_str().expect("the target directory is text").into()
 }
