@@ -94,7 +94,19 @@ fn main() {
             endpoint.request_abort(42, AbortCause::Call);
             exit(42);
         }
+        "error" if rank == 1 => {
+            endpoint.request_abort(15, AbortCause::Error);
+            exit(15);
+        }
         "leave" if rank == 1 => return,
+        // Nobody says that it has finished.
+        "unfinished" => return,
+        // Waits like a rank that another one forgot.
+        "wait" => {
+            endpoint.recorder().enter(functions::MPI_RECV, 0, ((rank + 1) % size) as i32, 7, 1);
+            println!("up");
+            hang(&mut endpoint);
+        }
         "crash" if rank == 1 => {
             endpoint.recorder().enter(functions::MPI_RECV, 0, 0, 0, 0);
             std::process::abort();

@@ -21,21 +21,21 @@ struct Activity {
 
 /// Who does what, in a few lines: ranks that do the same share one.
 pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
-    let mut groups: BTreeMap<String, Vec<Activity>> = BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<Activity>> = BTreeMap::new();
     for activity in all(job, processes) {
-        groups.entry(activity.what.clone()).or_default().push(activity);
+        let state = activity.process.map(|(state, _)| state);
+        groups.entry((activity.what.clone(), state)).or_default().push(activity);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, members)| members[0].rank);
     let mut text = String::from("what the ranks were doing:");
-    for (what, members) in groups {
+    for ((what, state), members) in groups {
         let ranks: Vec<u32> = members.iter().map(|member| member.rank).collect();
         let word = if ranks.len() == 1 { "rank" } else { "ranks" };
         text += &format!("\n  {word} {}: {what}", ranges(&ranks));
         let sequences = members.iter().filter_map(|member| Some(member.call?.sequence));
         text += &spread(", call ", sequences, |number| format!("number {number}"));
-        let states = members.iter().filter_map(|member| Some(member.process?.0));
-        text += &spread("; ", states, |state| format!("the process is {state}"));
+        text += &state.map_or_else(String::new, |state| format!("; the process is {state}"));
         let seconds = members.iter().filter_map(|member| Some(member.process?.1));
         text += &spread(", ", seconds.map(|s| (s * 10.0).round() as u64), |tenths| {
             format!("{} s of processor time", tenths as f64 / 10.0)

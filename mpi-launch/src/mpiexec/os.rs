@@ -92,6 +92,9 @@ pub(super) fn take_signals(signals: &[i32], always: i32) -> io::Result<(OwnedFd,
             }
         }
         libc::signal(always, libc::SIG_DFL);
+        // Rust's own handlers of these return once, so that a signal that somebody sent would not end this process.
+        libc::signal(libc::SIGSEGV, libc::SIG_DFL);
+        libc::signal(libc::SIGBUS, libc::SIG_DFL);
         libc::sigaddset(&mut set, always);
         checked(libc::sigprocmask(libc::SIG_BLOCK, &set, &mut before))?;
         let fd = checked(libc::signalfd(-1, &set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK))?;

@@ -1,10 +1,12 @@
 //! Running `mpiexec` in tests, with a check after every run that no process of the job is left.
 #![allow(unsafe_code)] // kill and waitpid, which the standard library does not have
 #![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(dead_code)] // each test uses a part
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// The command, with streams to be read and a mark in its environment by which its processes can be found.
@@ -12,6 +14,18 @@ pub fn mpiexec() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpiexec"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// Starts a command without a standard input: not even descriptor 0 is open.
+pub fn close_input(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: between fork and exec one descriptor is closed, which allocates nothing.
+    unsafe {
+        command.pre_exec(|| {
+            libc::close(0);
+            Ok(())
+        });
+    }
 }
 
 /// Runs `mpiexec` with arguments to its end.
@@ -33,9 +47,14 @@ pub fn example(name: &str) -> String {
     program.to_str().expect("the target directory is text").into()
 }
 
+/// No run of a test takes so long: one that does hangs, and is killed, which its test then tells.
+const LIMIT: Duration = Duration::from_secs(100);
+
 /// A run of `mpiexec`.
 pub struct Job {
     child: Child,
+    /// Dropped with the job; until then somebody waits for it, at most [`LIMIT`].
+    _watched: Sender<()>,
     output: Option<BufReader<ChildStdout>>,
     error: Option<ChildStderr>,
     mark: String,
@@ -59,7 +78,16 @@ impl Job {
         let mut child = command.env("MPIEXEC_TEST_MARK", &mark).spawn().expect("mpiexec starts");
         let output = child.stdout.take().map(BufReader::new);
         let error = child.stderr.take();
-        Job { child, output, error, mark }
+        let (_watched, end) = channel();
+        let pid = child.id() as i32;
+        std::thread::spawn(move || {
+            if end.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("mpiexec hangs and is killed");
+                // SAFETY: the job was not dropped, so its child was not waited for and the number is still its own.
+                unsafe { libc::kill(pid, libc::SIGKILL) };
+            }
+        });
+        Job { child, _watched, output, error, mark }
     }
 
     /// Its standard input, to be closed by dropping.
