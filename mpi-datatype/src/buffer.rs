@@ -42,7 +42,17 @@ unsafe impl Sync for RecvBuf<'_> {}
 
 #[inline]
 fn packed_bytes(count: u64, datatype: &Datatype) -> u64 {
-    count.saturating_mul(datatype.size()).min(isize::MAX as u64)
+    match count.checked_mul(datatype.size()) {
+        Some(bytes) if bytes <= isize::MAX as u64 => bytes,
+        _ => all_memory(),
+    }
+}
+
+/// More than there is.
+#[cold]
+#[inline(never)]
+fn all_memory() -> u64 {
+    isize::MAX as u64
 }
 
 /// Copies packed bytes `at ..` of the memory at `start` into `out`; returns how many there were.

@@ -50,7 +50,15 @@ impl Process {
     /// Whether `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there: from the end of `MPI_Init` to the end of `MPI_Finalize`.
     #[inline]
     pub fn has_world(&self) -> bool {
-        matches!(self.life(), Life::Initialised | Life::Finalising)
+        // One bit tells: it is on the way of every message.
+        const BIT: u32 = Life::Initialised as u32 & Life::Finalising as u32;
+        const {
+            assert!(
+                BIT.is_power_of_two()
+                    && (Life::New as u32 | Life::Initialising as u32 | Life::Finalised as u32) & BIT == 0
+            )
+        }
+        self.life.load(Ordering::Acquire) & BIT != 0
     }
 
     fn advance(&self, from: Life, to: Life) -> bool {

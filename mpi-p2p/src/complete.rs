@@ -254,6 +254,11 @@ impl Core {
         self.sent.insert(context).map_err(|_| too_many_requests())
     }
 
+    /// A request for a send that is over already and that cannot be asked back: to nobody, or buffered.
+    pub fn lost_request(&mut self, context: u32) -> Result<Handle> {
+        self.received_request(context, Status::EMPTY, None)
+    }
+
     /// A request that the program has not let go of.
     #[inline]
     fn live(&self, handle: Handle) -> Option<&Request> {
@@ -271,9 +276,10 @@ impl Core {
 
     /// The status of a request, once it is done. `None` for no such request.
     #[inline]
-    fn status_if_done(&self, handle: Handle) -> Option<Option<Status>> {
+    fn status_if_done(&mut self, handle: Handle) -> Option<Option<Status>> {
         match handle.is(Kind::Sent) {
-            true => self.sent.get(handle).map(|_| Some(Status::EMPTY)),
+            true if self.asked_back.is_empty() => self.sent.get(handle).map(|_| Some(Status::EMPTY)),
+            true => self.sent.get(handle).copied().map(|_| self.answer(handle, false)),
             false => self.live(handle).map(|request| request.is_done().then_some(request.status)),
         }
     }
@@ -282,8 +288,16 @@ impl Core {
     #[inline]
     pub fn take_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
         if handle.is(Kind::Sent) {
+            let mut status = Status::EMPTY;
+            if !self.asked_back.is_empty() {
+                self.sent.get(handle)?;
+                match self.answer(handle, true) {
+                    None => return Some(None),
+                    Some(answer) => status = answer,
+                }
+            }
             let context = self.sent.remove(handle)?;
-            return Some(Some(Completion { status: Status::EMPTY, error: None, context: Some(context) }));
+            return Some(Some(Completion { status, error: None, context: Some(context) }));
         }
         if !self.live(handle)?.is_done() {
             return Some(None);

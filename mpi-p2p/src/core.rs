@@ -16,6 +16,7 @@ use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
 use crate::announce::Announcements;
 use crate::buffered::Buffered;
+use crate::cancel::Asked;
 use crate::chains::Key;
 use crate::context::{Contexts, user_side};
 use crate::cvars::EngineSettings;
@@ -38,6 +39,8 @@ pub(crate) struct Core {
     pub requests: Table<Request>,
     /// Requests of sends that were over when they were started: nothing but their context is left to say.
     pub sent: Table<u32>,
+    /// Sends that were cancelled after their message had left, by handle.
+    pub asked_back: HashMap<usize, Asked>,
     /// Messages that a matched probe took, by their handle.
     pub held: Table<Held>,
     /// Records for contexts this process has not made yet.
@@ -117,6 +120,7 @@ impl Core {
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
             sent: Table::new(Kind::Sent),
+            asked_back: HashMap::new(),
             held: Table::new(Kind::Message),
             early: HashMap::new(),
             replies: VecDeque::new(),
@@ -179,6 +183,9 @@ impl Core {
 
     /// Lets go of a request that is not over: it completes by itself.
     pub fn detach(&mut self, handle: Handle) {
+        if handle.is(Kind::Sent) {
+            self.sent.remove(handle);
+        }
         if let Some(request) = self.requests.get_mut(handle) {
             request.detached = true;
             self.detached_sends += usize::from(request.work.is_send());
@@ -307,6 +314,12 @@ impl Core {
             wire::SHARE => self.share_wanted(from, head, payload),
             wire::DONE => self.delivered(from, head),
             wire::FRAGMENT => self.fragment(from, head, payload),
+            wire::CANCEL => {
+                if self.asked_back(from, head).is_err() {
+                    self.keep_early(from, head, &payload);
+                }
+            }
+            wire::CANCELLED => self.cancelled(from, head),
             wire::CONTEXT => {
                 if self.announced(from, head, &payload).is_err() {
                     self.keep_early(from, head, &payload);

@@ -18,7 +18,7 @@ use crate::core::{Core, State};
 use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::instruments::{Doing, EngineInstruments, SizeInstruments};
-use crate::request::Completion;
+use crate::request::{Completion, token};
 use crate::send::{Mode, Started, unknown_context};
 
 /// The message engine of one process. Share it freely; every call needs the process's lock.
@@ -206,10 +206,16 @@ impl Engine {
         mode: Mode,
     ) -> Result<Handle> {
         let state = self.state.get_mut(guard);
-        match state.start_send(context, dest, tag, buffer, mode)? {
-            Started::Under(request) => Ok(request),
-            Started::Complete => state.core.sent_request(context),
+        if !matches!(mode, Mode::Standard | Mode::Ready) {
+            return state.isend_slowly(context, dest, tag, buffer, mode);
         }
+        // The message carries the handle, by which it can be asked back.
+        let handle = state.core.sent_request(context)?;
+        if state.send_at_once(context, dest, tag, &buffer, token(handle)) {
+            return Ok(handle);
+        }
+        state.core.sent.remove(handle);
+        state.isend_slowly(context, dest, tag, buffer, mode)
     }
 
     /// Starts a receive.

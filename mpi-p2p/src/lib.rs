@@ -18,6 +18,7 @@
 
 mod announce;
 mod buffered;
+mod cancel;
 mod chains;
 mod complete;
 mod context;

@@ -206,6 +206,12 @@ impl<M> Unexpected<M> {
         (stored.key, stored.message.take().expect("a slot named by `find` holds a message"))
     }
 
+    /// Takes out the message that is meant, wherever it is; looks at all.
+    pub fn take_where(&mut self, mut meant: impl FnMut(&M) -> bool) -> Option<(Key, M)> {
+        let slot = self.slots.iter().position(|stored| stored.message.as_ref().is_some_and(&mut meant))?;
+        Some(self.take(slot as u32))
+    }
+
     /// The index for a kind of wildcard; built from all waiting messages, oldest first, when first asked for.
     fn index(&mut self, kind: usize) -> &Chains<u32> {
         let slots = &mut self.slots;

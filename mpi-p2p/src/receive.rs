@@ -128,41 +128,10 @@ impl State {
         Ok(Some((handle, status)))
     }
 
-    /// Takes a receive or an unsent send back (MPI-4.1, 3.8.4). A send that has left stays as it is.
-    pub fn cancel(&mut self, handle: Handle) -> bool {
-        let core = &mut self.core;
-        let Some(request) = core.requests.get(handle) else { return false };
-        match &request.work {
-            Work::Posted { key, node, .. } => {
-                let (key, node, id) = (*key, *node, request.context);
-                let Some(context) = core.contexts.get_mut(id) else { return false };
-                context.sides[(id & 1) as usize].posted.withdraw(key, node);
-                if user_side(id) {
-                    context.spec.instruments.posted_length.lower(1);
-                }
-                core.contexts.remove_if_idle(id);
-            }
-            Work::Queued(_) => {
-                if !core.unqueue(handle) {
-                    return false;
-                }
-            }
-            _ => return false,
-        }
-        let request = core.requests.get_mut(handle).expect("found just above");
-        request.status.set_cancelled(true);
-        core.finish(handle);
-        if self.lock.is_multiple() {
-            // Another thread may sleep until this operation is over.
-            self.doorbell.wake();
-        }
-        true
-    }
-
     /// Forgets a request whose buffer is about to go away, after a fault.
     #[cold]
     pub fn abandon(&mut self, handle: Handle) {
-        self.cancel(handle);
+        self.take_back(handle);
         self.core.shares.retain(|share| share.request != handle);
         self.core.matched.retain(|matched| matched.request != handle);
         self.core.drop_request(handle);

@@ -48,16 +48,23 @@ impl State {
         buffer: SendBuf<'static>,
         mode: Mode,
     ) -> Result<Started> {
-        if matches!(mode, Mode::Standard | Mode::Ready) && self.send_at_once(context_id, dest, tag, &buffer) {
+        if matches!(mode, Mode::Standard | Mode::Ready) && self.send_at_once(context_id, dest, tag, &buffer, 0) {
             return Ok(Started::Complete);
         }
         self.start_send_slowly(context_id, dest, tag, buffer, mode)
     }
 
     /// Puts a short message into the ring, if nothing stands in its way; all other cases are for
-    /// [`State::start_send_slowly`].
+    /// [`State::start_send_slowly`]. `token` is the handle of its request, if it has one, else 0.
     #[inline(always)]
-    pub fn send_at_once(&mut self, context_id: u32, dest: i32, tag: i32, buffer: &SendBuf<'static>) -> bool {
+    pub fn send_at_once(
+        &mut self,
+        context_id: u32,
+        dest: i32,
+        tag: i32,
+        buffer: &SendBuf<'static>,
+        token: u64,
+    ) -> bool {
         let core = &mut self.core;
         let Some(context) = core.contexts.get(context_id) else { return false };
         // No rank is as large as a negative one, MPI_PROC_NULL, seen without its sign.
@@ -68,7 +75,7 @@ impl State {
             return false;
         }
         let a = u64::from(context.spec.rank);
-        let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: 0 };
+        let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: token };
         let pushed = match buffer.contiguous() {
             Some(memory) => self.endpoint.push(world, &head, memory),
             None => push_packed(&mut self.endpoint, world, head, buffer),
@@ -78,6 +85,22 @@ impl State {
             core.count_eager(bytes);
         }
         pushed.is_ok()
+    }
+
+    /// Starts a send that could not be over at once, or may not be.
+    #[inline(never)]
+    pub fn isend_slowly(
+        &mut self,
+        context_id: u32,
+        dest: i32,
+        tag: i32,
+        buffer: SendBuf<'static>,
+        mode: Mode,
+    ) -> Result<Handle> {
+        match self.start_send_slowly(context_id, dest, tag, buffer, mode)? {
+            Started::Under(request) => Ok(request),
+            Started::Complete => self.core.lost_request(context_id),
+        }
     }
 
     #[inline(never)]
@@ -94,7 +117,7 @@ impl State {
         }
         if mode == Mode::Buffered {
             self.core.buffered.check_room(buffer.bytes())?;
-            if self.send_at_once(context_id, dest, tag, &buffer) {
+            if self.send_at_once(context_id, dest, tag, &buffer, 0) {
                 return Ok(Started::Complete);
             }
         }

@@ -5,7 +5,7 @@
 //! below, that the record is about. Tokens come back from another process and are looked up, never trusted.
 //! Not here: how records travel (`mpi-fabric`).
 
-/// A whole message; the payload is its data.
+/// A whole message; the payload is its data, `b` the sender's token if it can be asked back.
 pub(crate) const EAGER: u8 = 1;
 /// As [`EAGER`], from a synchronous send: `b` is the sender's token, to be acknowledged when matched.
 pub(crate) const EAGER_SYNC: u8 = 2;
@@ -24,6 +24,10 @@ pub(crate) const FRAGMENT: u8 = 8;
 /// The context id `b` is for the duplicate with number `tag` of the communicator with this context, or, without a
 /// context, for the communicator with the digest in the payload.
 pub(crate) const CONTEXT: u8 = 9;
+/// Give a message back that nobody has received: `b` is its token.
+pub(crate) const CANCEL: u8 = 10;
+/// The answer: `b` is the token, `a` is 1 if the message was taken back, 0 if it was not there.
+pub(crate) const CANCELLED: u8 = 11;
 
 /// What a sender offers: the size of its message, and where the data lies if another process can copy it from there.
 #[derive(Debug, Clone, Copy)]

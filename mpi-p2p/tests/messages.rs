@@ -349,3 +349,31 @@ fn large_messages_pass_through_rings_that_small_ones_fill() {
         }
     });
 }
+
+#[test]
+fn a_send_that_nobody_has_received_can_be_cancelled_and_one_that_was_matched_not() {
+    run(2, |rank| {
+        let engine = &rank.engine;
+        for length in [8, 500_000] {
+            let data = pattern(length, 1);
+            if rank.me() == 0 {
+                let (first, second) = (rank.isend(1, 1, &data), rank.isend(1, 2, &data));
+                rank.exchange_with_peer();
+                engine.cancel(&mut engine.lock(), first).expect("live");
+                engine.cancel(&mut engine.lock(), second).expect("live");
+                let cancelled = |request| engine.wait(engine.lock(), request).expect("live").status.cancelled();
+                assert!(!cancelled(first) && cancelled(second));
+                rank.exchange_with_peer();
+            } else {
+                let mut inbox = vec![0; length];
+                let receive = rank.irecv(0, 1, &mut inbox);
+                rank.exchange_with_peer();
+                engine.wait(engine.lock(), receive).expect("live");
+                assert!(inbox == data);
+                rank.exchange_with_peer();
+                assert_eq!(engine.iprobe(&mut engine.lock(), CONTEXT, 0, 2).expect("fine"), None);
+                assert_eq!(rank.instruments.umq_length.get(), 0);
+            }
+        }
+    });
+}

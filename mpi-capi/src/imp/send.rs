@@ -29,7 +29,7 @@ macro_rules! sends {
         ) -> Outcome {
             let Cx { process, mut guard, .. } = cx;
             let guard: &mut Guard<'_> = &mut guard;
-            request.set(process.engine.isend(guard, comm.context, dest, tag, buffer, Mode::$mode)?.0);
+            request.set(process.engine.isend(guard, comm.context & !1, dest, tag, buffer, Mode::$mode)?.0);
             Ok(())
         }
     )*};

@@ -1,0 +1,166 @@
+//! Cancelling (MPI-5.0, 3.8.4): a receive that is posted, a send that has not left, a message that nobody has received.
+//!
+//! A message that has left is asked back from its receiver by the token it carries; the receiver takes it out of its
+//! unexpected messages, or says that it is not there, because it was matched. Until it answers, the send is not over.
+//! Of a send that was over when it started nothing is left but its token: all processes of its communicator are asked,
+//! and the one that has the message gives it back.
+//! Invariant: the question follows its message in the same ring, so the receiver has seen the message when it comes.
+//! Not here: handles of cancelled requests (`complete`).
+
+use mpi_core::{Handle, Kind, Status};
+use mpi_fabric::RecordHead;
+use smallvec::SmallVec;
+
+use crate::chains::Key;
+use crate::context::user_side;
+use crate::core::{Core, Reply, State};
+use crate::request::{Work, token};
+use crate::wire;
+
+/// How a question after a message that has left stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// So many processes have not answered yet; whether one has given the message back.
+    Waiting(u32, bool),
+    /// The answer: whether the message was taken back.
+    Answered(bool),
+}
+
+impl State {
+    /// Asks for an operation to be cancelled; its completion tells whether it was.
+    pub fn cancel(&mut self, handle: Handle) {
+        if self.take_back(handle) {
+            return;
+        }
+        if self.core.asked_back.contains_key(&handle.0) {
+            return;
+        }
+        let State { core, endpoint, .. } = self;
+        let (context, asked): (u32, SmallVec<[u32; 8]>) = match (core.sent.get(handle), core.requests.get(handle)) {
+            (Some(context), _) => match core.contexts.get(*context) {
+                Some(known) => (*context, known.routes.iter().map(|route| route.world).collect()),
+                None => return,
+            },
+            (None, Some(request)) => match &request.work {
+                Work::Offered { dest, .. } | Work::AwaitMatch { dest } => {
+                    (request.context, SmallVec::from_slice(&[*dest]))
+                }
+                _ => return,
+            },
+            (None, None) => return,
+        };
+        core.asked_back.insert(handle.0, Asked::Waiting(asked.len() as u32, false));
+        for dest in asked {
+            let head = RecordHead { kind: wire::CANCEL, flags: 0, context, tag: 0, a: 0, b: token(handle) };
+            core.reply(endpoint, Reply { dest, head, payload: [0; 24], len: 0 });
+        }
+    }
+
+    /// Takes a receive or an unsent send back; whether it could be.
+    pub fn take_back(&mut self, handle: Handle) -> bool {
+        let core = &mut self.core;
+        let Some(request) = core.requests.get(handle) else { return false };
+        match &request.work {
+            Work::Posted { key, node, .. } => {
+                let (key, node, id) = (*key, *node, request.context);
+                let Some(context) = core.contexts.get_mut(id) else { return false };
+                context.sides[(id & 1) as usize].posted.withdraw(key, node);
+                if user_side(id) {
+                    context.spec.instruments.posted_length.lower(1);
+                }
+                core.contexts.remove_if_idle(id);
+            }
+            Work::Queued(_) => {
+                if !core.unqueue(handle) {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+        let request = core.requests.get_mut(handle).expect("found just above");
+        request.status.set_cancelled(true);
+        core.finish(handle);
+        if self.lock.is_multiple() {
+            // Another thread may sleep until this operation is over.
+            self.doorbell.wake();
+        }
+        true
+    }
+}
+
+impl Core {
+    /// A sender asks for a message back. Answered in any case, once its communicator is known here.
+    #[cold]
+    pub fn asked_back(&mut self, from: u32, head: &RecordHead) -> Result<(), NotYet> {
+        let Some(context) = self.contexts.get_mut(head.context) else { return Err(NotYet) };
+        let side = &mut context.sides[(head.context & 1) as usize];
+        let taken = side.unexpected.take_where(|message| message.from == from && message.token == head.b);
+        if let Some((_, message)) = &taken
+            && user_side(head.context)
+        {
+            let instruments = context.spec.instruments;
+            instruments.umq_length.lower(1);
+            if message.data().is_some() && message.bytes > 0 {
+                instruments.umq_bytes.lower(message.bytes);
+            }
+        }
+        let answer = RecordHead { a: u64::from(taken.is_some()), ..Reply::about(from, wire::CANCELLED, head.b).head };
+        self.replies.push_back(Reply { dest: from, head: answer, payload: [0; 24], len: 0 });
+        if let Some((Key { .. }, message)) = taken {
+            self.pool.recycle(message.body);
+        }
+        Ok(())
+    }
+
+    /// A receiver answers whether it has given a message back.
+    #[cold]
+    pub fn cancelled(&mut self, from: u32, head: &RecordHead) {
+        let handle = Handle(head.b as usize);
+        let taken = head.a == 1;
+        let Some(Asked::Waiting(left, before)) = self.asked_back.get_mut(&handle.0) else {
+            return self.fault(from, "an answer about a message that was not asked back");
+        };
+        *before |= taken;
+        *left -= 1;
+        if *left > 0 {
+            return;
+        }
+        let taken = *before;
+        if handle.is(Kind::Sent) {
+            match self.sent.get(handle) {
+                Some(_) => self.asked_back.insert(handle.0, Asked::Answered(taken)),
+                // The program has let go of it meanwhile.
+                None => self.asked_back.remove(&handle.0),
+            };
+            self.completions += 1;
+            return;
+        }
+        self.asked_back.remove(&handle.0);
+        let waiting = |work: &Work| matches!(work, Work::Offered { .. } | Work::AwaitMatch { .. });
+        if taken
+            && let Some(request) = self.requests.get_mut(handle)
+            && waiting(&request.work)
+        {
+            request.status.set_cancelled(true);
+            self.finish(handle);
+        }
+    }
+
+    /// How a send that was over when it started ended, or `None` while it is asked back; takes the answer out if `take`.
+    #[cold]
+    pub fn answer(&mut self, handle: Handle, take: bool) -> Option<Status> {
+        let mut status = Status::EMPTY;
+        match self.asked_back.get(&handle.0) {
+            None => {}
+            Some(Asked::Waiting(..)) => return None,
+            Some(Asked::Answered(taken)) => status.set_cancelled(*taken),
+        }
+        if take {
+            self.asked_back.remove(&handle.0);
+        }
+        Some(status)
+    }
+}
+
+/// The record's communicator has not been made here yet.
+pub(crate) struct NotYet;
