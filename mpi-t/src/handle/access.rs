@@ -281,7 +281,27 @@ pub(crate) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -
 ///
 /// # Safety
 /// As [`pvar_read_raw`](crate::pvar_read_raw).
+#[inline]
 pub unsafe fn pvar_readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
+    if let Some((value, state)) = table::step_sum(session, handle, |_| 0, None) {
+        if state.is_u64() {
+            // SAFETY: the format of the handle is u64, so `out` has room for one, by the caller's promise.
+            unsafe { out.cast::<u64>().write_unaligned(value) };
+        } else {
+            let value = u32::try_from(value).unwrap_or(u32::MAX);
+            // SAFETY: as above, for u32.
+            unsafe { out.cast::<u32>().write_unaligned(value) };
+        }
+        return MPI_SUCCESS;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { readreset_raw(session, handle, out) }
+}
+
+/// # Safety
+/// As [`pvar_readreset_raw`].
+#[inline(never)]
+unsafe fn readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
     code(find(session, handle).and_then(|found| {
         readable_and_resettable(&found)?;
         // SAFETY: the caller's promise, and the elements come with consistent facts.
@@ -304,12 +324,20 @@ pub unsafe fn pvar_write_raw(session: usize, handle: usize, from: *const c_void)
 
 /// `MPI_T_pvar_start` (`running`) or `MPI_T_pvar_stop` by words alone: `MPI_SUCCESS` or an `MPI_T_ERR_*` code.
 /// Async-signal-safe; thread-safe.
+#[inline]
 pub fn pvar_set_running(session: usize, handle: usize, running: bool) -> i32 {
+    if table::step_sum(session, handle, |value| value, Some(running)).is_some() {
+        return MPI_SUCCESS;
+    }
     code(set_running(session, handle, running))
 }
 
 /// `MPI_T_pvar_reset` by words alone: `MPI_SUCCESS` or an `MPI_T_ERR_*` code. Async-signal-safe; thread-safe.
+#[inline]
 pub fn pvar_reset(session: usize, handle: usize) -> i32 {
+    if table::step_sum(session, handle, |_| 0, None).is_some() {
+        return MPI_SUCCESS;
+    }
     code(reset(session, handle))
 }
 

@@ -122,6 +122,29 @@ impl State {
         }
     }
 
+    /// The next word of a running sum with a narrow own part that is reset, or stopped or started; `None` if its own
+    /// part would not be narrow.
+    #[inline(always)]
+    pub(crate) const fn narrow_step(self, own: u64, running: bool) -> Option<State> {
+        let signed = own as i64;
+        if signed << OWN_SHIFT >> OWN_SHIFT != signed {
+            return None;
+        }
+        Some(State(own << OWN_SHIFT | self.0 & LOW_BITS).with_running(running))
+    }
+
+    /// Whether a value that is told as a number is told as a `u64`.
+    #[inline(always)]
+    pub(crate) const fn is_u64(self) -> bool {
+        self.0 & 1 << FORMAT_SHIFT == 0
+    }
+
+    /// Whether the own part stands in the word, and the value is told as a `u64` or a `u32`.
+    #[inline(always)]
+    pub(crate) const fn is_narrow_number(self) -> bool {
+        self.0 & (WIDE | 2 << FORMAT_SHIFT) == 0
+    }
+
     const fn with_running(self, running: bool) -> State {
         State(self.0 & !STOPPED | if running { 0 } else { STOPPED })
     }

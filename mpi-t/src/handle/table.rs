@@ -10,11 +10,11 @@
 #![allow(unsafe_code)] // slots are found by address arithmetic; the reads of other crates go through here
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
 use crate::handle::access;
-use crate::handle::slot::Slot;
-use crate::handle::state::{Format, State};
+use crate::handle::slot::{Facts, Slot};
+use crate::handle::state::{Format, Kind, State};
 
 /// Bytes of a slot; the low bits of a handle's index are free for it.
 const SLOT_BYTES: usize = size_of::<Slot>();
@@ -88,6 +88,41 @@ pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> 
     }
     // SAFETY: the caller's promise.
     unsafe { access::read_raw(session, handle, out) }
+}
+
+/// One step of a sum that is told as a number and not continuous, in a few instructions: the value becomes what `next`
+/// makes of it, and runs as said or as before. The value before, and the state; `None`, and nothing is changed, for
+/// all other handles.
+#[inline(always)]
+pub(crate) fn step_sum(
+    session: usize,
+    handle: usize,
+    next: impl Fn(u64) -> u64,
+    running: Option<bool>,
+) -> Option<(u64, State)> {
+    let slot = slot_of(handle);
+    // The order matters as in `pvar_read_raw`; the swap takes the place of the second look at the state.
+    let state = State(slot.state.load(Ordering::Acquire));
+    let mine = slot.word.load(Ordering::Relaxed) == handle && slot.session.load(Ordering::Relaxed) == session;
+    if !mine || !state.is_narrow_number() {
+        return None;
+    }
+    let facts = Facts::unpack(slot.facts.load(Ordering::Relaxed));
+    if !matches!(facts.kind, Kind::Sum) || facts.continuous || facts.watched {
+        return None;
+    }
+    // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
+    let source = unsafe { &*slot.source.load(Ordering::Acquire) }.load(Ordering::Acquire);
+    let added = if state.running() { source } else { 0 };
+    let value = state.narrow_own().wrapping_add(added);
+    let runs = running.unwrap_or(state.running());
+    let own = next(value).wrapping_sub(if runs { source } else { 0 });
+    let after = state.narrow_step(own, runs)?;
+    // SeqCst as in `state::step`; only with the state that the source was read with.
+    slot.state.compare_exchange(state.0, after.0, Ordering::SeqCst, Ordering::Relaxed).ok()?;
+    // Pairs with the Acquire fence in `state::read`.
+    fence(Ordering::Release);
+    Some((value, state))
 }
 
 /// The slot that a handle word leads to; whether it is that handle's is for the caller to see.

@@ -54,7 +54,7 @@ impl Registry {
             return Err(TError::INVALID);
         }
         let mut growth = self.growth();
-        if growth.pvars.contains_key(&(texts.name, class)) {
+        if self.pvar_named(texts.name, class).is_some() {
             return Err(TError::INVALID_NAME);
         }
         let unit_of_word = match class {
@@ -87,7 +87,7 @@ impl Registry {
         };
         let index = self.pvars.push(info).map_err(|_| TError::MEMORY)?;
         growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count: count as u32 });
-        growth.pvars.insert((definition.name, class), index);
+        self.name_pvar(index);
         growth.category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
         self.categorize_pvar(&mut growth, definition.category, index);
         Ok(words)
@@ -104,7 +104,7 @@ impl Registry {
         limits: Limits,
     ) -> TResult<&'static AtomicU64> {
         check(texts)?;
-        if self.growth().cvars.contains_key(texts.name) {
+        if self.cvar_named(texts.name).is_some() {
             return Err(TError::INVALID_NAME);
         }
         let shape = CvarDef {

@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Growth, Registry, int, joined};
+use super::{Growth, Registry, int, joined, names};
 use crate::{TError, TResult};
 
 /// What is told of a category.
@@ -89,7 +89,7 @@ impl Registry {
     /// `MPI_T_category_get_index`
     pub fn category_get_index(&self, name: &str) -> TResult<i32> {
         self.check_initialized()?;
-        self.growth().categories.get(name).map(|index| int(*index)).ok_or(TError::INVALID_NAME)
+        self.category_named(name).map(int).ok_or(TError::INVALID_NAME)
     }
 
     /// `MPI_T_category_get_cvars`
@@ -142,14 +142,16 @@ impl Registry {
 
     /// The category of this path, made with its prefixes if it is new; `None` if there is no room.
     fn category(&self, growth: &mut Growth, path: &str) -> Option<usize> {
-        if let Some(index) = growth.categories.get(path) {
-            return Some(*index);
+        if let Some(index) = self.category_named(path) {
+            return Some(index);
         }
         let parent = path.rsplit_once('.').and_then(|(prefix, _)| self.category(growth, prefix));
         let description = joined(growth.category_texts.get(path).unwrap_or(&""));
         let category = CategoryInfo { name: path.to_owned(), description, members: Mutex::default() };
         let index = self.categories.push(category).ok()?;
-        growth.categories.insert(path.to_owned(), index);
+        self.names
+            .categories
+            .add(index, |index| names::hash(self.categories.get(index).map_or("", CategoryInfo::name), 0));
         if let Some(parent) = parent.and_then(|parent| self.categories.get(parent)) {
             parent.with(|members| members.categories.push(int(index)));
         }

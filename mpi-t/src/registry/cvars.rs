@@ -14,7 +14,7 @@ use mpi_core::abi::MPI_T_ENUM_NULL;
 use mpi_errors::Result;
 
 use super::cvar_slots::{CvarHandle, Mirrored};
-use super::{Registry, described, full, int, taken};
+use super::{Registry, described, full, int, names, taken};
 use crate::{Bind, Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
 
 /// What is told of a control variable.
@@ -74,7 +74,7 @@ impl Registry {
     ) -> Result<()> {
         let mut growth = self.growth();
         for (definition, cell) in definitions.into_iter().zip(cells) {
-            if growth.cvars.contains_key(definition.name) {
+            if self.cvar_named(definition.name).is_some() {
                 return Err(taken("control variable", definition.name));
             }
             let given = growth.environment.value_for(&definition);
@@ -93,7 +93,7 @@ impl Registry {
                 given,
             };
             let index = self.cvars.push(info).map_err(|_| full())?;
-            growth.cvars.insert(definition.name, index);
+            self.names.cvars.add(index, |index| names::hash(self.cvars.get(index).map_or("", CvarInfo::name), 0));
             self.categorize_cvar(&mut growth, definition.category, index);
         }
         Ok(())
@@ -103,7 +103,7 @@ impl Registry {
     pub fn bind_settings<S: Settings>(&self, object: usize, block: &'static S) {
         let mut growth = self.growth();
         for (definition, cell) in S::definitions().iter().zip(block.cells()) {
-            let Some(index) = growth.cvars.get(definition.name).copied() else { continue };
+            let Some(index) = self.cvar_named(definition.name) else { continue };
             if let Some(value) = self.cvars.get(index).and_then(|info| info.given.as_ref()) {
                 // Types agree, as for variables of the process.
                 let _ = cell.write(value);
@@ -146,7 +146,7 @@ impl Registry {
     /// `MPI_T_cvar_get_index`
     pub fn cvar_get_index(&self, name: &str) -> TResult<i32> {
         self.check_initialized()?;
-        self.growth().cvars.get(name).map(|index| int(*index)).ok_or(TError::INVALID_NAME)
+        self.cvar_named(name).map(int).ok_or(TError::INVALID_NAME)
     }
 
     /// `MPI_T_cvar_handle_alloc`: the handle and the number of elements. `object` is the handle word of the object to

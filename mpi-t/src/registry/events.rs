@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mpi_core::{Handle, Info, abi::MPI_T_ENUM_NULL};
 use mpi_errors::Result;
 
-use super::{Registry, full, int, joined, taken};
+use super::{Registry, full, int, joined, names, taken};
 use crate::events::desk::{self, Unknown};
 use crate::events::hub::TypeFacts;
 use crate::{
@@ -64,7 +64,7 @@ impl Registry {
     pub fn register_events<E: Events>(&self, block: &'static E) -> Result<()> {
         let mut growth = self.growth();
         for (definition, point) in block.points() {
-            if growth.events.contains_key(definition.name) {
+            if self.event_named(definition.name).is_some() {
                 return Err(taken("event type", definition.name));
             }
             let source = self.hub.intern_source(definition.source).ok_or_else(full)?;
@@ -88,7 +88,8 @@ impl Registry {
             };
             let index = self.events.push(info).map_err(|_| full())?;
             debug_assert_eq!(index, event, "both lists grow together, under one lock");
-            growth.events.insert(definition.name, index);
+            let name_of = |index| self.events.get(index).map_or("", |info| info.definition.name);
+            self.names.events.add(index, |index| names::hash(name_of(index), 0));
             self.categorize_event(&mut growth, definition.category, index);
             if !point.core().connect(Arc::downgrade(&self.hub), event) {
                 return Err(taken("registry for the event type", definition.name));
@@ -161,7 +162,7 @@ impl Registry {
     /// `MPI_T_event_get_index`
     pub fn event_get_index(&self, name: &str) -> TResult<i32> {
         self.check_initialized()?;
-        self.growth().events.get(name).map(|index| int(*index)).ok_or(TError::INVALID_NAME)
+        self.event_named(name).map(int).ok_or(TError::INVALID_NAME)
     }
 
     /// `MPI_T_event_handle_alloc`. `object` is the handle word of the object to bind to; it is ignored for events of

@@ -15,7 +15,9 @@ mod cvars;
 mod enums;
 mod environment;
 mod events;
+mod names;
 mod pvars;
+mod spread;
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -39,8 +41,10 @@ pub use cvars::CvarInfo;
 use environment::Environment;
 pub use environment::PREFIX;
 pub use events::{CAPACITY_HINT, DroppedHandler, EventCallback, EventInfo, FreedCallback};
+use names::Names;
 use pvars::Elements;
 pub use pvars::PvarInfo;
+use spread::Spread;
 
 /// All variables of one process.
 ///
@@ -81,30 +85,44 @@ pub struct Registry {
     own_events: &'static OwnEvents,
     categories: AppendOnly<CategoryInfo>,
     enums: AppendOnly<&'static EnumDef>,
+    names: Lookups,
     stamp: AtomicI32,
+    /// Held while the first initialization or the last finalization is under way.
+    turning: Mutex<()>,
     growth: Mutex<Growth>,
     cvar_handles: Mutex<Table<CvarHandle>>,
     cvar_mirrors: Mirrors,
 }
 
+/// From names to indices.
+#[derive(Debug)]
+struct Lookups {
+    pvars: Names,
+    cvars: Names,
+    events: Names,
+    categories: Names,
+}
+
+impl Default for Lookups {
+    fn default() -> Self {
+        Lookups { pvars: Names::new(), cvars: Names::new(), events: Names::new(), categories: Names::new() }
+    }
+}
+
 /// What changes when the registry grows; its lock also orders growth.
 #[derive(Default)]
 struct Growth {
-    pvars: HashMap<(&'static str, PvarClass), usize>,
-    cvars: HashMap<&'static str, usize>,
-    events: HashMap<&'static str, usize>,
     /// By kind of object and handle word: the key with which the object's events are raised.
-    event_keys: HashMap<(Bind, usize), usize>,
-    categories: HashMap<String, usize>,
+    event_keys: HashMap<(Bind, usize), usize, Spread>,
     category_texts: HashMap<&'static str, &'static str>,
     /// The blocks declared, with the index of their first variable.
     blocks: HashMap<TypeId, usize>,
     /// The words of each block bound: by kind of object, handle word (0: none) and block.
-    bound: HashMap<(Bind, usize, TypeId), &'static [AtomicU64]>,
+    bound: HashMap<(Bind, usize, TypeId), &'static [AtomicU64], Spread>,
     /// Arrays bound: by kind of object, handle word and variable.
-    elements: HashMap<(Bind, usize, usize), Elements>,
+    elements: HashMap<(Bind, usize, usize), Elements, Spread>,
     /// Cells of bound control variables: by kind of object, handle word and variable.
-    cells: HashMap<(Bind, usize, usize), &'static dyn Cell>,
+    cells: HashMap<(Bind, usize, usize), &'static dyn Cell, Spread>,
     environment: Environment,
 }
 
@@ -142,7 +160,9 @@ impl Registry {
             own_events: OwnEvents::new(),
             categories: AppendOnly::new(),
             enums: AppendOnly::new(),
+            names: Lookups::default(),
             stamp: AtomicI32::new(1),
+            turning: Mutex::new(()),
             growth: Mutex::new(Growth { environment, ..Growth::default() }),
             cvar_handles: Mutex::new(Table::new(Kind::Cvar)),
             cvar_mirrors: Mirrors::new(),
@@ -153,23 +173,41 @@ impl Registry {
 
     /// `MPI_T_init_thread`: one more initialization; the thread level provided is always `MPI_THREAD_MULTIPLE`.
     pub fn init_thread(&self) -> TResult<i32> {
-        if !pool::initialize() {
-            pool::finalize();
-            return Err(TError::MEMORY);
+        let nested = |count: usize| (count > 0).then_some(count + 1);
+        if self.initializations.fetch_update(Ordering::SeqCst, Ordering::Relaxed, nested).is_ok() {
+            return Ok(MPI_THREAD_MULTIPLE);
+        }
+        let _turning = self.turning();
+        if self.initializations.load(Ordering::SeqCst) == 0 {
+            if !pool::initialize() {
+                pool::finalize();
+                return Err(TError::MEMORY);
+            }
+            self.hub.initialized();
         }
         self.initializations.fetch_add(1, Ordering::SeqCst);
-        self.hub.initialized();
         Ok(MPI_THREAD_MULTIPLE)
     }
 
     /// `MPI_T_finalize`: one initialization less; an error when there is none.
     pub fn finalize(&self) -> TResult<()> {
+        let nested = |count: usize| (count > 1).then(|| count - 1);
+        if self.initializations.fetch_update(Ordering::SeqCst, Ordering::Relaxed, nested).is_ok() {
+            return Ok(());
+        }
+        let _turning = self.turning();
+        // Beside this thread, others may still nest; only this one ends the last.
         let less = |count: usize| count.checked_sub(1);
-        let counted = self.initializations.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
-        counted.map_err(|_| TError::NOT_INITIALIZED)?;
-        self.hub.finalized();
-        pool::finalize();
+        let before = self.initializations.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+        if before.map_err(|_| TError::NOT_INITIALIZED)? == 1 {
+            self.hub.finalized();
+            pool::finalize();
+        }
         Ok(())
+    }
+
+    fn turning(&self) -> MutexGuard<'_, ()> {
+        self.turning.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether [`Registry::init_thread`] was called more often than [`Registry::finalize`]. Async-signal-safe.
@@ -181,6 +219,32 @@ impl Registry {
     /// MPI is initialized from here on: control variables that can be set only before it are fixed.
     pub fn started(&self) {
         self.started.store(true, Ordering::SeqCst);
+    }
+
+    fn pvar_named(&self, name: &str, class: PvarClass) -> Option<usize> {
+        let is = |index| self.pvars.get(index).is_some_and(|info| info.class() == class && info.name() == name);
+        self.names.pvars.find(names::hash(name, class as i32), is)
+    }
+
+    /// Lets a performance variable be found by its name. Under the growth lock, as all that adds.
+    fn name_pvar(&self, index: usize) {
+        let hash_of = |index| self.pvars.get(index).map_or(0, |info| names::hash(info.name(), info.class() as i32));
+        self.names.pvars.add(index, hash_of);
+    }
+
+    fn cvar_named(&self, name: &str) -> Option<usize> {
+        let is = |index| self.cvars.get(index).is_some_and(|info| info.name() == name);
+        self.names.cvars.find(names::hash(name, 0), is)
+    }
+
+    fn event_named(&self, name: &str) -> Option<usize> {
+        let is = |index| self.events.get(index).is_some_and(|info| info.definition.name == name);
+        self.names.events.find(names::hash(name, 0), is)
+    }
+
+    fn category_named(&self, name: &str) -> Option<usize> {
+        let is = |index| self.categories.get(index).is_some_and(|info| info.name() == name);
+        self.names.categories.find(names::hash(name, 0), is)
     }
 
     fn check_initialized(&self) -> TResult<()> {

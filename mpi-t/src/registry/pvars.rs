@@ -86,7 +86,7 @@ impl Registry {
         let key = |definition: &PvarDef| (definition.name, definition.class);
         for (i, definition) in B::VARS.iter().enumerate() {
             let twice = B::VARS[..i].iter().any(|other| key(other) == key(definition));
-            if twice || growth.pvars.contains_key(&key(definition)) {
+            if twice || self.pvar_named(definition.name, definition.class).is_some() {
                 return Err(taken("performance variable", definition.name));
             }
         }
@@ -100,7 +100,7 @@ impl Registry {
                 block: TypeId::of::<B>(),
             };
             let index = self.pvars.push(info).map_err(|_| full())?;
-            growth.pvars.insert((definition.name, definition.class), index);
+            self.name_pvar(index);
             self.categorize_pvar(&mut growth, definition.category, index);
         }
         Ok(())
@@ -180,9 +180,7 @@ impl Registry {
     pub fn pvar_get_index(&self, name: &str, class: i32) -> TResult<i32> {
         self.check_initialized()?;
         let class = PvarClass::from_abi(class).ok_or(TError::INVALID_NAME)?;
-        // The map's keys are static names, so a borrowed one is compared with each; there are a few hundred.
-        let found = self.pvars.iter().position(|info| info.name() == name && info.class() == class);
-        found.map(int).ok_or(TError::INVALID_NAME)
+        self.pvar_named(name, class).map(int).ok_or(TError::INVALID_NAME)
     }
 
     /// `MPI_T_pvar_session_create`
