@@ -115,5 +115,7 @@ mod tests {
             assert_eq!(facts.get(Handle(new.0 ^ (1 << 60))), None);
         }
         assert_eq!(facts.get(Handle(usize::MAX)), None);
+        assert_eq!(facts.get(Handle(0)), None, "an empty slot names nobody");
+        assert_eq!(Facts::new().get(Handle(0)), None);
     }
 }

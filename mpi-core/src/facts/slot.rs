@@ -39,7 +39,8 @@ impl Slot {
     /// The fact, if the handle stands there from before it is read until after.
     #[inline]
     pub(crate) fn get(&self, handle: Handle) -> Option<u64> {
-        if self.word.load(Ordering::Acquire) != handle.0 {
+        // An empty slot has the word 0, which is nobody's handle.
+        if self.word.load(Ordering::Acquire) != handle.0 || handle.0 == 0 {
             return None;
         }
         // Acquire pairs with the Release of the fact in `set`.
