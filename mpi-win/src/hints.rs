@@ -7,13 +7,14 @@ use mpi_core::Info;
 /// A hint of the standard: its key, its value when nobody sets it, and whether a value makes sense.
 type Known = (&'static str, &'static str, fn(&str) -> bool);
 
-const KNOWN: [Known; 6] = [
+const KNOWN: [Known; 7] = [
     ("no_locks", "false", is_truth),
     ("accumulate_ordering", "rar,raw,war,waw", is_ordering),
     ("accumulate_ops", "same_op_no_op", |value| ["same_op", "same_op_no_op"].contains(&value)),
     ("mpi_accumulate_granularity", "0", |value| value.parse::<u64>().is_ok()),
     ("same_size", "false", is_truth),
     ("same_disp_unit", "false", is_truth),
+    ("alloc_shared_noncontig", "false", is_truth),
 ];
 
 /// What a window was told about its use. Nothing here depends on it: all that is promised is kept anyway.
@@ -68,7 +69,7 @@ mod tests {
         }
         hints.set(&info);
         let all = hints.all();
-        assert_eq!((all.len(), all.get("no_locks"), all.get("same_size")), (6, Some("true"), Some("false")));
+        assert_eq!((all.len(), all.get("no_locks"), all.get("same_size")), (7, Some("true"), Some("false")));
         assert_eq!((all.get("accumulate_ordering"), all.get("colour")), (Some("war,waw"), None));
         assert_eq!(all.get("mpi_accumulate_granularity"), Some("0"));
         assert!(is_ordering("none") && !is_ordering("") && !is_ordering("rar,none"));

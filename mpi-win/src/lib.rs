@@ -5,7 +5,7 @@
 //!   operations, `fence` the synchronisation of active targets.
 //! - `target`: which memory of which process an operation means. `combine`: what an accumulation does to it.
 //! - `wire`, `epoch`, `serve`: operations that go as messages, which their target carries out in its next fence.
-//! - `memory`: the only door to a window's memory.
+//! - `obtain`: getting a window's memory. `memory`: the only door to it.
 //! - `hints`, `instruments`, `settings`: what a window is told, tells, and what can be set.
 //!
 //! How data moves: memory that the library allocates is mapped by all processes of the window, which then do everything
@@ -28,6 +28,7 @@ mod fetch;
 mod hints;
 mod instruments;
 mod memory;
+mod obtain;
 mod serve;
 mod settings;
 mod target;

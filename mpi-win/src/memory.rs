@@ -6,6 +6,7 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::with_exposed_provenance_mut;
+use std::sync::Arc;
 
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_fabric::{Held, SharedMemory};
@@ -33,7 +34,7 @@ enum Source {
     /// The window's, of this process alone.
     Own(Layout),
     /// The window's, mapped by all of its processes.
-    Shared(SharedMemory),
+    Shared(Arc<SharedMemory>),
 }
 
 impl Memory {
@@ -61,16 +62,18 @@ impl Memory {
 
     /// New memory, zeroed, that other processes may map; the name is nobody else's.
     pub fn share(bytes: u64, name: u64) -> Option<Memory> {
-        SharedMemory::create(bytes, name).ok().map(|shared| Memory::over(shared, bytes))
+        SharedMemory::create(bytes, name).ok().map(|shared| Memory::part(&Arc::new(shared), 0, bytes))
     }
 
     /// What another process shares under this descriptor.
     pub fn open(pid: u32, descriptor: i32, bytes: u64, name: u64) -> Option<Memory> {
-        SharedMemory::open(pid, descriptor, bytes, name).ok().map(|shared| Memory::over(shared, bytes))
+        SharedMemory::open(pid, descriptor, bytes, name).ok().map(|shared| Memory::part(&Arc::new(shared), 0, bytes))
     }
 
-    fn over(shared: SharedMemory, bytes: u64) -> Memory {
-        Memory { base: if bytes > 0 { shared.address() } else { 0 }, bytes, source: Source::Shared(shared) }
+    /// A part of what processes share: the caller knows that it is as long.
+    pub fn part(shared: &Arc<SharedMemory>, start: u64, bytes: u64) -> Memory {
+        let base = if bytes > 0 { shared.address() + start as usize } else { 0 };
+        Memory { base, bytes, source: Source::Shared(shared.clone()) }
     }
 
     /// The descriptor under which others may map it.
@@ -83,7 +86,9 @@ impl Memory {
 
     /// Nobody else may map it from here on.
     pub fn close(&mut self) {
-        if let Source::Shared(shared) = &mut self.source {
+        if let Source::Shared(shared) = &mut self.source
+            && let Some(shared) = Arc::get_mut(shared)
+        {
             shared.close();
         }
     }

@@ -98,7 +98,11 @@ impl Win {
     #[inline]
     pub(crate) fn place(&self, target: &Target<'_>) -> Result<Option<Place>> {
         let Some(exposed) = self.exposed(target.rank) else {
-            return if target.rank == MPI_PROC_NULL { Ok(None) } else { Err(self.bad_rank(target.rank)) };
+            return if target.rank == MPI_PROC_NULL {
+                Ok(None)
+            } else {
+                Err(self.bad_rank("target_rank", target.rank))
+            };
         };
         let basic = Basic::of("target_datatype", target.handle, target.datatype)?;
         let offset = u64::try_from(target.displacement).ok().and_then(|units| units.checked_mul(exposed.unit));
@@ -111,14 +115,14 @@ impl Win {
     }
 
     #[cold]
-    fn bad_rank(&self, rank: i32) -> Error {
+    pub(crate) fn bad_rank(&self, name: &'static str, rank: i32) -> Error {
         let size = self.size();
         let ranks = if size == 1 {
             "1 process, rank 0".to_owned()
         } else {
             format!("{size} processes, ranks 0 to {}", size - 1)
         };
-        Error::new(MPI_ERR_RANK, format!("{} has {ranks}", self.described())).arg("target_rank", &rank)
+        Error::new(MPI_ERR_RANK, format!("{} has {ranks}", self.described())).arg(name, &rank)
     }
 
     #[cold]

@@ -151,6 +151,19 @@ impl Win {
         self.peers.get(rank as usize).and_then(Option::as_ref)
     }
 
+    /// `MPI_Win_shared_query`: size, displacement unit and address in this process of a rank's memory, where this
+    /// process can reach it; size 0 and no address where it cannot. `None` asks for the first rank that has any.
+    /// Errors: `MPI_ERR_RANK`.
+    pub fn query(&self, rank: Option<i32>) -> Result<(u64, u64, usize)> {
+        let first = || self.exposed.iter().position(|exposed| exposed.size > 0).unwrap_or(0) as i32;
+        let rank = rank.unwrap_or_else(first);
+        let exposed = self.exposed(rank).ok_or_else(|| self.bad_rank("rank", rank))?;
+        match self.reach(rank as u32) {
+            Some(memory) => Ok((exposed.size, exposed.unit, memory.base())),
+            None => Ok((0, exposed.unit, 0)),
+        }
+    }
+
     /// The rank in the job of a process of the window.
     #[inline]
     pub(crate) fn world_rank(&self, rank: u32) -> u32 {

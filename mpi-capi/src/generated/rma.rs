@@ -371,6 +371,50 @@ pub unsafe extern "C" fn PMPI_Win_allocate_c(
     })
 }
 
+/// `MPI_Win_allocate_shared`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_allocate_shared(
+    size: isize,
+    disp_unit: c_int,
+    info: usize,
+    comm: usize,
+    baseptr: *mut c_void,
+    win: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_WIN_ALLOCATE_SHARED, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let disp_unit = check::displacement_unit("disp_unit", disp_unit as i64)?;
+        let baseptr = check::pointer("baseptr", baseptr)?;
+        let win = check::out("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_ALLOCATE_SHARED, -1, 0, 0);
+        record.end(imp::win::win_allocate_shared(cx, size, disp_unit, info, comm, baseptr, win))
+    })
+}
+
+/// `MPI_Win_allocate_shared_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_allocate_shared_c(
+    size: isize,
+    disp_unit: isize,
+    info: usize,
+    comm: usize,
+    baseptr: *mut c_void,
+    win: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_WIN_ALLOCATE_SHARED_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let disp_unit = check::displacement_unit("disp_unit", disp_unit as i64)?;
+        let baseptr = check::pointer("baseptr", baseptr)?;
+        let win = check::out("win", win)?;
+
+        let record = cx.enter(functions::MPI_WIN_ALLOCATE_SHARED_C, -1, 0, 0);
+        record.end(imp::win::win_allocate_shared(cx, size, disp_unit, info, comm, baseptr, win))
+    })
+}
+
 /// `MPI_Win_create`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Win_create(
@@ -470,5 +514,45 @@ pub unsafe extern "C" fn PMPI_Win_set_info(win: usize, info: usize) -> c_int {
         let win = cx.window("win", win)?;
 
         imp::win::win_set_info(cx, win, info)
+    })
+}
+
+/// `MPI_Win_shared_query`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_shared_query(
+    win: usize,
+    rank: c_int,
+    size: *mut isize,
+    disp_unit: *mut c_int,
+    baseptr: *mut c_void,
+) -> c_int {
+    entry::running(functions::MPI_WIN_SHARED_QUERY, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let size = check::out("size", size)?;
+        let disp_unit = check::count_out("disp_unit", disp_unit)?;
+        let baseptr = check::pointer("baseptr", baseptr)?;
+
+        imp::win::win_shared_query(cx, win, rank, size, disp_unit, baseptr)
+    })
+}
+
+/// `MPI_Win_shared_query_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_shared_query_c(
+    win: usize,
+    rank: c_int,
+    size: *mut isize,
+    disp_unit: *mut isize,
+    baseptr: *mut c_void,
+) -> c_int {
+    entry::running(functions::MPI_WIN_SHARED_QUERY_C, Some(Object::win(win)), |cx| {
+        let mut cx = cx;
+        let win = cx.window("win", win)?;
+        let size = check::out("size", size)?;
+        let disp_unit = check::count_out("disp_unit", disp_unit)?;
+        let baseptr = check::pointer("baseptr", baseptr)?;
+
+        imp::win::win_shared_query(cx, win, rank, size, disp_unit, baseptr)
     })
 }

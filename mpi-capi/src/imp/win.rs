@@ -11,7 +11,7 @@ use mpi_win::{Exposure, Flavor};
 
 use super::info;
 use crate::attributes;
-use crate::check::{self, Out, is_no_memory};
+use crate::check::{self, CountOut, Out, is_no_memory};
 use crate::cx::{CommView, Cx, WinRef, bad_object};
 use crate::errors::Outcome;
 
@@ -47,7 +47,7 @@ pub fn win_create(
     Ok(())
 }
 
-/// `MPI_Win_allocate`: the address goes to where `base` points. Of the hints only the alignment changes anything.
+/// `MPI_Win_allocate`: of the hints only the alignment changes anything.
 pub fn win_allocate(
     cx: Cx,
     size: isize,
@@ -57,9 +57,29 @@ pub fn win_allocate(
     base: *mut c_void,
     win: Out<usize>,
 ) -> Outcome {
-    let (hints, base) = (hints(info)?, check::out::<usize>("baseptr", base.cast())?);
+    let hints = hints(info)?;
     let alignment = hints.get("mpi_minimum_memory_alignment").and_then(|value| value.parse().ok()).unwrap_or(0);
     let what = Exposure { flavor: Flavor::Allocate { alignment }, size: size as i64, disp_unit, hints };
+    allocate(cx, what, comm, base, win)
+}
+
+/// `MPI_Win_allocate_shared`
+pub fn win_allocate_shared(
+    cx: Cx,
+    size: isize,
+    disp_unit: i64,
+    info: usize,
+    comm: CommView,
+    base: *mut c_void,
+    win: Out<usize>,
+) -> Outcome {
+    let what = Exposure { flavor: Flavor::Shared, size: size as i64, disp_unit, hints: hints(info)? };
+    allocate(cx, what, comm, base, win)
+}
+
+/// The address goes to where `base` points.
+fn allocate(cx: Cx, what: Exposure, comm: CommView, base: *mut c_void, win: Out<usize>) -> Outcome {
+    let base = check::out::<usize>("baseptr", base.cast())?;
     let process = cx.process;
     drop(cx);
     // SAFETY: the window has memory of its own, so there is nothing to promise.
@@ -67,6 +87,23 @@ pub fn win_allocate(
     let found = process.win(&process.engine.lock(), made).map(|win| win.told().base);
     base.set(found.unwrap_or_default());
     win.set(made.0);
+    Ok(())
+}
+
+/// `MPI_Win_shared_query`: also of windows that were not made to be shared, whose memory may be out of reach.
+pub fn win_shared_query(
+    _cx: Cx,
+    win: WinRef,
+    rank: i32,
+    size: Out<isize>,
+    disp_unit: CountOut,
+    base: *mut c_void,
+) -> Outcome {
+    let place = check::out::<usize>("baseptr", base.cast())?;
+    let (bytes, unit, address) = win.win.query((rank != abi::MPI_PROC_NULL).then_some(rank))?;
+    size.set(bytes as isize);
+    disp_unit.set(unit as i64);
+    place.set(address);
     Ok(())
 }
 

@@ -1,0 +1,177 @@
+//! Getting the memory of a window, and telling all processes what each of them exposes.
+//!
+//! Invariant: a process that cannot get its memory takes part in the exchange all the same, so that all others see it
+//! and none waits for ever. Either all processes have mapped all memory, or none has.
+#![allow(unsafe_code)] // the program's promise about its memory is passed on
+
+use std::sync::Arc;
+
+use mpi_comm::Comm;
+use mpi_core::abi::{MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED};
+use mpi_errors::{Error, Result};
+use mpi_fabric::SharedMemory;
+
+use crate::OneSided;
+use crate::create::{Exposure, Flavor};
+use crate::memory::Memory;
+use crate::window::Exposed;
+
+/// The memory of a window as one process has it.
+pub(crate) struct Obtained {
+    /// What each process exposes.
+    pub exposed: Box<[Exposed]>,
+    pub own: Memory,
+    /// The other processes' memory, by rank, where all have mapped all of it; else empty.
+    pub peers: Box<[Option<Memory>]>,
+}
+
+/// The size that pages have at least.
+const PAGE: u64 = 4096;
+/// Words of each process in the exchange: address, size, unit, whether there is such memory, and the descriptor under
+/// which others may map it, plus one.
+const WORDS: usize = 5;
+/// The same for memory that is one object: size, unit, whether the process shares, whether parts begin at pages.
+const SHARED_WORDS: usize = 4;
+
+impl OneSided {
+    /// Gets this process's memory and tells all others of it. Collective; waits. Errors: `MPI_ERR_NO_MEM`,
+    /// `MPI_ERR_RMA_SHARED`, in every process.
+    ///
+    /// # Safety
+    /// The program's memory stays as long as the result.
+    pub(crate) unsafe fn obtain(&self, comm: &Comm, what: &Exposure, size: u64, unit: u64) -> Result<Obtained> {
+        let own = match what.flavor {
+            Flavor::Shared => {
+                let apart = what.hints.get("alloc_shared_noncontig") == Some("true");
+                return self.obtain_together(comm, size, unit, apart);
+            }
+            // SAFETY: the caller passes the program's promise on.
+            Flavor::Create { base } => Some(unsafe { Memory::of_program(base, size) }),
+            Flavor::Allocate { alignment } => {
+                // Who is alone has nobody to share with; mappings are as aligned as pages are.
+                let share = comm.size() > 1 && alignment <= PAGE && self.settings.shared.get();
+                let shared = if share { Memory::share(size, name_of(comm, comm.rank)) } else { None };
+                shared.or_else(|| Memory::allocate(size, alignment))
+            }
+        };
+        let made = self.exchange(comm, own.as_ref(), unit);
+        let Some(mut own) = own else { return Err(no_memory(size)) };
+        let (exposed, peers) = made?;
+        own.close();
+        Ok(Obtained { exposed, own, peers })
+    }
+
+    /// Tells all processes what each of them exposes, and maps it where that is possible for all.
+    fn exchange(&self, comm: &Comm, own: Option<&Memory>, unit: u64) -> Result<(Box<[Exposed]>, Peers)> {
+        let own = own.map(|own| {
+            let descriptor = own.descriptor().map_or(0, |descriptor| descriptor as u64 + 1);
+            [own.base() as u64, own.bytes(), unit, 1, descriptor]
+        });
+        let words = self.tell_all::<WORDS>(comm, own.unwrap_or_default())?;
+        let each = |(rank, words): (usize, &[u64; WORDS])| match words {
+            [base, size, unit, 1, _] => Ok(Exposed { base: *base, size: *size, unit: *unit }),
+            _ => {
+                let text = format!("rank {rank} could not get the memory for its part of the window");
+                Err(Error::new(MPI_ERR_NO_MEM, text))
+            }
+        };
+        let exposed = words.iter().enumerate().map(each).collect::<Result<Box<[Exposed]>>>()?;
+        if words.iter().any(|words| words[4] == 0) {
+            return Ok((exposed, Peers::default()));
+        }
+        let peers = self.map_all(comm, &words);
+        // All or nobody: accumulations are done either by who wants them or by who owns the memory.
+        let all = self.count(comm, peers.is_none())? == 0;
+        Ok((exposed, peers.filter(|_| all).unwrap_or_default()))
+    }
+
+    /// Maps what all others share.
+    fn map_all(&self, comm: &Comm, words: &[[u64; WORDS]]) -> Option<Peers> {
+        let map = |(rank, words): (u32, &[u64; WORDS])| {
+            if rank == comm.rank {
+                return Some(None);
+            }
+            let descriptor = i32::try_from(words[4] - 1).ok()?;
+            Memory::open(self.process_id(comm, rank), descriptor, words[1], name_of(comm, rank)).map(Some)
+        };
+        (0..).zip(words).map(map).collect()
+    }
+
+    /// Memory that is one object, which rank 0 makes: the parts follow each other in rank order, or begin at pages if
+    /// rank 0 was told that they may lie `apart`.
+    fn obtain_together(&self, comm: &Comm, size: u64, unit: u64, apart: bool) -> Result<Obtained> {
+        let shares = self.settings.shared.get();
+        let words = self.tell_all::<SHARED_WORDS>(comm, [size, unit, u64::from(shares), u64::from(apart)])?;
+        if let Some(rank) = words.iter().position(|words| words[2] == 0) {
+            return Err(not_shared(&format!("rank {rank} was told not to (control variable win_shared)")));
+        }
+        let grain = if words[0][3] == 1 { PAGE } else { 1 };
+        let mut total = 0u64;
+        let mut starts = Vec::with_capacity(words.len());
+        for [size, ..] in &words {
+            starts.push(total);
+            total = size.checked_next_multiple_of(grain).and_then(|size| total.checked_add(size)).unwrap_or(u64::MAX);
+        }
+        let made = if comm.rank == 0 { SharedMemory::create(total, name_of(comm, 0)).ok() } else { None };
+        let descriptor = made.as_ref().and_then(SharedMemory::descriptor).map_or(0, |number| number as u64 + 1);
+        let descriptor = self.tell_all::<1>(comm, [descriptor])?[0][0];
+        if descriptor == 0 {
+            return Err(no_memory(total));
+        }
+        let shared = made.or_else(|| {
+            let number = i32::try_from(descriptor - 1).ok()?;
+            SharedMemory::open(self.process_id(comm, 0), number, total, name_of(comm, 0)).ok()
+        });
+        let without = self.count(comm, shared.is_none())?;
+        let Some(mut shared) = shared.filter(|_| without == 0) else {
+            return Err(not_shared(&format!("{without} of {} processes could not map it", comm.size())));
+        };
+        shared.close();
+        let shared = Arc::new(shared);
+        let part = |rank: usize| Memory::part(&shared, starts[rank], words[rank][0]);
+        let exposed = words.iter().enumerate().map(|(rank, words)| {
+            // Nobody copies to and from these by address: all have them mapped.
+            Exposed { base: part(rank).base() as u64, size: words[0], unit: words[1] }
+        });
+        let own = comm.rank as usize;
+        let peers = (0..words.len()).map(|rank| (rank != own).then(|| part(rank)));
+        Ok(Obtained { exposed: exposed.collect(), own: part(own), peers: peers.collect() })
+    }
+
+    /// What each process says, by rank.
+    fn tell_all<const N: usize>(&self, comm: &Comm, own: [u64; N]) -> Result<Vec<[u64; N]>> {
+        let mut all = vec![[0; N]; comm.size() as usize];
+        all[comm.rank as usize] = own;
+        self.coll.sum(comm, all.as_flattened_mut())?;
+        Ok(all)
+    }
+
+    /// Of how many processes something is true.
+    fn count(&self, comm: &Comm, own: bool) -> Result<u64> {
+        let mut count = [u64::from(own)];
+        self.coll.sum(comm, &mut count)?;
+        Ok(count[0])
+    }
+
+    fn process_id(&self, comm: &Comm, rank: u32) -> u32 {
+        self.engine.process_id(&self.engine.lock(), comm.group().world_ranks()[rank as usize])
+    }
+}
+
+/// The other processes' memory, by rank.
+type Peers = Box<[Option<Memory>]>;
+
+/// A number that no other memory of the job has.
+fn name_of(comm: &Comm, rank: u32) -> u64 {
+    u64::from(comm.context()) << 32 | u64::from(rank)
+}
+
+#[cold]
+fn no_memory(size: u64) -> Error {
+    Error::new(MPI_ERR_NO_MEM, "the system has not that much memory to give").arg("size", &size)
+}
+
+#[cold]
+fn not_shared(why: &str) -> Error {
+    Error::new(MPI_ERR_RMA_SHARED, format!("the processes cannot share the window's memory: {why}"))
+}
