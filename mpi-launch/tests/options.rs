@@ -1,0 +1,227 @@
+//! The options of `mpiexec`, from the command line to what the ranks see.
+#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use common::{Job, mpiexec, rank_program, run};
+
+/// A directory of this test's own.
+fn directory(name: &str) -> PathBuf {
+    let directory = std::env::temp_dir().join(format!("mpiexec-{name}-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    directory.canonicalize().unwrap()
+}
+
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<_> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+const PLACE: &str = "echo $FERRUM_RANK/$FERRUM_SIZE app $FERRUM_APPNUM $0 $1";
+
+#[test]
+fn several_programs_are_one_job_and_know_their_number() {
+    let done =
+        run(&["-n", "2", "sh", "-c", PLACE, "one", ":", "sh", "-c", PLACE, "two", ":", "-n", "1", "sh", "-c", PLACE]);
+    let due = ["0/4 app 0 one", "1/4 app 0 one", "2/4 app 1 two", "3/4 app 2 sh"];
+    assert_eq!((sorted(&done.stdout), done.code), (due.to_vec(), Some(0)), "{}", done.stderr);
+}
+
+#[test]
+fn a_configfile_starts_what_it_says() {
+    let file = directory("configfile").join("job");
+    fs::write(&file, format!("# a job\n-n 2 \\\n  sh -c '{PLACE}' ':' \"a b\"\n\n-env A 1 sh -c 'echo A is $A'\n"))
+        .unwrap();
+    let done = run(&["-configfile", file.to_str().unwrap()]);
+    assert_eq!(sorted(&done.stdout), ["0/3 app 0 : a b", "1/3 app 0 : a b", "A is 1"], "{}", done.stderr);
+    fs::remove_dir_all(file.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn programs_are_found_by_path_and_start_in_wdir() {
+    let directory = directory("path");
+    fs::write(directory.join("here"), "pwd\n").unwrap();
+    fs::set_permissions(directory.join("here"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let text = directory.to_str().unwrap();
+    for arguments in [&["-wdir", text, "-path", text, "here"][..], &["-wdir", text, "./here"]] {
+        let done = run(arguments);
+        assert_eq!((&*done.stdout, done.code), (&*format!("{text}\n"), Some(0)), "{arguments:?}: {}", done.stderr);
+    }
+    let options = directory.join("options");
+    fs::write(&options, format!("-wdir {text}\n")).unwrap();
+    assert_eq!(run(&["-file", options.to_str().unwrap(), "pwd"]).stdout, format!("{text}\n"));
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn variables_reach_the_programs_they_are_for() {
+    let show = "echo $A,$B,$FERRUM_P2P_EAGER_LIMIT,$FERRUM_INITIAL_ERRHANDLER,$FERRUM_ERROR_FORMAT";
+    let done = Job::start(mpiexec().env("A", "outer").env("PMIX_RANK", "77").env("FERRUM_APPNUM", "9").args([
+        "-genv",
+        "B",
+        "all",
+        "--cvar",
+        "p2p_eager_limit=1k",
+        "--initial-errhandler",
+        "mpi_errors_return",
+        "-env",
+        "A",
+        "one",
+        "sh",
+        "-c",
+        show,
+        ":",
+        "-x",
+        "B=two",
+        "-x",
+        "A",
+        "--error-format",
+        "text",
+        "sh",
+        "-c",
+        &format!("{show},$PMIX_RANK"),
+    ]))
+    .finish();
+    let handler = "mpi_errors_return,text";
+    let due = [format!("one,all,1k,{handler}"), format!("outer,two,1k,{handler},")];
+    assert_eq!(sorted(&done.stdout), due.each_ref().map(String::as_str), "{}", done.stderr);
+}
+
+#[test]
+fn other_hosts_and_machines_are_refused_with_what_to_use_instead() {
+    for (arguments, says) in [
+        (&["-host", "ferrari", "true"][..], "write -host localhost"),
+        (&["-arch", "rs6000", "true"], "which is"),
+        (&["-wdir", "/nonexistent", "true"], "\"/nonexistent\""),
+        (&["-soft", "9", "-n", "4", "true"], "from 1 to 4"),
+        (&["--stdin", "5", "-n", "2", "true"], "ranks 0 to 1"),
+        (&["-n", "1000", "true", ":", "-n", "25", "true"], "1025"),
+        (&["true", ":", "-n", "2"], "part 2"),
+        (&["--tag-ouput", "true"], "did you mean --tag-output?"),
+    ] {
+        let done = run(arguments);
+        assert_eq!((done.code, done.stderr.lines().count()), (Some(2), 1), "{arguments:?}: {}", done.stderr);
+        assert!(done.stderr.contains(says), "{arguments:?}: {}", done.stderr);
+    }
+    assert_eq!(run(&["-host", "localhost,127.0.0.1", "-arch", std::env::consts::ARCH, "true"]).code, Some(0));
+}
+
+#[test]
+fn soft_takes_the_largest_number_that_will_do() {
+    assert_eq!(run(&["-n", "7", "-soft", "2:100:2", "echo", "x"]).stdout.lines().count(), 6);
+    assert_eq!(run(&["-n", "3", "-soft", "0:3", "echo", "x"]).stdout.lines().count(), 3);
+}
+
+#[test]
+fn lines_are_tagged_and_timed() {
+    let script = "echo one; echo two >&2; printf three";
+    let done = run(&["-n", "2", "--tag-output", "sh", "-c", script]);
+    let lines = sorted(&done.stdout);
+    assert_eq!(lines, ["[0] one", "[0] three", "[1] one", "[1] three"]);
+    assert_eq!(sorted(&done.stderr), ["[0 err] two", "[1 err] two"]);
+    let done = run(&["--timestamp", "echo", "x"]);
+    let (time, rest) = done.stdout.split_at("2026-01-01 00:00:00.000000".len());
+    assert_eq!((rest, time.matches(':').count()), (" x\n", 2), "{}", done.stdout);
+}
+
+#[test]
+fn each_rank_and_stream_can_have_a_file() {
+    let directory = directory("output").join("new");
+    let text = directory.to_str().unwrap();
+    for options in [&["-n", "2", "--output", text][..], &["-n", "2", "-l", "--output", text]] {
+        let mut words = options.to_vec();
+        words.extend(["sh", "-c", "echo out $FERRUM_RANK; printf err >&2"]);
+        let done = run(&words);
+        assert_eq!((&*done.stdout, &*done.stderr, done.code), ("", "", Some(0)));
+        let tag = |text: &'static str| if options.contains(&"-l") { text } else { "" };
+        let read = |file: &str| fs::read_to_string(directory.join(file)).unwrap();
+        assert_eq!(read("rank.1.out"), format!("{}out 1\n", tag("[1] ")));
+        assert_eq!(read("rank.0.err"), format!("{}err", tag("[0 err] ")));
+    }
+    let done = run(&["--output", "/dev/null/x", "true"]);
+    assert!(done.code == Some(1) && done.stderr.contains("--output \"/dev/null/x\""), "{}", done.stderr);
+    fs::remove_dir_all(directory.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn the_standard_input_goes_where_it_is_sent() {
+    let script = "sed \"s/^/$FERRUM_RANK:/\"";
+    for (who, due) in [
+        ("0", &["0:one", "0:two"][..]),
+        ("2", &["2:one", "2:two"]),
+        ("none", &[]),
+        ("all", &["0:one", "0:two", "1:one", "1:two", "2:one", "2:two"]),
+    ] {
+        let mut command = mpiexec();
+        let mut job = Job::start(command.args(["-n", "3", "--stdin", who, "sh", "-c", script]).stdin(Stdio::piped()));
+        // Who is not to have it may be gone before it is written.
+        let _ = job.stdin().write_all(b"one\ntwo\n");
+        let done = job.finish();
+        assert_eq!((sorted(&done.stdout), done.code), (due.to_vec(), Some(0)), "--stdin {who}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn much_input_reaches_all_ranks_whole() {
+    let mut job = Job::start(mpiexec().args(["-n", "3", "--stdin", "all", "sh", "-c", "wc -c"]).stdin(Stdio::piped()));
+    let mut input = job.stdin();
+    let line = [b'x'; 100_000];
+    (0..100).for_each(|_| input.write_all(&line).unwrap());
+    drop(input);
+    assert_eq!(job.finish().stdout, "10000000\n".repeat(3));
+}
+
+#[test]
+fn failures_are_told_as_asked() {
+    let fails = ["-n", "2", "sh", "-c", "exit $((3*FERRUM_RANK))"];
+    let quiet = run(&[&["--quiet"][..], &fails].concat());
+    assert_eq!((quiet.code, &*quiet.stderr), (Some(3), ""));
+    let json = run(&[&["--error-format=json"][..], &fails].concat()).stderr;
+    for part in [
+        "{\"source\":\"mpiexec\",\"kind\":\"exit\",\"ranks\":2,",
+        "\"rank\":1,",
+        "\"exit_code\":3,",
+        "\"message\":\"rank 1",
+    ] {
+        assert!(json.contains(part) && json.lines().count() == 1, "{part}: {json}");
+    }
+    let refused = run(&["--error-format=json", "/nonexistent"]).stderr;
+    assert!(refused.starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\",\"exit_code\":127,"), "{refused}");
+    let verbose = run(&[&["--verbose"][..], &fails].concat()).stderr;
+    assert!(verbose.contains("rank 1 is process") && verbose.contains("rank 1 has ended with code 3"), "{verbose}");
+}
+
+#[test]
+fn a_job_that_takes_too_long_says_what_its_ranks_were_doing() {
+    let done = run(&["-n", "3", "--timeout", "0.4", &rank_program(), "wait"]);
+    assert_eq!(done.code, Some(124));
+    let lines: Vec<_> = done.stderr.lines().collect();
+    assert!(lines[0].contains("did not end within 0.4 s"), "{}", done.stderr);
+    assert!(lines[1].starts_with("  rank 0: inside MPI_Recv from rank 1 with tag 7, call number 1; the process is "));
+    let json = run(&["--timeout", "0.4", "--error-format", "json", &rank_program(), "wait"]).stderr;
+    assert!(
+        json.contains("\"kind\":\"timeout\"") && json.contains("\"doing\":[{\"rank\":0,\"call\":\"MPI_Recv\""),
+        "{json}"
+    );
+    assert_eq!(run(&["--timeout", "60", "true"]).code, Some(0));
+}
+
+#[test]
+fn ranks_are_bound_to_cores_of_their_own_when_asked() {
+    let cores = "grep Cpus_allowed_list /proc/self/status";
+    let free = run(&["--bind", "none", "sh", "-c", cores]).stdout;
+    let bound = run(&["--bind", "cores", "sh", "-c", cores]).stdout;
+    let list = |text: &str| text.split_whitespace().nth(1).map(str::to_owned);
+    assert!(list(&bound).is_some_and(|core| core.parse::<u32>().is_ok()), "{bound}");
+    let plain = std::process::Command::new("sh").args(["-c", cores]).output().unwrap();
+    assert_eq!(free.as_bytes(), plain.stdout);
+    let refused = run(&["-n", "1000", "--bind", "cores", "true"]);
+    // A machine with that many cores, or too little memory for that many ranks, has another answer.
+    assert!(refused.stderr.contains("--bind cores") || refused.code != Some(2), "{}", refused.stderr);
+}
