@@ -78,7 +78,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let folder = paths::scratch("launch");
     fs::create_dir_all(&folder)?;
-    for name in ["size", "lines", "input", "wait", "barriers", "appnum", "abort"] {
+    for name in ["size", "lines", "input", "wait", "barriers", "appnum", "abort", "hungry"] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));
         process::must(command.arg(source).arg("-o").arg(folder.join(name)), LIMIT)?;
@@ -92,6 +92,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         let outcome = process::run(&mut command, LIMIT)?;
         report.check(name, holds(&expect, &outcome), || outcome.report());
     }
+    super::surroundings::suite(dist, &folder, report)?;
     crowd(dist, &folder, report)?;
     let left: Vec<String> = names(&temporary).into_iter().collect();
     report.check("no temporary file left", left.is_empty(), || left.join(" "));

@@ -12,6 +12,7 @@ mod manifest;
 mod mpi4py;
 mod pmi;
 mod report;
+mod surroundings;
 mod tools;
 mod wrappers;
 

@@ -1,0 +1,206 @@
+//! `mpiexec` where others give up: as root and as nobody, without /dev/shm, network, temporary files or standard input, on a
+//! read-only file system, with little memory, a long path, many ranks.
+//!
+//! Places are made with namespaces and control groups of this test's own; what the machine does not allow is skipped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::Report;
+use crate::process::Outcome;
+use crate::{Result, process, tools};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Name, what makes the place (a shell line that `unshare` runs; it must end with `exec "$@"`), and its namespaces.
+const PLACES: [(&str, &str, &[&str]); 5] = [
+    ("no /dev/shm", "mount -t tmpfs -o ro,size=4k none /dev/shm && exec \"$@\"", &["-m"]),
+    ("no network", "exec \"$@\"", &["-n"]),
+    (
+        "no temporary files",
+        "unset TMPDIR; mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && exec \"$@\"",
+        &["-m"],
+    ),
+    (
+        "read-only file system",
+        "unset TMPDIR; mount -o remount,bind,ro / && ! touch /x 2>/dev/null && exec \"$@\"",
+        &["-m"],
+    ),
+    ("no /proc", "mount -t tmpfs -o ro,size=4k none /proc && exec \"$@\"", &["-m"]),
+];
+
+/// All places; `folder` holds the compiled programs.
+pub fn suite(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let places = Places { mpiexec: dist.join("bin/mpiexec"), folder: folder.to_owned() };
+    places.everywhere(report)?;
+    places.unshared(report)?;
+    places.little_memory(report)?;
+    places.as_nobody(report)
+}
+
+struct Places {
+    mpiexec: PathBuf,
+    folder: PathBuf,
+}
+
+impl Places {
+    /// What needs no right of any kind.
+    fn everywhere(&self, report: &mut Report) -> Result<()> {
+        let closed = self.run(&mut self.shell("exec \"$M\" -n 2 \"$P/size\" <&-"))?;
+        report.check("standard input closed", says(&closed, "size 2"), || closed.report());
+        let deep = self.folder.join(format!("{}/{}", "d".repeat(99), "e".repeat(101)));
+        fs::create_dir_all(&deep)?;
+        fs::copy(self.folder.join("size"), deep.join("size"))?;
+        let long = self.run(Command::new(&self.mpiexec).args(["-n", "2", "./size"]).current_dir(&deep))?;
+        report.check("path of 200 characters", says(&long, "size 2"), || long.report());
+        let bare = self.run(Command::new(&self.mpiexec).args(["-n", "2"]).arg(self.folder.join("size")).env_clear())?;
+        report.check("no environment", says(&bare, "size 2"), || bare.report());
+        match free_megabytes() {
+            Some(free) if free < 2000 => report.skip("200 ranks", &format!("{free} MB of memory are free")),
+            _ => {
+                let many = self.run(&mut self.shell("exec \"$M\" -n 200 \"$P/size\""))?;
+                report.check("200 ranks", says(&many, "size 200"), || many.report());
+            }
+        }
+        Ok(())
+    }
+
+    fn unshared(&self, report: &mut Report) -> Result<()> {
+        for (name, make, namespaces) in PLACES {
+            let place = |line: &str| {
+                let mut command = Command::new("unshare");
+                command.args(namespaces).args(["sh", "-c", make, "sh", "sh", "-c", line]);
+                command.env("M", &self.mpiexec).env("P", &self.folder).current_dir("/");
+                command
+            };
+            match process::run(&mut place("true"), LIMIT) {
+                Ok(outcome) if outcome.success() => {}
+                Ok(outcome) => {
+                    report.skip(name, &format!("the machine does not let it be made: {}", outcome.stderr.trim()));
+                    continue;
+                }
+                Err(failure) => {
+                    report.skip(name, &failure.to_string());
+                    continue;
+                }
+            }
+            let outcome =
+                self.run(&mut place("\"$M\" -n 3 \"$P/size\" && ! \"$M\" -n 2 sh -c 'exit 9' 2>/dev/null"))?;
+            report.check(name, says(&outcome, "size 3"), || outcome.report());
+        }
+        Ok(())
+    }
+
+    fn as_nobody(&self, report: &mut Report) -> Result<()> {
+        if !tools::is_root() {
+            report.skip("as nobody", "only root can become somebody else");
+            return Ok(());
+        }
+        // Nobody may not enter the folders on the way to the programs, so they are copied.
+        let folder = std::env::temp_dir().join(format!("ferrum-nobody-{}", std::process::id()));
+        fs::create_dir_all(folder.join("bin"))?;
+        fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        fs::copy(&self.mpiexec, folder.join("bin/mpiexec"))?;
+        fs::copy(self.folder.join("size"), folder.join("size"))?;
+        let library = self.mpiexec.with_file_name("../lib/libmpi_abi.so.1");
+        fs::copy(&library, folder.join("libmpi_abi.so.1"))?;
+        let mut command = Command::new(folder.join("bin/mpiexec"));
+        command.args(["-n", "2"]).arg(folder.join("size")).env("LD_LIBRARY_PATH", &folder).current_dir("/");
+        std::os::unix::process::CommandExt::uid(&mut command, 65534);
+        let outcome = self.run(&mut command);
+        fs::remove_dir_all(&folder)?;
+        let outcome = outcome?;
+        report.check("as nobody", says(&outcome, "size 2"), || outcome.report());
+        Ok(())
+    }
+
+    /// A control group of 64 MB.
+    fn little_memory(&self, report: &mut Report) -> Result<()> {
+        const NAMES: [&str; 3] = ["64 MB of memory", "64 MB for 200 ranks", "a rank that takes all memory"];
+        let group = match Group::new(64) {
+            Ok(group) => group,
+            Err(why) => {
+                NAMES.iter().for_each(|name| report.skip(name, &why));
+                return Ok(());
+            }
+        };
+        let inside = |line: &str| {
+            let mut command = self.shell(&format!("echo $$ > \"$G/cgroup.procs\" && {line}"));
+            command.env("G", &group.0);
+            command
+        };
+        let few = self.run(&mut inside("exec \"$M\" -n 4 \"$P/size\""))?;
+        report.check(NAMES[0], says(&few, "size 4"), || few.report());
+        let many = self.run(&mut inside("exec \"$M\" -n 200 \"$P/size\""))?;
+        let refused = many.status.code() == Some(1) && many.stderr.contains("64 MB is the limit");
+        report.check(NAMES[1], refused, || many.report());
+        let hungry = self.run(&mut inside("exec \"$M\" -n 2 \"$P/hungry\""))?;
+        let told = hungry.status.code() == Some(137) && hungry.stderr.contains("no memory left");
+        // The kernel chooses whom it ends: if it is mpiexec, nobody is left to tell.
+        match std::os::unix::process::ExitStatusExt::signal(&hungry.status) {
+            Some(_) => report.skip(NAMES[2], "the kernel ended mpiexec"),
+            None => report.check(NAMES[2], told, || hungry.report()),
+        }
+        Ok(())
+    }
+
+    fn shell(&self, line: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).env("M", &self.mpiexec).env("P", &self.folder);
+        command
+    }
+
+    fn run(&self, command: &mut Command) -> Result<Outcome> {
+        process::run(command, LIMIT)
+    }
+}
+
+/// A control group that is removed at the end.
+struct Group(PathBuf);
+
+impl Group {
+    /// One with a limit of so many megabytes, of either version; else why there is none.
+    fn new(megabytes: u64) -> std::result::Result<Group, String> {
+        let name = format!("ferrum-test-{}", std::process::id());
+        let top = Path::new("/sys/fs/cgroup");
+        let (parent, file) = if top.join("memory/memory.limit_in_bytes").exists() {
+            (top.join("memory"), "memory.limit_in_bytes")
+        } else {
+            (top.to_owned(), "memory.max")
+        };
+        let group = Group(parent.join(name));
+        let limit = || {
+            fs::create_dir(&group.0)?;
+            if !group.0.join(file).exists() {
+                return Err(std::io::Error::other("this machine does not limit the memory of control groups"));
+            }
+            fs::write(group.0.join(file), (megabytes << 20).to_string())
+        };
+        limit().map_err(|error| format!("no control group can be made: {error}"))?;
+        Ok(group)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The last process may take a moment to leave it.
+        for _ in 0..100 {
+            if fs::remove_dir(&self.0).is_ok() || !self.0.exists() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn says(outcome: &Outcome, text: &str) -> bool {
+    outcome.success() && outcome.stdout.lines().any(|line| line == text)
+}
+
+fn free_megabytes() -> Option<u64> {
+    let facts = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes / 1024)
+}
