@@ -3,8 +3,10 @@
 //! - [`init`] gives the [`World`]; when it goes out of scope, MPI is finalized. [`run`] does both, and turns an error
 //!   into a report that ends the job.
 //! - [`Peer`]: messages to and from one process, or from any. `collective`: calls of all processes.
+//! - [`File`]: a file that all processes open together.
 //! - [`tool`]: control and performance variables, before, while and after MPI is initialized.
-//! - [`core`], [`errors`], [`t`], [`datatype`], [`fabric`], [`p2p`], [`comm`], [`coll`], [`mod@env`]: the crates underneath.
+//! - [`core`], [`errors`], [`t`], [`datatype`], [`fabric`], [`p2p`], [`comm`], [`coll`],
+//!   [`io`], [`mod@env`]: the crates underneath.
 //!
 //! ```no_run
 //! mpi::run(|world| {
@@ -21,11 +23,13 @@
 //! Not here: anything the crates underneath do not do; this one only makes it safe and short.
 
 mod collective;
+mod file;
 mod peer;
 pub mod tool;
 mod world;
 
 pub use collective::Operation;
+pub use file::{Access, File};
 pub use mpi_coll as coll;
 pub use mpi_comm as comm;
 pub use mpi_core as core;
@@ -33,6 +37,7 @@ pub use mpi_datatype as datatype;
 pub use mpi_env as env;
 pub use mpi_errors as errors;
 pub use mpi_fabric as fabric;
+pub use mpi_io as io;
 pub use mpi_p2p as p2p;
 pub use mpi_t as t;
 

@@ -51,6 +51,19 @@ fn the_ring_comes_round_with_any_number_of_processes() {
 }
 
 #[test]
+fn a_file_is_written_together_and_gone_when_it_is_closed() {
+    let name = std::env::temp_dir().join(format!("ferrum-mpi-{}-squares", std::process::id()));
+    let path = name.to_str().expect("plain text");
+    for processes in [1, 4] {
+        let ended = run(processes, "file", &[path]);
+        let (out, squares) = (text(&ended.stdout), (0..processes).map(|rank| rank * rank).collect::<Vec<_>>());
+        assert!(ended.status.success(), "{processes}: {}", text(&ended.stderr));
+        assert!(out.contains(&format!("{squares:?}\n")) && out.contains("File exists (EEXIST)"), "{processes}: {out}");
+        assert!(!name.exists());
+    }
+}
+
+#[test]
 fn the_tool_sees_what_really_happened() {
     let ended = run(3, "variables", &[]);
     let out = text(&ended.stdout);

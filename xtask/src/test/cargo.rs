@@ -45,9 +45,13 @@ pub fn examples(context: &Context, report: &mut Report) -> Result<()> {
     let build = process::run(&mut cargo(&["build", "--workspace", "--examples", "--release"]), MINUTES_20)?;
     report.check("build", build.success(), || build.report());
     let folder = paths::target().join("release/examples");
-    for (name, ranks, says) in
-        [("ring", 4, ""), ("variables", 2, ""), ("queue", 1, ""), ("events", 1, "bytes evicted: 300")]
-    {
+    for (name, ranks, says) in [
+        ("ring", 4, ""),
+        ("file", 3, "[0, 1, 4]"),
+        ("variables", 2, ""),
+        ("queue", 1, ""),
+        ("events", 1, "bytes evicted: 300"),
+    ] {
         run_example(&mpiexec, &folder.join(name), ranks, says, report)?;
     }
     Ok(())

@@ -1,0 +1,150 @@
+//! Files that all processes of the job open together (MPI-5.0, chapter 14).
+//!
+//! Invariant: a [`File`] lives within its [`World`], so no file is open when MPI is finalized.
+//! Not here: views and file pointers (`mpi_io::File` has them).
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use mpi_core::abi::{
+    MPI_MODE_CREATE, MPI_MODE_DELETE_ON_CLOSE, MPI_MODE_EXCL, MPI_MODE_RDONLY, MPI_MODE_RDWR, MPI_MODE_WRONLY,
+};
+use mpi_core::{Handle, Info};
+use mpi_datatype::{Element, RecvBuf, SendBuf};
+use mpi_io::{AccessMode, OpenArgs};
+
+use crate::{Result, Single, ThreadUse, World};
+
+/// What a file is opened for: the same in all processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    bits: i32,
+}
+
+impl Access {
+    /// Reading a file that exists.
+    pub const READ: Access = Access { bits: MPI_MODE_RDONLY };
+    /// Writing.
+    pub const WRITE: Access = Access { bits: MPI_MODE_WRONLY };
+    /// Reading and writing.
+    pub const READ_WRITE: Access = Access { bits: MPI_MODE_RDWR };
+
+    /// The file is created when it does not exist.
+    pub const fn create(self) -> Access {
+        Access { bits: self.bits | MPI_MODE_CREATE }
+    }
+
+    /// The file is created, and that it exists already is an error.
+    pub const fn create_new(self) -> Access {
+        Access { bits: self.bits | MPI_MODE_CREATE | MPI_MODE_EXCL }
+    }
+
+    /// The file is deleted when it is closed.
+    pub const fn delete_on_close(self) -> Access {
+        Access { bits: self.bits | MPI_MODE_DELETE_ON_CLOSE }
+    }
+}
+
+/// An open file. Dropping it closes it, as [`File::close`] does, but tells no error.
+///
+/// ```no_run
+/// use mpi::Access;
+///
+/// mpi::run(|world| {
+///     let file = world.open("squares", Access::READ_WRITE.create())?;
+///     let own = [u64::from(world.rank()).pow(2)];
+///     file.write_at(u64::from(world.rank()) * 8, &own)?;
+///     world.barrier()?;
+///     let mut all = vec![0u64; world.size() as usize];
+///     assert_eq!(file.read_at(0, &mut all)?, all.len());
+///     file.close()
+/// });
+/// ```
+pub struct File<'w, M: ThreadUse = Single> {
+    world: &'w World<M>,
+    handle: Handle,
+    closed: bool,
+}
+
+impl<M: ThreadUse> World<M> {
+    /// Opens a file in all processes of the job (`MPI_File_open`); waits for all. Errors, in all processes or in none:
+    /// `MPI_ERR_AMODE` for what contradicts itself, `MPI_ERR_NOT_SAME` when the processes differ, `MPI_ERR_NO_SUCH_FILE`
+    /// and its like for what the system says.
+    pub fn open(&self, path: impl AsRef<Path>, access: Access) -> Result<File<'_, M>> {
+        let args = OpenArgs {
+            name: Ok(path.as_ref().as_os_str().to_owned()),
+            amode: AccessMode::new(access.bits),
+            hints: Ok(Info::new()),
+        };
+        let handle = self.process.file_open(self.handle(), args)?;
+        Ok(File { world: self, handle, closed: false })
+    }
+}
+
+impl<M: ThreadUse> File<'_, M> {
+    fn file(&self) -> Arc<mpi_io::File> {
+        let process = self.world.process;
+        process.file(&process.engine.lock(), self.handle).cloned().expect("it is open as long as this is")
+    }
+
+    /// Reads from byte `offset` on until `into` is full or the file ends; the number of elements that are there. Errors:
+    /// `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, what the system says.
+    pub fn read_at<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
+        let status = self.file().read_at(place(offset), RecvBuf::from_slice(into))?;
+        Ok(status.bytes() as usize / size_of::<T>().max(1))
+    }
+
+    /// Writes all of `data` from byte `offset` on. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY`.
+    pub fn write_at<T: Element>(&self, offset: u64, data: &[T]) -> Result<()> {
+        self.file().write_at(place(offset), SendBuf::from_slice(data)).map(drop)
+    }
+
+    /// Bytes in the file. Errors: what the system says.
+    pub fn size(&self) -> Result<u64> {
+        self.file().size()
+    }
+
+    /// Cuts the file to so many bytes, or lets it grow; all processes call it alike, and it waits for all. Errors:
+    /// `MPI_ERR_NOT_SAME`, `MPI_ERR_ARG`, `MPI_ERR_READ_ONLY`, what the system says.
+    pub fn set_size(&self, bytes: u64) -> Result<()> {
+        self.file().set_size(place(bytes))
+    }
+
+    /// What this process has written is on the device. Errors: what the system says.
+    pub fn sync(&self) -> Result<()> {
+        self.file().sync()
+    }
+
+    /// The file's handle word, to bind variables to.
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    /// Closes the file, which all processes do; what was written is on the device then. Waits for all when the file is
+    /// deleted. Errors: what the system says, also of writes that had seemed to succeed.
+    pub fn close(mut self) -> Result<()> {
+        self.closed = true;
+        self.world.process.file_close(self.handle)
+    }
+}
+
+/// A place as the library counts it; one beyond what it can is refused there as negative.
+fn place(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(-1)
+}
+
+impl<M: ThreadUse> Drop for File<'_, M> {
+    fn drop(&mut self) {
+        // After a panic the job ends, and waiting for the others would be in vain.
+        if !self.closed && !std::thread::panicking() {
+            let _ = self.world.process.file_close(self.handle);
+        }
+    }
+}
+
+impl<M: ThreadUse> fmt::Debug for File<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File").field("name", &self.file().name()).finish()
+    }
+}
