@@ -147,3 +147,50 @@ impl Tests {
         self.root.join(path).is_file()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tests() -> Tests {
+        Tests::read(&paths::root()).expect("the tree is well formed")
+    }
+
+    #[test]
+    fn tests_of_every_form_are_found() {
+        let tests = tests();
+        for name in [
+            "c:env/wtime",
+            "rust:xtask/src/rules.rs::tests_of_every_form_are_found",
+            "launch:status 0",
+            "arguments:MPI_Send(count = -1)",
+            "arguments:MPI_Send before MPI_Init",
+            "suite:conformance",
+        ] {
+            assert!(tests.has(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_is_not_there_is_not_found() {
+        let tests = tests();
+        for name in [
+            "c:env/no_such_program",
+            "rust:xtask/src/rules.rs::no_such_test",
+            "rust:no/such/file.rs::a_test",
+            "launch:no such case",
+            "arguments:MPI_Send(count = 1)",
+            "suite:none",
+            "other:form",
+            "env/wtime",
+        ] {
+            assert!(!tests.has(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_row_names_tests_that_are_there() {
+        let findings = check().expect("docs/rules is readable");
+        assert!(findings.wrong.is_empty(), "{:#?}", findings.wrong);
+    }
+}

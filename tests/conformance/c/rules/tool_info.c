@@ -77,6 +77,9 @@ static void pvars(void)
         }
         if (info.class == MPI_T_PVAR_CLASS_STATE)
             check(info.items != MPI_T_ENUM_NULL);
+        /* The unit of a time: that of MPI_Wtime, or told. */
+        if (info.class == MPI_T_PVAR_CLASS_TIMER && info.type == MPI_DOUBLE)
+            check(strstr(info.description, "nanosec") == NULL && strstr(info.description, "microsec") == NULL);
         if (info.class == MPI_T_PVAR_CLASS_TIMER && info.type != MPI_DOUBLE)
             check(strstr(info.description, "second") != NULL);
         check(strlen(info.description) > 10);

@@ -300,3 +300,54 @@ impl Writer<'_> {
         Ok(rows * self.columns(parameter))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paths;
+
+    fn chapter(name: &str) -> Program {
+        let spec = Spec::read(&paths::root()).expect("the table is well formed");
+        let values = Values::read(&paths::root()).expect("the table is well formed");
+        program(&spec, &values, name).expect("a program")
+    }
+
+    #[test]
+    fn each_argument_that_can_be_wrong_has_its_cases() {
+        let cases = chapter("p2p").cases;
+        for case in [
+            "MPI_Send(buf = NULL)",
+            "MPI_Send(count = -1)",
+            "MPI_Send_c(count = -1)",
+            "MPI_Send(datatype = freed_type)",
+            "MPI_Send(dest = ranks)",
+            "MPI_Send(tag = MPI_ANY_TAG)",
+            "MPI_Send(comm = MPI_COMM_NULL)",
+            "MPI_Irecv(address of request = NULL)",
+        ] {
+            assert!(cases.iter().any(|each| each == case), "{case}");
+        }
+        assert!(!cases.iter().any(|case| case.starts_with("MPI_Recv(address of status")), "it may be ignored");
+    }
+
+    #[test]
+    fn the_handler_that_takes_an_error_is_that_of_the_calls_object_unless_its_handle_is_wrong() {
+        let text = chapter("p2p").text;
+        assert!(
+            text.contains("\"count\", \"-1\", \"MPI_ERR_COUNT\", MPI_ERR_COUNT, 0, COMM, (uintptr_t)p5)"),
+            "{text}"
+        );
+        assert!(text.contains(
+            "\"comm\", \"MPI_COMM_NULL\", \"MPI_ERR_COMM\", MPI_ERR_COMM, 0, COMM, (uintptr_t)MPI_COMM_SELF)"
+        ));
+    }
+
+    #[test]
+    fn every_function_that_needs_mpi_is_called_outside_of_it() {
+        let outside = chapter("process").outside;
+        for case in ["MPI_Finalize before MPI_Init", "MPI_Finalize after MPI_Finalize", "MPI_Abort before MPI_Init"] {
+            assert!(outside.iter().any(|each| each == case), "{case}");
+        }
+        assert!(!outside.iter().any(|each| each.starts_with("MPI_Initialized")));
+    }
+}

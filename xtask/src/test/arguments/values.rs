@@ -106,3 +106,52 @@ impl Of<'_> {
         bad.map(|value| Bad { value: value.clone(), class: class.to_owned(), own }).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codegen::spec::Spec;
+    use crate::paths;
+
+    /// The bad values of one parameter of the real table.
+    fn bad(function: &str, parameter: &str) -> Vec<(String, String)> {
+        let spec = Spec::read(&paths::root()).expect("the table is well formed");
+        let values = Values::read(&paths::root()).expect("the table is well formed");
+        let function = spec.implemented().find(|each| each.name == function).expect("implemented");
+        let parameter = function.parameters.iter().find(|each| each.name == parameter).expect("a parameter");
+        let of = values.of(function, parameter).expect("a kind with values");
+        of.bad().into_iter().map(|bad| (bad.value, bad.class)).collect()
+    }
+
+    fn is_bad(function: &str, parameter: &str, value: &str) -> bool {
+        bad(function, parameter).iter().any(|(bad, _)| bad == value)
+    }
+
+    #[test]
+    fn a_kinds_bad_values_hold_for_every_function_but_those_that_take_them() {
+        assert!(is_bad("Request_free", "request", "MPI_REQUEST_NULL"));
+        assert!(!is_bad("Wait", "request", "MPI_REQUEST_NULL") && is_bad("Wait", "request", "freed_request"));
+        assert!(bad("Status_set_tag", "tag").is_empty());
+    }
+
+    #[test]
+    fn a_valid_value_is_never_bad() {
+        assert!(is_bad("Comm_get_attr", "comm_keyval", "live_type_keyval"));
+        assert!(!is_bad("Type_get_attr", "type_keyval", "live_type_keyval"));
+    }
+
+    #[test]
+    fn the_tools_interface_has_classes_of_its_own() {
+        let class = |function: &str, parameter: &str, value: &str| {
+            bad(function, parameter).into_iter().find(|(bad, _)| bad == value).expect("a bad value").1
+        };
+        assert_eq!(class("Info_get", "key", "NULL"), "MPI_ERR_ARG");
+        assert_eq!(class("T_cvar_get_index", "name", "NULL"), "MPI_T_ERR_INVALID");
+    }
+
+    #[test]
+    fn a_list_ends_with_its_class() {
+        assert_eq!(parse("-1,0=MPI_ERR_ARG"), Some((vec!["-1".to_owned(), "0".to_owned()], "MPI_ERR_ARG".to_owned())));
+        assert_eq!(parse("-1"), None);
+    }
+}
