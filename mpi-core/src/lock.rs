@@ -10,16 +10,16 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
-const FREE: u32 = 0;
-const HELD: u32 = 1;
-const CONTENDED: u32 = 2;
+mod word;
+
+use word::{FREE, HELD, LockWord};
 
 /// The lock of one process (or of one rank that lives as a thread).
 #[derive(Debug)]
 pub struct ProcessLock {
-    state: AtomicU32,
+    word: LockWord,
     multiple: AtomicBool,
     id: u64,
 }
@@ -30,7 +30,7 @@ impl ProcessLock {
     /// A free lock; `multiple` says whether several threads may call at once.
     pub fn new(multiple: bool) -> Self {
         ProcessLock {
-            state: AtomicU32::new(FREE),
+            word: LockWord::new(),
             multiple: AtomicBool::new(multiple),
             // Relaxed: only uniqueness matters.
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
@@ -52,12 +52,11 @@ impl ProcessLock {
     #[inline]
     pub fn lock(&self) -> Guard<'_> {
         if self.is_multiple() {
-            // Acquire pairs with the Release swap in `Guard::drop`.
-            if self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            if !self.word.try_take() {
                 self.lock_slow();
             }
-        } else if self.state.load(Ordering::Relaxed) == FREE {
-            self.state.store(HELD, Ordering::Relaxed);
+        } else if self.word.state.load(Ordering::Relaxed) == FREE {
+            self.word.state.store(HELD, Ordering::Relaxed);
         } else {
             self.lock_slow();
         }
@@ -67,9 +66,7 @@ impl ProcessLock {
     /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
-        // Acquire pairs with the Release swap in `Guard::drop`.
-        let free = self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        free.then(|| Guard::of(self))
+        self.word.try_take().then(|| Guard::of(self))
     }
 
     /// Waits for the holder. Below `MPI_THREAD_MULTIPLE` this is reached only by programs that call from more
@@ -78,28 +75,29 @@ impl ProcessLock {
     fn lock_slow(&self) {
         for _ in 0..100 {
             std::hint::spin_loop();
-            if self.state.load(Ordering::Relaxed) == FREE
-                && self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
-            {
+            if self.word.state.load(Ordering::Relaxed) == FREE && self.word.try_take() {
                 return;
             }
         }
-        // Acquire pairs with the Release swap in `Guard::drop`; CONTENDED makes the holder wake a sleeper.
-        while self.state.swap(CONTENDED, Ordering::Acquire) != FREE {
+        self.word.announce();
+        all_threads_fence();
+        while !self.word.try_take() {
             self.sleep();
         }
+        self.word.arrived();
     }
 
     fn sleep(&self) {
-        // A bounded sleep: below MPI_THREAD_MULTIPLE the holder's plain store may overwrite CONTENDED.
+        // A bounded sleep: the fence is not to be had everywhere, and below MPI_THREAD_MULTIPLE two threads that should
+        // not call at once may take the lock for each other's.
         let limit = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
         // SAFETY: the word outlives the call, and the kernel only compares it.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
-                self.state.as_ptr(),
+                self.word.state.as_ptr(),
                 libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                CONTENDED,
+                HELD,
                 &limit as *const libc::timespec,
             );
         }
@@ -109,8 +107,21 @@ impl ProcessLock {
     fn wake(&self) {
         // SAFETY: waking on an address only names it.
         unsafe {
-            libc::syscall(libc::SYS_futex, self.state.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
+            libc::syscall(libc::SYS_futex, self.word.state.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
         }
+    }
+}
+
+/// Makes every running thread of the process pass a fence, where the kernel offers that; else only this one does.
+fn all_threads_fence() {
+    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+    const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+    fence(Ordering::SeqCst);
+    // SAFETY: a system call without pointers.
+    let membarrier = |command: libc::c_int| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 };
+    // The first call of a process is refused until it has registered.
+    if !membarrier(PRIVATE_EXPEDITED) && membarrier(REGISTER_PRIVATE_EXPEDITED) {
+        membarrier(PRIVATE_EXPEDITED);
     }
 }
 
@@ -125,13 +136,8 @@ pub struct Guard<'a> {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.lock.is_multiple() {
-            // Release pairs with the Acquire in `lock`.
-            if self.lock.state.swap(FREE, Ordering::Release) == CONTENDED {
-                self.lock.wake();
-            }
-        } else {
-            self.lock.state.store(FREE, Ordering::Release);
+        if self.lock.word.release() {
+            self.lock.wake();
         }
     }
 }

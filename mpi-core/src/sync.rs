@@ -1,3 +1,3 @@
 //! The atomics of the protocols that are modelled. `tests/loom.rs` compiles the same files against loom's.
 
-pub(crate) use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};

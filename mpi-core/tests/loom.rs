@@ -1,13 +1,20 @@
-//! Every order in which a reader and a writer can meet on a slot of facts: the protocol's own file, on loom's atomics.
-#![allow(dead_code)] // the model uses a part of the file
+//! Every order in which threads can meet on a slot of facts and on the process's lock: the protocols' own files, on loom's
+//! atomics. The fence that a sleeper has the kernel make in all threads is one in each of them here.
+#![allow(dead_code)] // the models use a part of the files
 
 mod sync {
-    pub(crate) use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+
+    pub(crate) fn compiler_fence(order: Ordering) {
+        fence(order);
+    }
 }
 use mpi_core::Handle;
 
 #[path = "../src/facts/slot.rs"]
 mod slot;
+#[path = "../src/lock/word.rs"]
+mod word;
 
 #[test]
 fn a_reader_gets_the_fact_of_its_own_handle_or_none() {
@@ -26,5 +33,41 @@ fn a_reader_gets_the_fact_of_its_own_handle_or_none() {
         assert!(matches!(slot.get(second), None | Some(2)));
         writer.join().expect("no panic");
         assert_eq!((slot.get(first), slot.get(second)), (None, Some(2)));
+    });
+}
+
+/// As `ProcessLock::lock_slow`, without the spinning; a wait that nobody ends is a deadlock, which loom reports.
+fn lock(word: &word::LockWord, bell: &loom::sync::Notify) {
+    if word.try_take() {
+        return;
+    }
+    word.announce();
+    sync::fence(sync::Ordering::SeqCst);
+    while !word.try_take() {
+        bell.wait();
+    }
+    word.arrived();
+}
+
+#[test]
+fn nobody_sleeps_for_a_lock_that_is_free_and_two_never_hold_it() {
+    loom::model(|| {
+        let word = loom::sync::Arc::new(word::LockWord::new());
+        let bell = loom::sync::Arc::new(loom::sync::Notify::new());
+        let inside = loom::sync::Arc::new(loom::cell::UnsafeCell::new(0));
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let (word, bell, inside) = (word.clone(), bell.clone(), inside.clone());
+                loom::thread::spawn(move || {
+                    lock(&word, &bell);
+                    // Loom reports two threads that are in here at once.
+                    inside.with_mut(|_| {});
+                    if word.release() {
+                        bell.notify();
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });
 }

@@ -20,6 +20,7 @@
 
 mod abort;
 mod attributes;
+mod blocks;
 mod comms;
 mod failing;
 mod files;

@@ -6,12 +6,11 @@
 #![allow(unsafe_code)] // allocates
 
 use std::alloc::{Layout, alloc, dealloc};
-use std::collections::HashMap;
 
 use mpi_core::abi::{MPI_ERR_BASE, MPI_ERR_NO_MEM};
 use mpi_errors::{Error, Result};
 
-use crate::spread::Spread;
+use crate::blocks::{Block, BlockTable};
 
 /// The least alignment of a block: that of the largest type of C.
 const LEAST: u64 = 16;
@@ -21,7 +20,7 @@ const MOST: u64 = 1 << 30;
 /// The blocks that are allocated now, by address.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    live: HashMap<usize, (Layout, u64), Spread>,
+    live: BlockTable,
     bytes: u64,
 }
 
@@ -29,6 +28,7 @@ impl Blocks {
     /// `MPI_Alloc_mem`: the address of a new block, at least as aligned as asked for. An alignment that is no power of
     /// two, or beyond a gibibyte, is a hint that is ignored. A block of no bytes has an address of its own too.
     /// Errors: `MPI_ERR_NO_MEM`.
+    #[inline]
     pub fn allocate(&mut self, bytes: u64, alignment: u64) -> Result<usize> {
         let alignment = if alignment.is_power_of_two() && alignment <= MOST { alignment.max(LEAST) } else { LEAST };
         let layout = usize::try_from(bytes.max(1)).ok();
@@ -40,17 +40,21 @@ impl Blocks {
             return Err(no_memory(bytes));
         }
         let address = address.expose_provenance();
-        self.live.insert(address, (layout, bytes));
+        self.live.insert(Block { address, bytes, alignment: layout.align() });
         self.bytes += bytes;
         Ok(address)
     }
 
     /// `MPI_Free_mem`. Errors: `MPI_ERR_BASE` for an address that is not that of a block.
+    #[inline]
     pub fn free(&mut self, address: usize) -> Result<()> {
-        let Some((layout, bytes)) = self.live.remove(&address) else { return Err(no_block(address)) };
-        self.bytes -= bytes;
-        // SAFETY: the block was allocated with this layout, and leaves the table once.
-        unsafe { dealloc(std::ptr::with_exposed_provenance_mut(address), layout) };
+        let Some(block) = self.live.remove(address) else { return Err(no_block(address)) };
+        self.bytes -= block.bytes;
+        // SAFETY: the block was allocated with this layout, which was valid then, and leaves the table once.
+        unsafe {
+            let layout = Layout::from_size_align_unchecked(block.bytes.max(1) as usize, block.alignment);
+            dealloc(std::ptr::with_exposed_provenance_mut(address), layout);
+        }
         Ok(())
     }
 

@@ -83,9 +83,8 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         command.env("FERRUM_INITIAL_ERRHANDLER", "mpi_errors_return");
         let outcome = process::run(&mut command, LIMIT)?;
         let said = format!("{} calls, 0 wrong", functions.len() * 4);
-        report.check(&format!("{ranks} ranks"), outcome.success() && outcome.stdout.contains(&said), || {
-            outcome.report()
-        });
+        report
+            .check(&format!("{ranks} ranks"), outcome.success() && outcome.stdout.contains(&said), || outcome.report());
     }
     Ok(())
 }
