@@ -77,11 +77,12 @@ static void pvars(void)
         }
         if (info.class == MPI_T_PVAR_CLASS_STATE)
             check(info.items != MPI_T_ENUM_NULL);
-        /* The unit of a time: that of MPI_Wtime, or told. */
-        if (info.class == MPI_T_PVAR_CLASS_TIMER && info.type == MPI_DOUBLE)
-            check(strstr(info.description, "nanosec") == NULL && strstr(info.description, "microsec") == NULL);
-        if (info.class == MPI_T_PVAR_CLASS_TIMER && info.type != MPI_DOUBLE)
-            check(strstr(info.description, "second") != NULL);
+        /* The unit of a time is told; where it is MPI_DOUBLE, it is that of MPI_Wtime. */
+        if (info.class == MPI_T_PVAR_CLASS_TIMER) {
+            check(strstr(info.description, "seconds") != NULL);
+            if (info.type == MPI_DOUBLE)
+                check(strstr(info.description, "nanoseconds") == NULL && strstr(info.description, "microseconds") == NULL);
+        }
         check(strlen(info.description) > 10);
         if (wrong > before)
             fprintf(stderr, "... for %s\n", info.name);
