@@ -37,6 +37,7 @@ static char global_pvar_name[256], cvar_name[256], category_name[256], file_name
 static void *allocated;
 
 /* Words that are no handle at all, and handles of another kind. */
+#define forged_zero NULL
 #define forged_small ((void *)(uintptr_t)0x7)
 #define forged_large ((void *)(uintptr_t)0x7fedcba987654321)
 #define foreign_to_comm live_type
