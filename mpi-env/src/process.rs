@@ -208,6 +208,12 @@ impl Process {
         &self.appnum
     }
 
+    /// What the launcher was asked for, by a key of `MPI_INFO_ENV`; `None` where it was not, or another started the process.
+    pub fn asked(key: &str) -> Option<String> {
+        let (_, variable) = wireup::ASKED.iter().find(|(known, _)| *known == key)?;
+        std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
+    }
+
     /// Number of processes in `MPI_COMM_WORLD`.
     #[inline]
     pub fn size(&self) -> u32 {

@@ -33,9 +33,20 @@ pub const SIZE: &str = "FERRUM_SIZE";
 /// Number of this process's program among those of the job, decimal, from 0; without it 0.
 pub const APPNUM: &str = "FERRUM_APPNUM";
 
+/// What was asked for when the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the variables that hold
+/// their values, where there are any.
+pub const ASKED: [(&str, &str); 5] = [
+    ("maxprocs", "FERRUM_ASKED_MAXPROCS"),
+    ("soft", "FERRUM_ASKED_SOFT"),
+    ("host", "FERRUM_ASKED_HOST"),
+    ("arch", "FERRUM_ASKED_ARCH"),
+    ("file", "FERRUM_ASKED_FILE"),
+];
+
 /// Whether a variable tells a process its place, so that only launchers set it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().any(|own| name == *own)
+    let asked = ASKED.iter().map(|(_, variable)| variable);
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).any(|own| name == *own)
 }
 
 /// Why a process cannot join its job.

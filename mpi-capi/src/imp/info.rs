@@ -50,7 +50,7 @@ fn no_info(name: &'static str, word: usize) -> Error {
 }
 
 /// What `MPI_INFO_ENV` says of how the program was started (MPI-5.0, 11.5.3), as it was when somebody first asked, at
-/// the latest in `MPI_Init`. What was not said when the program was started is absent: `soft`, `file`, `thread_level`.
+/// the latest in `MPI_Init`. What was not said when the program was started is absent: `soft`, `file`; `thread_level` always.
 pub fn environment() -> &'static Info {
     static FACTS: OnceLock<Info> = OnceLock::new();
     FACTS.get_or_init(|| {
@@ -63,13 +63,18 @@ pub fn environment() -> &'static Info {
 fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
     let mut info = Info::new();
     let directory = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
+    // In a job of several programs what was asked for is each program's own.
+    let asked = mpi_env::Process::asked;
+    let size = || mpi_env::process().ok().map(|process| process.size().to_string());
     let facts = [
         ("command", command),
         ("argv", Some(arguments.join(" "))),
-        ("maxprocs", mpi_env::process().ok().map(|process| process.size().to_string())),
-        ("host", Some(mpi_env::processor_name().to_owned())),
-        ("arch", Some(std::env::consts::ARCH.to_owned())),
+        ("maxprocs", asked("maxprocs").or_else(size)),
+        ("soft", asked("soft")),
+        ("host", asked("host").or_else(|| Some(mpi_env::processor_name().to_owned()))),
+        ("arch", asked("arch").or_else(|| Some(std::env::consts::ARCH.to_owned()))),
         ("wdir", directory.ok()),
+        ("file", asked("file")),
     ];
     for (key, value) in facts {
         // What is too long for an info object is left out, as the standard allows.

@@ -74,8 +74,6 @@ struct Parser<'a> {
 #[derive(Default)]
 struct Draft {
     group: Group,
-    /// Whether a file of options was read for it.
-    file: bool,
     /// The first option that concerns this group.
     touched: Option<String>,
 }
@@ -176,17 +174,15 @@ impl Parser<'_> {
                 (name, None) => group.passed.push(name),
             },
             Meaning::File => {
-                if self.form == Form::B && draft.file {
-                    return Err(ArgsError::Nested(option).into());
-                }
-                if std::mem::replace(&mut draft.file, true) {
+                if draft.group.file.is_some() {
                     return Err(ArgsError::Twice { option, of_group: true }.into());
                 }
                 let file = words.value("a file", not_empty("a file"))?;
+                draft.group.file = Some(file.clone());
                 self.insert(&option, &file)?;
             }
             Meaning::Configfile => {
-                if self.form == Form::B || draft.file {
+                if self.form == Form::B || draft.group.file.is_some() {
                     return Err(ArgsError::Nested(option).into());
                 }
                 let file = words.value("a file", not_empty("a file"))?;

@@ -11,7 +11,10 @@ pub(super) const RULE: &str = "a list of numbers and ranges a:b or a:b:c (from a
 
 /// A set of numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Soft(Vec<Triplet>);
+pub struct Soft {
+    text: String,
+    triplets: Vec<Triplet>,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Triplet {
@@ -23,12 +26,19 @@ struct Triplet {
 impl Soft {
     /// Reads a list; `None` if it is not one.
     pub fn parse(text: &OsStr) -> Option<Soft> {
-        text.to_str()?.split(',').map(Triplet::parse).collect::<Option<Vec<_>>>().map(Soft)
+        let text = text.to_str()?.to_owned();
+        let triplets = text.split(',').map(Triplet::parse).collect::<Option<Vec<_>>>()?;
+        Some(Soft { text, triplets })
+    }
+
+    /// The list as it was given.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The largest number in the set from 1 to `most`.
     pub fn largest(&self, most: u32) -> Option<u32> {
-        self.0.iter().filter_map(|triplet| triplet.largest(most.into())).max()
+        self.triplets.iter().filter_map(|triplet| triplet.largest(most.into())).max()
     }
 }
 

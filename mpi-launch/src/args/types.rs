@@ -48,6 +48,8 @@ pub struct Group {
     pub variables: Vec<Variable>,
     /// Variables that are to be passed on, which all are; noted to say so of one that is not there.
     pub passed: Vec<OsString>,
+    /// The file of options that was read for it.
+    pub file: Option<OsString>,
     /// The program as given; searched for if it has no slash.
     pub program: OsString,
     /// Its arguments.

@@ -13,10 +13,12 @@ const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
 /// Variable for the form of error reports: `text` or `json`.
 const ERROR_FORMAT: &str = "FERRUM_ERROR_FORMAT";
 
-/// `NAME=VALUE` of each variable: the launcher's own ones, changed by options of the job, then by those of the program.
+/// `NAME=VALUE` of each variable: the launcher's own ones, changed by options of the job, then by those of
+/// the program, which has so many ranks.
 pub(super) fn of_program(
     own: impl Iterator<Item = (OsString, OsString)>,
     group: &Group,
+    ranks: u32,
     options: &Options,
 ) -> Vec<OsString> {
     let mut variables: Vec<(OsString, OsString)> = own.filter(|(name, _)| !is_foreign(name)).collect();
@@ -30,6 +32,18 @@ pub(super) fn of_program(
     if let Some(format) = options.error_format {
         let name = if format == ErrorFormat::Json { "json" } else { "text" };
         set(OsStr::new(ERROR_FORMAT), OsStr::new(name));
+    }
+    let number = group.processes.unwrap_or(ranks).to_string();
+    for (key, variable) in wireup::ASKED {
+        let value = match key {
+            "maxprocs" => Some(OsStr::new(&number)),
+            "soft" => group.soft.as_ref().map(|soft| OsStr::new(soft.text())),
+            "host" => group.host.as_deref(),
+            "arch" => group.arch.as_deref(),
+            "file" => group.file.as_deref(),
+            _ => None,
+        };
+        value.into_iter().for_each(|value| set(OsStr::new(variable), value));
     }
     for (name, value) in options.variables.iter().chain(&group.variables) {
         set(name, value);
@@ -51,6 +65,7 @@ fn is_foreign(name: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Soft;
 
     fn pair(text: &str) -> (OsString, OsString) {
         let (name, value) = text.split_once('=').unwrap();
@@ -59,23 +74,33 @@ mod tests {
 
     #[test]
     fn the_programs_own_variables_come_last_and_names_stand_once() {
-        let own = ["A=1", "B=1", "FERRUM_RANK=3", "PMI_FD=4", "PMIX_RANK=2", "PMI=x"].map(pair).into_iter();
+        let own = ["A=1", "B=1", "FERRUM_RANK=3", "FERRUM_ASKED_HOST=outer", "PMI_FD=4", "PMIX_RANK=2", "PMI=x"]
+            .map(pair)
+            .into_iter();
         let options = Options {
             variables: ["B=2", "C=2", "FERRUM_ERROR_FORMAT=text"].map(pair).to_vec(),
             error_format: Some(ErrorFormat::Json),
             initial_errhandler: Some("mpi_errors_return"),
             ..Options::default()
         };
-        let group = Group { variables: ["C=3", "A=", "PMI_SIZE=1"].map(pair).to_vec(), ..Group::default() };
+        let soft = Soft::parse(OsStr::new("1:9"));
+        let group = Group {
+            variables: ["C=3", "A=", "PMI_SIZE=1"].map(pair).to_vec(),
+            processes: Some(9),
+            soft,
+            ..Group::default()
+        };
         let due = [
             "A=",
             "B=2",
             "PMI=x",
             "FERRUM_INITIAL_ERRHANDLER=mpi_errors_return",
             "FERRUM_ERROR_FORMAT=text",
+            "FERRUM_ASKED_MAXPROCS=9",
+            "FERRUM_ASKED_SOFT=1:9",
             "C=3",
             "PMI_SIZE=1",
         ];
-        assert_eq!(of_program(own, &group, &options), due);
+        assert_eq!(of_program(own, &group, 4, &options), due);
     }
 }

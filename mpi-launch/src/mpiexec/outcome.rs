@@ -107,6 +107,11 @@ impl Failure {
         }
     }
 
+    /// Whether a rank ended because nobody took what it wrote: what follows from lost output is not told again.
+    pub(super) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Failure::Ended { how: Ended::Killed(libc::SIGPIPE), .. })
+    }
+
     /// The rank that it is about.
     fn rank(&self) -> Option<u32> {
         match *self {

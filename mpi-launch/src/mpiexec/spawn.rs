@@ -81,7 +81,7 @@ impl Template {
         let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
         let group = program.group;
         let arguments = std::iter::once(&*group.program).chain(group.arguments.iter().map(OsString::as_os_str));
-        let environment = environment::of_program(std::env::vars_os(), group, options);
+        let environment = environment::of_program(std::env::vars_os(), group, program.ranks, options);
         Ok(Template {
             path: text(program.file.as_os_str())?,
             arguments: arguments.map(text).collect::<io::Result<_>>()?,

@@ -283,7 +283,8 @@ impl Supervisor<'_> {
             let sentence = format!("output is lost: {error}");
             self.voice.fail(super::TROUBLE, &sentence, |object| object.text("kind", "output_lost"))
         });
-        let Some(failure) = self.ending.failure() else { return lost.unwrap_or(0) };
+        let failure = self.ending.failure().filter(|failure| lost.is_none() || !failure.is_broken_pipe());
+        let Some(failure) = failure else { return lost.unwrap_or(0) };
         let mut sentence = failure.sentence(plan, self.job, self.ending.others_ended);
         let (text, list) = self.report.map_or_else(Default::default, |report| (report.text, report.list));
         if !text.is_empty() && !self.voice.is_json() {

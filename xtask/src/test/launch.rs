@@ -15,7 +15,7 @@ use crate::{Result, paths, process, tools};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines and what must come of them. `$B` is the folder of `mpiexec`, `$P` that of the programs.
-const CASES: [(&str, &str, Expect); 31] = [
+const CASES: [(&str, &str, Expect); 34] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
@@ -38,6 +38,21 @@ const CASES: [(&str, &str, Expect); 31] = [
     ("-host of this machine", "$B/mpiexec -n 2 -host localhost $P/size", Expect::Says("size 2")),
     ("-host of another machine", "$B/mpiexec -n 2 -host ferrari $P/size", Expect::Refused("ferrari")),
     ("no -n", "$B/mpiexec $P/size", Expect::Says("size ")),
+    (
+        "MPI_INFO_ENV",
+        "$B/mpiexec -n 5 -soft 2,3 $P/asked : -n 4 $P/asked",
+        Expect::Says("rank 1: maxprocs=5 soft=2,3\n"),
+    ),
+    (
+        "MPI_INFO_ENV of another",
+        "$B/mpiexec -n 5 -soft 2,3 $P/asked : -n 4 $P/asked",
+        Expect::Says("rank 6: maxprocs=4\n"),
+    ),
+    (
+        "MPI_INFO_ENV of a place",
+        "touch $P/none; $B/mpiexec -file $P/none -host localhost $P/asked all",
+        Expect::Says("host=localhost"),
+    ),
     ("APPNUM", "$B/mpiexec -n 1 $P/appnum : -n 2 $P/appnum", Expect::Says("rank 2 of 3: program 1")),
     ("APPNUM of the first", "$B/mpiexec -n 2 $P/appnum : -n 1 $P/appnum", Expect::Says("rank 1 of 3: program 0")),
     ("three programs", "$B/mpiexec echo infile1 : echo infile2 : echo infile3", Expect::Says("infile3")),
@@ -78,7 +93,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let folder = paths::scratch("launch");
     fs::create_dir_all(&folder)?;
-    for name in ["size", "lines", "input", "wait", "barriers", "appnum", "abort", "hungry"] {
+    for name in ["size", "lines", "input", "wait", "barriers", "appnum", "abort", "hungry", "asked"] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));
         process::must(command.arg(source).arg("-o").arg(folder.join(name)), LIMIT)?;
