@@ -44,6 +44,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("p2p.posted", "Receives that wait for their message."),
     ("p2p.traffic", "Messages and bytes of the program, each way."),
     ("p2p.protocol", "Which way messages go: whole at once, or offered first and copied once."),
+    ("p2p.events", "Messages as they come, are matched and complete; waits."),
     ("p2p.waiting", "What blocking calls do until their message comes: poll, yield, sleep."),
     ("fabric", "Moving records between processes over shared memory."),
     ("fabric.queues", "The queues of records between processes."),
@@ -84,6 +85,8 @@ pub(crate) fn registry(
     registry.bind_rows(0, engine.sizes())?;
     registry.register(fabric)?;
     registry.register(engine.instruments())?;
+    registry.register_events(engine.events().0)?;
+    registry.register_events(engine.events().1)?;
     registry.register(coll.instruments())?;
     registry.declare::<FileInstruments>()?;
     registry.declare::<WinInstruments>()?;

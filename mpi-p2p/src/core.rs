@@ -21,6 +21,7 @@ use crate::chains::Key;
 use crate::context::{Contexts, user_side};
 use crate::cvars::EngineSettings;
 use crate::direct::Direct;
+use crate::events::MessageEvents;
 use crate::instruments::{CommInstruments, EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Body, Message, Pool};
 use crate::request::{Request, Work};
@@ -68,6 +69,7 @@ pub(crate) struct Core {
     pub pool: Pool,
     pub buffered: Buffered,
     pub instruments: &'static EngineInstruments,
+    pub events: &'static MessageEvents,
     /// Messages by size.
     pub sizes: &'static [SizeInstruments; SIZE_CLASSES],
     pub settings: &'static EngineSettings,
@@ -138,6 +140,7 @@ impl Core {
             pool: Pool::default(),
             buffered: Buffered::default(),
             instruments,
+            events: MessageEvents::new(),
             sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("as many as asked for"),
             settings,
             fault: None,
@@ -148,6 +151,9 @@ impl Core {
     #[inline]
     pub fn finish(&mut self, handle: Handle) {
         self.completions += 1;
+        if mpi_t::somebody_listens() {
+            self.tell_finished(handle);
+        }
         if let Some(request) = self.requests.get_mut(handle) {
             let was_send = request.detached && request.work.is_send();
             request.work = Work::Done;
@@ -235,6 +241,7 @@ impl Core {
                     instruments.posted_length.lower(1);
                 }
                 context.count_received(head.context, key.source, bytes);
+                self.events.tell_matched(instruments, key, bytes);
                 self.instruments.eager_received.incr();
                 if synchronous {
                     self.replies.push_back(Reply::about(from, wire::ACK, head.b));
@@ -251,6 +258,7 @@ impl Core {
             }
             None if self.direct.wants(head.context, key) => {
                 context.count_received(head.context, key.source, bytes);
+                self.events.tell_matched(instruments, key, bytes);
                 self.instruments.eager_received.incr();
                 if synchronous {
                     self.replies.push_back(Reply::about(from, wire::ACK, head.b));
@@ -259,6 +267,7 @@ impl Core {
             }
             None => {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, bytes));
+                self.events.tell_unexpected(instruments, key, bytes);
                 let message = Message::keep(from, &payload, head.b, synchronous, &mut self.pool, arrived);
                 side.unexpected.add(key, message);
             }
@@ -285,6 +294,7 @@ impl Core {
                     instruments.posted_length.lower(1);
                 }
                 context.count_received(head.context, key.source, offer.bytes);
+                self.events.tell_matched(instruments, key, offer.bytes);
                 self.instruments.rendezvous_received.incr();
                 if context.freed {
                     self.contexts.remove_if_idle(head.context);
@@ -294,11 +304,13 @@ impl Core {
             }
             None if self.direct.wants(head.context, key) => {
                 context.count_received(head.context, key.source, offer.bytes);
+                self.events.tell_matched(instruments, key, offer.bytes);
                 self.instruments.rendezvous_received.incr();
                 self.match_direct(head.context, from, head.b, offer, key);
             }
             None => {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, 0));
+                self.events.tell_unexpected(instruments, key, offer.bytes);
                 let message = Message { from, bytes: offer.bytes, body: Body::Offered(offer), token: head.b, arrived };
                 side.unexpected.add(key, message);
             }

@@ -17,6 +17,7 @@ use crate::context::ContextSpec;
 use crate::core::{Core, State};
 use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
+use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{Doing, EngineInstruments, SizeInstruments};
 use crate::request::{Completion, token};
 use crate::send::{Mode, Started, unknown_context};
@@ -30,6 +31,8 @@ pub struct Engine {
     pub(crate) state: Guarded<State>,
     pub(crate) doorbell: Doorbell,
     pub(crate) instruments: &'static EngineInstruments,
+    events: &'static MessageEvents,
+    wait_events: &'static WaitEvents,
     settings: &'static EngineSettings,
     rank: u32,
     size: u32,
@@ -47,7 +50,8 @@ impl Engine {
         settings.wait_sleep.set(policy.sleeps());
         let core = Core::new(size, instruments, settings);
         let state = Guarded::new(&lock, State { endpoint, core, doorbell: doorbell.clone(), lock: lock.clone() });
-        Engine { lock, state, doorbell, instruments, settings, rank, size }
+        let events = state.get(&lock.lock()).core.events;
+        Engine { lock, state, doorbell, instruments, events, wait_events: WaitEvents::new(), settings, rank, size }
     }
 
     /// Takes the process's lock.
@@ -69,6 +73,11 @@ impl Engine {
     /// Number of processes in the job.
     pub fn size(&self) -> u32 {
         self.size
+    }
+
+    /// What it raises.
+    pub fn events(&self) -> (&'static MessageEvents, &'static WaitEvents) {
+        (self.events, self.wait_events)
     }
 
     /// The engine's own instruments.
@@ -393,6 +402,7 @@ impl Engine {
         policy.set_sleeps(self.settings.wait_sleep.get());
         let mut spell = self.doorbell.spell();
         let waited = self.instruments.begin_wait();
+        let began = self.wait_events.tell_begin(self.instruments.requests.get());
         let mut turns = 0u32;
         let result = loop {
             let state = self.state.get_mut(&mut guard);
@@ -445,6 +455,7 @@ impl Engine {
             }
         };
         self.instruments.end_wait(waited);
+        self.wait_events.tell_end(began);
         result
     }
 }

@@ -10,7 +10,7 @@
 //! - `announce`: duplicates of communicators that do not wait.
 //! - `remote`: copying without the other process's help.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
-//! - `instruments`, `cvars`: what the engine tells of itself, and lets be set.
+//! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set.
 //!
 //! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing another process wrote
 //! is used unchecked; the paths of short messages do not allocate once warm.
@@ -26,6 +26,7 @@ mod core;
 mod cvars;
 mod direct;
 mod engine;
+mod events;
 mod instruments;
 mod matching;
 mod message;
@@ -43,6 +44,7 @@ pub use buffered::Attached;
 pub use context::{ContextSpec, UNSETTLED};
 pub use cvars::EngineSettings;
 pub use engine::Engine;
+pub use events::{MessageEvents, WaitEvents};
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use request::Completion;
 pub use send::Mode;

@@ -11,6 +11,7 @@ use crate::chains::Key;
 use crate::context::user_side;
 use crate::core::{Core, Held, Reply, State, deliver_stored};
 use crate::direct::Outcome;
+use crate::events;
 use crate::message::{Body, Message};
 use crate::request::{Request, Work};
 use crate::send::unknown_context;
@@ -152,6 +153,8 @@ impl Core {
         self.instruments.requests.raise(1);
         if user_side(context_id) {
             context.spec.instruments.posted_length.raise(1);
+            let instruments = context.spec.instruments.block;
+            self.events.posted.emit_for(|| (events::of(instruments), (key.source, key.tag)));
         }
         Ok(handle)
     }
@@ -191,6 +194,8 @@ impl Core {
             }
         }
         context.count_received(context_id, key.source, message.bytes);
+        let instruments = user_side(context_id).then_some(context.spec.instruments.block);
+        self.events.tell_matched(instruments, key, message.bytes);
         match message.body {
             Body::Offered(_) => self.instruments.rendezvous_received.incr(),
             _ => self.instruments.eager_received.incr(),

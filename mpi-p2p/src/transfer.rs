@@ -75,6 +75,9 @@ impl Core {
     /// Starts to move a large message into the receive it matched. What goes wrong is the receive's error.
     pub fn begin_transfer(&mut self, endpoint: &mut Endpoint, matched: Matched) {
         let Matched { from, token: peer, offer, key, request: handle } = matched;
+        if mpi_t::somebody_listens() {
+            self.tell_rendezvous(handle, (key.source, key.tag, offer.bytes), false);
+        }
         let request = self.requests.get_mut(handle).expect("a matched receive stays in its table");
         let Work::Matched { mut buffer } = std::mem::replace(&mut request.work, Work::Done) else {
             unreachable!("a matched receive waits for its transfer")
@@ -93,7 +96,7 @@ impl Core {
                     Err(error) => request.error = Some(error),
                 }
                 self.reply(endpoint, Reply::about(from, wire::DONE, peer));
-                self.finish(handle);
+                self.finish_rendezvous(handle);
                 return;
             }
             request.work = Work::Sharing;
@@ -102,7 +105,7 @@ impl Core {
         }
         if wanted == 0 {
             self.reply(endpoint, Reply::about(from, wire::DONE, peer));
-            self.finish(handle);
+            self.finish_rendezvous(handle);
             return;
         }
         request.work = Work::Receiving { buffer, from, wanted, got: 0 };
@@ -160,7 +163,7 @@ impl Core {
             self.slots.free.push(slot);
             self.instruments.slots_free.raise(1);
             self.reply(endpoint, Reply::about(from, wire::DONE, token));
-            self.finish(request);
+            self.finish_rendezvous(request);
         }
     }
 
@@ -284,7 +287,7 @@ impl Core {
             *got += bytes;
             self.instruments.bytes_in_fragments.add(bytes);
             if *got == *wanted {
-                self.finish(handle);
+                self.finish_rendezvous(handle);
             }
         } else {
             self.fault(from, "part of a message that nothing waits for");

@@ -86,6 +86,8 @@ static void types(void)
         ok(MPI_Info_free(&info));
         ok(MPI_T_event_get_index(name, &index));
         check_equal(index, i);
+        if (elements == 0)
+            continue;
         ok(MPI_T_enum_get_info(names, &items, NULL, NULL));
         check_equal(items, elements);
         for (int e = 0; e < elements; e++) {

@@ -1,0 +1,130 @@
+//! What the engine raises (MPI-5.0, 15.3.8): messages of the program as they come, are matched and complete, and waits.
+//!
+//! Invariant: raised under the process lock; the library's own messages raise nothing. While nobody listens, each
+//! place costs one load and a branch, and the path of a short send has none.
+//! Not here: what becomes of events (mpi-t), counting (`instruments`).
+
+use mpi_core::Handle;
+use mpi_t::SourceDef;
+
+use crate::chains::Key;
+use crate::context::user_side;
+use crate::core::Core;
+use crate::instruments::CommInstruments;
+use crate::request::Work;
+
+/// The message engine.
+static ENGINE: SourceDef =
+    SourceDef { name: "engine", description: "The message engine: messages, requests and waits of this process." };
+
+mpi_t::events! {
+    /// What happens to the messages of one communicator.
+    pub struct MessageEvents: Comm, from: ENGINE {
+        /// A message has arrived before a receive for it was posted: who sent it, its tag and its size.
+        pub unexpected(source: i32, tag: i32, bytes: u64) =
+            { name: "p2p_unexpected", category: "p2p.events", at: MpiRestricted },
+        /// A receive waits for its message: the source and the tag that it asked for, wildcards included.
+        pub posted(source: i32, tag: i32) = { name: "p2p_posted", category: "p2p.events", at: MpiRestricted },
+        /// A message has found its receive, posted or not, or a matched probe: who sent it, its tag and its size.
+        pub matched(source: i32, tag: i32, bytes: u64) =
+            { name: "p2p_matched", category: "p2p.events", at: MpiRestricted },
+        /// A receive that had been posted, or whose message was offered first, is complete, or was cancelled: source,
+        /// tag and bytes as its status tells them.
+        pub received(source: i32, tag: i32, bytes: u64) =
+            { name: "p2p_receive_completed", category: "p2p.events", at: MpiRestricted },
+        /// A send that could not be over at once is complete: the handle of its request.
+        pub sent(request: u64) = { name: "p2p_send_completed", category: "p2p.events", at: MpiRestricted },
+        /// The transfer of an offered message into its receive begins: who sent it, its tag and its size.
+        pub rendezvous_begin(source: i32, tag: i32, bytes: u64) =
+            { name: "p2p_rendezvous_begin", category: "p2p.events", at: MpiRestricted },
+        /// The transfer of an offered message has ended: source, tag and bytes as the receive's status tells them.
+        pub rendezvous_end(source: i32, tag: i32, bytes: u64) =
+            { name: "p2p_rendezvous_end", category: "p2p.events", at: MpiRestricted },
+    }
+}
+
+mpi_t::events! {
+    /// What the engine of a process does as a whole.
+    pub struct WaitEvents: NoObject, from: ENGINE {
+        /// A blocking call begins to wait in earnest, after its first polls: how many requests there are now.
+        pub begin(requests: u64) = { name: "p2p_wait_begin", category: "p2p.events", at: MpiRestricted },
+        /// A wait is over, and how long it took.
+        pub end(nanoseconds: u64) = { name: "p2p_wait_end", category: "p2p.events", at: MpiRestricted },
+    }
+}
+
+impl WaitEvents {
+    /// A wait begins; when, in nanoseconds, if anybody listens.
+    pub(crate) fn tell_begin(&self, requests: u64) -> u64 {
+        self.begin.emit(|| (requests,));
+        if mpi_t::somebody_listens() { mpi_t::now_ns() } else { 0 }
+    }
+
+    /// The wait that began then is over.
+    pub(crate) fn tell_end(&self, began: u64) {
+        if began != 0 {
+            self.end.emit(|| (mpi_t::now_ns().saturating_sub(began),));
+        }
+    }
+}
+
+/// The key with which a communicator's events are raised: where its instruments are.
+#[inline]
+pub(crate) fn of(instruments: &'static CommInstruments) -> usize {
+    std::ptr::from_ref(instruments) as usize
+}
+
+impl MessageEvents {
+    /// A message of this context has come before its receive.
+    #[inline(always)]
+    pub(crate) fn tell_unexpected(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
+        if let Some(instruments) = instruments {
+            self.unexpected.emit_for(|| (of(instruments), (key.source, key.tag, bytes)));
+        }
+    }
+
+    /// A message of this context has found its receive.
+    #[inline(always)]
+    pub(crate) fn tell_matched(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
+        if let Some(instruments) = instruments {
+            self.matched.emit_for(|| (of(instruments), (key.source, key.tag, bytes)));
+        }
+    }
+}
+
+impl Core {
+    /// A request is about to be marked complete.
+    #[cold]
+    #[inline(never)]
+    pub fn tell_finished(&self, handle: Handle) {
+        let Some(request) = self.requests.get(handle) else { return };
+        let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
+        let (key, status) = (of(context.spec.instruments.block), request.status);
+        match &request.work {
+            Work::Done => {}
+            work if work.is_send() => self.events.sent.emit_for(|| (key, (handle.0 as u64,))),
+            _ => self.events.received.emit_for(|| (key, (status.source, status.tag, status.bytes()))),
+        }
+    }
+
+    /// The transfer into a receive begins (`ended`: has ended).
+    #[cold]
+    #[inline(never)]
+    pub fn tell_rendezvous(&self, handle: Handle, (source, tag, bytes): (i32, i32, u64), ended: bool) {
+        let Some(request) = self.requests.get(handle) else { return };
+        let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
+        let point = if ended { &self.events.rendezvous_end } else { &self.events.rendezvous_begin };
+        point.emit_for(|| (of(context.spec.instruments.block), (source, tag, bytes)));
+    }
+
+    /// An offered message has been moved: its receive is complete.
+    pub fn finish_rendezvous(&mut self, handle: Handle) {
+        if mpi_t::somebody_listens()
+            && let Some(request) = self.requests.get(handle)
+        {
+            let status = request.status;
+            self.tell_rendezvous(handle, (status.source, status.tag, status.bytes()), true);
+        }
+        self.finish(handle);
+    }
+}
