@@ -184,6 +184,17 @@ fn responsible(process: &Process, guard: &Guard<'_>, own: Option<Object>) -> Tar
 /// A handler of the program's; the standard's type has further arguments, which nobody passes.
 type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 
+/// Calls a handler of the program's. No guard is held.
+#[inline]
+pub fn call_function(function: usize, object: Object, mut code: c_int) {
+    let mut word = object.handle.0;
+    let address = core::ptr::with_exposed_provenance::<()>(function);
+    // SAFETY: the program passed a function of this type when it made the handler; it is not NULL.
+    let function = unsafe { core::mem::transmute::<*const (), UserHandler>(address) };
+    // SAFETY: the handler gets the addresses of a handle and a code, as the standard says.
+    unsafe { function(&mut word, &mut code) }
+}
+
 impl Target {
     /// Calls the handler; returns when that lets the program go on: whether there was no need to refuse (`nesting`).
     /// The error is asked for only when it is to be told.
@@ -191,19 +202,12 @@ impl Target {
     pub fn take(self, process: &'static Process, error: impl FnOnce() -> Error, code: c_int) -> bool {
         match self.handler {
             Errhandler::Return => true,
-            Errhandler::User { function, .. } => nesting::within(|| self.call(function, code)),
+            Errhandler::User { function, .. } => {
+                let object = self.object.unwrap_or(Object::comm(0));
+                nesting::within(|| call_function(function, object, code))
+            }
             Errhandler::Fatal | Errhandler::Abort => self.end(process, &error()),
         }
-    }
-
-    #[inline]
-    fn call(self, function: usize, mut code: c_int) {
-        let mut word = self.object.map_or(0, |object| object.handle.0);
-        let address = core::ptr::with_exposed_provenance::<()>(function);
-        // SAFETY: the program passed a function of this type when it made the handler; it is not NULL.
-        let function = unsafe { core::mem::transmute::<*const (), UserHandler>(address) };
-        // SAFETY: the handler gets the addresses of a handle and a code, as the standard says.
-        unsafe { function(&mut word, &mut code) }
     }
 
     /// Ends the job. Its processes end together: with some of them gone the others would wait for ever, so that

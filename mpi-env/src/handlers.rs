@@ -108,6 +108,9 @@ impl Process {
         if let Some(before) = self.place_of(guard, object).map(|place| place.swap(errhandler)) {
             self.errhandlers.get_mut(guard).detach(before);
         }
+        if object.kind == HandlerKind::Comm {
+            self.note_callee(guard, object.handle);
+        }
         Ok(true)
     }
 

@@ -9,7 +9,7 @@
 //! - `objects`: handles of communicators, datatypes and operations. `files`: of files. `comms`, `late`: making communicators of others.
 //! - `windows`: handles of windows, making and ending them.
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
-//! - `handlers`: which object has which error handler. `failing`: how errors are told. [`Freed`]: who freed a handle.
+//! - `handlers`, `callees`: which object has which error handler. `failing`: how errors are told. [`Freed`]: who freed a handle.
 //! - [`hardware`]: which parts of the host the process may run on.
 //! - [`Tells`]: what the objects tell of themselves.
 //! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
@@ -21,6 +21,7 @@
 mod abort;
 mod attributes;
 mod blocks;
+mod callees;
 mod comms;
 mod failing;
 mod files;

@@ -87,6 +87,7 @@ impl Process {
         }
         let comm = self.comms.get_mut(guard).remove(handle).ok_or_else(|| no_comm(handle))?;
         self.facts.clear(handle);
+        self.callees.forget(handle);
         self.errhandlers.get_mut(guard).detach(comm.errhandler().get());
         self.notes.get_mut(guard).forget(handle.0);
         self.tell_comm_freed(guard, handle, comm.instruments());

@@ -22,6 +22,7 @@ use mpi_t::{Bind, Registry};
 use mpi_win::{OneSided, Win};
 
 use crate::attributes::Attributes;
+use crate::callees::Callees;
 use crate::failing::{self, ErrorSettings};
 use crate::freed::Freed;
 use crate::global::StartFailure;
@@ -79,6 +80,7 @@ pub struct Process {
     pub(crate) sessions: Guarded<Table<Session>>,
     /// Rank and size of each communicator in `comms`, to be asked for without the lock.
     pub(crate) facts: Facts,
+    pub(crate) callees: Callees,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
@@ -142,6 +144,7 @@ impl Process {
             notes: Guarded::new(&lock, Notes::default()),
             blocks: Guarded::new(&lock, Blocks::default()),
             facts: Facts::new(),
+            callees: Callees::default(),
             users: Guarded::new(&lock, 0),
             sessions: Guarded::new(&lock, Table::new(Kind::Session)),
             world,

@@ -215,8 +215,22 @@ impl Process {
 
     /// An error is given to this error handler.
     pub fn tell_handler_called(&self, guard: &Guard<'_>, handle: Handle) {
-        if let Some(block) = self.tells.handlers.get(guard).get(&handle.0) {
-            block.calls.incr();
+        if let Some(block) = self.counters_of(guard, handle) {
+            self.count_call(block);
+        }
+    }
+
+    /// The counters of an error handler.
+    pub(crate) fn counters_of(&self, guard: &Guard<'_>, handle: Handle) -> Option<&'static ErrhandlerInstruments> {
+        self.tells.handlers.get(guard).get(&handle.0).copied()
+    }
+
+    /// Counts a call, with the process lock or without it.
+    #[inline]
+    pub(crate) fn count_call(&self, block: &ErrhandlerInstruments) {
+        match self.engine.process_lock().is_multiple() {
+            true => block.calls.incr_shared(),
+            false => block.calls.incr(),
         }
     }
 }

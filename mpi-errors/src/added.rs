@@ -64,13 +64,16 @@ impl AddedCodes {
     pub fn add_code(&self, class: i32) -> Result<i32> {
         let mut entries = self.lock();
         let all = entries.get_or_insert_default();
-        match all.get_mut(&class) {
-            Some(entry) if entry.class == class => entry.codes += 1,
+        match all.get(&class) {
+            Some(entry) if entry.class == class => {}
             None if classes::exists(class) => {}
             Some(_) => return Err(wrong("errorclass", class, "that is a code, not a class")),
             None => return Err(wrong("errorclass", class, "there is no such error class")),
         }
         let code = self.take()?;
+        if let Some(entry) = all.get_mut(&class) {
+            entry.codes += 1;
+        }
         all.insert(code, Entry { class, codes: 0, text: None });
         Ok(code)
     }

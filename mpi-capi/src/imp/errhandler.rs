@@ -7,8 +7,8 @@ use mpi_env::{Object, Process};
 use mpi_errors::{Error, HandlerKind, Result, classes, own_class};
 
 use crate::check::{self, Function, Out};
-use crate::cx::{CommView, Cx, bad_errhandler, bad_object};
-use crate::errors::{Outcome, Raised, Target};
+use crate::cx::{CommView, Cx, Glance, bad_errhandler, bad_object};
+use crate::errors::{self, Outcome, Raised, Target};
 use crate::nesting;
 
 /// `MPI_Comm_create_errhandler`
@@ -28,8 +28,17 @@ pub fn comm_get_errhandler(cx: Cx, comm: CommView, errhandler: Out<usize>) -> Ou
 
 /// `MPI_Comm_call_errhandler`
 #[inline]
-pub fn comm_call_errhandler(cx: Cx, comm: usize, code: i32) -> Outcome {
-    call(cx.process, cx.guard, "comm", Object::comm(comm), code)
+pub fn comm_call_errhandler(cx: Glance, comm: usize, code: i32) -> Outcome {
+    let Glance { process } = cx;
+    let object = Object::comm(comm);
+    let Some(function) = process.callee(Handle(comm)) else {
+        return call(process, process.engine.lock(), "comm", object, code);
+    };
+    class_of(code)?;
+    match nesting::within(|| errors::call_function(function, object, code)) {
+        true => Ok(()),
+        false => Err(too_deep()),
+    }
 }
 
 /// `MPI_Win_create_errhandler`
