@@ -114,7 +114,9 @@ mod tests {
             assert_eq!((facts.get(old), facts.get(new)), (None, Some(8)));
             assert_eq!(facts.get(Handle(new.0 ^ (1 << 60))), None);
         }
-        assert_eq!(facts.get(Handle(usize::MAX)), None);
+        for word in [0, 1, usize::MAX] {
+            assert_eq!(facts.get(Handle(word)), None, "{word:#x}");
+        }
         assert_eq!(facts.get(Handle(0)), None, "an empty slot names nobody");
         assert_eq!(Facts::new().get(Handle(0)), None);
     }
