@@ -172,6 +172,17 @@ static void expect_outside(const char *function)
     expected = MPI_ERR_OTHER, tool_call = 0, object = NOBODY, object_word = 0;
 }
 
+/* The text of the error names the call and what has to be done, or was done, first. */
+static void says_what_is_missing(int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "", name[64];
+    int length = 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(title, " "), title);
+    PMPI_Error_string(code, text, &length);
+    if (strstr(text, name) == NULL || (strstr(text, "MPI_Init") == NULL && strstr(text, "MPI_Finalize") == NULL))
+        wrong("its text, of %lld characters, does not say what is missing", length, 0);
+}
+
 static void end_case(int code)
 {
     int so_far = failures, class = tool_call ? code : class_of(code);
@@ -190,6 +201,8 @@ static void end_case(int code)
                 wrong("argument %lld was changed although the call failed", place + 1, 0);
     if (!outside)
         round_trip();
+    else
+        says_what_is_missing(code);
     if (failures == so_far)
         say("right", "");
 }
@@ -413,11 +426,26 @@ static void start_outside(int argc, char **argv)
     open_report(argc, argv);
 }
 
-static void pass_through(int *argc, char ***argv)
+static void open_and_end_session(void)
 {
-    MPI_Init(argc, argv);
-    MPI_Finalize();
-    when = "after MPI_Finalize";
+#ifdef HAVE_MPI_Session_init
+    MPI_Session session;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Session_finalize(&session);
+#endif
+}
+
+/* Goes on to the next moment at which MPI is not there; the moments are those of the list in the generator. */
+static void pass_to(int moment, int *argc, char ***argv)
+{
+    static const char *const names[] = {"before MPI_Init", "after a session", "after MPI_Finalize", "after the last session"};
+    if (moment == 2) {
+        MPI_Init(argc, argv);
+        MPI_Finalize();
+    } else if (moment > 0) {
+        open_and_end_session();
+    }
+    when = names[moment];
 }
 
 static void end_outside(void)

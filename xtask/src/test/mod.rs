@@ -10,7 +10,6 @@ mod conformance;
 mod launch;
 mod manifest;
 mod mpi4py;
-mod outside;
 mod pmi;
 mod report;
 mod surroundings;
@@ -44,15 +43,14 @@ pub struct Options {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: cheap and telling first.
-const SUITES: [(&str, &str, Suite); 16] = [
+const SUITES: [(&str, &str, Suite); 15] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| report.step("rules", tidy::run())),
     ("unit", "cargo test of all crates", cargo::unit),
     ("loom", "all interleavings of the shared-memory protocols", cargo::loom),
     ("symbols", "both libraries export both names of every function and nothing else", symbols),
     ("conformance", "C programs, one rule of the standard each", conformance::suite),
-    ("arguments", "every function with every wrong argument, generated from spec/", arguments::suite),
-    ("outside", "every function that needs the library running, called before and after", outside::suite),
+    ("arguments", "every function with every wrong argument, and without MPI, generated from spec/", arguments::suite),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     ("tools", "PMPI by link order, preload and static library; the example tool", tools::suite),

@@ -16,7 +16,7 @@ pub struct Program {
     pub text: String,
     /// Every case, in the order of running.
     pub cases: Vec<String>,
-    /// The cases of right calls before initialisation, then of those after finalisation.
+    /// The cases of right calls at each moment at which MPI is not there.
     pub outside: Vec<String>,
     /// Functions without a case, each with the reason.
     pub without: Vec<(String, &'static str)>,
@@ -30,6 +30,9 @@ const OBJECTS: [(&str, &str, &str, (&str, &str)); 4] = [
     ("FILE", "FILE_HANDLE", "MPI_FILE_NULL", ("FILE_HANDLE", "MPI_FILE_NULL")),
     ("SESSION", "SESSION", "MPI_SESSION_NULL", ("COMM", "MPI_COMM_SELF")),
 ];
+
+/// The moments at which MPI is not there, in the order of a program's life.
+const OUTSIDE: [&str; 4] = ["before MPI_Init", "after a session", "after MPI_Finalize", "after the last session"];
 
 /// Writes the program of a chapter.
 pub fn program(spec: &Spec, values: &Values, chapter: &str) -> Result<Program> {
@@ -56,14 +59,16 @@ pub fn program(spec: &Spec, values: &Values, chapter: &str) -> Result<Program> {
         }
         program.cases.extend(cases);
     }
-    let of = |when: &str| outside.iter().map(|name| format!("MPI_{name} {when}")).collect::<Vec<_>>();
-    program.outside = [of("before MPI_Init"), of("after MPI_Finalize")].concat();
+    program.outside =
+        OUTSIDE.iter().flat_map(|when| outside.iter().map(move |name| format!("MPI_{name} {when}"))).collect();
     let outside: String = outside.iter().map(|name| format!("    try_{name}(OUTSIDE);\n")).collect();
+    let moments = OUTSIDE.len();
     let _ = write!(
         program.text,
         "\nstatic void all_outside(void)\n{{\n{outside}}}\n\nint main(int argc, char **argv)\n{{\n    if (argc > 3) {{\n        \
-         start_outside(argc, argv);\n        all_outside();\n        pass_through(&argc, &argv);\n        all_outside();\n        \
-         end_outside();\n        return 0;\n    }}\n    start(&argc, &argv);\n{calls}    end();\n    return 0;\n}}\n"
+         start_outside(argc, argv);\n        for (int moment = 0; moment < {moments}; moment++) {{\n            \
+         pass_to(moment, &argc, &argv);\n            all_outside();\n        }}\n        end_outside();\n        return 0;\n    \
+         }}\n    start(&argc, &argv);\n{calls}    end();\n    return 0;\n}}\n"
     );
     Ok(program)
 }
