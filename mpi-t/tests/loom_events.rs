@@ -10,13 +10,16 @@ pub(crate) const WORDS: usize = 8;
 
 #[path = "../src/events/desk.rs"]
 mod desk;
+#[path = "../src/events/safety.rs"]
+mod safety;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use desk::{Desk, Interest, Parts, Safety, Step};
+use desk::{Desk, Interest, Parts, Step};
 use loom::thread;
 use mpi_core::{Handle, Info};
+use safety::Safety;
 
 struct Model;
 

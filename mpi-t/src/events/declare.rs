@@ -4,8 +4,9 @@
 //! be; another declaration does not compile.
 //! Not here: giving event types their indices (`registry`).
 
-use super::desk::{Data, Safety};
+use super::desk::Data;
 use super::point::AnyPoint;
+use super::safety::Safety;
 use super::{EVENT_BYTES, WORDS};
 use crate::{Bind, ValueType, Verbosity};
 

@@ -12,9 +12,10 @@ use mpi_core::handle::{Kind, MAX_OBJECTS};
 
 use super::clock::now_ns;
 use super::declare::EventDef;
-use super::desk::{Data, Desk, Item, Parts, Safety, Step};
+use super::desk::{Data, Desk, Item, Parts, Step};
 use super::live::{Live, Seen};
 use super::point::PointCore;
+use super::safety::Safety;
 use crate::registry::AppendOnly;
 use crate::{Value, ValueType};
 

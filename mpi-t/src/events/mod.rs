@@ -23,13 +23,14 @@ pub(crate) mod hub;
 mod live;
 mod own;
 pub(crate) mod point;
+pub(crate) mod safety;
 
 pub use clock::now_ns;
 pub use declare::{ElementDef, EventDef, Events, Payload, SourceDef};
-pub use desk::Safety;
 pub use hub::{Dropped, EventInstance, Freed};
 pub(crate) use own::OwnEvents;
 pub use point::{AnyPoint, EventPoint, somebody_listens};
+pub use safety::Safety;
 
 /// The most bytes that the elements of an event have together.
 pub const EVENT_BYTES: usize = 64;

@@ -1,0 +1,35 @@
+//! What callbacks may do (MPI-5.0, section 15.3.8).
+//!
+//! Invariant: the discriminants are the ABI's values. Not here: which callback is called at which place (`desk`).
+
+use mpi_core::abi;
+
+/// What a callback restricts itself to, or what a place demands of one (MPI-5.0, section 15.3.8); each demands all
+/// that the ones before it do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(i32)]
+pub enum Safety {
+    /// Nothing: it may call whatever it likes.
+    None = abi::MPI_T_CB_REQUIRE_NONE,
+    /// Only calls about the event, times and performance variables.
+    MpiRestricted = abi::MPI_T_CB_REQUIRE_MPI_RESTRICTED,
+    /// It is thread-safe too.
+    ThreadSafe = abi::MPI_T_CB_REQUIRE_THREAD_SAFE,
+    /// It is async-signal-safe too.
+    AsyncSignalSafe = abi::MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE,
+}
+
+impl Safety {
+    /// All levels, the least demanding first.
+    pub const ALL: [Safety; 4] = [Safety::None, Safety::MpiRestricted, Safety::ThreadSafe, Safety::AsyncSignalSafe];
+
+    /// The level with this `MPI_T_CB_REQUIRE_*` value, if there is one.
+    pub fn from_abi(value: i32) -> Option<Safety> {
+        Safety::ALL.into_iter().find(|level| *level as i32 == value)
+    }
+
+    /// The place of the level among all.
+    pub(crate) fn place(self) -> usize {
+        Safety::ALL.iter().position(|level| *level == self).expect("one of all")
+    }
+}
