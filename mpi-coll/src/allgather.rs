@@ -6,6 +6,7 @@ use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::bcast::spread;
+use crate::calling::Which;
 use crate::flight::Flight;
 use crate::gather::{collect, each_block};
 use crate::link::{ALLGATHER, Link, Outcome};
@@ -18,10 +19,11 @@ impl Collectives {
         let (link, plan) = (self.link(comm, ALLGATHER), self.plan(comm));
         let whole = recv.bytes();
         let block = whole / link.size as u64;
-        drop(self.begin(|it| {
+        let (_calling, guard) = self.begin(comm, (Which::Allgather, whole), |it| {
             it.allgather_calls.incr();
             it.allgather_bytes.add(send.as_ref().map_or(block, |send| send.bytes()));
-        }));
+        });
+        drop(guard);
         if let Some(send) = &send {
             recv.part(link.rank as u64 * block, block).copy_from(send);
         }

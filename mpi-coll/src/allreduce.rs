@@ -8,6 +8,7 @@ use mpi_core::abi::MPI_SUM;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_errors::Result;
 
+use crate::calling::Which;
 use crate::link::{ALLREDUCE, Link, Outcome};
 use crate::op::{Op, Reducer};
 use crate::partial::{Partial, elements_mut};
@@ -28,7 +29,7 @@ impl Collectives {
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
         let bytes = recv.bytes();
-        let guard = self.begin(|it| {
+        let (_calling, guard) = self.begin(comm, (Which::Allreduce, bytes), |it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);
         });

@@ -6,6 +6,7 @@ use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::bcast::SHORT;
+use crate::calling::Which;
 use crate::flight::Flight;
 use crate::gather::each_block;
 use crate::link::{ALLTOALL, Link, Outcome};
@@ -17,10 +18,11 @@ impl Collectives {
     pub fn alltoall(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>) -> Result<()> {
         let link = self.link(comm, ALLTOALL);
         let bytes = send.as_ref().map_or(recv.bytes(), |send| send.bytes());
-        drop(self.begin(|it| {
+        let (_calling, guard) = self.begin(comm, (Which::Alltoall, bytes), |it| {
             it.alltoall_calls.incr();
             it.alltoall_bytes.add(bytes);
-        }));
+        });
+        drop(guard);
         if bytes == 0 && recv.bytes() == 0 {
             return Ok(());
         }

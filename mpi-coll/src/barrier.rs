@@ -6,13 +6,14 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
+use crate::calling::Which;
 use crate::link::{BARRIER, Link};
 
 impl Collectives {
     /// Returns once every process of the communicator has called it.
     #[inline]
     pub fn barrier(&self, comm: &Comm) -> Result<()> {
-        let guard = self.begin(|it| it.barrier_calls.incr());
+        let (_calling, guard) = self.begin(comm, (Which::Barrier, 0), |it| it.barrier_calls.incr());
         self.meet(comm, guard)
     }
 

@@ -5,6 +5,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
+use crate::calling::Which;
 use crate::flight::Flight;
 use crate::link::{GATHER, Link, Outcome};
 use crate::reduce::{no_contribution, no_result};
@@ -19,10 +20,11 @@ impl Collectives {
             (None, Some(recv)) => recv.bytes() / comm.size() as u64,
             (None, None) => return Err(no_contribution()),
         };
-        drop(self.begin(|it| {
+        let (_calling, guard) = self.begin(comm, (Which::Gather, block), |it| {
             it.gather_calls.incr();
             it.gather_bytes.add(block);
-        }));
+        });
+        drop(guard);
         let link = self.link(comm, GATHER);
         let mut outcome = Outcome::default();
         match (send, recv) {

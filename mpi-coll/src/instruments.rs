@@ -3,7 +3,9 @@
 //! Invariant: counted once per call, when it begins, under the process lock; a call made by the library itself (at
 //! `MPI_Finalize`, say) is not counted.
 
-use mpi_t::{Aggregate, Counter};
+use mpi_t::{Aggregate, Counter, WatchedTimer};
+
+use crate::calling::Which;
 
 mpi_t::instruments! {
     /// The collective calls of one process.
@@ -53,5 +55,46 @@ mpi_t::instruments! {
         /// Bytes of data that this process contributed to MPI_Alltoall, those for itself included.
         pub alltoall_bytes: Aggregate =
             { name: "coll_alltoall_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
+        /// Time spent in calls of MPI_Barrier, taken of those that begin while a handle of this variable exists.
+        pub barrier_time: WatchedTimer =
+            { name: "coll_barrier_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+        /// Time spent in calls of MPI_Bcast, taken of those that begin while a handle of this variable exists.
+        pub bcast_time: WatchedTimer =
+            { name: "coll_bcast_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+        /// Time spent in calls of MPI_Reduce, taken of those that begin while a handle of this variable exists.
+        pub reduce_time: WatchedTimer =
+            { name: "coll_reduce_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+        /// Time spent in calls of MPI_Allreduce, taken of those that begin while a handle of this variable exists.
+        pub allreduce_time: WatchedTimer =
+            { name: "coll_allreduce_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+        /// Time spent in calls of MPI_Gather, taken of those that begin while a handle of this variable exists.
+        pub gather_time: WatchedTimer =
+            { name: "coll_gather_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+        /// Time spent in calls of MPI_Scatter, taken of those that begin while a handle of this variable exists.
+        pub scatter_time: WatchedTimer =
+            { name: "coll_scatter_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+        /// Time spent in calls of MPI_Allgather, taken of those that begin while a handle of this variable exists.
+        pub allgather_time: WatchedTimer =
+            { name: "coll_allgather_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+        /// Time spent in calls of MPI_Alltoall, taken of those that begin while a handle of this variable exists.
+        pub alltoall_time: WatchedTimer =
+            { name: "coll_alltoall_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+    }
+}
+
+impl CollInstruments {
+    /// The timer of an operation.
+    #[inline]
+    pub(crate) fn timer(&'static self, which: Which) -> &'static WatchedTimer {
+        match which {
+            Which::Barrier => &self.barrier_time,
+            Which::Bcast => &self.bcast_time,
+            Which::Reduce => &self.reduce_time,
+            Which::Allreduce => &self.allreduce_time,
+            Which::Gather => &self.gather_time,
+            Which::Scatter => &self.scatter_time,
+            Which::Allgather => &self.allgather_time,
+            Which::Alltoall => &self.alltoall_time,
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! - `link`, `flight`: messages between the processes of one collective call.
 //! - `partial`: combining contributions in rank order.
 //! - `plan`: which algorithm, for which size and number of processes.
+//! - `calling`: what a call tells from begin to end, as states, times and events.
 //! - `instruments`, `settings`: what the collectives tell of themselves and let be set.
 //!
 //! Invariants: every process of a communicator picks the same algorithm from the same facts; a process that finds an
@@ -17,6 +18,7 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod calling;
 mod flight;
 mod gather;
 mod instruments;
@@ -38,10 +40,12 @@ use mpi_datatype::Datatype;
 use mpi_p2p::Engine;
 use mpi_t::InstrumentMemory;
 
+pub use calling::CollEvents;
 pub use instruments::CollInstruments;
 pub use op::{Builtin, Op, Reducer, UserFunction};
 pub use settings::CollSettings;
 
+use calling::{Calling, Which};
 use link::Link;
 use plan::Plan;
 
@@ -55,6 +59,7 @@ pub struct Collectives {
     engine: Arc<Engine>,
     instruments: &'static CollInstruments,
     settings: &'static CollSettings,
+    events: &'static CollEvents,
     /// More processes than cores: a message costs a context switch.
     crowded: bool,
 }
@@ -76,7 +81,8 @@ impl Collectives {
     /// The collectives over an engine; `crowded` says that the job has more processes than cores, and must be the
     /// same in all its processes.
     pub fn new(engine: Arc<Engine>, crowded: bool, memory: &dyn InstrumentMemory) -> Collectives {
-        Collectives { engine, instruments: CollInstruments::place(memory), settings: CollSettings::new(), crowded }
+        let (instruments, settings) = (CollInstruments::place(memory), CollSettings::new());
+        Collectives { engine, instruments, settings, events: CollEvents::new(), crowded }
     }
 
     /// What the collectives count.
@@ -89,12 +95,24 @@ impl Collectives {
         self.settings
     }
 
-    /// Counts a call under the process lock, as instruments demand, and hands the guard on for its first message.
+    /// Begins a call: counts it under the process lock, as instruments demand, and hands the guard on for its first
+    /// message. Keep both to the end; the guard goes first.
     #[inline]
-    fn begin(&self, note: impl FnOnce(&CollInstruments)) -> Guard<'_> {
+    fn begin<'a>(
+        &'a self,
+        comm: &Comm,
+        which: (Which, u64),
+        note: impl FnOnce(&CollInstruments),
+    ) -> (Calling<'a>, Guard<'a>) {
         let guard = self.engine.lock();
         note(self.instruments);
-        guard
+        let timer = self.instruments.timer(which.0);
+        (Calling::begin(&self.engine, self.events, timer, comm, which, self.plan(comm)), guard)
+    }
+
+    /// The events of collective calls, to be registered.
+    pub fn events(&self) -> &'static CollEvents {
+        self.events
     }
 
     #[inline]

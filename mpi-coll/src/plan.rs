@@ -3,6 +3,8 @@
 //! Invariant: a plan depends only on facts that are the same in every process of the communicator, and that are told
 //! to none: its size, whether the job is crowded, settings that all share, and the bytes that match across processes.
 
+use crate::bcast::SHORT;
+use crate::calling::Which;
 use crate::settings::CollSettings;
 
 /// Up to this many processes one process reaches all others faster than a tree does.
@@ -11,6 +13,24 @@ const FLAT_SIZE: u32 = 4;
 const FLAT_LONG_SIZE: u32 = 16;
 /// Longest whole result of an allgather whose blocks are moved more than once to need fewer messages.
 const SHORT_ALLGATHER: u64 = 8192;
+
+/// How a call goes about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum Algorithm {
+    /// There is nobody else, or nothing to move.
+    Alone = 0,
+    /// Two processes, one message each way at most.
+    Pair = 1,
+    /// Through one process.
+    Flat = 2,
+    /// In log2(n) steps.
+    Tree = 3,
+    /// Each process combines a part of it.
+    Split = 4,
+    /// Everybody with everybody.
+    Direct = 5,
+}
 
 /// The choices for one call.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +45,22 @@ impl Plan {
     #[inline]
     pub fn new(size: u32, crowded: bool, settings: &CollSettings) -> Plan {
         Plan { size, crowded, shape: settings.shape.get(), split_limit: settings.split_limit.get() }
+    }
+
+    /// What a call of this operation with this many bytes, as counted, does.
+    pub fn algorithm(&self, which: Which, bytes: u64) -> Algorithm {
+        let either = |flat: bool| if flat { Algorithm::Flat } else { Algorithm::Tree };
+        match which {
+            _ if self.size == 1 || bytes == 0 && which != Which::Barrier => Algorithm::Alone,
+            Which::Reduce | Which::Allreduce if self.split(bytes) => Algorithm::Split,
+            _ if self.size == 2 => Algorithm::Pair,
+            Which::Barrier | Which::Reduce | Which::Allreduce => either(self.flat()),
+            Which::Bcast if bytes <= SHORT => either(self.flat_bcast()),
+            Which::Bcast => either(self.flat_long_bcast()),
+            Which::Gather | Which::Scatter => Algorithm::Flat,
+            Which::Allgather if self.short_allgather(bytes) => either(self.flat()),
+            Which::Allgather | Which::Alltoall => Algorithm::Direct,
+        }
     }
 
     /// Whether short messages go through one process rather than in log2(n) steps: where processes share cores each

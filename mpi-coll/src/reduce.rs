@@ -5,6 +5,7 @@ use mpi_core::abi::MPI_ERR_BUFFER;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
+use crate::calling::Which;
 use crate::link::{Link, Outcome, REDUCE};
 use crate::op::Reducer;
 use crate::partial::{Partial, elements_mut};
@@ -33,10 +34,11 @@ impl Collectives {
         if comm.rank == root && recv.is_none() {
             return Err(no_result());
         }
-        drop(self.begin(|it| {
+        let (_calling, guard) = self.begin(comm, (Which::Reduce, bytes), |it| {
             it.reduce_calls.incr();
             it.reduce_bytes.add(bytes);
-        }));
+        });
+        drop(guard);
         let (link, plan) = (self.link(comm, REDUCE), self.plan(comm));
         if bytes == 0 {
             return Ok(());

@@ -7,6 +7,7 @@ use mpi_errors::{Error, Result};
 
 use crate::Collectives;
 use crate::bcast::SHORT;
+use crate::calling::Which;
 use crate::flight::Flight;
 use crate::link::{Link, Outcome, SCATTER};
 
@@ -20,10 +21,11 @@ impl Collectives {
             (Some(send), None) => send.bytes() / comm.size() as u64,
             (None, None) => return Err(nowhere()),
         };
-        drop(self.begin(|it| {
+        let (_calling, guard) = self.begin(comm, (Which::Scatter, block), |it| {
             it.scatter_calls.incr();
             it.scatter_bytes.add(block);
-        }));
+        });
+        drop(guard);
         let link = self.link(comm, SCATTER);
         let mut outcome = Outcome::default();
         match (send, recv) {

@@ -41,6 +41,10 @@ const CATEGORIES: &[(&str, &str)] = &[
         "Messages that arrived before a receive was posted. Long queues cost memory and copies: post receives \
          earlier, or slow the sender down.",
     ),
+    ("p2p.matching", "What it takes to find the receive of a message, and the message of a receive."),
+    ("p2p.peers", "Messages and bytes of the program by process of the communicator."),
+    ("p2p.requests", "Operations that have been started and not completed."),
+    ("process", "What the process is doing."),
     ("p2p.posted", "Receives that wait for their message."),
     ("p2p.traffic", "Messages and bytes of the program, each way."),
     ("p2p.protocol", "Which way messages go: whole at once, or offered first and copied once."),
@@ -61,6 +65,8 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("tool.events", "Changes of the interface's own variables."),
     ("file", "Files that processes open together."),
     ("file.traffic", "What is read from and written to each file, and how long that takes."),
+    ("coll.time", "Time spent in each collective operation, taken while somebody watches."),
+    ("coll.events", "Collective calls as they begin and end, with the algorithm chosen."),
     ("coll.data", "Bytes that the program gave to each collective operation."),
     ("win", "One-sided communication."),
     ("win.traffic", "Operations that this process starts on a window, and their bytes."),
@@ -88,6 +94,7 @@ pub(crate) fn registry(
     registry.register_events(engine.events().0)?;
     registry.register_events(engine.events().1)?;
     registry.register(coll.instruments())?;
+    registry.register_events(coll.events())?;
     registry.declare::<FileInstruments>()?;
     registry.declare::<WinInstruments>()?;
     registry.register_settings(engine.settings())?;
