@@ -118,8 +118,8 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// More ranks than cores slow a barrier by what sharing costs, and do not make it collapse: 16 ranks on two cores, beside 2
-/// ranks on one core. Eight times as many ranks take turns; the other factor of eight is for what else the machine does.
+/// More ranks than cores slow a barrier by what sharing costs, and do not make it collapse: a barrier that waits for time
+/// slices to run out takes several milliseconds for each of them; 16 ranks on two cores stay below one in all.
 fn crowd(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     if let Err(failure) = tools::need("taskset", "util-linux", false) {
         report.skip("crowd", &failure.to_string());
@@ -136,9 +136,8 @@ fn crowd(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
         }
         Ok(shortest)
     };
-    let (few, many) = (shortest("0", "2")?, shortest("0,1", "16")?);
-    let text = || format!("a barrier of 16 ranks on 2 cores takes {many} us, of 2 on 1 core {few} us");
-    report.check("crowd", many <= 64.0 * few, text);
+    let many = shortest("0,1", "16")?;
+    report.check("crowd", many <= 1000.0, || format!("a barrier of 16 ranks on 2 cores takes {many} us"));
     Ok(())
 }
 
