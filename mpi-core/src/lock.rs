@@ -1,9 +1,9 @@
 //! The one lock of a process, and cells that only its holder can open.
 //!
-//! All state that messages change sits in [`Guarded`] cells of one [`ProcessLock`]. Below `MPI_THREAD_MULTIPLE` the
+//! All state that messages change sits in [`Guarded`] cells of one [`ProcessLock`]. For a program of one thread the
 //! lock is a plain flag: no atomic read-modify-write, no fence; it still refuses a second entry, so a call from a
 //! signal handler or a second thread is seen instead of corrupting anything it can be seen to corrupt.
-//! At `MPI_THREAD_MULTIPLE` it is a spin-then-sleep mutex.
+//! Where threads may call at once it is a spin-then-sleep mutex.
 //!
 //! Invariant: at most one [`Guard`] of a lock exists at a time once the thread level is honoured by the program.
 #![allow(unsafe_code)] // the cell's interior is handed out against the guard, which the borrow checker cannot see
@@ -43,7 +43,7 @@ impl ProcessLock {
         self.multiple.load(Ordering::Relaxed)
     }
 
-    /// Sets the thread level. Call it while no other thread is inside the library: at start-up.
+    /// Sets whether several threads may call at once. For the holder of the lock, while no other thread is in a call.
     pub fn set_multiple(&self, multiple: bool) {
         self.multiple.store(multiple, Ordering::SeqCst);
     }

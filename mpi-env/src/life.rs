@@ -80,7 +80,9 @@ impl Process {
         if self.rank() == 0 {
             self.registry.unknown_environment().iter().for_each(|sentence| say(&format!("Ferrum MPI: {sentence}\n")));
         }
-        self.enter(&mut self.engine.lock(), required == MPI_THREAD_MULTIPLE);
+        // Some calls may come from any thread at every level that knows of several (MPI-5.0, 11.6): sessions, error
+        // classes, infos. Only a program of one thread does without the real lock.
+        self.enter(&mut self.engine.lock(), required != MPI_THREAD_SINGLE);
         self.thread_level.store(required, Ordering::Relaxed);
         let _ = self.main_thread.set(thread::current().id());
         self.registry.started();

@@ -2,16 +2,13 @@
 //!
 //! A message that has left is asked back from its receiver by the token it carries; the receiver takes it out of its
 //! unexpected messages, or says that it is not there, because it was matched. Until it answers, the send is not over.
-//! Of a send that was over when it started nothing is left but its token: all processes of its communicator are asked,
-//! and the one that has the message gives it back.
+//! So a wait for a send that was cancelled after it had left lasts until its receiver is inside MPI.
 //! Invariant: the question follows its message in the same ring, so the receiver has seen the message when it comes.
 //! Not here: handles of cancelled requests (`complete`).
 
 use mpi_core::{Handle, Kind, Status};
 use mpi_fabric::RecordHead;
-use smallvec::SmallVec;
 
-use crate::chains::Key;
 use crate::context::user_side;
 use crate::core::{Core, Reply, State};
 use crate::request::{Work, token};
@@ -20,10 +17,19 @@ use crate::wire;
 /// How a question after a message that has left stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// So many processes have not answered yet; whether one has given the message back.
-    Waiting(u32, bool),
+    /// The process with this world rank has not answered yet.
+    Waiting(u32),
     /// The answer: whether the message was taken back.
     Answered(bool),
+}
+
+/// A send that was over when it started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent {
+    /// Context of its message.
+    pub context: u32,
+    /// Rank that it was sent to, or `MPI_PROC_NULL` if it cannot be asked back.
+    pub dest: i32,
 }
 
 impl State {
@@ -36,24 +42,21 @@ impl State {
             return;
         }
         let State { core, endpoint, .. } = self;
-        let (context, asked): (u32, SmallVec<[u32; 8]>) = match (core.sent.get(handle), core.requests.get(handle)) {
-            (Some(context), _) => match core.contexts.get(*context) {
-                Some(known) => (*context, known.routes.iter().map(|route| route.world).collect()),
-                None => return,
-            },
+        let asked = match (core.sent.get(handle), core.requests.get(handle)) {
+            (Some(sent), _) => core.contexts.get(sent.context).and_then(|context| {
+                let route = context.routes.get(usize::try_from(sent.dest).ok()?)?;
+                Some((sent.context, route.world))
+            }),
             (None, Some(request)) => match &request.work {
-                Work::Offered { dest, .. } | Work::AwaitMatch { dest } => {
-                    (request.context, SmallVec::from_slice(&[*dest]))
-                }
-                _ => return,
+                Work::Offered { dest, .. } | Work::AwaitMatch { dest } => Some((request.context, *dest)),
+                _ => None,
             },
-            (None, None) => return,
+            (None, None) => None,
         };
-        core.asked_back.insert(handle.0, Asked::Waiting(asked.len() as u32, false));
-        for dest in asked {
-            let head = RecordHead { kind: wire::CANCEL, flags: 0, context, tag: 0, a: 0, b: token(handle) };
-            core.reply(endpoint, Reply { dest, head, payload: [0; 24], len: 0 });
-        }
+        let Some((context, dest)) = asked else { return };
+        core.asked_back.insert(handle.0, Asked::Waiting(dest));
+        let head = RecordHead { kind: wire::CANCEL, flags: 0, context, tag: 0, a: 0, b: token(handle) };
+        core.reply(endpoint, Reply { dest, head, payload: [0; 24], len: 0 });
     }
 
     /// Takes a receive or an unsent send back; whether it could be.
@@ -89,27 +92,34 @@ impl State {
 }
 
 impl Core {
-    /// A sender asks for a message back. Answered in any case, once its communicator is known here.
+    /// A sender asks for a message back, and is answered in any case.
     #[cold]
-    pub fn asked_back(&mut self, from: u32, head: &RecordHead) -> Result<(), NotYet> {
-        let Some(context) = self.contexts.get_mut(head.context) else { return Err(NotYet) };
+    pub fn asked_back(&mut self, from: u32, head: &RecordHead) {
+        let taken = self.give_back(from, head);
+        let answer = RecordHead { a: u64::from(taken), ..Reply::about(from, wire::CANCELLED, head.b).head };
+        self.replies.push_back(Reply { dest: from, head: answer, payload: [0; 24], len: 0 });
+    }
+
+    /// Takes the message with this token out of those that nobody has received; whether it was there.
+    fn give_back(&mut self, from: u32, head: &RecordHead) -> bool {
+        let Some(context) = self.contexts.get_mut(head.context) else {
+            // The communicator has not been made here yet, or was freed.
+            return self.drop_early(from, head.context, head.b);
+        };
         let side = &mut context.sides[(head.context & 1) as usize];
-        let taken = side.unexpected.take_where(|message| message.from == from && message.token == head.b);
-        if let Some((_, message)) = &taken
-            && user_side(head.context)
-        {
+        let Some((_, message)) = side.unexpected.take_where(|message| message.from == from && message.token == head.b)
+        else {
+            return false;
+        };
+        if user_side(head.context) {
             let instruments = context.spec.instruments;
             instruments.umq_length.lower(1);
             if message.data().is_some() && message.bytes > 0 {
                 instruments.umq_bytes.lower(message.bytes);
             }
         }
-        let answer = RecordHead { a: u64::from(taken.is_some()), ..Reply::about(from, wire::CANCELLED, head.b).head };
-        self.replies.push_back(Reply { dest: from, head: answer, payload: [0; 24], len: 0 });
-        if let Some((Key { .. }, message)) = taken {
-            self.pool.recycle(message.body);
-        }
-        Ok(())
+        self.pool.recycle(message.body);
+        true
     }
 
     /// A receiver answers whether it has given a message back.
@@ -117,15 +127,9 @@ impl Core {
     pub fn cancelled(&mut self, from: u32, head: &RecordHead) {
         let handle = Handle(head.b as usize);
         let taken = head.a == 1;
-        let Some(Asked::Waiting(left, before)) = self.asked_back.get_mut(&handle.0) else {
+        if self.asked_back.get(&handle.0) != Some(&Asked::Waiting(from)) {
             return self.fault(from, "an answer about a message that was not asked back");
-        };
-        *before |= taken;
-        *left -= 1;
-        if *left > 0 {
-            return;
         }
-        let taken = *before;
         if handle.is(Kind::Sent) {
             match self.sent.get(handle) {
                 Some(_) => self.asked_back.insert(handle.0, Asked::Answered(taken)),
@@ -152,7 +156,7 @@ impl Core {
         let mut status = Status::EMPTY;
         match self.asked_back.get(&handle.0) {
             None => {}
-            Some(Asked::Waiting(..)) => return None,
+            Some(Asked::Waiting(_)) => return None,
             Some(Asked::Answered(taken)) => status.set_cancelled(*taken),
         }
         if take {
@@ -161,6 +165,3 @@ impl Core {
         Some(status)
     }
 }
-
-/// The record's communicator has not been made here yet.
-pub(crate) struct NotYet;

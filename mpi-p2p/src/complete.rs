@@ -8,6 +8,7 @@ use mpi_core::abi::{MPI_ERR_REQUEST, MPI_REQUEST_NULL};
 use mpi_core::{Guard, Handle, Kind, Status};
 use mpi_errors::{Error, Result};
 
+use crate::cancel::Sent;
 use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::request::{Completion, Request};
@@ -250,13 +251,8 @@ impl State {
 impl Core {
     /// A request for a send that is over already.
     #[inline]
-    pub fn sent_request(&mut self, context: u32) -> Result<Handle> {
-        self.sent.insert(context).map_err(|_| too_many_requests())
-    }
-
-    /// A request for a send that is over already and that cannot be asked back: to nobody, or buffered.
-    pub fn lost_request(&mut self, context: u32) -> Result<Handle> {
-        self.received_request(context, Status::EMPTY, None)
+    pub fn sent_request(&mut self, context: u32, dest: i32) -> Result<Handle> {
+        self.sent.insert(Sent { context, dest }).map_err(|_| too_many_requests())
     }
 
     /// A request that the program has not let go of.
@@ -269,7 +265,7 @@ impl Core {
     #[inline]
     pub fn request_context(&self, handle: Handle) -> Option<u32> {
         match handle.is(Kind::Sent) {
-            true => self.sent.get(handle).copied(),
+            true => self.sent.get(handle).map(|sent| sent.context),
             false => self.live(handle).map(|request| request.context),
         }
     }
@@ -296,8 +292,8 @@ impl Core {
                     Some(answer) => status = answer,
                 }
             }
-            let context = self.sent.remove(handle)?;
-            return Some(Some(Completion { status, error: None, context: Some(context) }));
+            let sent = self.sent.remove(handle)?;
+            return Some(Some(Completion { status, error: None, context: Some(sent.context) }));
         }
         if !self.live(handle)?.is_done() {
             return Some(None);

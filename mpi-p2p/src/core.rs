@@ -16,7 +16,7 @@ use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
 use crate::announce::Announcements;
 use crate::buffered::Buffered;
-use crate::cancel::Asked;
+use crate::cancel::{Asked, Sent};
 use crate::chains::Key;
 use crate::context::{Contexts, user_side};
 use crate::cvars::EngineSettings;
@@ -39,7 +39,7 @@ pub(crate) struct Core {
     pub contexts: Contexts,
     pub requests: Table<Request>,
     /// Requests of sends that were over when they were started: nothing but their context is left to say.
-    pub sent: Table<u32>,
+    pub sent: Table<Sent>,
     /// Sends that were cancelled after their message had left, by handle.
     pub asked_back: HashMap<usize, Asked>,
     /// Messages that a matched probe took, by their handle.
@@ -216,6 +216,15 @@ impl Core {
         }
     }
 
+    /// Drops a message that came before its context was made; whether it was there.
+    pub fn drop_early(&mut self, from: u32, context: u32, token: u64) -> bool {
+        let Some(records) = self.early.get_mut(&context) else { return false };
+        let meant = |record: &Early| {
+            record.from == from && record.head.b == token && matches!(record.head.kind, wire::EAGER..=wire::OFFER)
+        };
+        records.iter().position(meant).map(|place| records.remove(place)).is_some()
+    }
+
     #[cold]
     fn keep_early(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) {
         let words = (0..payload.len().div_ceil(8)).map(|i| payload.word(i)).collect();
@@ -326,11 +335,7 @@ impl Core {
             wire::SHARE => self.share_wanted(from, head, payload),
             wire::DONE => self.delivered(from, head),
             wire::FRAGMENT => self.fragment(from, head, payload),
-            wire::CANCEL => {
-                if self.asked_back(from, head).is_err() {
-                    self.keep_early(from, head, &payload);
-                }
-            }
+            wire::CANCEL => self.asked_back(from, head),
             wire::CANCELLED => self.cancelled(from, head),
             wire::CONTEXT => {
                 if self.announced(from, head, &payload).is_err() {

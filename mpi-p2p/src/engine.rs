@@ -219,7 +219,7 @@ impl Engine {
             return state.isend_slowly(context, dest, tag, buffer, mode);
         }
         // The message carries the handle, by which it can be asked back.
-        let handle = state.core.sent_request(context)?;
+        let handle = state.core.sent_request(context, dest)?;
         if state.send_at_once(context, dest, tag, &buffer, token(handle)) {
             return Ok(handle);
         }

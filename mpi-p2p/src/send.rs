@@ -99,7 +99,7 @@ impl State {
     ) -> Result<Handle> {
         match self.start_send_slowly(context_id, dest, tag, buffer, mode)? {
             Started::Under(request) => Ok(request),
-            Started::Complete => self.core.lost_request(context_id),
+            Started::Complete => self.core.sent_request(context_id, MPI_PROC_NULL),
         }
     }
 
