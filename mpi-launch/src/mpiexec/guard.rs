@@ -42,9 +42,22 @@ impl Guard {
         }
     }
 
-    /// Notes the process group of a rank. It stays noted when the rank has ended: others may still be in it.
+    /// Notes the process group of a rank.
     pub(super) fn set_group(&self, rank: u32, group: i32) {
         self.groups[rank as usize].store(group, Ordering::Relaxed);
+    }
+
+    /// The rank has ended. Its group stays noted while others are in it; else the number may come to name another one.
+    pub(super) fn rank_ended(&self, rank: u32) {
+        let group = self.groups[rank as usize].load(Ordering::Relaxed);
+        if group > 1 && !os::group_exists(group) {
+            self.set_group(rank, 0);
+        }
+    }
+
+    /// The process groups noted.
+    pub(super) fn groups(&self) -> impl Iterator<Item = i32> {
+        self.groups.iter().map(|group| group.load(Ordering::Relaxed)).filter(|group| *group > 1)
     }
 
     /// Its process id.

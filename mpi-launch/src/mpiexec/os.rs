@@ -122,6 +122,12 @@ pub(super) fn signal_group(group: i32, signal: i32) {
     unsafe { libc::kill(-group, signal) };
 }
 
+/// Whether a process group has members.
+pub(super) fn group_exists(group: i32) -> bool {
+    // SAFETY: no memory is passed, and signal 0 reaches nobody.
+    unsafe { libc::kill(-group, 0) == 0 || *libc::__errno_location() != libc::ESRCH }
+}
+
 /// Sends a signal to one process.
 pub(super) fn signal_process(pid: i32, signal: i32) {
     // SAFETY: no memory is passed.

@@ -173,6 +173,7 @@ impl Supervisor<'_> {
     fn rank_ended(&mut self, rank: u32, how: Ended) {
         self.ranks[rank as usize].living = false;
         self.living -= 1;
+        self.guard.rank_ended(rank);
         let now = Instant::now();
         self.voice.tell(|| match how {
             Ended::Exited(code) => format!("rank {rank} has ended with code {code}"),
@@ -268,7 +269,7 @@ impl Supervisor<'_> {
                 }
                 None => {
                     // Groups of ranks that have ended may still have members; the others are found by their environment.
-                    self.ranks.iter().for_each(|rank| os::signal_group(rank.pid, signal));
+                    self.guard.groups().for_each(|group| os::signal_group(group, signal));
                     if signal == libc::SIGKILL {
                         guard::end_members(self.job.id());
                     }
