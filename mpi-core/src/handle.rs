@@ -102,12 +102,6 @@ impl Handle {
         )
     }
 
-    /// Whether the word lies in the range that the ABI reserves for predefined objects.
-    #[inline]
-    pub const fn is_predefined_range(self) -> bool {
-        self.0 < FIRST_DYNAMIC
-    }
-
     /// The kind packed into the word, or `None` for predefined and forged words.
     #[inline]
     pub const fn kind(self) -> Option<Kind> {

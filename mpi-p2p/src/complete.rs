@@ -203,11 +203,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Number of requests that exist now.
-    pub fn requests_live(&self, guard: &Guard<'_>) -> usize {
-        self.state.get(guard).core.requests.len() + self.state.get(guard).core.sent.len()
-    }
-
     #[inline]
     fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<()> {
         let core = &self.state.get(guard).core;

@@ -13,8 +13,6 @@ pub mod level {
     pub const OFF: i32 = 0;
     /// Normal profiling.
     pub const NORMAL: i32 = 1;
-    /// Normal profiling, and what was gathered is written out.
-    pub const FLUSH: i32 = 2;
 }
 
 // Relaxed: the level orders nothing else.

@@ -75,6 +75,7 @@ fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
         ("arch", asked("arch").or_else(|| Some(std::env::consts::ARCH.to_owned()))),
         ("wdir", directory.ok()),
         ("file", asked("file")),
+        ("mpi_initial_errhandler", Some(mpi_env::initial_errhandler_name().to_owned())),
     ];
     for (key, value) in facts {
         // What is too long for an info object is left out, as the standard allows.

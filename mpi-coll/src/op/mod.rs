@@ -166,11 +166,6 @@ impl Op {
         self.commutative
     }
 
-    /// Whether the operation is one of the standard's.
-    pub fn is_builtin(&self) -> bool {
-        matches!(self.kind, OpKind::Builtin(_))
-    }
-
     /// The operation made ready for one type. `handle` is the word of the datatype, passed on to a user's function.
     ///
     /// Errors: `MPI_ERR_OP` when the standard does not define the operation on the type, or when this build cannot

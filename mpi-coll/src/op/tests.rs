@@ -248,7 +248,7 @@ fn a_user_operation_gets_both_vectors_count_and_type() {
         }),
         false,
     );
-    assert!(!op.is_commutative() && !op.is_builtin());
+    assert!(!op.is_commutative());
     let mut inout = [3; 16];
     op.on(predefined(MPI_SHORT_INT).expect("predefined"), MPI_SHORT_INT).expect("any").apply(&[2; 16], &mut inout, 2);
     assert_eq!(inout[0], 23);

@@ -12,14 +12,18 @@ use crate::wireup;
 const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
 /// Variable for the form of error reports: `text` or `json`.
 const ERROR_FORMAT: &str = "FERRUM_ERROR_FORMAT";
+/// Variable for the colours of error reports: `auto`, `on` or `off`.
+const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
 
 /// `NAME=VALUE` of each variable: the launcher's own ones, changed by options of the job, then by those of
-/// the program, which has so many ranks.
+/// the program, which has so many ranks. `terminal`: the launcher's standard error is one, so what ranks report may have
+/// colours although theirs is a pipe.
 pub(super) fn of_program(
     own: impl Iterator<Item = (OsString, OsString)>,
     group: &Group,
     ranks: u32,
     options: &Options,
+    terminal: bool,
 ) -> Vec<OsString> {
     let mut variables: Vec<(OsString, OsString)> = own.filter(|(name, _)| !is_foreign(name)).collect();
     let mut set = |name: &OsStr, value: &OsStr| match variables.iter_mut().find(|(known, _)| known == name) {
@@ -48,12 +52,24 @@ pub(super) fn of_program(
     for (name, value) in options.variables.iter().chain(&group.variables) {
         set(name, value);
     }
+    if terminal && allow_color(&variables) {
+        variables.push((ERROR_COLOR.into(), "on".into()));
+    }
     let line = |(mut name, value): (OsString, OsString)| {
         name.push("=");
         name.push(value);
         name
     };
     variables.into_iter().map(line).collect()
+}
+
+/// Whether variables leave it open whether reports have colours: none of them says so, or refuses colours.
+fn allow_color(variables: &[(OsString, OsString)]) -> bool {
+    !variables.iter().any(|(name, value)| match name.as_bytes() {
+        b"NO_COLOR" => !value.is_empty(),
+        b"TERM" => value == "dumb",
+        name => name == ERROR_COLOR.as_bytes(),
+    })
 }
 
 /// Whether a variable is a place in an outer job, of this launcher or of another.
@@ -101,6 +117,22 @@ mod tests {
             "C=3",
             "PMI_SIZE=1",
         ];
-        assert_eq!(of_program(own, &group, 4, &options), due);
+        assert_eq!(of_program(own, &group, 4, &options, false), due);
+    }
+
+    #[test]
+    fn reports_have_colours_on_the_launchers_terminal_unless_a_variable_says_otherwise() {
+        let colors = |own: &[&str], variables: &[&str], terminal| {
+            let group = Group { variables: variables.iter().map(|text| pair(text)).collect(), ..Group::default() };
+            let all = of_program(own.iter().map(|text| pair(text)), &group, 1, &Options::default(), terminal);
+            all.iter().any(|line| line == "FERRUM_ERROR_COLOR=on")
+        };
+        assert!(colors(&["TERM=xterm", "NO_COLOR="], &[], true));
+        assert!(!colors(&["TERM=xterm"], &[], false));
+        for (own, variable) in
+            [("NO_COLOR=1", "A="), ("TERM=dumb", "A="), ("FERRUM_ERROR_COLOR=off", "A="), ("A=", "NO_COLOR=1")]
+        {
+            assert!(!colors(&[own], &[variable], true), "{own} {variable}");
+        }
     }
 }

@@ -8,7 +8,7 @@
 #![allow(unsafe_code)] // clone and what a child does before exec
 
 use std::ffi::{CString, OsStr, OsString};
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
@@ -81,7 +81,9 @@ impl Template {
         let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
         let group = program.group;
         let arguments = std::iter::once(&*group.program).chain(group.arguments.iter().map(OsString::as_os_str));
-        let environment = environment::of_program(std::env::vars_os(), group, program.ranks, options);
+        // Files of the ranks get no colours.
+        let terminal = options.output.is_none() && io::stderr().is_terminal();
+        let environment = environment::of_program(std::env::vars_os(), group, program.ranks, options, terminal);
         Ok(Template {
             path: text(program.file.as_os_str())?,
             arguments: arguments.map(text).collect::<io::Result<_>>()?,

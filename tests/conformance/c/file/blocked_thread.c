@@ -4,7 +4,7 @@
 #include <signal.h>
 
 static char pipe_name[NAME];
-static volatile sig_atomic_t interruptions;
+static volatile sig_atomic_t interruptions, started;
 
 static void interrupt(int number)
 {
@@ -15,6 +15,7 @@ static void interrupt(int number)
 static void *reader(void *nothing)
 {
     MPI_File file;
+    started = 1;
     ok(MPI_File_open(MPI_COMM_SELF, pipe_name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
     ok(MPI_File_close(&file));
     return nothing;
@@ -34,6 +35,8 @@ int main(int argc, char **argv)
     action.sa_handler = interrupt;
     sigaction(SIGUSR1, &action, NULL);
     check_equal(pthread_create(&thread, NULL, reader, NULL), 0);
+    while (!started)
+        usleep(1000);
     for (int i = 0; i < 200; i++) {
         if (i % 50 == 25) {
             usleep(20000);
@@ -44,10 +47,11 @@ int main(int argc, char **argv)
         sum += values[0];
     }
     check_equal(sum, 199 * 100);
-    check(interruptions > 0);
     int end = open(pipe_name, O_WRONLY);
     check(end >= 0);
     pthread_join(thread, NULL);
+    /* Only now: a signal waits until its thread runs. */
+    check(interruptions > 0);
     close(end);
     unlink(pipe_name);
     return finish();

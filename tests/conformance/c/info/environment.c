@@ -10,6 +10,18 @@ static const char *entry(MPI_Info info, const char *key)
     return flag ? value : NULL;
 }
 
+/* What MPI_COMM_WORLD begins with, as the value of the key. */
+static const char *initial_handler(void)
+{
+    MPI_Errhandler handler;
+    ok(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler));
+    const char *name = handler == MPI_ERRORS_RETURN  ? "mpi_errors_return"
+                       : handler == MPI_ERRORS_ABORT ? "mpi_errors_abort"
+                                                     : "mpi_errors_are_fatal";
+    ok(MPI_Errhandler_free(&handler));
+    return name;
+}
+
 int main(int argc, char **argv)
 {
     char name[MPI_MAX_PROCESSOR_NAME], folder[4096], number[20];
@@ -18,6 +30,7 @@ int main(int argc, char **argv)
     ok(MPI_Info_create_env(argc, argv, &info));
     check(getcwd(folder, sizeof folder) != NULL);
     begin(&argc, &argv);
+    const char *handler = initial_handler();
     return_errors();
     snprintf(number, sizeof number, "%d", size);
     MPI_Get_processor_name(name, &length);
@@ -33,6 +46,8 @@ int main(int argc, char **argv)
         check(found && strcmp(found, name) == 0);
         found = entry(each, "wdir");
         check(found && strcmp(found, folder) == 0);
+        found = entry(each, "mpi_initial_errhandler");
+        check(found && strcmp(found, handler) == 0);
         check(entry(each, "arch") != NULL);
         check(entry(each, "file") == NULL);
     }

@@ -49,7 +49,10 @@ int main(int argc, char **argv)
             check_equal(value, i);
             messages++;
         }
-        go = MPI_Wtime() - start < 1.0;
+        double spent = MPI_Wtime() - start;
+        int enough = samples > 5;
+        MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        go = spent < 1.0 || (!enough && spent < 30.0);
         MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     struct itimerval never = {{0, 0}, {0, 0}};
