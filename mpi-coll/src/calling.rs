@@ -12,7 +12,7 @@ use crate::plan::{Algorithm, Plan};
 
 static SOURCE: SourceDef = SourceDef {
     name: "collectives",
-    description: "Collective calls of this process, each begun and ended under no lock but its own communicator's order.",
+    description: "Collective calls of this process: coll_begin is raised under the process lock, coll_end with none held.",
 };
 
 mpi_t::events! {

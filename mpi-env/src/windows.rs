@@ -21,24 +21,34 @@ impl Process {
         self.windows.get(guard).get(handle)
     }
 
-    /// `MPI_Win_create` and `MPI_Win_allocate`: the handle of a new window over the processes of a communicator.
-    /// Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`,
-    /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    /// `MPI_Win_create`, `MPI_Win_allocate` and `MPI_Win_allocate_shared`: the handle of a new window over the processes
+    /// of a communicator. Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_SIZE`, `MPI_ERR_DISP`,
+    /// `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, `MPI_ERR_RMA_SHARED`, `MPI_ERR_OTHER`.
     ///
     /// # Safety
     /// The program's memory that it exposes stays until the window is freed.
     pub unsafe fn win_create(&self, parent: Handle, what: Exposure) -> Result<Handle> {
         let parent = self.parent(parent)?;
+        let reserved = self.windows.get_mut(&mut self.engine.lock()).reserve();
+        let room = reserved.is_ok();
         // SAFETY: the caller's promise.
-        let win = Arc::new(unsafe { self.one_sided.create(&parent, &self.context_ids, what, &*self.memory) }?);
+        let made = unsafe { self.one_sided.create(&parent, &self.context_ids, what, room, &*self.memory) };
         let guard = &mut self.engine.lock();
-        match self.windows.get_mut(guard).insert(win.clone()) {
-            Ok(handle) => {
+        match (made, reserved) {
+            (Ok(win), Ok(handle)) => {
                 self.registry.bind(handle.0, win.instruments());
+                let filled = self.windows.get_mut(guard).fill(handle, Arc::new(win));
+                debug_assert!(filled, "the handle was reserved for this window");
                 self.tells.counts.windows.follow(self.windows.get(guard).len() as u64);
                 Ok(handle)
             }
-            Err(_) => Err(Error::new(MPI_ERR_NO_MEM, "there are too many windows")),
+            (Err(error), Ok(handle)) => {
+                self.windows.get_mut(guard).give_back(handle);
+                self.tells.counts.windows.follow(self.windows.get(guard).len() as u64);
+                Err(error)
+            }
+            // No process has made the window.
+            (_, Err(_)) => Err(Error::new(MPI_ERR_NO_MEM, "there are too many windows")),
         }
     }
 

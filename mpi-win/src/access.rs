@@ -21,8 +21,8 @@ impl OneSided {
     /// Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`, `MPI_ERR_TYPE`, `MPI_ERR_RMA_RANGE`, `MPI_ERR_TRUNCATE`,
     /// `MPI_ERR_RMA_SYNC` outside of an epoch, `MPI_ERR_OTHER` when a direct copy fails.
     pub fn put(&self, guard: &mut Guard<'_>, win: &Win, data: SendBuf<'static>, target: &Target<'_>) -> Result<()> {
-        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
-        fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
+        let checked = |place: &Place| fits(data.bytes(), place.bytes(), "origin_count", "the target");
+        let Some(place) = win.begin(guard, target, checked)? else { return Ok(()) };
         let instruments = win.instruments();
         instruments.puts.incr();
         instruments.put_bytes.add(data.bytes());
@@ -50,9 +50,9 @@ impl OneSided {
         mut memory: RecvBuf<'static>,
         target: &Target<'_>,
     ) -> Result<()> {
-        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
+        let checked = |place: &Place| fits(place.bytes(), memory.bytes(), "target_count", "the origin");
+        let Some(place) = win.begin(guard, target, checked)? else { return Ok(()) };
         let bytes = place.bytes();
-        fits(bytes, memory.bytes(), "target_count", "the origin")?;
         let instruments = win.instruments();
         instruments.gets.incr();
         instruments.get_bytes.add(bytes);
@@ -89,8 +89,8 @@ impl OneSided {
         let of_target = Basic::of("target_datatype", target.handle, target.datatype)?;
         same_elements("origin_datatype", of_origin, of_target)?;
         let combine = Combine::new(op, of_target)?;
-        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
-        fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
+        let checked = |place: &Place| fits(data.bytes(), place.bytes(), "origin_count", "the target");
+        let Some(place) = win.begin(guard, target, checked)? else { return Ok(()) };
         let instruments = win.instruments();
         instruments.accumulates.incr();
         instruments.accumulate_bytes.add(data.bytes());
@@ -181,15 +181,24 @@ impl Place {
 }
 
 impl Win {
-    /// What an operation of the program means, and that it is started; `None` for `MPI_PROC_NULL`.
+    /// What an operation of the program means, and that it is started, once `check` has found no fault in it either;
+    /// `None` for `MPI_PROC_NULL`.
     #[inline]
-    pub(crate) fn begin(&self, guard: &mut Guard<'_>, target: &Target<'_>) -> Result<Option<Place>> {
+    pub(crate) fn begin(
+        &self,
+        guard: &mut Guard<'_>,
+        target: &Target<'_>,
+        check: impl FnOnce(&Place) -> Result<()>,
+    ) -> Result<Option<Place>> {
         let place = self.place(target)?;
         let epoch = self.epoch.get_mut(guard);
         if !epoch.open {
             return Err(self.no_epoch());
         }
-        epoch.started += u64::from(place.is_some());
+        if let Some(place) = &place {
+            check(place)?;
+            epoch.started += 1;
+        }
         Ok(place)
     }
 

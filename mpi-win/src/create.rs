@@ -49,8 +49,9 @@ pub struct Exposure {
 }
 
 impl OneSided {
-    /// `MPI_Win_create`, `MPI_Win_allocate` and `MPI_Win_allocate_shared`. Collective over `parent`; waits, with no guard held. `memory` is where
-    /// the window's instruments go.
+    /// `MPI_Win_create`, `MPI_Win_allocate` and `MPI_Win_allocate_shared`. Collective over
+    /// `parent`; waits, with no guard held. `memory` is where the window's instruments go; without `room` for the window
+    /// in this process, no process gets one.
     ///
     /// Errors: `MPI_ERR_SIZE`, `MPI_ERR_DISP` and `MPI_ERR_BASE` at once; `MPI_ERR_NO_MEM` in every process when one of
     /// them cannot get its memory, `MPI_ERR_RMA_SHARED` when one cannot share it; `MPI_ERR_OTHER` when there are no
@@ -63,6 +64,7 @@ impl OneSided {
         parent: &Comm,
         ids: &Guarded<ContextIds>,
         what: Exposure,
+        room: bool,
         memory: &dyn InstrumentMemory,
     ) -> Result<Win> {
         let (size, unit) = self.check(&what)?;
@@ -70,7 +72,7 @@ impl OneSided {
         let spec = CommSpec { errhandler: Handle(MPI_ERRORS_ARE_FATAL), ..CommSpec::duplicate(parent, context) };
         let comm = register(&self.engine, &mut self.engine.lock(), spec, self.unseen);
         // SAFETY: the caller passes the program's promise on.
-        let Obtained { exposed, own, peers } = match unsafe { self.obtain(&comm, &what, size, unit) } {
+        let Obtained { exposed, own, peers } = match unsafe { self.obtain(&comm, &what, size, unit, room) } {
             Ok(obtained) => obtained,
             Err(error) => {
                 unregister(&self.engine, &mut self.engine.lock(), &comm);

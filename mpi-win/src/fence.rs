@@ -5,15 +5,15 @@
 //! all meet once more, so that nobody goes on to touch memory that an operation of this epoch is still to change.
 //! Invariant: a process that finds an error goes on to the end of the fence, so that the others do not hang.
 
-use mpi_core::Handle;
 use mpi_core::abi::*;
+use mpi_core::{Guard, Handle};
 use mpi_datatype::SendBuf;
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Engine, Mode};
 
 use crate::OneSided;
 use crate::window::Win;
-use crate::wire::{BATCH, DATA};
+use crate::wire::{BATCH, DATA, Head};
 
 /// What may be asserted of a fence.
 const ASSERTIONS: i32 = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
@@ -27,16 +27,18 @@ impl OneSided {
         if assert & !ASSERTIONS != 0 {
             return Err(bad_assertion(assert));
         }
-        let (mut flight, mut counts, started) = self.depart(win)?;
+        let mut outcome = Outcome::default();
+        let (mut flight, mut counts, started, short) = self.depart(win, &mut outcome);
+        self.send_empty(win, &short, &mut outcome);
         self.coll.sum(&win.comm, &mut counts)?;
         let (expected, anything) = (counts[win.rank() as usize], counts.iter().any(|count| *count > 0));
-        let mut outcome = Outcome::default();
         if anything {
-            self.serve(win, expected, &mut flight, &mut outcome)?;
+            self.serve(win, expected, &mut flight, &mut outcome);
         }
-        flight.land(&mut outcome)?;
+        let landed = flight.land(&mut outcome);
+        outcome.note(landed);
         if anything {
-            self.coll.synchronize(&win.comm)?;
+            outcome.note(self.coll.synchronize(&win.comm));
         }
         let guard = &mut self.engine.lock();
         win.instruments().fences.incr();
@@ -49,8 +51,10 @@ impl OneSided {
         outcome.end()
     }
 
-    /// Sends what waits for the fence, and says how many batches go to each rank.
-    fn depart(&self, win: &Win) -> Result<(Flight<'_>, Vec<u64>, u64)> {
+    /// Sends what waits for the fence, and says how many batches go to each rank, how many operations were started, and
+    /// to which ranks data of those batches could not be sent, once for each. What cannot be sent is noted, and nobody
+    /// is told to expect it.
+    fn depart(&self, win: &Win, outcome: &mut Outcome) -> (Flight<'_>, Vec<u64>, u64, Vec<i32>) {
         let guard = &mut self.engine.lock();
         let epoch = win.epoch.get_mut(guard);
         let started = std::mem::take(&mut epoch.started);
@@ -58,27 +62,55 @@ impl OneSided {
         let mut counts = std::mem::take(&mut epoch.counts);
         counts.clear();
         counts.resize(win.size() as usize, 0);
-        let mut flight = Flight::new(&self.engine);
+        let (mut flight, mut short) = (Flight::new(&self.engine), Vec::new());
         for (receive, rank, bytes) in epoch.replies.drain(..) {
             flight.watch(receive, Some((rank, bytes)));
         }
         if !std::mem::take(&mut epoch.sends) {
-            return Ok((flight, counts, started));
+            return (flight, counts, started, short);
         }
         let outgoing = std::mem::take(&mut epoch.outgoing);
         for (rank, outgoing) in outgoing.into_iter().enumerate() {
-            counts[rank] = outgoing.batches.len() as u64;
-            for batch in outgoing.batches {
-                let data = flight.keep(batch);
-                let send = self.engine.isend(guard, win.context(), rank as i32, BATCH, data, Mode::Standard)?;
+            let mut start = |guard: &mut Guard<'_>, tag, data| {
+                let send = self.engine.isend(guard, win.context(), rank as i32, tag, data, Mode::Standard);
+                send.map_err(|error| outcome.note(Err(error))).ok()
+            };
+            let (mut data, mut batches, mut unsent) = (outgoing.data, outgoing.batches.into_iter(), None);
+            for batch in batches.by_ref() {
+                let Some(send) = start(guard, BATCH, flight.keep(batch)) else {
+                    unsent = flight.kept.pop();
+                    break;
+                };
                 flight.watch(send, None);
+                counts[rank] += 1;
             }
-            for data in outgoing.data {
-                let send = self.engine.isend(guard, win.context(), rank as i32, DATA, data, Mode::Standard)?;
+            for head in unsent.into_iter().chain(batches).flat_map(|batch| heads(&batch)) {
+                if head.has_data_behind() {
+                    data.pop();
+                }
+                if head.is_answered() {
+                    flight.forget_last(guard, rank as u32);
+                }
+            }
+            let mut data = data.into_iter();
+            while let Some(next) = data.next() {
+                let Some(send) = start(guard, DATA, next) else {
+                    // Their order tells whose they are, so no more of them go there.
+                    short.resize(short.len() + data.len() + 1, rank as i32);
+                    break;
+                };
                 flight.watch(send, None);
             }
         }
-        Ok((flight, counts, started))
+        (flight, counts, started, short)
+    }
+
+    /// Sends empty messages in place of data, so that their targets do not wait for them: those need no request.
+    fn send_empty(&self, win: &Win, ranks: &[i32], outcome: &mut Outcome) {
+        let engine = &self.engine;
+        for rank in ranks {
+            outcome.note(engine.send(engine.lock(), win.context(), *rank, DATA, SendBuf::empty(), Mode::Standard));
+        }
     }
 }
 
@@ -112,6 +144,15 @@ impl<'e> Flight<'e> {
         let data = unsafe { SendBuf::from_slice(&memory).detach() };
         self.kept.push(memory);
         data
+    }
+
+    /// Gives up the last receive of what a rank will not be asked for.
+    fn forget_last(&mut self, guard: &mut Guard<'_>, rank: u32) {
+        let from = |expected: &Option<(u32, u64)>| expected.is_some_and(|(source, _)| source == rank);
+        if let Some(index) = self.expected.iter().rposition(from) {
+            self.expected.remove(index);
+            self.engine.abandon(guard, self.requests.remove(index));
+        }
     }
 
     /// Waits until all are over.
@@ -160,6 +201,16 @@ impl Outcome {
     fn end(self) -> Result<()> {
         self.first.map_or(Ok(()), Err)
     }
+}
+
+/// The heads of a batch of this process's own.
+fn heads(batch: &[u8]) -> Vec<Head> {
+    let (mut heads, mut rest) = (Vec::new(), batch);
+    while let Ok((head, _, behind)) = Head::decode(rest) {
+        heads.push(head);
+        rest = behind;
+    }
+    heads
 }
 
 #[cold]

@@ -41,9 +41,11 @@ impl OneSided {
             same_elements("origin_datatype", Basic::of("origin_datatype", of_data.1, of_data.0)?, of_target)?;
         }
         let combine = Combine::fetching(op, of_target)?;
-        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
-        fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
-        fits(place.bytes(), result.bytes(), "target_count", "the result")?;
+        let checked = |place: &Place| {
+            fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
+            fits(place.bytes(), result.bytes(), "target_count", "the result")
+        };
+        let Some(place) = win.begin(guard, target, checked)? else { return Ok(()) };
         let instruments = win.instruments();
         instruments.fetches.incr();
         instruments.fetch_bytes.add(place.bytes());
@@ -78,7 +80,7 @@ impl OneSided {
     ) -> Result<()> {
         let basic = Basic::of("datatype", target.handle, target.datatype)?;
         comparable(basic)?;
-        let Some(place) = win.begin(guard, target)? else { return Ok(()) };
+        let Some(place) = win.begin(guard, target, |_| Ok(()))? else { return Ok(()) };
         let instruments = win.instruments();
         instruments.fetches.incr();
         instruments.fetch_bytes.add(place.bytes());

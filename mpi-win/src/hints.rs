@@ -17,7 +17,8 @@ const KNOWN: [Known; 7] = [
     ("alloc_shared_noncontig", "false", is_truth),
 ];
 
-/// What a window was told about its use. Nothing here depends on it: all that is promised is kept anyway.
+/// What a window was told about its use. Only where the parts of shared memory begin depends
+/// on it, when the window is made (`alloc_shared_noncontig`); all that is promised is kept anyway.
 #[derive(Debug, Clone, Default)]
 pub struct Hints {
     set: Info,

@@ -30,21 +30,30 @@ const PAGE: u64 = 4096;
 /// Words of each process in the exchange: address, size, unit, whether there is such memory, and the descriptor under
 /// which others may map it, plus one.
 const WORDS: usize = 5;
-/// The same for memory that is one object: size, unit, whether the process shares, whether parts begin at pages.
-const SHARED_WORDS: usize = 4;
+/// The same for memory that is one object: size, unit, whether the process shares, whether parts begin at pages,
+/// whether it has room for a window.
+const SHARED_WORDS: usize = 5;
 
 impl OneSided {
-    /// Gets this process's memory and tells all others of it. Collective; waits. Errors: `MPI_ERR_NO_MEM`,
-    /// `MPI_ERR_RMA_SHARED`, in every process.
+    /// Gets this process's memory, if it has `room` for the window, and tells all others of it. Collective; waits.
+    /// Errors: `MPI_ERR_NO_MEM`, `MPI_ERR_RMA_SHARED`, in every process.
     ///
     /// # Safety
     /// The program's memory stays as long as the result.
-    pub(crate) unsafe fn obtain(&self, comm: &Comm, what: &Exposure, size: u64, unit: u64) -> Result<Obtained> {
+    pub(crate) unsafe fn obtain(
+        &self,
+        comm: &Comm,
+        what: &Exposure,
+        size: u64,
+        unit: u64,
+        room: bool,
+    ) -> Result<Obtained> {
         let own = match what.flavor {
             Flavor::Shared => {
                 let apart = what.hints.get("alloc_shared_noncontig") == Some("true");
-                return self.obtain_together(comm, size, unit, apart);
+                return self.obtain_together(comm, [size, unit], apart, room);
             }
+            _ if !room => None,
             // SAFETY: the caller passes the program's promise on.
             Flavor::Create { base } => Some(unsafe { Memory::of_program(base, size) }),
             Flavor::Allocate { alignment } => {
@@ -70,10 +79,7 @@ impl OneSided {
         let words = self.tell_all::<WORDS>(comm, own.unwrap_or_default())?;
         let each = |(rank, words): (usize, &[u64; WORDS])| match words {
             [base, size, unit, 1, _] => Ok(Exposed { base: *base, size: *size, unit: *unit }),
-            _ => {
-                let text = format!("rank {rank} could not get the memory for its part of the window");
-                Err(Error::new(MPI_ERR_NO_MEM, text))
-            }
+            _ => Err(without_memory(rank)),
         };
         let exposed = words.iter().enumerate().map(each).collect::<Result<Box<[Exposed]>>>()?;
         if words.iter().any(|words| words[4] == 0) {
@@ -99,9 +105,13 @@ impl OneSided {
 
     /// Memory that is one object, which rank 0 makes: the parts follow each other in rank order, or begin at pages if
     /// rank 0 was told that they may lie `apart`.
-    fn obtain_together(&self, comm: &Comm, size: u64, unit: u64, apart: bool) -> Result<Obtained> {
+    fn obtain_together(&self, comm: &Comm, [size, unit]: [u64; 2], apart: bool, room: bool) -> Result<Obtained> {
         let shares = self.settings.shared.get();
-        let words = self.tell_all::<SHARED_WORDS>(comm, [size, unit, u64::from(shares), u64::from(apart)])?;
+        let words =
+            self.tell_all::<SHARED_WORDS>(comm, [size, unit, u64::from(shares), u64::from(apart), u64::from(room)])?;
+        if let Some(rank) = words.iter().position(|words| words[4] == 0) {
+            return Err(without_memory(rank));
+        }
         if let Some(rank) = words.iter().position(|words| words[2] == 0) {
             return Err(not_shared(&format!("rank {rank} was told not to (control variable win_shared)")));
         }
@@ -169,6 +179,11 @@ fn name_of(comm: &Comm, rank: u32) -> u64 {
 #[cold]
 fn no_memory(size: u64) -> Error {
     Error::new(MPI_ERR_NO_MEM, "the system has not that much memory to give").arg("size", &size)
+}
+
+#[cold]
+fn without_memory(rank: usize) -> Error {
+    Error::new(MPI_ERR_NO_MEM, format!("rank {rank} could not get the memory for its part of the window"))
 }
 
 #[cold]

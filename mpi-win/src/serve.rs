@@ -3,7 +3,6 @@
 //! Invariant: what is not inside the window, not a datatype or no operation is an error and touches nothing; whoever
 //! asked for data gets an answer, if an empty one, so that nobody waits for ever.
 
-use mpi_core::Guard;
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
@@ -19,11 +18,17 @@ use crate::wire::{BATCH, BATCH_MAX, DATA, Head, PIECE, REPLY, Verb, malformed};
 
 impl OneSided {
     /// Carries out as many batches as all others together have sent. Errors of single operations are noted.
-    pub(crate) fn serve(&self, win: &Win, expected: u64, flight: &mut Flight<'_>, outcome: &mut Outcome) -> Result<()> {
+    pub(crate) fn serve(&self, win: &Win, expected: u64, flight: &mut Flight<'_>, outcome: &mut Outcome) {
         let (engine, context) = (&self.engine, win.context());
         let (mut batch, mut scratch) = (Vec::new(), Vec::new());
         for _ in 0..expected {
-            let (message, status) = engine.mprobe(engine.lock(), context, MPI_ANY_SOURCE, BATCH)?;
+            let (message, status) = match engine.mprobe(engine.lock(), context, MPI_ANY_SOURCE, BATCH) {
+                Ok(found) => found,
+                Err(error) => {
+                    outcome.note(Err(error));
+                    continue;
+                }
+            };
             batch.resize((status.bytes() as usize).min(BATCH_MAX), 0);
             if let Err(error) = engine.mrecv(engine.lock(), message, RecvBuf::from_slice(&mut batch)) {
                 outcome.note(Err(error));
@@ -42,7 +47,6 @@ impl OneSided {
                 outcome.note(self.carry_out(win, status.source, &head, data, &mut scratch, flight));
             }
         }
-        Ok(())
     }
 
     fn carry_out(
@@ -62,17 +66,24 @@ impl OneSided {
         };
         let (engine, context) = (&self.engine, win.context());
         if head.verb == Verb::Put && !head.is_inline() {
-            return engine.recv(engine.lock(), context, source, DATA, memory.part(0, head.bytes)).map(drop);
+            let status = engine.recv(engine.lock(), context, source, DATA, memory.part(0, head.bytes))?;
+            return whole(head, status.bytes());
         }
         let data = if head.verb == Verb::Get || head.is_inline() {
             data
         } else {
             scratch.resize(head.bytes as usize, 0);
-            engine.recv(engine.lock(), context, source, DATA, RecvBuf::from_slice(scratch))?;
+            let status = engine.recv(engine.lock(), context, source, DATA, RecvBuf::from_slice(scratch));
+            if let Err(error) = status.and_then(|status| whole(head, status.bytes())) {
+                if head.is_answered() {
+                    self.answer(win, source, SendBuf::empty(), flight)?;
+                }
+                return Err(error);
+            }
             &scratch[..]
         };
         // Another thread of this process may accumulate into its own memory.
-        let guard = &mut engine.lock();
+        let held = engine.lock();
         let answer = match head.verb {
             Verb::Put => {
                 memory.unpack(0, data);
@@ -91,7 +102,8 @@ impl OneSided {
                     combine.apply(memory.part(0, head.bytes), basic, data);
                 }
                 let answer = if combine.is_ok() { flight.keep(before) } else { SendBuf::empty() };
-                self.answer(guard, win, source, answer, flight)?;
+                drop(held);
+                self.answer(win, source, answer, flight)?;
                 return combine.map(drop);
             }
             Verb::Swap => {
@@ -99,18 +111,18 @@ impl OneSided {
                 flight.keep(before[..head.bytes as usize / 2].to_vec())
             }
         };
-        self.answer(guard, win, source, answer, flight)
+        drop(held);
+        self.answer(win, source, answer, flight)
     }
 
-    fn answer(
-        &self,
-        guard: &mut Guard<'_>,
-        win: &Win,
-        source: i32,
-        answer: SendBuf<'static>,
-        flight: &mut Flight<'_>,
-    ) -> Result<()> {
-        flight.watch(self.engine.isend(guard, win.context(), source, REPLY, answer, Mode::Standard)?, None);
+    /// Replies, with nothing if it must be: an empty message needs no request.
+    fn answer(&self, win: &Win, source: i32, answer: SendBuf<'static>, flight: &mut Flight<'_>) -> Result<()> {
+        let (engine, context) = (&self.engine, win.context());
+        let send = engine.isend(&mut engine.lock(), context, source, REPLY, answer, Mode::Standard);
+        if send.is_err() {
+            engine.send(engine.lock(), context, source, REPLY, SendBuf::empty(), Mode::Standard)?;
+        }
+        flight.watch(send?, None);
         Ok(())
     }
 
@@ -119,11 +131,11 @@ impl OneSided {
     #[cold]
     fn refuse(&self, win: &Win, source: i32, head: &Head, flight: &mut Flight<'_>) -> Result<()> {
         let engine = &self.engine;
-        if head.verb != Verb::Get && !head.is_inline() {
+        if head.has_data_behind() {
             let _ = engine.recv(engine.lock(), win.context(), source, DATA, RecvBuf::empty());
         }
-        if matches!(head.verb, Verb::Get | Verb::Fetch | Verb::Swap) {
-            self.answer(&mut engine.lock(), win, source, SendBuf::empty(), flight)?;
+        if head.is_answered() {
+            self.answer(win, source, SendBuf::empty(), flight)?;
         }
         Err(malformed("reaches outside of this process's part of the window, or makes no sense"))
     }
@@ -138,6 +150,11 @@ impl Head {
             Verb::Swap => self.count == 1 && self.bytes == 2 * room && comparable(basic).is_ok(),
         }
     }
+}
+
+/// Errors when an operation's data did not all come.
+fn whole(head: &Head, bytes: u64) -> Result<()> {
+    if bytes == head.bytes { Ok(()) } else { Err(malformed("came without all of its data")) }
 }
 
 /// What stands in a buffer.

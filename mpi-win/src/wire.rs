@@ -64,6 +64,16 @@ impl Head {
         self.verb != Verb::Get && self.bytes <= INLINE
     }
 
+    /// Whether its data follow as a message of their own.
+    pub fn has_data_behind(&self) -> bool {
+        self.verb != Verb::Get && !self.is_inline()
+    }
+
+    /// Whether a reply comes back.
+    pub fn is_answered(&self) -> bool {
+        matches!(self.verb, Verb::Get | Verb::Fetch | Verb::Swap)
+    }
+
     /// Bytes of the whole record in a batch; records begin at multiples of 8.
     pub fn record_bytes(&self) -> usize {
         Head::BYTES + if self.is_inline() { (self.bytes as usize).next_multiple_of(8) } else { 0 }

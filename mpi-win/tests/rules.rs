@@ -3,9 +3,11 @@
 mod common;
 
 use common::{Numbers, Rank, Way, kept, run};
+use mpi_core::Info;
 use mpi_core::abi::*;
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_p2p::Mode;
+use mpi_win::{Exposure, Flavor, Target};
 
 #[test]
 fn nothing_may_be_started_outside_of_an_epoch_or_left_open() {
@@ -44,6 +46,41 @@ fn one_process_without_memory_is_an_error_everywhere_and_leaves_the_rest_alone()
         rank.fence(&win).expect("no fault");
         assert_eq!(rank.memory::<u64>(&win)[0], 5);
         rank.one_sided.end(&win).expect("no fault");
+    });
+}
+
+#[test]
+fn one_process_without_room_is_an_error_everywhere() {
+    run(3, Way::Shared, |rank: &Rank| {
+        for flavor in [Flavor::Allocate { alignment: 0 }, Flavor::Shared] {
+            let what = Exposure { flavor, size: 64, disp_unit: 1, hints: Info::new() };
+            let error = rank.try_create(what.clone(), rank.rank() != 1).expect_err("nobody has a window");
+            assert_eq!(error.class(), MPI_ERR_NO_MEM);
+        }
+        let win = rank.allocate::<u64>(1);
+        rank.one_sided.end(&win).expect("no fault");
+    });
+}
+
+#[test]
+fn what_is_refused_is_not_started() {
+    run(2, Way::Sent, |rank: &Rank| {
+        let win = rank.allocate::<u32>(4);
+        rank.fence(&win).expect("no fault");
+        let target = Target { rank: 1, displacement: 0, count: 1, datatype: u32::datatype(), handle: u32::HANDLE };
+        let (op, of) = (MPI_SUM, (u32::datatype(), u32::HANDLE));
+        let data = || SendBuf::from_slice(kept(vec![7u32; 2]));
+        let guard = &mut rank.engine.lock();
+        let refused = [
+            rank.one_sided.put(guard, &win, data(), &target),
+            rank.one_sided.get(guard, &win, RecvBuf::empty(), &target),
+            rank.one_sided.accumulate(guard, &win, data(), of, &target, op),
+            rank.one_sided.get_accumulate(guard, &win, data(), of, RecvBuf::empty(), of, &target, op),
+        ];
+        for refused in refused {
+            assert_eq!(refused.expect_err("too long").class(), MPI_ERR_TRUNCATE);
+        }
+        assert!(win.is_complete(guard).is_ok());
     });
 }
 
@@ -103,6 +140,35 @@ fn records_that_make_no_sense_are_errors_and_touch_nothing() {
                 let error = rank.fence(&win).expect_err("no sense");
                 assert!([MPI_ERR_INTERN, MPI_ERR_OP].contains(&error.class()), "{error}");
                 // The honest one is still there; taken away, it is not mistaken for the next.
+                let mut away = vec![0u8; 1000];
+                let room = RecvBuf::from_slice(&mut away);
+                engine.recv(engine.lock(), win.context(), 0, BATCH, room).expect("no fault");
+            }
+            rank.fence(&win).expect("no fault");
+            assert!(rank.memory::<u64>(&win).iter().all(|word| *word == 0));
+        }
+        rank.one_sided.end(&win).expect("no fault");
+    });
+}
+
+#[test]
+fn data_that_do_not_come_whole_are_an_error_and_the_fence_ends() {
+    const BATCH: i32 = 1;
+    const DATA: i32 = 2;
+    run(2, Way::Sent, |rank: &Rank| {
+        let win = rank.allocate::<u64>(2000);
+        rank.fence(&win).expect("no fault");
+        let engine = &rank.engine;
+        for verb in [1, 3 | (MPI_SUM as u64) << 32] {
+            if rank.rank() == 0 {
+                let batch = forged([verb, MPI_INT as u64, 0, 2500, 10_000], &[]);
+                for (tag, data) in [(BATCH, SendBuf::from_slice(&batch)), (DATA, SendBuf::empty())] {
+                    engine.send(engine.lock(), win.context(), 1, tag, data, Mode::Standard).expect("no fault");
+                }
+                rank.accumulate(&win, kept(vec![1u64]), 1, 63, MPI_SUM).expect("inside");
+                rank.fence(&win).expect("the sender does not hear of it");
+            } else {
+                assert_eq!(rank.fence(&win).expect_err("no data").class(), MPI_ERR_INTERN);
                 let mut away = vec![0u8; 1000];
                 let room = RecvBuf::from_slice(&mut away);
                 engine.recv(engine.lock(), win.context(), 0, BATCH, room).expect("no fault");

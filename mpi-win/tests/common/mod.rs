@@ -42,8 +42,14 @@ impl Rank {
 
     pub fn try_allocate(&self, size: i64, disp_unit: i64) -> Result<Win> {
         let what = Exposure { flavor: Flavor::Allocate { alignment: 0 }, size, disp_unit, hints: Info::new() };
-        // SAFETY: the window has memory of its own.
-        unsafe { self.one_sided.create(&self.world, &self.ids, what, &HeapMemory) }
+        self.try_create(what, true)
+    }
+
+    /// A window with memory of its own, if there is room for it.
+    pub fn try_create(&self, what: Exposure, room: bool) -> Result<Win> {
+        assert!(!matches!(what.flavor, Flavor::Create { .. }), "the window has memory of its own");
+        // SAFETY: see above.
+        unsafe { self.one_sided.create(&self.world, &self.ids, what, room, &HeapMemory) }
     }
 
     pub fn put<T: Element>(&self, win: &Win, data: &'static [T], rank: usize, displacement: usize) -> Result<()> {

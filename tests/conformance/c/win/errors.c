@@ -152,5 +152,15 @@ int main(int argc, char **argv)
     for (int i = 4; i < 80; i++)
         check_equal(memory[i], 0);
     ok(MPI_Win_free(&win));
+
+    /* What was refused was not started. */
+    ok(MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    ok(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    ok(MPI_Win_fence(0, win));
+    check_class(MPI_Put(data, 3, MPI_INT, other, 0, 2, MPI_INT, win), MPI_ERR_TRUNCATE);
+    check_class(MPI_Get(data, 2, MPI_INT, other, 0, 3, MPI_INT, win), MPI_ERR_TRUNCATE);
+    check_class(MPI_Get_accumulate(data, 2, MPI_INT, back, 1, MPI_INT, other, 0, 2, MPI_INT, MPI_SUM, win),
+                MPI_ERR_TRUNCATE);
+    ok(MPI_Win_free(&win));
     return finish();
 }
