@@ -86,7 +86,7 @@ impl AddedCodes {
     }
 
     /// `MPI_Remove_error_class`. Errors: `MPI_ERR_ARG` for a value that is no added class, `MPI_ERR_OTHER` while codes
-    /// of it are there.
+    /// of it are there, or its text.
     pub fn remove_class(&self, class: i32) -> Result<()> {
         let mut entries = self.lock();
         let entry = find(&mut entries, "errorclass", class)?;
@@ -97,16 +97,24 @@ impl AddedCodes {
             let rule = format!("{} error codes of that class have to be removed first", entry.codes);
             return Err(Error::new(MPI_ERR_OTHER, rule).arg("errorclass", &class));
         }
+        if entry.text.is_some() {
+            return Err(has_text("errorclass", class));
+        }
         entries.get_or_insert_default().remove(&class);
         Ok(())
     }
 
-    /// `MPI_Remove_error_code`. Errors: `MPI_ERR_ARG` for a value that is no added code.
+    /// `MPI_Remove_error_code`. Errors: `MPI_ERR_ARG` for a value that is no added code, `MPI_ERR_OTHER` while its text
+    /// is there.
     pub fn remove_code(&self, code: i32) -> Result<()> {
         let mut entries = self.lock();
-        let class = find(&mut entries, "errorcode", code)?.class;
+        let entry = find(&mut entries, "errorcode", code)?;
+        let (class, with_text) = (entry.class, entry.text.is_some());
         if class == code {
             return Err(wrong("errorcode", code, "that is a class, not a code"));
+        }
+        if with_text {
+            return Err(has_text("errorcode", code));
         }
         let all = entries.get_or_insert_default();
         all.remove(&code);
@@ -152,6 +160,11 @@ impl AddedCodes {
 fn find<'e>(entries: &'e mut Option<HashMap<i32, Entry>>, argument: &'static str, value: i32) -> Result<&'e mut Entry> {
     let found = entries.as_mut().and_then(|all| all.get_mut(&value));
     found.ok_or_else(|| wrong(argument, value, "the program added no such value, or removed it"))
+}
+
+#[cold]
+fn has_text(name: &'static str, value: i32) -> Error {
+    Error::new(MPI_ERR_OTHER, "its text has to be removed first, by MPI_Remove_error_string").arg(name, &value)
 }
 
 #[cold]

@@ -101,7 +101,11 @@ fn describe(call: &Call) -> String {
         _ => {}
     }
     if (receives || sends) && !has("mrecv") {
-        text += &if call.tag == -1 { " with any tag".into() } else { format!(" with tag {}", call.tag) };
+        text += &if call.tag == mpi_core::abi::MPI_ANY_TAG {
+            " with any tag".into()
+        } else {
+            format!(" with tag {}", call.tag)
+        };
     }
     text
 }

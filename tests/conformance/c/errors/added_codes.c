@@ -62,7 +62,14 @@ int main(int argc, char **argv)
     check(MPI_Remove_error_class(class) != MPI_SUCCESS);
     ok(MPI_Error_class(class, &found));
 
+    /* A text has to go before what it belongs to. */
+    ok(MPI_Add_error_string(code, "mine"));
+    check_class(MPI_Remove_error_code(code), MPI_ERR_OTHER);
+    ok(MPI_Remove_error_string(code));
     ok(MPI_Remove_error_code(code));
+    ok(MPI_Add_error_string(class, "mine too"));
+    check_class(MPI_Remove_error_class(class), MPI_ERR_OTHER);
+    ok(MPI_Remove_error_string(class));
     ok(MPI_Remove_error_class(class));
     ok(MPI_Remove_error_code(of_tag));
     check_class(MPI_Error_class(code, &found), MPI_ERR_ARG);
