@@ -96,7 +96,10 @@ impl Failure {
         if let Some(rank) = self.rank() {
             let program = plan.program_of(rank).to_string_lossy();
             object = object.number("rank", rank).text("program", &program);
-            object = activity::facts(job, rank, object);
+            // Of a fatal error the library's own report names the call, which may have been refused before it was recorded.
+            if kind != "fatal_error" {
+                object = activity::facts(job, rank, object);
+            }
         }
         match *self {
             Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Told { signal } => {
