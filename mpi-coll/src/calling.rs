@@ -5,10 +5,10 @@
 //! Not here: counting calls and bytes (`instruments`), choosing algorithms (`plan`).
 
 use mpi_comm::Comm;
-use mpi_p2p::{Doing, Engine};
-use mpi_t::{SourceDef, WatchedTimer};
+use mpi_p2p::Doing;
+use mpi_t::SourceDef;
 
-use crate::plan::{Algorithm, Plan};
+use crate::Collectives;
 
 static SOURCE: SourceDef = SourceDef {
     name: "collectives",
@@ -45,14 +45,11 @@ pub(crate) enum Which {
 
 /// A call under way.
 pub(crate) struct Calling<'a> {
-    engine: &'a Engine,
-    timer: &'static WatchedTimer,
-    events: &'static CollEvents,
+    coll: &'a Collectives,
+    comm: &'a Comm,
     doing: Option<Doing>,
-    key: usize,
     which: Which,
     bytes: u64,
-    plan: Plan,
     /// When it began, in nanoseconds; 0 if nobody asks.
     began: u64,
 }
@@ -60,39 +57,42 @@ pub(crate) struct Calling<'a> {
 impl<'a> Calling<'a> {
     /// The call begins; for the holder of the process lock.
     #[inline]
-    pub fn begin(
-        engine: &'a Engine,
-        events: &'static CollEvents,
-        timer: &'static WatchedTimer,
-        comm: &Comm,
-        (which, bytes): (Which, u64),
-        plan: Plan,
-    ) -> Calling<'a> {
-        let key = std::ptr::from_ref(comm.instruments().block) as usize;
-        events.begun.emit_for(|| (key, (which as i32, plan.algorithm(which, bytes) as i32, bytes)));
-        let timed = timer.is_watched() || mpi_t::somebody_listens();
-        let began = if timed { mpi_t::now_ns() } else { 0 };
-        let doing = engine.instruments().begin(Doing::Collective);
-        Calling { engine, timer, events, doing, key, which, bytes, plan, began }
+    pub fn begin(coll: &'a Collectives, comm: &'a Comm, (which, bytes): (Which, u64)) -> Calling<'a> {
+        let mut calling = Calling { coll, comm, doing: None, which, bytes, began: 0 };
+        coll.events.begun.emit_for(|| (calling.key(), (which as i32, calling.algorithm(), bytes)));
+        if coll.instruments.timer(which).is_watched() || mpi_t::somebody_listens() {
+            calling.began = mpi_t::now_ns();
+        }
+        calling.doing = coll.engine.instruments().begin(Doing::Collective);
+        calling
     }
 
     #[cold]
     #[inline(never)]
     fn tell(&self) {
         let took = mpi_t::now_ns().saturating_sub(self.began);
-        if self.timer.is_watched() {
-            let _guard = self.engine.lock();
-            self.timer.add_ns(took);
+        let timer = self.coll.instruments.timer(self.which);
+        if timer.is_watched() {
+            let _guard = self.coll.engine.lock();
+            timer.add_ns(took);
         }
-        let algorithm: Algorithm = self.plan.algorithm(self.which, self.bytes);
-        self.events.ended.emit_for(|| (self.key, (self.which as i32, algorithm as i32, took)));
+        self.coll.events.ended.emit_for(|| (self.key(), (self.which as i32, self.algorithm(), took)));
+    }
+
+    /// What tools' registrations know the communicator by: where its instruments are.
+    fn key(&self) -> usize {
+        std::ptr::from_ref(self.comm.instruments().block) as usize
+    }
+
+    fn algorithm(&self) -> i32 {
+        self.coll.plan(self.comm).algorithm(self.which, self.bytes) as i32
     }
 }
 
 impl Drop for Calling<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.engine.instruments().end(self.doing);
+        self.coll.engine.instruments().end(self.doing);
         if self.began != 0 {
             self.tell();
         }

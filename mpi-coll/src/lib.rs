@@ -100,14 +100,13 @@ impl Collectives {
     #[inline]
     fn begin<'a>(
         &'a self,
-        comm: &Comm,
+        comm: &'a Comm,
         which: (Which, u64),
         note: impl FnOnce(&CollInstruments),
     ) -> (Calling<'a>, Guard<'a>) {
         let guard = self.engine.lock();
         note(self.instruments);
-        let timer = self.instruments.timer(which.0);
-        (Calling::begin(&self.engine, self.events, timer, comm, which, self.plan(comm)), guard)
+        (Calling::begin(self, comm, which), guard)
     }
 
     /// The events of collective calls, to be registered.
