@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Field, Instruments, PvarDef};
+use crate::{Instruments, PvarDef};
 
 /// What a block of instruments is, for a reader from outside who sees only words.
 #[derive(Debug, Clone, Copy)]
@@ -103,12 +103,6 @@ pub(crate) fn words_of_rows<B: Instruments>(rows: &'static [B]) -> &'static [Ato
 pub(crate) fn words_of<B: Instruments>(block: &'static B) -> &'static [AtomicU64] {
     // SAFETY: the reverse of the cast in `place`: the block is this many atomic words.
     unsafe { std::slice::from_raw_parts((block as *const B).cast::<AtomicU64>(), size_of::<B>() / 8) }
-}
-
-/// Fields as the words that they are.
-pub(crate) fn words_of_all<F: Field>(fields: &'static [F]) -> &'static [AtomicU64] {
-    // SAFETY: a field is nothing but atomic words, by the trait's promise.
-    unsafe { std::slice::from_raw_parts(fields.as_ptr().cast::<AtomicU64>(), size_of_val(fields) / 8) }
 }
 
 #[cfg(test)]

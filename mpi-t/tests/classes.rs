@@ -261,15 +261,15 @@ fn all_handles_start_stop_and_reset_what_can_be() {
 #[test]
 fn every_element_of_an_array_is_a_variable_of_its_own() {
     let tool = Tool::new();
-    let peers: &'static [Counter] = Vec::leak((0..3).map(|_| Counter::default()).collect());
-    let index = tool.registry.pvar_get_index("events", PvarClass::Counter as i32).expect("declared");
-    tool.registry.bind_elements(index, 0, peers).expect("counters");
-    let (handle, count) = tool.registry.pvar_handle_alloc(tool.session, index, None).expect("room");
+    let peers = mpi_t::place_rows::<PeerRow>(3);
+    tool.registry.bind_rows(76, peers).expect("rows");
+    let index = tool.registry.pvar_get_index("row_messages", PvarClass::Counter as i32).expect("declared");
+    let (handle, count) = tool.registry.pvar_handle_alloc(tool.session, index, Some(76)).expect("room");
     assert_eq!(count, 3);
-    peers[0].add(1);
+    peers[0].messages.add(1);
     tool.start(handle);
-    peers[0].add(10);
-    peers[2].add(30);
+    peers[0].messages.add(10);
+    peers[2].messages.add(30);
     let values = |read: Result<Vec<Value>, TError>| -> Vec<u64> {
         read.expect("live").iter().map(|value| value.as_u64().expect("u64")).collect()
     };
@@ -279,15 +279,15 @@ fn every_element_of_an_array_is_a_variable_of_its_own() {
     assert_eq!(unsafe { mpi_t::pvar_read_raw(tool.session.0, handle.0, raw.as_mut_ptr().cast()) }, abi::MPI_SUCCESS);
     assert_eq!(raw, [10, 0, 30]);
     assert_eq!(values(tool.registry.pvar_readreset(tool.session, handle)), [10, 0, 30]);
-    peers[1].add(5);
+    peers[1].messages.add(5);
     tool.stop(handle);
-    peers[1].add(5);
+    peers[1].messages.add(5);
     assert_eq!(values(tool.registry.pvar_read_all(tool.session, handle)), [0, 5, 0]);
     let written = [Value::U64(1), Value::U64(2), Value::U64(3)];
     tool.registry.pvar_write(tool.session, handle, &written).expect("writable");
     assert_eq!(tool.registry.pvar_read_all(tool.session, handle).expect("live"), written);
     tool.registry.pvar_handle_free(tool.session, handle).expect("live");
-    let again = tool.registry.pvar_handle_alloc(tool.session, index, None).expect("room").0;
+    let again = tool.registry.pvar_handle_alloc(tool.session, index, Some(76)).expect("room").0;
     assert_eq!(values(tool.registry.pvar_read_all(tool.session, again)), [0, 0, 0]);
 }
 

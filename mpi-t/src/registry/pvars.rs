@@ -16,8 +16,8 @@ use crate::handle::access::{self, Telling};
 use crate::handle::pool::{self, NewHandle};
 use crate::handle::slot::Facts;
 use crate::handle::state::{Format, Kind};
-use crate::memory::{words_of, words_of_all, words_of_rows};
-use crate::{Bind, Field, Instruments, Level, PvarClass, PvarDef, TError, TResult, Value, ValueType, Verbosity};
+use crate::memory::{words_of, words_of_rows};
+use crate::{Bind, Instruments, Level, PvarClass, PvarDef, TError, TResult, Value, ValueType, Verbosity};
 
 /// What is told of a performance variable.
 #[derive(Debug)]
@@ -116,21 +116,6 @@ impl Registry {
     /// From here on, handles for this object (`0`: the process) read this block.
     pub fn bind<B: Instruments>(&self, object: usize, block: &'static B) {
         self.growth().bound.insert((B::BIND, object, TypeId::of::<B>()), words_of(block));
-    }
-
-    /// From here on, handles of this variable (of a block declared) for this object read these elements, one for each
-    /// peer for example, instead of the block's one field. Not for watermarks.
-    pub fn bind_elements<F: Field>(&self, index: i32, object: usize, elements: &'static [F]) -> TResult<()> {
-        let index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
-        let definition = self.pvars.get(index).ok_or(TError::INVALID_INDEX)?.definition;
-        if elements.is_empty() || definition.class.is_watermark() || !F::CLASSES.contains(&definition.class) {
-            return Err(TError::INVALID);
-        }
-        let stride = u16::try_from(size_of::<F>() / 8).map_err(|_| TError::INVALID)?;
-        let count = u32::try_from(elements.len()).map_err(|_| TError::INVALID)?;
-        let bound = Elements { words: words_of_all(elements), stride, count };
-        self.growth().elements.insert((definition.bind, object, index), bound);
-        Ok(())
     }
 
     /// From here on, handles of these variables for this object (`0`: the process) have one element for each row: a
