@@ -7,6 +7,7 @@
 //! - [`table`]: handle tables, whose slots remember how often they were reused.
 //! - [`lock`]: the one lock of a process, and cells that only its holder can open.
 //! - [`status`]: `MPI_Status` as the ABI lays it out.
+//! - [`text`]: how far words are apart, and texts in JSON.
 //!
 //! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
 
@@ -18,6 +19,7 @@ pub mod lock;
 pub mod status;
 mod sync;
 pub mod table;
+pub mod text;
 
 /// The constants of the standard ABI, by their official names (MPI-5.0, annex A and chapter 20).
 ///

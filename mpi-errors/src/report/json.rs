@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use mpi_core::text::quote_json;
+
 use super::FatalReport;
 use crate::classes;
 
@@ -20,9 +22,9 @@ pub fn object(report: &FatalReport<'_>) -> String {
     out.push_str(",\"arguments\":{");
     for (at, (name, value)) in error.arguments().enumerate() {
         out.push_str(if at == 0 { "" } else { "," });
-        quote(&mut out, name);
+        quote_json(&mut out, name);
         out.push(':');
-        quote(&mut out, value);
+        quote_json(&mut out, value);
     }
     out.push('}');
     text(&mut out, "message", Some(&report.what()));
@@ -41,36 +43,7 @@ fn number(out: &mut String, name: &str, value: Option<i64>) {
 fn text(out: &mut String, name: &str, value: Option<&str>) {
     write!(out, ",\"{name}\":").expect("writing to a String cannot fail");
     match value {
-        Some(value) => quote(out, value),
+        Some(value) => quote_json(out, value),
         None => out.push_str("null"),
-    }
-}
-
-/// A JSON string.
-fn quote(out: &mut String, text: &str) {
-    out.push('"');
-    for each in text.chars() {
-        match each {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            each if (each as u32) < 0x20 => {
-                write!(out, "\\u{:04x}", each as u32).expect("writing to a String cannot fail");
-            }
-            each => out.push(each),
-        }
-    }
-    out.push('"');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_json_cannot_hold_as_it_is_is_escaped() {
-        let mut out = String::new();
-        quote(&mut out, "a\"b\\c\nd\u{1}\u{e9}");
-        assert_eq!(out, "\"a\\\"b\\\\c\\nd\\u0001\u{e9}\"");
     }
 }

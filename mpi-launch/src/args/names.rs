@@ -1,5 +1,7 @@
 //! The names of the options, each with one or two dashes before it.
 
+use mpi_core::text::distance;
+
 /// What an option means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -87,29 +89,15 @@ pub(super) fn find(name: &str) -> Option<Meaning> {
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
     let name = bare(word.split('=').next().unwrap_or(word));
     let far = NAMES.iter().filter(|(known, _)| bare(known).len() > 2);
-    let near = far.map(|(known, _)| (distance(name, bare(known)), *known)).min()?;
+    // Of very long words only the begin: none of them is near a name.
+    let changes = |known: &str| distance(name.chars().take(40), &known.chars().collect::<Vec<_>>());
+    let near = far.map(|(known, _)| (changes(bare(known)), *known)).min()?;
     (near.0 <= 1 + bare(near.1).len() / 4).then_some(near.1)
 }
 
 /// A name without its one or two dashes.
 fn bare(name: &str) -> &str {
     name.strip_prefix("--").or(name.strip_prefix('-')).unwrap_or(name)
-}
-
-/// How many letters have to be inserted, left out or changed to make one word of the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    // Of very long words only the begin: none of them is near a name.
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().take(40).enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// All names.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use mpi_core::text::quote_json;
+
 /// An object that grows by its fields, in their order.
 pub(super) struct Object(String);
 
@@ -12,7 +14,7 @@ impl Object {
 
     pub(super) fn text(mut self, name: &str, value: &str) -> Object {
         self.name(name);
-        quote(&mut self.0, value);
+        quote_json(&mut self.0, value);
         self
     }
 
@@ -46,25 +48,9 @@ impl Object {
         if self.0.len() > 1 {
             self.0.push(',');
         }
-        quote(&mut self.0, name);
+        quote_json(&mut self.0, name);
         self.0.push(':');
     }
-}
-
-fn quote(out: &mut String, text: &str) {
-    out.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => out.extend(['\\', letter]),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            control if control < ' ' => {
-                let _ = write!(out, "\\u{:04x}", control as u32);
-            }
-            other => out.push(other),
-        }
-    }
-    out.push('"');
 }
 
 #[cfg(test)]

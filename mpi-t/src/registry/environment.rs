@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use mpi_core::text::distance;
+
 use super::Registry;
 use crate::{CvarDef, Limits, SWITCH, Value, ValueType};
 
@@ -150,25 +152,10 @@ fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
         let word = |text: &str| text.to_ascii_uppercase().trim_start_matches(PREFIX).to_owned();
         let (name, known) = (word(name), word(known));
         let part = known.ends_with(&name) && name.len() >= 4;
-        if part { 1 } else { distance(&name, &known) }
+        if part { 1 } else { distance(name.bytes(), known.as_bytes()) }
     };
     let (most, found) = known.iter().map(|known| (distance_to(known), known)).min()?;
     (most <= 3.max(name.len() / 6)).then_some(found)
-}
-
-/// The number of insertions, deletions and replacements between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
