@@ -72,7 +72,8 @@ impl Registry {
             value,
             bind: Bind::NoObject,
             verbosity: Verbosity::UserBasic,
-            continuous: class == PvarClass::Size,
+            // Tools that know a variable of another library by name start whatever they read.
+            continuous: false,
             states: None,
             word: 0,
             watched: false,
