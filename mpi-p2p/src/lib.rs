@@ -10,7 +10,7 @@
 //! - `announce`: duplicates of communicators that do not wait.
 //! - `remote`: copying without the other process's help.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
-//! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set.
+//! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set. `limits`: eager limits.
 //!
 //! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing another process wrote
 //! is used unchecked; the paths of short messages do not allocate once warm.
@@ -28,6 +28,7 @@ mod direct;
 mod engine;
 mod events;
 mod instruments;
+mod limits;
 mod matching;
 mod message;
 mod progress;
@@ -42,9 +43,10 @@ mod wire;
 pub use announce::MakeContext;
 pub use buffered::Attached;
 pub use context::{ContextSpec, UNSETTLED};
-pub use cvars::EngineSettings;
+pub use cvars::{CommSettings, EngineSettings};
 pub use engine::Engine;
 pub use events::{MessageEvents, WaitEvents};
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
+pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use request::Completion;
 pub use send::Mode;

@@ -22,6 +22,7 @@ mod handle;
 mod memory;
 mod registry;
 mod setting;
+mod spare;
 mod sync;
 mod value;
 mod watch;
@@ -43,4 +44,5 @@ pub use registry::{
     PvarInfo, Registry,
 };
 pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
+pub use spare::{place_settings, retire_settings};
 pub use value::Value;

@@ -161,7 +161,9 @@ impl Registry {
     /// another object.
     pub fn unbind_settings<S: Settings>(&self, object: usize) {
         let mut growth = self.growth();
-        growth.cells.retain(|(bind, of, _), _| (*bind, *of) != (S::BIND, object));
+        for index in S::definitions().iter().filter_map(|definition| self.cvar_named(definition.name)) {
+            growth.cells.remove(&(S::BIND, object, index));
+        }
         // Under the growth lock, so that no handle is allocated for it in between.
         self.with_handles(|handles| {
             let of_object = |handle: &CvarHandle| handle.object == (S::BIND, object);
@@ -229,13 +231,13 @@ impl Registry {
 
     /// `MPI_T_cvar_read`
     pub fn cvar_read(&self, handle: Handle) -> TResult<Value> {
-        Ok(self.cvar_of(handle)?.2.read())
+        self.with_cell(handle, |cell| cell.read())
     }
 
     /// `MPI_T_cvar_write`. `MPI_T_ERR_INVALID` for a value that the variable does not take,
     /// `MPI_T_ERR_CVAR_SET_NEVER` when it cannot be set any more, `MPI_T_ERR_CVAR_SET_NOT_NOW` while its owner refuses.
     pub fn cvar_write(&self, handle: Handle, value: &Value) -> TResult<()> {
-        let (index, info, cell) = self.cvar_of(handle)?;
+        let (index, info) = self.cvar_of(handle)?;
         let definition = &info.definition;
         if !definition.scope.is_writable() || definition.until_init && self.started.load(Ordering::SeqCst) {
             return Err(TError::CVAR_SET_NEVER);
@@ -246,7 +248,7 @@ impl Registry {
         if let Some(refuse) = &info.refuse {
             refuse(definition, value)?;
         }
-        cell.write(value)?;
+        self.with_cell(handle, |cell| cell.write(value))??;
         self.own_events.cvar_set.emit(|| (int(index), value.as_f64().unwrap_or(0.0)));
         Ok(())
     }
@@ -278,10 +280,11 @@ impl Registry {
     /// As [`Registry::cvar_read_raw`].
     #[cold]
     unsafe fn cvar_read_slowly(&self, handle: Handle, out: *mut c_void) -> TResult<()> {
-        let (_, info, cell) = self.cvar_of(handle)?;
+        let (_, info) = self.cvar_of(handle)?;
+        let value = self.with_cell(handle, |cell| cell.read())?;
         // SAFETY: the caller's promise; a text is shorter than its count, so its null has room too.
         unsafe {
-            match cell.read() {
+            match value {
                 Value::I32(value) => out.cast::<i32>().write_unaligned(value),
                 Value::U32(value) => out.cast::<u32>().write_unaligned(value),
                 Value::U64(value) => out.cast::<u64>().write_unaligned(value),
@@ -320,11 +323,18 @@ impl Registry {
         self.cvar_write(handle, &value)
     }
 
-    fn cvar_of(&self, handle: Handle) -> TResult<(usize, &CvarInfo, &'static dyn Cell)> {
+    fn cvar_of(&self, handle: Handle) -> TResult<(usize, &CvarInfo)> {
         self.check_initialized()?;
         let found = self.with_handles(|handles| handles.get(handle).copied());
-        let found = found.and_then(|found| Some((found.index, self.cvars.get(found.index)?, found.cell?)));
-        found.ok_or(TError::INVALID_HANDLE)
+        let found = found.filter(|found| found.cell.is_some());
+        found.and_then(|found| Some((found.index, self.cvars.get(found.index)?))).ok_or(TError::INVALID_HANDLE)
+    }
+
+    /// Uses the cell that a handle leads to. Under the lock of the handles, so that the object is there until this is
+    /// over and its block is not another's yet.
+    fn with_cell<R>(&self, handle: Handle, use_it: impl FnOnce(&'static dyn Cell) -> R) -> TResult<R> {
+        self.check_initialized()?;
+        self.with_handles(|handles| Some(use_it(handles.get(handle)?.cell?))).ok_or(TError::INVALID_HANDLE)
     }
 
     fn with_handles<R>(&self, use_them: impl FnOnce(&mut mpi_core::Table<CvarHandle>) -> R) -> R {
