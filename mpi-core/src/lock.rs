@@ -10,7 +10,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
 mod word;
 
@@ -21,6 +21,8 @@ use word::{FREE, HELD, LockWord};
 pub struct ProcessLock {
     word: LockWord,
     multiple: AtomicBool,
+    /// The thread for which the lock is a plain flag; none where it never was.
+    alone: AtomicUsize,
     id: u64,
 }
 
@@ -32,6 +34,7 @@ impl ProcessLock {
         ProcessLock {
             word: LockWord::new(),
             multiple: AtomicBool::new(multiple),
+            alone: AtomicUsize::new(if multiple { 0 } else { this_thread() }),
             // Relaxed: only uniqueness matters.
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         }
@@ -43,8 +46,12 @@ impl ProcessLock {
         self.multiple.load(Ordering::Relaxed)
     }
 
-    /// Sets whether several threads may call at once. For the holder of the lock, while no other thread is in a call.
+    /// Sets whether several threads may call at once; if not, the calling thread is the only one that does. For the
+    /// holder of the lock, while no other thread is in a call.
     pub fn set_multiple(&self, multiple: bool) {
+        if !multiple {
+            self.alone.store(this_thread(), Ordering::Relaxed);
+        }
         self.multiple.store(multiple, Ordering::SeqCst);
     }
 
@@ -67,6 +74,18 @@ impl ProcessLock {
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
         self.word.try_take().then(|| Guard::of(self))
+    }
+
+    /// Takes the lock for a thread that need not be one of the program's, such as a tool's.
+    ///
+    /// `None` where the lock is the plain flag of a program of one thread, and the caller is another thread or called
+    /// from within the library: the flag keeps neither out. Not async-signal-safe.
+    pub fn lock_beside(&self) -> Option<Guard<'_>> {
+        if self.is_multiple() {
+            return Some(self.lock());
+        }
+        // Relaxed: a thread that finds its own name here has stored it itself.
+        if self.alone.load(Ordering::Relaxed) == this_thread() { self.try_lock() } else { None }
     }
 
     /// Waits for the holder. Below `MPI_THREAD_MULTIPLE` this is reached only by programs that call from more
@@ -110,6 +129,12 @@ impl ProcessLock {
             libc::syscall(libc::SYS_futex, self.word.state.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
         }
     }
+}
+
+/// A word that names the calling thread among those that live.
+fn this_thread() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
 /// Makes every running thread of the process pass a fence, where the kernel offers that; else only this one does.
@@ -223,5 +248,18 @@ mod tests {
         assert!(lock.try_lock().is_none(), "a refusal does not free the lock");
         drop(guard);
         assert!(lock.try_lock().is_some());
+    }
+
+    #[test]
+    fn beside_a_program_of_one_thread_no_other_takes_the_lock() {
+        let lock = ProcessLock::new(false);
+        let other =
+            || std::thread::scope(|scope| scope.spawn(|| lock.lock_beside().is_some()).join().expect("no panic"));
+        assert!(lock.lock_beside().is_some() && !other());
+        let guard = lock.lock();
+        assert!(lock.lock_beside().is_none(), "it would wait for itself");
+        drop(guard);
+        lock.set_multiple(true);
+        assert!(lock.lock_beside().is_some() && other());
     }
 }

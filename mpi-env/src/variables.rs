@@ -8,7 +8,7 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::FabricInstruments;
 use mpi_io::FileInstruments;
 use mpi_launch::wireup;
-use mpi_p2p::{CommInstruments, CommSettings, Engine, PeerInstruments};
+use mpi_p2p::{CommInstruments, Engine, PeerInstruments};
 use mpi_t::Registry;
 use mpi_win::{OneSided, WinInstruments};
 
@@ -55,6 +55,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
     ("errors", "How errors are told."),
     ("coll", "Collective operations."),
+    ("coll.ops", "Reduction operations: how often each is used, and on how much data."),
     ("coll.calls", "How often each collective operation was called."),
     ("objects", "Communicators, groups, datatypes and other objects: how many there are, how they are used."),
     ("objects.events", "Objects that come and go."),
@@ -98,7 +99,6 @@ pub(crate) fn registry(
     registry.declare::<FileInstruments>()?;
     registry.declare::<WinInstruments>()?;
     registry.register_settings(engine.settings())?;
-    registry.declare_settings::<CommSettings>()?;
     registry.register_settings(coll.settings())?;
     registry.register_settings(one_sided.settings())?;
     registry.register_settings(errors)?;

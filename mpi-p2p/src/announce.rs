@@ -180,7 +180,8 @@ impl Core {
         match id {
             Some(id) => {
                 if let Some(spec) = (awaited.make)(id) {
-                    self.add_context(spec);
+                    self.contexts.insert(spec);
+                    self.replay_early(id);
                 }
             }
             None if told == NO_ID => {

@@ -5,7 +5,6 @@
 #![allow(unsafe_code)] // a blocking call's buffer is lent to its request, which ends before the call does
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use mpi_core::{Guard, Guarded, Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
@@ -46,7 +45,6 @@ impl Engine {
         let instruments = EngineInstruments::place(memory);
         let settings = EngineSettings::new();
         let policy = doorbell.policy();
-        settings.eager_limit.set_room(endpoint.max_payload() as u64);
         settings.wait_spins.set(policy.spins());
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
@@ -99,7 +97,10 @@ impl Engine {
 
     /// Makes a communicator known, before any of its messages is sent or received here.
     pub fn add_context(&self, guard: &mut Guard<'_>, spec: ContextSpec) {
-        self.state.get_mut(guard).core.add_context(spec);
+        let core = &mut self.state.get_mut(guard).core;
+        let id = spec.id;
+        core.contexts.insert(spec);
+        core.replay_early(id);
     }
 
     /// Forgets a communicator and the messages that nobody received. Operations under way complete first.
@@ -180,9 +181,9 @@ impl Engine {
         }
     }
 
-    /// Longest message in bytes whose send in this context is over at once while its receiver's ring has room.
-    pub fn eager_bytes(&self, guard: &Guard<'_>, context: u32) -> u64 {
-        self.state.get(guard).core.contexts.get(context).map_or(0, |context| context.eager_limit.load(Relaxed))
+    /// Longest message in bytes whose send is over at once while its receiver's ring has room.
+    pub fn eager_bytes(&self, guard: &Guard<'_>) -> u64 {
+        self.settings.eager_limit.get().min(self.state.get(guard).endpoint.max_payload() as u64)
     }
 
     /// A blocking receive into a buffer that lives until this call returns.
@@ -202,11 +203,6 @@ impl Engine {
         }
     }
 
-    /// Sends if that is over at once, because the message is short and its receiver's ring has room; says whether it did.
-    pub fn send_at_once(&self, guard: &mut Guard<'_>, context: u32, dest: i32, tag: i32, buffer: &SendBuf<'_>) -> bool {
-        self.state.get_mut(guard).send_at_once(context, dest, tag, buffer, 0)
-    }
-
     /// Starts a send.
     #[inline(always)] // a handful of instructions around `start_send`
     pub fn isend(
@@ -223,7 +219,7 @@ impl Engine {
             return state.isend_slowly(context, dest, tag, buffer, mode);
         }
         // The message carries the handle, by which it can be asked back.
-        let handle = state.core.sent_request(context, dest)?;
+        let handle = state.core.sent_request(context, dest, buffer.bytes())?;
         if state.send_at_once(context, dest, tag, &buffer, token(handle)) {
             return Ok(handle);
         }
@@ -292,10 +288,16 @@ impl Engine {
         }
         match state.core.held.remove(message) {
             None => Ok(None),
-            Some(held) => match state.receive_message(held.context, held.key, held.message, buffer)? {
-                Outcome::Under(request) => Ok(Some(request)),
-                Outcome::Received(status, error) => state.core.received_request(held.context, status, error).map(Some),
-            },
+            Some(held) => {
+                state.core.end_message(message);
+                state.core.instruments.messages_held.lower(1);
+                match state.receive_message(held.context, held.key, held.message, buffer)? {
+                    Outcome::Under(request) => Ok(Some(request)),
+                    Outcome::Received(status, error) => {
+                        state.core.received_request(held.context, status, error).map(Some)
+                    }
+                }
+            }
         }
     }
 

@@ -6,9 +6,10 @@
 use std::ops::Deref;
 use std::time::Instant;
 
-use crate::cvars::CommSettings;
 use mpi_errors::Result;
-use mpi_t::{Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, Registry, State, Timer, WatchedTimer};
+use mpi_t::{
+    Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, Percentage, Registry, State, Timer, WatchedTimer,
+};
 
 mpi_t::instruments! {
     /// The queues and messages of one communicator.
@@ -137,6 +138,16 @@ mpi_t::instruments! {
             { name: "p2p_transfer_slots_free", class: Level, type: u32, unit: "slots", category: "p2p.protocol" }
             { name: "p2p_transfer_slots_free", class: LowWatermark, type: u32, unit: "slots",
               category: "p2p.protocol", doc: "Fewest transfer slots that were free." },
+        /// Part of this process's transfer slots that are in use. A slot is a cell of shared memory through which both
+        /// sides of a long message share out its copying.
+        pub slots_used: Percentage =
+            { name: "p2p_transfer_slots_used", class: Percentage, type: f64, unit: "part of 1",
+              category: "p2p.protocol" },
+        /// Messages that a matched probe has taken and that are not received yet.
+        pub messages_held: Level =
+            { name: "p2p_messages_held", class: Level, type: u64, unit: "messages", category: "p2p.unexpected" }
+            { name: "p2p_messages_held", class: HighWatermark, type: u64, unit: "messages",
+              category: "p2p.unexpected", doc: "Most messages that matched probes had taken and nobody received." },
         /// Messages received whole, without having been offered first.
         pub eager_received: Counter =
             { name: "p2p_eager_received", class: Counter, type: u64, unit: "messages", category: "p2p.protocol" },
@@ -176,22 +187,19 @@ mpi_t::instruments! {
     }
 }
 
-/// All that a communicator tells and lets be set: its own blocks, and a row for each of its processes.
+/// All that a communicator tells: its own block, and a row for each of its processes.
 #[derive(Debug, Clone, Copy)]
 pub struct CommMeters {
     /// Its queues and messages.
     pub block: &'static CommInstruments,
     /// The traffic with each of its processes, by rank.
     pub peers: &'static [PeerInstruments],
-    /// What can be set of it.
-    pub settings: &'static CommSettings,
 }
 
 impl CommMeters {
-    /// Zeroed instruments for a communicator of `size` processes, and settings with their initial values.
+    /// Zeroed instruments for a communicator of `size` processes.
     pub fn place(memory: &dyn InstrumentMemory, name: &str, size: u32) -> CommMeters {
-        let (block, peers) = (CommInstruments::place_for(memory, name), mpi_t::place_rows(size as usize));
-        CommMeters { block, peers, settings: mpi_t::place_settings() }
+        CommMeters { block: CommInstruments::place_for(memory, name), peers: mpi_t::place_rows(size as usize) }
     }
 
     /// The same on the heap, which nobody outside can see.
@@ -201,23 +209,14 @@ impl CommMeters {
 
     /// From here on, tools can bind to the communicator with this handle word. Errors: as [`Registry::declare`].
     pub fn bind(self, registry: &Registry, object: usize) -> Result<()> {
-        registry.bind_settings(object, self.settings);
         registry.bind(object, self.block);
         registry.bind_rows(object, self.peers)
-    }
-
-    /// From here on, handles for the communicator with this handle word lead to nothing.
-    pub fn unbind(self, registry: &Registry, object: usize) {
-        registry.unbind_settings::<CommSettings>(object);
-        registry.unbind(object, self.block);
     }
 
     /// Gives the memory back. The object was unbound from all registries, and nobody writes any more.
     pub fn retire(self, memory: &dyn InstrumentMemory) {
         mpi_t::retire(memory, self.block);
         mpi_t::retire_rows(self.peers);
-        self.settings.eager_limit.leave();
-        mpi_t::retire_settings(self.settings);
     }
 }
 

@@ -8,15 +8,17 @@
 //! - `core`: the state, and what becomes of a record that arrives.
 //! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `slot`: moving large messages.
 //! - `announce`: duplicates of communicators that do not wait.
+//! - `asked`: what single requests and messages tell, once somebody asks.
 //! - `remote`: copying without the other process's help.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
-//! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set. `limits`: eager limits.
+//! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set.
 //!
 //! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing another process wrote
 //! is used unchecked; the paths of short messages do not allocate once warm.
 //! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks.
 
 mod announce;
+mod asked;
 mod buffered;
 mod cancel;
 mod chains;
@@ -28,7 +30,6 @@ mod direct;
 mod engine;
 mod events;
 mod instruments;
-mod limits;
 mod matching;
 mod message;
 mod progress;
@@ -41,12 +42,12 @@ mod transfer;
 mod wire;
 
 pub use announce::MakeContext;
+pub use asked::{MessageInstruments, RequestInstruments};
 pub use buffered::Attached;
 pub use context::{ContextSpec, UNSETTLED};
-pub use cvars::{CommSettings, EngineSettings};
+pub use cvars::EngineSettings;
 pub use engine::Engine;
 pub use events::{MessageEvents, WaitEvents};
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
-pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use request::Completion;
 pub use send::Mode;

@@ -9,10 +9,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::{PvarClass, ValueType};
 
-/// Whether fields are kept: not in the build that the cost of instruments is measured against, where changing a field
-/// is nothing and every field is zero for ever.
-pub(crate) const KEPT: bool = cfg!(not(feature = "uninstrumented"));
-
 /// A field type that variables can be declared on.
 ///
 /// # Safety
@@ -68,15 +64,13 @@ impl Counter {
     /// under the engine's lock.
     #[inline]
     pub fn incr_shared(&self) {
-        if KEPT {
-            self.0.fetch_add(1, Relaxed);
-        }
+        self.0.fetch_add(1, Relaxed);
     }
 
     /// `n` more. For the holder of the engine's lock.
     #[inline(always)]
     pub fn add(&self, n: u64) {
-        add(&self.0, n);
+        self.0.store(self.0.load(Relaxed).wrapping_add(n), Relaxed);
     }
 
     /// The count since the start. Async-signal-safe, thread-safe.
@@ -97,7 +91,7 @@ impl Aggregate {
     /// `n` more. For the holder of the engine's lock.
     #[inline(always)]
     pub fn add(&self, n: u64) {
-        add(&self.0, n);
+        self.0.store(self.0.load(Relaxed).wrapping_add(n), Relaxed);
     }
 
     /// The sum since the start. Async-signal-safe, thread-safe.
@@ -118,7 +112,7 @@ impl Timer {
     /// `ns` nanoseconds more. For the holder of the engine's lock.
     #[inline(always)]
     pub fn add_ns(&self, ns: u64) {
-        add(&self.0, ns);
+        self.0.store(self.0.load(Relaxed).wrapping_add(ns), Relaxed);
     }
 
     /// The nanoseconds since the start. Async-signal-safe, thread-safe.
@@ -152,13 +146,13 @@ impl WatchedTimer {
     #[inline(always)]
     pub fn is_watched(&self) -> bool {
         // Relaxed: what begins while a handle is being made may be missed; what begins after is seen by its thread.
-        KEPT && self.handles.load(Relaxed) != 0
+        self.handles.load(Relaxed) != 0
     }
 
     /// `ns` nanoseconds more. For the holder of the engine's lock.
     #[inline(always)]
     pub fn add_ns(&self, ns: u64) {
-        add(&self.ns, ns);
+        self.ns.store(self.ns.load(Relaxed).wrapping_add(ns), Relaxed);
     }
 
     /// The nanoseconds taken since the start. Async-signal-safe, thread-safe.
@@ -179,7 +173,7 @@ impl State {
     /// Changes the state.
     #[inline(always)]
     pub fn set(&self, state: i32) {
-        store(&self.0, u64::from(state as u32));
+        self.0.store(u64::from(state as u32), Relaxed);
     }
 
     /// The state now. Async-signal-safe, thread-safe.
@@ -200,7 +194,7 @@ impl Size {
     /// Sets the size.
     #[inline(always)]
     pub fn set(&self, size: u64) {
-        store(&self.0, size);
+        self.0.store(size, Relaxed);
     }
 
     /// The size. Async-signal-safe, thread-safe.
@@ -225,13 +219,51 @@ impl Percentage {
     #[inline]
     pub fn set(&self, used: u64, size: u64) {
         let part = if size == 0 { 0 } else { (u128::from(used.min(size)) << 32) / u128::from(size) };
-        store(&self.0, part as u64);
+        self.0.store(part as u64, Relaxed);
     }
 
     /// The part, 0.0 to 1.0. Async-signal-safe, thread-safe.
     #[inline]
     pub fn get(&self) -> f64 {
         self.0.load(Relaxed) as f64 / Self::WHOLE as f64
+    }
+}
+
+/// Which part of a resource is in use, but only while somebody asks for it: for what takes work to find out.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct WatchedPercentage {
+    part: Percentage,
+    /// Handles that exist.
+    handles: AtomicU64,
+}
+
+#[allow(unsafe_code)] // see the trait
+// SAFETY: repr(C) over two words, the value first.
+unsafe impl Field for WatchedPercentage {
+    const CLASSES: &'static [PvarClass] = &[PvarClass::Percentage];
+    const UNIT: WordUnit = WordUnit::Fraction;
+    const WATCHED: bool = true;
+}
+
+impl WatchedPercentage {
+    /// Whether a handle exists, so that the part is to be found out.
+    #[inline(always)]
+    pub fn is_watched(&self) -> bool {
+        // Relaxed: as in `WatchedTimer::is_watched`.
+        self.handles.load(Relaxed) != 0
+    }
+
+    /// Sets the part to `used / size`, as [`Percentage::set`] does.
+    #[inline]
+    pub fn set(&self, used: u64, size: u64) {
+        self.part.set(used, size);
+    }
+
+    /// The part as it was last set, 0.0 to 1.0. Async-signal-safe, thread-safe.
+    #[inline]
+    pub fn get(&self) -> f64 {
+        self.part.get()
     }
 }
 
@@ -255,9 +287,6 @@ impl Level {
     /// `n` more in use. For the holder of the engine's lock.
     #[inline(always)]
     pub fn raise(&self, n: u64) {
-        if !KEPT {
-            return;
-        }
         let now = self.value.load(Relaxed).wrapping_add(n);
         self.value.store(now, Relaxed);
         // The same as `now > !above`.
@@ -269,9 +298,6 @@ impl Level {
     /// `n` less in use; at least `n` must be. For the holder of the engine's lock.
     #[inline(always)]
     pub fn lower(&self, n: u64) {
-        if !KEPT {
-            return;
-        }
         let before = self.value.load(Relaxed);
         debug_assert!(before >= n, "a level cannot be below zero: {before} - {n}");
         let now = before.wrapping_sub(n);
@@ -284,9 +310,6 @@ impl Level {
     /// Raises or lowers the level to `now`. For the holder of the engine's lock.
     #[inline]
     pub fn follow(&self, now: u64) {
-        if !KEPT {
-            return;
-        }
         let before = self.get();
         match now.checked_sub(before) {
             Some(more) => self.raise(more),
@@ -298,18 +321,6 @@ impl Level {
     #[inline(always)]
     pub fn get(&self) -> u64 {
         self.value.load(Relaxed)
-    }
-}
-
-#[inline(always)]
-fn add(word: &AtomicU64, n: u64) {
-    store(word, word.load(Relaxed).wrapping_add(n));
-}
-
-#[inline(always)]
-fn store(word: &AtomicU64, value: u64) {
-    if KEPT {
-        word.store(value, Relaxed);
     }
 }
 

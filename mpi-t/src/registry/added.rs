@@ -72,8 +72,7 @@ impl Registry {
             value,
             bind: Bind::NoObject,
             verbosity: Verbosity::UserBasic,
-            // Tools that know a variable of another library by name start whatever they read.
-            continuous: false,
+            continuous: class == PvarClass::Size,
             states: None,
             word: 0,
             watched: false,
@@ -85,6 +84,7 @@ impl Registry {
             description: described(definition.description, definition.unit),
             enumeration: Handle(MPI_T_ENUM_NULL),
             block: TypeId::of::<Added>(),
+            lender: None,
         };
         let index = self.pvars.push(info).map_err(|_| TError::MEMORY)?;
         growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count: count as u32 });
@@ -140,7 +140,7 @@ impl Registry {
         };
         self.growth().category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
         // A second of the name, added in this very moment, is refused too.
-        self.add_settings(vec![definition], std::iter::once(Some(cell)), None).map_err(|_| TError::INVALID_NAME)?;
+        self.add_settings(vec![definition], std::iter::once(Some(cell))).map_err(|_| TError::INVALID_NAME)?;
         Ok(cell.word().expect("numbers lie in one word"))
     }
 }

@@ -104,8 +104,7 @@ pub fn json(rows: &[Row], libraries: &[&str], rounds: u32) -> String {
     text
 }
 
-/// The middle one, or the mean of the middle two.
-pub fn median(values: &[f64]) -> f64 {
+fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
@@ -113,7 +112,7 @@ pub fn median(values: &[f64]) -> f64 {
 }
 
 /// Three significant digits.
-pub fn digits(value: f64) -> String {
+fn digits(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),

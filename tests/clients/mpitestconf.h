@@ -1,1 +1,0 @@
-/* Of what the harness finds out about the machine, the programs ask nothing. */

@@ -1,2 +1,0 @@
-/* Threads are in mpitest.h. */
-#include "mpitest.h"
