@@ -1,4 +1,5 @@
-/* Half round trip of a message, in microseconds, at four sizes: two ranks, blocking send and receive. */
+/* Half round trip of a message, in microseconds, at four sizes, or at the one that the argument says: two ranks, blocking
+ * send and receive. */
 #include "bench.h"
 
 static double half_round_trip(int rank, char *buffer, int size, int rounds)
@@ -20,10 +21,12 @@ int main(int argc, char **argv)
 {
     static const int sizes[] = {8, 64, 1024, 8192};
     static char buffer[8192];
-    int multiple = start(&argc, &argv), rank;
+    int multiple = start(&argc, &argv), rank, only = argc > 1 ? atoi(argv[1]) : 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int s = 0; s < 4; s++) {
         double batch[BATCHES];
+        if (only != 0 && sizes[s] != only)
+            continue;
         half_round_trip(rank, buffer, sizes[s], 2000);
         for (int b = 0; b < BATCHES; b++)
             batch[b] = half_round_trip(rank, buffer, sizes[s], 2000);

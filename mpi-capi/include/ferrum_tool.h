@@ -9,7 +9,7 @@
  * A performance variable's words are zero at first. Write them with aligned stores of 64 bits, by one thread at a time; tools read
  * them whenever they like. A word is the value itself; nanoseconds for MPI_T_PVAR_CLASS_TIMER (told as seconds when the type is
  * MPI_DOUBLE); parts of 2^32 for MPI_T_PVAR_CLASS_PERCENTAGE. Levels, states, sizes, counters, aggregates, timers, percentages and
- * generic variables can be added, watermarks cannot.
+ * generic variables can be added, watermarks cannot. Tools can start and stop each of them.
  *
  * A control variable's word has its value in its low bytes, as the type says; tools, MPI_T_cvar_write and the environment
  * (FERRUM_ and the name in capitals) set it, within its limits. */

@@ -44,14 +44,15 @@ fn exchange(link: Link<'_>, send: &SendBuf<'_>, mut recv: RecvBuf<'_>, outcome: 
     let (out, into) = (send.bytes() / size as u64, recv.bytes() / size as u64);
     let piece = |rank: u32| send.part(rank as u64 * out, out);
     recv.part(own as u64 * into, into).copy_from(&piece(own));
-    if out.max(into) <= SHORT.min(link.engine.eager_bytes(&link.engine.lock())) {
-        // No send waits for its receiver, so all may come first; then there is one wait after the other.
-        link.others().try_for_each(|rank| link.send(rank, piece(rank)))?;
+    if out.max(into) <= SHORT.min(link.engine.eager_bytes(&link.engine.lock(), link.context)) {
+        // Hardly a send waits for its receiver, so all come first; then there is one wait after the other.
+        let mut sends = Flight::new(link);
+        link.others().try_for_each(|rank| sends.send(rank, piece(rank)))?;
         for step in 1..size {
             let source = (own + size - step) % size;
             outcome.note(link.recv(source, recv.part(source as u64 * into, into)))?;
         }
-        return Ok(());
+        return sends.land(outcome);
     }
     let mut flight = Flight::new(link);
     each_block(link, recv, |rank, block| flight.recv(rank, block))?;

@@ -150,7 +150,7 @@ impl Process {
 
     /// A communicator's handle is stale.
     pub(crate) fn tell_comm_freed(&self, guard: &Guard<'_>, handle: Handle, instruments: CommMeters) {
-        self.registry.unbind(handle.0, instruments.block);
+        instruments.unbind(&self.registry, handle.0);
         self.registry.unbind_events(Bind::Comm, handle.0);
         self.tells.counts.communicators.follow(self.comms.get(guard).len() as u64);
         self.tells.events.comm_freed.emit(|| (handle.0 as u64,));

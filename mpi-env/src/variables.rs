@@ -8,7 +8,7 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::FabricInstruments;
 use mpi_io::FileInstruments;
 use mpi_launch::wireup;
-use mpi_p2p::{CommInstruments, Engine, PeerInstruments};
+use mpi_p2p::{CommInstruments, CommSettings, Engine, PeerInstruments};
 use mpi_t::Registry;
 use mpi_win::{OneSided, WinInstruments};
 
@@ -99,6 +99,7 @@ pub(crate) fn registry(
     registry.declare::<FileInstruments>()?;
     registry.declare::<WinInstruments>()?;
     registry.register_settings(engine.settings())?;
+    registry.declare_settings::<CommSettings>()?;
     registry.register_settings(coll.settings())?;
     registry.register_settings(one_sided.settings())?;
     registry.register_settings(errors)?;

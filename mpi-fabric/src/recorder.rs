@@ -14,6 +14,9 @@ use crate::layout::{LINE, block};
 use crate::mapping::Mapping;
 use crate::sync::AtomicU64;
 
+/// Whether calls are recorded: not in the build that the cost of instruments is measured against.
+const KEPT: bool = cfg!(not(feature = "uninstrumented"));
+
 /// Entries kept per rank.
 pub const ENTRIES: u64 = 64;
 /// Bytes of an entry.
@@ -87,6 +90,9 @@ impl Recorder {
 
     #[inline(always)]
     fn write(&self, function: u16, ended: u64, comm: u32, peer: i32, tag: i32, count: u64) -> Mark {
+        if !KEPT {
+            return Mark(0);
+        }
         let sequence = self.next().load(Ordering::Relaxed).wrapping_add(1);
         self.next().store(sequence, Ordering::Relaxed);
         let at = self.entry(sequence);
@@ -114,6 +120,9 @@ impl Recorder {
     /// Records that the call has returned.
     #[inline(always)]
     pub fn leave(&self, mark: Mark) {
+        if !KEPT {
+            return;
+        }
         let first = self.word(self.entry(mark.0 >> 17));
         // A call inside this one may have taken the entry over, 64 calls later: then it is not ours any more.
         if first.load(Ordering::Relaxed) == mark.0 {

@@ -180,8 +180,7 @@ impl Core {
         match id {
             Some(id) => {
                 if let Some(spec) = (awaited.make)(id) {
-                    self.contexts.insert(spec);
-                    self.replay_early(id);
+                    self.add_context(spec);
                 }
             }
             None if told == NO_ID => {

@@ -6,6 +6,7 @@
 //! for ids given out in order.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::instruments::{CommMeters, PeerInstruments};
 use crate::matching::{Posted, Unexpected};
@@ -30,6 +31,8 @@ pub struct ContextSpec {
 #[derive(Debug)]
 pub(crate) struct Context {
     pub spec: ContextSpec,
+    /// The longest message in bytes that goes whole.
+    pub eager_limit: &'static AtomicU64,
     /// The way to each rank.
     pub routes: Box<[Route]>,
     /// Matching for the program's messages and for collectives.
@@ -41,6 +44,12 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Whether a message is short enough to be sent without asking.
+    #[inline(always)]
+    pub fn is_eager(&self, bytes: u64) -> bool {
+        bytes <= self.eager_limit.load(Relaxed)
+    }
+
     /// Counts a message of the program's that is on its way.
     #[inline(always)]
     pub fn count_sent(&self, id: u32, route: Route, bytes: u64) {
@@ -161,7 +170,8 @@ impl Contexts {
         let ranks = spec.world_ranks.iter().zip(spec.instruments.peers);
         let (routes, sides) =
             (ranks.map(|(world, peer)| Route { world: *world, peer }).collect(), [Side::new(), Side::new()]);
-        self.place(Box::new(Context { spec, routes, sides, freed: false, duplicates: 0 }));
+        let eager_limit = spec.instruments.settings.eager_limit.in_force();
+        self.place(Box::new(Context { spec, eager_limit, routes, sides, freed: false, duplicates: 0 }));
     }
 
     fn place(&mut self, context: Box<Context>) {

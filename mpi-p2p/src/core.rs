@@ -19,7 +19,7 @@ use crate::asked::AskedAbout;
 use crate::buffered::Buffered;
 use crate::cancel::{Asked, Sent};
 use crate::chains::Key;
-use crate::context::{Contexts, user_side};
+use crate::context::{ContextSpec, Contexts, user_side};
 use crate::cvars::EngineSettings;
 use crate::direct::Direct;
 use crate::events::MessageEvents;
@@ -226,8 +226,15 @@ impl Core {
         }
     }
 
-    /// Hands over the records that came before their context was made.
-    pub fn replay_early(&mut self, id: u32) {
+    /// Makes a context, and hands it the records that came before.
+    pub fn add_context(&mut self, spec: ContextSpec) {
+        let id = spec.id;
+        spec.instruments.settings.eager_limit.join(&self.settings.eager_limit);
+        self.contexts.insert(spec);
+        self.replay_early(id);
+    }
+
+    fn replay_early(&mut self, id: u32) {
         for side in [id, id + 1] {
             for record in self.early.remove(&side).unwrap_or_default() {
                 self.record(record.from, &record.head, Payload::from_words(&record.words, record.len));

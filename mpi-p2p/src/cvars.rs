@@ -1,12 +1,15 @@
 //! What can be set of the engine (MPI-4.1, 15.3.6); a change holds from the next send or wait on.
 
+use crate::limits::{AS_PROCESS, CommLimit, ProcessLimit};
+
 mpi_t::cvars! {
     /// How the engine of one process sends and waits.
     pub struct EngineSettings {
         /// Longest message in bytes that is sent whole, without asking the receiver first. Longer messages are offered
-        /// and copied once. A limit above what one record of the fabric can carry counts as that.
-        pub eager_limit: u64 = 16384 => {
-            name: "p2p_eager_limit", unit: "bytes", category: "p2p.protocol", scope: Local, range: 0..=1 << 30 },
+        /// and copied once. A limit above what one record of the fabric can carry counts as that. Holds for all
+        /// communicators that have no limit of their own (p2p_comm_eager_limit).
+        pub eager_limit: ProcessLimit = 16384 => {
+            name: "p2p_eager_limit", unit: "bytes", category: "p2p.protocol", scope: Local },
         /// How often a waiting call polls before it first yields its core. Initially many times with a core for every
         /// process of the job, else none.
         pub wait_spins: u32 = 0 => {
@@ -17,5 +20,16 @@ mpi_t::cvars! {
         /// Whether a long wait ends in sleep, to be woken by the next message; otherwise it yields for ever.
         pub wait_sleep: bool = true => {
             name: "p2p_wait_sleep", unit: "", category: "p2p.waiting", scope: Local },
+    }
+}
+
+mpi_t::cvars! {
+    /// How one communicator sends.
+    pub struct CommSettings: Comm {
+        /// The eager limit of this communicator alone, its collectives' messages included: longest message that is sent
+        /// whole, from the next send on; -1: as p2p_eager_limit says. Every communicator begins with -1, a duplicate
+        /// too, or with what the environment says.
+        pub eager_limit: CommLimit = AS_PROCESS => {
+            name: "p2p_comm_eager_limit", unit: "bytes", category: "p2p.protocol", scope: Local },
     }
 }

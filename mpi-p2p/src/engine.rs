@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // a blocking call's buffer is lent to its request, which ends before the call does
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use mpi_core::{Guard, Guarded, Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
@@ -45,6 +46,7 @@ impl Engine {
         let instruments = EngineInstruments::place(memory);
         let settings = EngineSettings::new();
         let policy = doorbell.policy();
+        settings.eager_limit.set_room(endpoint.max_payload() as u64);
         settings.wait_spins.set(policy.spins());
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
@@ -97,10 +99,7 @@ impl Engine {
 
     /// Makes a communicator known, before any of its messages is sent or received here.
     pub fn add_context(&self, guard: &mut Guard<'_>, spec: ContextSpec) {
-        let core = &mut self.state.get_mut(guard).core;
-        let id = spec.id;
-        core.contexts.insert(spec);
-        core.replay_early(id);
+        self.state.get_mut(guard).core.add_context(spec);
     }
 
     /// Forgets a communicator and the messages that nobody received. Operations under way complete first.
@@ -181,9 +180,9 @@ impl Engine {
         }
     }
 
-    /// Longest message in bytes whose send is over at once while its receiver's ring has room.
-    pub fn eager_bytes(&self, guard: &Guard<'_>) -> u64 {
-        self.settings.eager_limit.get().min(self.state.get(guard).endpoint.max_payload() as u64)
+    /// Longest message in bytes whose send in this context is over at once while its receiver's ring has room.
+    pub fn eager_bytes(&self, guard: &Guard<'_>, context: u32) -> u64 {
+        self.state.get(guard).core.contexts.get(context).map_or(0, |context| context.eager_limit.load(Relaxed))
     }
 
     /// A blocking receive into a buffer that lives until this call returns.
@@ -201,6 +200,11 @@ impl Engine {
             Outcome::Received(_, Some(error)) => Err(error),
             Outcome::Under(request) => self.finish_blocking(guard, request),
         }
+    }
+
+    /// Sends if that is over at once, because the message is short and its receiver's ring has room; says whether it did.
+    pub fn send_at_once(&self, guard: &mut Guard<'_>, context: u32, dest: i32, tag: i32, buffer: &SendBuf<'_>) -> bool {
+        self.state.get_mut(guard).send_at_once(context, dest, tag, buffer, 0)
     }
 
     /// Starts a send.

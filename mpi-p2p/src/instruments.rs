@@ -6,6 +6,7 @@
 use std::ops::Deref;
 use std::time::Instant;
 
+use crate::cvars::CommSettings;
 use mpi_errors::Result;
 use mpi_t::{
     Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, Percentage, Registry, State, Timer, WatchedTimer,
@@ -187,19 +188,22 @@ mpi_t::instruments! {
     }
 }
 
-/// All that a communicator tells: its own block, and a row for each of its processes.
+/// All that a communicator tells and lets be set: its own blocks, and a row for each of its processes.
 #[derive(Debug, Clone, Copy)]
 pub struct CommMeters {
     /// Its queues and messages.
     pub block: &'static CommInstruments,
     /// The traffic with each of its processes, by rank.
     pub peers: &'static [PeerInstruments],
+    /// What can be set of it.
+    pub settings: &'static CommSettings,
 }
 
 impl CommMeters {
-    /// Zeroed instruments for a communicator of `size` processes.
+    /// Zeroed instruments for a communicator of `size` processes, and settings with their initial values.
     pub fn place(memory: &dyn InstrumentMemory, name: &str, size: u32) -> CommMeters {
-        CommMeters { block: CommInstruments::place_for(memory, name), peers: mpi_t::place_rows(size as usize) }
+        let (block, peers) = (CommInstruments::place_for(memory, name), mpi_t::place_rows(size as usize));
+        CommMeters { block, peers, settings: mpi_t::place_settings() }
     }
 
     /// The same on the heap, which nobody outside can see.
@@ -209,14 +213,23 @@ impl CommMeters {
 
     /// From here on, tools can bind to the communicator with this handle word. Errors: as [`Registry::declare`].
     pub fn bind(self, registry: &Registry, object: usize) -> Result<()> {
+        registry.bind_settings(object, self.settings);
         registry.bind(object, self.block);
         registry.bind_rows(object, self.peers)
+    }
+
+    /// From here on, handles for the communicator with this handle word lead to nothing.
+    pub fn unbind(self, registry: &Registry, object: usize) {
+        registry.unbind_settings::<CommSettings>(object);
+        registry.unbind(object, self.block);
     }
 
     /// Gives the memory back. The object was unbound from all registries, and nobody writes any more.
     pub fn retire(self, memory: &dyn InstrumentMemory) {
         mpi_t::retire(memory, self.block);
         mpi_t::retire_rows(self.peers);
+        self.settings.eager_limit.leave();
+        mpi_t::retire_settings(self.settings);
     }
 }
 

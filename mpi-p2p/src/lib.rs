@@ -11,7 +11,7 @@
 //! - `asked`: what single requests and messages tell, once somebody asks.
 //! - `remote`: copying without the other process's help.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
-//! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set.
+//! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set. `limits`: eager limits.
 //!
 //! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing another process wrote
 //! is used unchecked; the paths of short messages do not allocate once warm.
@@ -30,6 +30,7 @@ mod direct;
 mod engine;
 mod events;
 mod instruments;
+mod limits;
 mod matching;
 mod message;
 mod progress;
@@ -45,9 +46,10 @@ pub use announce::MakeContext;
 pub use asked::{MessageInstruments, RequestInstruments};
 pub use buffered::Attached;
 pub use context::{ContextSpec, UNSETTLED};
-pub use cvars::EngineSettings;
+pub use cvars::{CommSettings, EngineSettings};
 pub use engine::Engine;
 pub use events::{MessageEvents, WaitEvents};
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
+pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use request::Completion;
 pub use send::Mode;

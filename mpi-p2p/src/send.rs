@@ -57,21 +57,14 @@ impl State {
     /// Puts a short message into the ring, if nothing stands in its way; all other cases are for
     /// [`State::start_send_slowly`]. `token` is the handle of its request, if it has one, else 0.
     #[inline(always)]
-    pub fn send_at_once(
-        &mut self,
-        context_id: u32,
-        dest: i32,
-        tag: i32,
-        buffer: &SendBuf<'static>,
-        token: u64,
-    ) -> bool {
+    pub fn send_at_once(&mut self, context_id: u32, dest: i32, tag: i32, buffer: &SendBuf<'_>, token: u64) -> bool {
         let core = &mut self.core;
         let Some(context) = core.contexts.get(context_id) else { return false };
         // No rank is as large as a negative one, MPI_PROC_NULL, seen without its sign.
         let Some(route) = context.routes.get(dest as u32 as usize).copied() else { return false };
         let world = route.world;
         let bytes = buffer.bytes();
-        if !core.is_eager(&self.endpoint, bytes) || core.has_backlog(world) {
+        if !context.is_eager(bytes) || core.has_backlog(world) {
             return false;
         }
         let a = u64::from(context.spec.rank);
@@ -124,8 +117,8 @@ impl State {
         }
         let core = &mut self.core;
         let bytes = buffer.bytes();
-        let eager = core.is_eager(&self.endpoint, bytes);
         let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
+        let eager = context.is_eager(bytes);
         let route = context.routes[dest as usize];
         let world = route.world;
         context.count_sent(context_id, route, bytes);
@@ -183,12 +176,6 @@ impl Core {
         self.instruments.eager_sent.incr();
         self.instruments.eager_bytes_sent.add(bytes);
         size_class(self.sizes, bytes).sent.incr();
-    }
-
-    /// Whether a message is short enough to be sent without asking.
-    #[inline]
-    fn is_eager(&self, endpoint: &Endpoint, bytes: u64) -> bool {
-        bytes <= self.settings.eager_limit.get() && bytes <= endpoint.max_payload() as u64
     }
 
     /// Whether sends to this process wait for room already.

@@ -9,6 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::{PvarClass, ValueType};
 
+/// Whether fields are kept: not in the build that the cost of instruments is measured against, where changing a field
+/// is nothing and every field is zero for ever.
+pub(crate) const KEPT: bool = cfg!(not(feature = "uninstrumented"));
+
 /// A field type that variables can be declared on.
 ///
 /// # Safety
@@ -64,13 +68,15 @@ impl Counter {
     /// under the engine's lock.
     #[inline]
     pub fn incr_shared(&self) {
-        self.0.fetch_add(1, Relaxed);
+        if KEPT {
+            self.0.fetch_add(1, Relaxed);
+        }
     }
 
     /// `n` more. For the holder of the engine's lock.
     #[inline(always)]
     pub fn add(&self, n: u64) {
-        self.0.store(self.0.load(Relaxed).wrapping_add(n), Relaxed);
+        add(&self.0, n);
     }
 
     /// The count since the start. Async-signal-safe, thread-safe.
@@ -91,7 +97,7 @@ impl Aggregate {
     /// `n` more. For the holder of the engine's lock.
     #[inline(always)]
     pub fn add(&self, n: u64) {
-        self.0.store(self.0.load(Relaxed).wrapping_add(n), Relaxed);
+        add(&self.0, n);
     }
 
     /// The sum since the start. Async-signal-safe, thread-safe.
@@ -112,7 +118,7 @@ impl Timer {
     /// `ns` nanoseconds more. For the holder of the engine's lock.
     #[inline(always)]
     pub fn add_ns(&self, ns: u64) {
-        self.0.store(self.0.load(Relaxed).wrapping_add(ns), Relaxed);
+        add(&self.0, ns);
     }
 
     /// The nanoseconds since the start. Async-signal-safe, thread-safe.
@@ -146,13 +152,13 @@ impl WatchedTimer {
     #[inline(always)]
     pub fn is_watched(&self) -> bool {
         // Relaxed: what begins while a handle is being made may be missed; what begins after is seen by its thread.
-        self.handles.load(Relaxed) != 0
+        KEPT && self.handles.load(Relaxed) != 0
     }
 
     /// `ns` nanoseconds more. For the holder of the engine's lock.
     #[inline(always)]
     pub fn add_ns(&self, ns: u64) {
-        self.ns.store(self.ns.load(Relaxed).wrapping_add(ns), Relaxed);
+        add(&self.ns, ns);
     }
 
     /// The nanoseconds taken since the start. Async-signal-safe, thread-safe.
@@ -173,7 +179,7 @@ impl State {
     /// Changes the state.
     #[inline(always)]
     pub fn set(&self, state: i32) {
-        self.0.store(u64::from(state as u32), Relaxed);
+        store(&self.0, u64::from(state as u32));
     }
 
     /// The state now. Async-signal-safe, thread-safe.
@@ -194,7 +200,7 @@ impl Size {
     /// Sets the size.
     #[inline(always)]
     pub fn set(&self, size: u64) {
-        self.0.store(size, Relaxed);
+        store(&self.0, size);
     }
 
     /// The size. Async-signal-safe, thread-safe.
@@ -219,7 +225,7 @@ impl Percentage {
     #[inline]
     pub fn set(&self, used: u64, size: u64) {
         let part = if size == 0 { 0 } else { (u128::from(used.min(size)) << 32) / u128::from(size) };
-        self.0.store(part as u64, Relaxed);
+        store(&self.0, part as u64);
     }
 
     /// The part, 0.0 to 1.0. Async-signal-safe, thread-safe.
@@ -287,6 +293,9 @@ impl Level {
     /// `n` more in use. For the holder of the engine's lock.
     #[inline(always)]
     pub fn raise(&self, n: u64) {
+        if !KEPT {
+            return;
+        }
         let now = self.value.load(Relaxed).wrapping_add(n);
         self.value.store(now, Relaxed);
         // The same as `now > !above`.
@@ -298,6 +307,9 @@ impl Level {
     /// `n` less in use; at least `n` must be. For the holder of the engine's lock.
     #[inline(always)]
     pub fn lower(&self, n: u64) {
+        if !KEPT {
+            return;
+        }
         let before = self.value.load(Relaxed);
         debug_assert!(before >= n, "a level cannot be below zero: {before} - {n}");
         let now = before.wrapping_sub(n);
@@ -310,6 +322,9 @@ impl Level {
     /// Raises or lowers the level to `now`. For the holder of the engine's lock.
     #[inline]
     pub fn follow(&self, now: u64) {
+        if !KEPT {
+            return;
+        }
         let before = self.get();
         match now.checked_sub(before) {
             Some(more) => self.raise(more),
@@ -321,6 +336,18 @@ impl Level {
     #[inline(always)]
     pub fn get(&self) -> u64 {
         self.value.load(Relaxed)
+    }
+}
+
+#[inline(always)]
+fn add(word: &AtomicU64, n: u64) {
+    store(word, word.load(Relaxed).wrapping_add(n));
+}
+
+#[inline(always)]
+fn store(word: &AtomicU64, value: u64) {
+    if KEPT {
+        word.store(value, Relaxed);
     }
 }
 

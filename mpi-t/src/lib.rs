@@ -24,6 +24,7 @@ mod handle;
 mod memory;
 mod registry;
 mod setting;
+mod spare;
 mod sync;
 mod value;
 mod watch;
@@ -45,4 +46,5 @@ pub use registry::{
     Open, PREFIX, PvarInfo, Registry, end_handles,
 };
 pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
+pub use spare::{place_settings, retire_settings};
 pub use value::Value;

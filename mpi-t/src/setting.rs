@@ -19,6 +19,8 @@ pub trait Settings: Sync + 'static {
     fn cells(&'static self) -> Vec<&'static dyn Cell>;
     /// Gives every cell its initial value, for the block's next object.
     fn restore(&'static self);
+    /// A new block with the initial values. It lives for ever.
+    fn make() -> &'static Self;
 }
 
 /// Which values a control variable can take.
@@ -329,6 +331,10 @@ macro_rules! cvars {
         }
 
         impl $crate::Settings for $block {
+            fn make() -> &'static Self {
+                Self::new()
+            }
+
             const BIND: $crate::Bind = $crate::__bind!($($bind)?);
 
             fn definitions() -> Vec<$crate::CvarDef> {

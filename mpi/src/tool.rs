@@ -100,12 +100,33 @@ impl Variables {
     }
 
     /// Sets a control variable; in force at once. Errors: `INVALID` when it does not take the value,
-    /// `CVAR_SET_NEVER` when it cannot be set any more.
+    /// `CVAR_SET_NEVER` when it cannot be set any more, `CVAR_SET_NOT_NOW` when it cannot be set at the moment.
     pub fn set(&self, setting: Setting, value: &Value) -> TResult<()> {
-        let (handle, _) = self.registry.cvar_handle_alloc(setting.index, None)?;
-        let written = self.registry.cvar_write(handle, value);
+        self.with_setting(setting, None, |handle| self.registry.cvar_write(handle, value))
+    }
+
+    /// Sets a control variable that each object has its own of, for the object with this handle. Errors: as
+    /// [`Variables::set`]; `INVALID` also when the variable does not exist for the object.
+    pub fn set_for(&self, setting: Setting, object: Handle, value: &Value) -> TResult<()> {
+        self.with_setting(setting, Some(object.0), |handle| self.registry.cvar_write(handle, value))
+    }
+
+    /// The value of a control variable that each object has its own of, for the object with this handle. Errors:
+    /// `INVALID` when the variable does not exist for the object.
+    pub fn value_for(&self, setting: Setting, object: Handle) -> TResult<Value> {
+        self.with_setting(setting, Some(object.0), |handle| self.registry.cvar_read(handle))
+    }
+
+    fn with_setting<R>(
+        &self,
+        setting: Setting,
+        object: Option<usize>,
+        use_it: impl FnOnce(Handle) -> TResult<R>,
+    ) -> TResult<R> {
+        let (handle, _) = self.registry.cvar_handle_alloc(setting.index, object)?;
+        let result = use_it(handle);
         self.registry.cvar_handle_free(handle)?;
-        written
+        result
     }
 
     /// The categories that exist now.

@@ -20,6 +20,11 @@ fn a_process_alone_sends_to_itself_and_watches_itself() {
     let world = mpi::init().expect("the first time");
     assert_eq!(class(mpi::init()), "MPI_ERR_OTHER", "the second time");
     assert_eq!((world.rank(), world.size()), (0, 1));
+    let own_limit = variables.setting("p2p_comm_eager_limit").expect("declared");
+    assert_eq!((own_limit.value(), variables.value_for(own_limit, world.handle())), (None, Ok(Value::I32(-1))));
+    variables.set_for(own_limit, world.handle(), &Value::I32(500)).expect("in range");
+    assert_eq!(variables.value_for(own_limit, world.handle()), Ok(Value::I32(500)));
+    assert_eq!(variables.set(own_limit, &Value::I32(500)), Err(TError::INVALID), "of no communicator");
     let (me, watch) = (world.process(0), variables.watch(sent, Some(world.handle())).expect("bound to the world"));
 
     me.send(&[1.5, 2.5], 7).expect("a short message needs no receiver yet");

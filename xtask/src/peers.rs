@@ -35,6 +35,12 @@ impl Library {
         }
     }
 
+    /// A build without instruments in `prefix`, for comparison, under the launcher of the distribution.
+    pub fn uninstrumented(prefix: &Path, dist: &Path) -> Library {
+        let launcher = dist.join("bin/mpiexec");
+        Library { name: "without", launcher, ..Library::ferrum(prefix) }
+    }
+
     /// MPICH from PyPI, with its own ABI; installed when missing.
     pub fn mpich() -> Result<Library> {
         let venv = environment("mpich", "mpich==5.0.2", "bin/mpicc")?;

@@ -11,6 +11,7 @@ use std::sync::{OnceLock, Weak};
 use crate::events::declare::Payload;
 use crate::events::desk::Interest;
 use crate::events::hub::Hub;
+use crate::field::KEPT;
 
 /// Registrations with a callback, of all registries and events. One word for all, so that its address is a constant
 /// and one cache line serves every point.
@@ -19,7 +20,7 @@ static LISTENERS: AtomicU32 = AtomicU32::new(0);
 /// Whether anybody listens to any event: one relaxed load. Async-signal-safe; thread-safe.
 #[inline(always)]
 pub fn somebody_listens() -> bool {
-    LISTENERS.load(Relaxed) != 0
+    KEPT && LISTENERS.load(Relaxed) != 0
 }
 
 /// The place in a program where events of one type are raised; `P` is the tuple of its elements.

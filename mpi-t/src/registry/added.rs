@@ -72,7 +72,8 @@ impl Registry {
             value,
             bind: Bind::NoObject,
             verbosity: Verbosity::UserBasic,
-            continuous: class == PvarClass::Size,
+            // Tools that know a variable of another library by name start whatever they read.
+            continuous: false,
             states: None,
             word: 0,
             watched: false,
@@ -140,7 +141,7 @@ impl Registry {
         };
         self.growth().category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
         // A second of the name, added in this very moment, is refused too.
-        self.add_settings(vec![definition], std::iter::once(Some(cell))).map_err(|_| TError::INVALID_NAME)?;
+        self.add_settings(vec![definition], std::iter::once(Some(cell)), None).map_err(|_| TError::INVALID_NAME)?;
         Ok(cell.word().expect("numbers lie in one word"))
     }
 }

@@ -6,8 +6,8 @@
 
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use mpi_core::Handle;
 use mpi_core::abi::MPI_T_ENUM_NULL;
@@ -29,7 +29,11 @@ pub struct CvarInfo {
     cell: Option<&'static dyn Cell>,
     /// What the environment has for it; bound ones begin with it.
     given: Option<Value>,
+    refuse: Option<Refuse>,
 }
+
+/// Asked before a variable is set: `Err` refuses.
+type Refuse = Arc<dyn Fn(&CvarDef, &Value) -> TResult<()> + Send + Sync>;
 
 impl fmt::Debug for CvarInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,19 +62,58 @@ impl Registry {
     /// Gives the variables of a block their indices, and those that the environment names their values. A value that
     /// is not accepted is left out, and told by [`Registry::startup_errors`].
     pub fn register_settings<S: Settings>(&self, block: &'static S) -> Result<()> {
-        self.add_settings(S::definitions(), block.cells().into_iter().map(Some))
+        self.add_settings(S::definitions(), block.cells().into_iter().map(Some), None)
+    }
+
+    /// As [`Registry::register_settings`], for an owner that cannot take every change at every moment: `refuse` is asked
+    /// before any variable of the block is set, whoever sets it, and its error is what [`Registry::cvar_write`] returns:
+    /// `MPI_T_ERR_CVAR_SET_NOT_NOW` for a change that may be possible later, `MPI_T_ERR_CVAR_SET_NEVER` for one that
+    /// will not be, `MPI_T_ERR_INVALID` for a value that is in the declared range and no good all the same. A value
+    /// from the environment that it refuses is left out, and told by [`Registry::startup_errors`].
+    ///
+    /// It is asked in the thread that writes, which may hold the engine's lock (a callback's does), so it must not take
+    /// that, nor call this registry. What it finds may change before the value is set.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    /// use mpi_t::{Registry, TError, Value};
+    ///
+    /// mpi_t::cvars! {
+    ///     /// How a queue behaves.
+    ///     struct QueueSettings {
+    ///         /// Items that the queue holds at most.
+    ///         limit: u64 = 64 => { name: "queue_limit", unit: "items", category: "queue", scope: Local },
+    ///     }
+    /// }
+    ///
+    /// static BUSY: AtomicBool = AtomicBool::new(true);
+    ///
+    /// let registry = Registry::new();
+    /// registry.register_settings_with(QueueSettings::new(), |_, _| match BUSY.load(SeqCst) {
+    ///     true => Err(TError::CVAR_SET_NOT_NOW),
+    ///     false => Ok(()),
+    /// })?;
+    /// # Ok::<(), mpi_errors::Error>(())
+    /// ```
+    pub fn register_settings_with<S: Settings>(
+        &self,
+        block: &'static S,
+        refuse: impl Fn(&CvarDef, &Value) -> TResult<()> + Send + Sync + 'static,
+    ) -> Result<()> {
+        self.add_settings(S::definitions(), block.cells().into_iter().map(Some), Some(Arc::new(refuse)))
     }
 
     /// Gives the variables of a block that is bound to objects their indices; objects get theirs by
     /// [`Registry::bind_settings`], and begin with what the environment says.
     pub fn declare_settings<S: Settings>(&self) -> Result<()> {
-        self.add_settings(S::definitions(), std::iter::repeat(None))
+        self.add_settings(S::definitions(), std::iter::repeat(None), None)
     }
 
     pub(super) fn add_settings(
         &self,
         definitions: Vec<CvarDef>,
         cells: impl Iterator<Item = Option<&'static dyn Cell>>,
+        refuse: Option<Refuse>,
     ) -> Result<()> {
         let mut growth = self.growth();
         for (definition, cell) in definitions.into_iter().zip(cells) {
@@ -80,8 +123,9 @@ impl Registry {
             let given = growth.environment.value_for(&definition);
             if let (Some(value), Some(cell)) = (&given, cell) {
                 // Types agree: the environment was read by this declaration.
-                if cell.write(value).is_err() {
-                    growth.environment.refuse(&definition);
+                let allowed = refuse.as_ref().map_or(Ok(()), |refuse| refuse(&definition, value));
+                if let Err(error) = allowed.and_then(|()| cell.write(value)) {
+                    growth.environment.refused_by_owner(&definition, error);
                 }
             }
             let states = definition.states.and_then(|states| self.intern(&mut growth, states));
@@ -91,6 +135,7 @@ impl Registry {
                 enumeration: states.unwrap_or(Handle(MPI_T_ENUM_NULL)),
                 cell,
                 given,
+                refuse: refuse.clone(),
             };
             let index = self.cvars.push(info).map_err(|_| full())?;
             self.names.cvars.add(index, |index| names::hash(self.cvars.get(index).map_or("", CvarInfo::name), 0));
@@ -116,7 +161,9 @@ impl Registry {
     /// another object.
     pub fn unbind_settings<S: Settings>(&self, object: usize) {
         let mut growth = self.growth();
-        growth.cells.retain(|(bind, of, _), _| (*bind, *of) != (S::BIND, object));
+        for index in S::definitions().iter().filter_map(|definition| self.cvar_named(definition.name)) {
+            growth.cells.remove(&(S::BIND, object, index));
+        }
         // Under the growth lock, so that no handle is allocated for it in between.
         self.with_handles(|handles| {
             let of_object = |handle: &CvarHandle| handle.object == (S::BIND, object);
@@ -184,13 +231,13 @@ impl Registry {
 
     /// `MPI_T_cvar_read`
     pub fn cvar_read(&self, handle: Handle) -> TResult<Value> {
-        Ok(self.cvar_of(handle)?.2.read())
+        self.with_cell(handle, |cell| cell.read())
     }
 
     /// `MPI_T_cvar_write`. `MPI_T_ERR_INVALID` for a value that the variable does not take,
-    /// `MPI_T_ERR_CVAR_SET_NEVER` when it cannot be set any more.
+    /// `MPI_T_ERR_CVAR_SET_NEVER` when it cannot be set any more, `MPI_T_ERR_CVAR_SET_NOT_NOW` while its owner refuses.
     pub fn cvar_write(&self, handle: Handle, value: &Value) -> TResult<()> {
-        let (index, info, cell) = self.cvar_of(handle)?;
+        let (index, info) = self.cvar_of(handle)?;
         let definition = &info.definition;
         if !definition.scope.is_writable() || definition.until_init && self.started.load(Ordering::SeqCst) {
             return Err(TError::CVAR_SET_NEVER);
@@ -198,7 +245,10 @@ impl Registry {
         if !definition.accepts(value) {
             return Err(TError::INVALID);
         }
-        cell.write(value)?;
+        if let Some(refuse) = &info.refuse {
+            refuse(definition, value)?;
+        }
+        self.with_cell(handle, |cell| cell.write(value))??;
         self.own_events.cvar_set.emit(|| (int(index), value.as_f64().unwrap_or(0.0)));
         Ok(())
     }
@@ -230,10 +280,11 @@ impl Registry {
     /// As [`Registry::cvar_read_raw`].
     #[cold]
     unsafe fn cvar_read_slowly(&self, handle: Handle, out: *mut c_void) -> TResult<()> {
-        let (_, info, cell) = self.cvar_of(handle)?;
+        let (_, info) = self.cvar_of(handle)?;
+        let value = self.with_cell(handle, |cell| cell.read())?;
         // SAFETY: the caller's promise; a text is shorter than its count, so its null has room too.
         unsafe {
-            match cell.read() {
+            match value {
                 Value::I32(value) => out.cast::<i32>().write_unaligned(value),
                 Value::U32(value) => out.cast::<u32>().write_unaligned(value),
                 Value::U64(value) => out.cast::<u64>().write_unaligned(value),
@@ -272,11 +323,18 @@ impl Registry {
         self.cvar_write(handle, &value)
     }
 
-    fn cvar_of(&self, handle: Handle) -> TResult<(usize, &CvarInfo, &'static dyn Cell)> {
+    fn cvar_of(&self, handle: Handle) -> TResult<(usize, &CvarInfo)> {
         self.check_initialized()?;
         let found = self.with_handles(|handles| handles.get(handle).copied());
-        let found = found.and_then(|found| Some((found.index, self.cvars.get(found.index)?, found.cell?)));
-        found.ok_or(TError::INVALID_HANDLE)
+        let found = found.filter(|found| found.cell.is_some());
+        found.and_then(|found| Some((found.index, self.cvars.get(found.index)?))).ok_or(TError::INVALID_HANDLE)
+    }
+
+    /// Uses the cell that a handle leads to. Under the lock of the handles, so that the object is there until this is
+    /// over and its block is not another's yet.
+    fn with_cell<R>(&self, handle: Handle, use_it: impl FnOnce(&'static dyn Cell) -> R) -> TResult<R> {
+        self.check_initialized()?;
+        self.with_handles(|handles| Some(use_it(handles.get(handle)?.cell?))).ok_or(TError::INVALID_HANDLE)
     }
 
     fn with_handles<R>(&self, use_them: impl FnOnce(&mut mpi_core::Table<CvarHandle>) -> R) -> R {

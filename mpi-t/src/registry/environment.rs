@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use mpi_core::text::distance;
 
 use super::Registry;
-use crate::{CvarDef, Limits, SWITCH, Value, ValueType};
+use crate::{CvarDef, Limits, SWITCH, TError, Value, ValueType};
 
 /// What the names of the environment variables begin with.
 pub const PREFIX: &str = "FERRUM_";
@@ -42,10 +42,19 @@ impl Environment {
     }
 
     /// Notes that a variable's value cannot be taken.
-    pub(super) fn refuse(&mut self, definition: &CvarDef) {
+    fn refuse(&mut self, definition: &CvarDef) {
+        self.note(definition, &expectation(definition));
+    }
+
+    /// Notes that a variable's owner does not take its value, though it is in the declared range.
+    pub(super) fn refused_by_owner(&mut self, definition: &CvarDef, error: TError) {
+        self.note(definition, &format!("{} refuses that: {error}", definition.name));
+    }
+
+    fn note(&mut self, definition: &CvarDef, why: &str) {
         let name = name_of(definition);
         let text = self.variables.get(&name).map_or("", String::as_str);
-        self.errors.push(format!("{name} is \"{text}\", but {}", expectation(definition)));
+        self.errors.push(format!("{name} is \"{text}\", but {why}"));
     }
 
     fn unknown(&self) -> impl Iterator<Item = &str> {

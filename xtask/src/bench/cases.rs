@@ -21,14 +21,13 @@ pub struct Case {
 }
 
 /// Where the numbers come from.
-#[derive(PartialEq)]
 enum Method {
     /// The program prints them.
     Printed,
     /// The time that `mpiexec` takes from start to end.
     LaunchTime,
-    /// Instructions counted by callgrind.
-    Instructions,
+    /// Instructions counted by callgrind in these functions of the program.
+    Instructions(&'static [&'static str]),
 }
 
 /// One measured value.
@@ -45,9 +44,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// All cases, in the order of the table.
 pub fn all() -> Vec<Case> {
-    let case = |name, program, argument, ranks, method, what| Case { name, what, program, argument, ranks, method };
-    use Method::{Instructions, LaunchTime, Printed};
-    vec![
+    use Method::{LaunchTime, Printed};
+    let mut all = vec![
         case("latency", "latency", None, 2, Printed, "half round trip of 8 B to 8 KiB"),
         case("latency-multiple", "latency", Some("multiple"), 2, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("bandwidth", "bandwidth", None, 2, Printed, "64 KiB to 4 MiB, window of 16"),
@@ -66,8 +64,48 @@ pub fn all() -> Vec<Case> {
         case("calls", "calls", None, 1, Printed, "calls that ask or keep books"),
         case("calls-multiple", "calls", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("memory", "memory", None, 2, Printed, "resident memory of a rank"),
-        case("instructions", "isend_cost", None, 2, Instructions, "instructions of MPI_Isend of 8 bytes (callgrind)"),
+    ];
+    all.extend(counted());
+    all
+}
+
+/// What the build without instruments is compared in.
+pub fn of_messages() -> Vec<Case> {
+    let mut cases = vec![
+        case("latency", "latency", Some("8"), 2, Method::Printed, "half round trip of 8 B"),
+        case("rate", "rate", None, 2, Method::Printed, "8-byte messages a second, window of 64"),
+    ];
+    cases.extend(counted());
+    cases
+}
+
+/// The cases that callgrind counts.
+fn counted() -> Vec<Case> {
+    let isend = Method::Instructions(&["one_isend"]);
+    let pair = || Method::Instructions(&["one_send", "one_receive"]);
+    vec![
+        case("instructions/isend", "isend_cost", None, 2, isend, "instructions of MPI_Isend of 8 bytes (callgrind)"),
+        case("instructions/send+recv", "pair_cost", Some("send"), 2, pair(), "MPI_Send and MPI_Recv of 8 bytes"),
+        case(
+            "instructions/isend+wait+recv",
+            "pair_cost",
+            Some("isend"),
+            2,
+            pair(),
+            "the same with MPI_Isend and MPI_Wait",
+        ),
     ]
+}
+
+fn case(
+    name: &'static str,
+    program: &'static str,
+    argument: Option<&'static str>,
+    ranks: usize,
+    method: Method,
+    what: &'static str,
+) -> Case {
+    Case { name, what, program, argument, ranks, method }
 }
 
 impl Case {
@@ -78,13 +116,13 @@ impl Case {
 
     /// Whether every round would give the same value, so that one is enough.
     pub fn counts_only(&self) -> bool {
-        self.method == Method::Instructions
+        matches!(self.method, Method::Instructions(_))
     }
 
     /// Runs it once.
     pub fn measure(&self, library: &Library, folder: &Path) -> Result<Vec<Number>> {
         let program = folder.join(self.program);
-        match self.method {
+        match &self.method {
             Method::Printed => {
                 let outcome = process::must(library.launch(self.ranks, &program).args(self.argument), LIMIT)?;
                 outcome.stdout.lines().map(parse).collect()
@@ -94,13 +132,37 @@ impl Case {
                 let value = outcome.wall.as_secs_f64() * 1e3;
                 Ok(vec![Number { name: format!("launch/{}", self.ranks), value, unit: "ms".into() }])
             }
-            Method::Instructions => {
-                let few = instructions(library, &program, self.ranks, 200)?;
-                let many = instructions(library, &program, self.ranks, 1200)?;
+            Method::Instructions(functions) => {
+                let few = self.instructions(library, &program, functions, 200)?;
+                let many = self.instructions(library, &program, functions, 1200)?;
                 let value = (many - few) / 1000.0;
-                Ok(vec![Number { name: "instructions/isend".into(), value, unit: "instructions".into() }])
+                Ok(vec![Number { name: self.name.into(), value, unit: "instructions".into() }])
             }
         }
+    }
+
+    /// Instructions that the ranks spend inside these functions of the program for this many messages.
+    fn instructions(&self, library: &Library, program: &Path, functions: &[&str], messages: u32) -> Result<f64> {
+        let folder = paths::scratch("callgrind");
+        // Counts of an earlier run must not be added.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)?;
+        let mut command = library.launch(self.ranks, Path::new("valgrind"));
+        command.args(["--quiet", "--tool=callgrind", "--collect-atstart=no"]);
+        command.args(functions.iter().map(|function| format!("--toggle-collect={function}")));
+        command.arg(format!("--callgrind-out-file={}/%p", folder.display()));
+        command.arg(program).arg(messages.to_string()).args(self.argument);
+        process::must(&mut command, LIMIT)?;
+        let mut sum = 0.0;
+        for entry in fs::read_dir(&folder)? {
+            let text = fs::read_to_string(entry?.path())?;
+            for line in text.lines() {
+                if let Some(total) = line.strip_prefix("totals:") {
+                    sum += total.trim().parse::<f64>().map_err(|error| format!("callgrind's totals: {error}"))?;
+                }
+            }
+        }
+        Ok(sum)
     }
 }
 
@@ -112,29 +174,4 @@ fn parse(line: &str) -> Result<Number> {
         return Ok(Number { name: name.into(), value, unit: unit.into() });
     }
     Err(format!("not a line `name value unit`: {line}").into())
-}
-
-/// Instructions that the ranks spend inside the program's `one_isend` for this many messages.
-fn instructions(library: &Library, program: &Path, ranks: usize, messages: u32) -> Result<f64> {
-    let folder = paths::scratch("callgrind");
-    // Counts of an earlier run must not be added.
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder)?;
-    let mut command = library.launch(ranks, Path::new("valgrind"));
-    command
-        .args(["--quiet", "--tool=callgrind", "--collect-atstart=no", "--toggle-collect=one_isend"])
-        .arg(format!("--callgrind-out-file={}/%p", folder.display()))
-        .arg(program)
-        .arg(messages.to_string());
-    process::must(&mut command, LIMIT)?;
-    let mut sum = 0.0;
-    for entry in fs::read_dir(&folder)? {
-        let text = fs::read_to_string(entry?.path())?;
-        for line in text.lines() {
-            if let Some(total) = line.strip_prefix("totals:") {
-                sum += total.trim().parse::<f64>().map_err(|error| format!("callgrind's totals: {error}"))?;
-            }
-        }
-    }
-    Ok(sum)
 }

@@ -5,11 +5,12 @@
 //! else the machine does meets all of them alike. Not here: the cases (`cases`), the table and the JSON (`table`).
 
 mod cases;
+mod instruments;
 mod table;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use crate::peers::Library;
 use crate::{Result, dist, paths, ui};
@@ -18,7 +19,8 @@ use cases::{Case, Number};
 /// Options of `bench`.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Cases to run: names or beginnings of names (latency, bandwidth, collective, launch, ...); none means all
+    /// Cases to run: names or beginnings of names (latency, bandwidth, collective, launch, ...); none means all.
+    /// `instruments` alone compares the library with a build of it that has no instruments
     names: Vec<String>,
     /// Measure MPICH, Open MPI and Intel MPI too, installed from PyPI into target/peers/ when missing
     #[arg(long)]
@@ -47,6 +49,9 @@ pub struct Series {
 
 /// Builds, runs all rounds, prints the table and writes the JSON file.
 pub fn run(options: &Options) -> Result<()> {
+    if options.names == ["instruments"] {
+        return instruments::run(options.rounds);
+    }
     let wanted: Vec<Case> = cases::all().into_iter().filter(|case| case.matches(&options.names)).collect();
     if options.list {
         wanted.iter().for_each(|case| println!("{:<20} {}", case.name, case.what));
@@ -58,33 +63,13 @@ pub fn run(options: &Options) -> Result<()> {
         );
     }
     let libraries = libraries(options)?;
-    let scratch = paths::scratch("bench");
     ui::step("compiling the programs with each library's compiler wrapper");
     for library in &libraries {
-        build(library, &wanted, &scratch.join(library.name))?;
+        build(library, &wanted)?;
     }
     let names: Vec<&str> = libraries.iter().map(|library| library.name).collect();
     ui::step(format!("{} rounds of {} cases on {}", options.rounds, wanted.len(), names.join(", ")));
-    let mut measured = Measured::new();
-    let mut failures = Vec::new();
-    let mut progress = ui::Progress::new(options.rounds as usize * wanted.len() * libraries.len());
-    for round in 0..options.rounds {
-        for (index, case) in wanted.iter().enumerate() {
-            for turn in 0..libraries.len() {
-                // Each round begins with another library, so that none always runs first.
-                let library = &libraries[(turn + round as usize) % libraries.len()];
-                progress.part(&format!("{} on {}", case.name, library.name));
-                if case.counts_only() && round > 0 {
-                    continue;
-                }
-                match case.measure(library, &scratch.join(library.name)) {
-                    Ok(numbers) => record(&mut measured, index, library.name, numbers),
-                    Err(failure) => failures.push(format!("{} on {}: {failure}", case.name, library.name)),
-                }
-            }
-        }
-    }
-    drop(progress);
+    let (measured, failures) = measure(&libraries, &wanted, options.rounds);
     let rows = table::rows(&measured);
     println!("{}", table::text(&rows, &names));
     let file = paths::target().join("bench.json");
@@ -96,14 +81,42 @@ pub fn run(options: &Options) -> Result<()> {
     }
 }
 
-/// Every case but the counted one once on our library: that the programs build and run.
+/// All rounds: what was measured, and what failed.
+fn measure(libraries: &[Library], wanted: &[Case], rounds: u32) -> (Measured, Vec<String>) {
+    let mut measured = Measured::new();
+    let mut failures = Vec::new();
+    let mut progress = ui::Progress::new(rounds as usize * wanted.len() * libraries.len());
+    for round in 0..rounds {
+        for (index, case) in wanted.iter().enumerate() {
+            for turn in 0..libraries.len() {
+                // Each round begins with another library, so that none always runs first.
+                let library = &libraries[(turn + round as usize) % libraries.len()];
+                progress.part(&format!("{} on {}", case.name, library.name));
+                if case.counts_only() && round > 0 {
+                    continue;
+                }
+                match case.measure(library, &programs(library)) {
+                    Ok(numbers) => record(&mut measured, index, library.name, numbers),
+                    Err(failure) => failures.push(format!("{} on {}: {failure}", case.name, library.name)),
+                }
+            }
+        }
+    }
+    (measured, failures)
+}
+
+/// Where the programs built with a library are.
+fn programs(library: &Library) -> PathBuf {
+    paths::scratch("bench").join(library.name)
+}
+
+/// Every case but the counted ones once on our library: that the programs build and run.
 pub fn smoke() -> Result<()> {
     let library = Library::ferrum(&paths::dist());
-    let folder = paths::scratch("bench").join(library.name);
     let wanted: Vec<Case> = cases::all().into_iter().filter(|case| !case.counts_only()).collect();
-    build(&library, &wanted, &folder)?;
+    build(&library, &wanted)?;
     for case in &wanted {
-        let numbers = case.measure(&library, &folder).map_err(|failure| failure.during(case.name))?;
+        let numbers = case.measure(&library, &programs(&library)).map_err(|failure| failure.during(case.name))?;
         if numbers.is_empty() {
             return Err(format!("{} gives no number", case.name).into());
         }
@@ -144,8 +157,9 @@ fn libraries(options: &Options) -> Result<Vec<Library>> {
     }
 }
 
-fn build(library: &Library, wanted: &[Case], folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder)?;
+fn build(library: &Library, wanted: &[Case]) -> Result<()> {
+    let folder = programs(library);
+    fs::create_dir_all(&folder)?;
     let mut programs: Vec<&str> = wanted.iter().map(|case| case.program).collect();
     programs.sort_unstable();
     programs.dedup();

@@ -104,7 +104,8 @@ pub fn json(rows: &[Row], libraries: &[&str], rounds: u32) -> String {
     text
 }
 
-fn median(values: &[f64]) -> f64 {
+/// The middle one, or the mean of the middle two.
+pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
@@ -112,7 +113,7 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// Three significant digits.
-fn digits(value: f64) -> String {
+pub fn digits(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),

@@ -34,14 +34,28 @@ pub fn run(prefix: Option<PathBuf>) -> Result<()> {
 pub fn build(prefix: &Path) -> Result<PathBuf> {
     ui::step("building the library and the launcher (profile dist)");
     let cargo_folder = paths::target().join("dist-build");
-    cargo(
-        &cargo_folder,
-        &["rustc", "--package", "mpi-capi", "--features", "mpi-names", "--lib", "--crate-type", "staticlib"],
-    )?;
     cargo(&cargo_folder, &["build", "--package", "mpi-launch", "--bin", "mpiexec"])?;
-    let built = cargo_folder.join("dist");
-    let archive = built.join("libmpi_capi.a");
+    let prefix = development(prefix, &cargo_folder, "mpi-names")?;
+    replace(&prefix.join("bin/mpiexec"), &fs::read(cargo_folder.join("dist/mpiexec"))?, 0o755)?;
+    link(&prefix.join("bin/mpirun"), "mpiexec")?;
+    Ok(prefix)
+}
 
+/// Builds what the cost of instruments is measured against: header, libraries and compiler wrappers of a library that counts,
+/// raises and records nothing. Nobody is given it; its programs run under the launcher of the distribution.
+pub fn build_uninstrumented() -> Result<PathBuf> {
+    ui::step("building the library without instruments (profile dist)");
+    let cargo_folder = paths::target().join("dist-build-uninstrumented");
+    development(&paths::scratch("uninstrumented"), &cargo_folder, "mpi-names,uninstrumented")
+}
+
+/// All that a program is built with; the folder's full name.
+fn development(prefix: &Path, cargo_folder: &Path, features: &str) -> Result<PathBuf> {
+    cargo(
+        cargo_folder,
+        &["rustc", "--package", "mpi-capi", "--features", features, "--lib", "--crate-type", "staticlib"],
+    )?;
+    let archive = cargo_folder.join("dist/libmpi_capi.a");
     ui::step(format!("writing {}", prefix.display()));
     for folder in ["bin", "include", "lib/pkgconfig"] {
         fs::create_dir_all(prefix.join(folder))?;
@@ -57,8 +71,6 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
     static_library(&archive, &symbols::exported(&prefix)?, &lib)?;
     symbols::check(&prefix)?;
     wrappers(&prefix)?;
-    replace(&prefix.join("bin/mpiexec"), &fs::read(built.join("mpiexec"))?, 0o755)?;
-    link(&prefix.join("bin/mpirun"), "mpiexec")?;
     Ok(prefix)
 }
 

@@ -6,6 +6,7 @@
 mod abi;
 mod arguments;
 mod cargo;
+mod clients;
 mod conformance;
 mod launch;
 mod manifest;
@@ -43,7 +44,7 @@ pub struct Options {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: cheap and telling first.
-const SUITES: [(&str, &str, Suite); 15] = [
+const SUITES: [(&str, &str, Suite); 16] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| report.step("rules", tidy::run())),
     ("unit", "cargo test of all crates", cargo::unit),
@@ -54,6 +55,7 @@ const SUITES: [(&str, &str, Suite); 15] = [
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     ("tools", "PMPI by link order, preload and static library; the example tool", tools::suite),
+    ("clients", "tools of others for the tool information interface, as they are", clients::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),

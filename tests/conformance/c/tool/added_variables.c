@@ -45,6 +45,15 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_read(session, handle, seconds));
     check(seconds[0] == 0 && seconds[2] == 1.5);
 
+    uint64_t *room = NULL, told = 0;
+    new = variable("plugin_room", MPI_T_PVAR_CLASS_SIZE, MPI_UNSIGNED_LONG_LONG, 1);
+    ok(ferrum_tool_add(&new, &room));
+    ok(MPI_T_pvar_handle_alloc(session, find_pvar("plugin_room", MPI_T_PVAR_CLASS_SIZE), NULL, &handle, &count));
+    *room = 9;
+    ok(MPI_T_pvar_start(session, handle));
+    ok(MPI_T_pvar_read(session, handle, &told));
+    check_equal((int)told, 9);
+
     new = variable("plugin_limit", 0, MPI_INT, 1);
     new.initial = 3, new.least = 1, new.most = 9;
     ok(ferrum_tool_add(&new, &limit));
@@ -58,7 +67,7 @@ int main(int argc, char **argv)
     check_class(MPI_T_cvar_write(cvar, &value), MPI_T_ERR_INVALID);
     ok(MPI_T_category_get_index("plugin.inside", &index));
     ok(MPI_T_category_get_info(index, NULL, NULL, NULL, NULL, &count, &value, NULL));
-    check(count == 1 && value == 2);
+    check(count == 1 && value == 3);
 
     check_class(ferrum_tool_add(&new, &none), MPI_T_ERR_INVALID_NAME);
     check_class(ferrum_tool_add(NULL, &none), MPI_T_ERR_INVALID);

@@ -1,0 +1,92 @@
+//! Control variables whose owner refuses a change for a while, for ever, or one value of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+
+use mpi_core::Handle;
+use mpi_t::{Registry, TError, Value};
+
+mpi_t::cvars! {
+    /// How a queue behaves.
+    struct QueueSettings {
+        /// Items that the queue holds at most.
+        limit: u64 = 64 => { name: "queue_limit", unit: "items", category: "queue", scope: Local, range: 1..=4096 },
+        /// Whether the queue drops items.
+        lossy: bool = false => { name: "queue_lossy", unit: "", category: "queue", scope: Local },
+    }
+}
+
+/// What the owner of the queue says now: 0 yes, 1 not now, 2 never.
+#[derive(Default)]
+struct Owner(AtomicI32);
+
+impl Owner {
+    fn check(&self, name: &str, value: &Value) -> Result<(), TError> {
+        match (name, self.0.load(SeqCst)) {
+            ("queue_limit", _) if !value.as_u64().is_some_and(u64::is_power_of_two) => Err(TError::INVALID),
+            (_, 1) => Err(TError::CVAR_SET_NOT_NOW),
+            (_, 2) => Err(TError::CVAR_SET_NEVER),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn queue(environment: &[(&str, &str)]) -> (Registry, &'static QueueSettings, Arc<Owner>) {
+    let environment = environment.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+    let (registry, block, owner) =
+        (Registry::with_environment(environment), QueueSettings::new(), Arc::new(Owner::default()));
+    let asked = owner.clone();
+    registry
+        .register_settings_with(block, move |definition, value| asked.check(definition.name, value))
+        .expect("new names");
+    registry.init_thread().expect("address space");
+    (registry, block, owner)
+}
+
+fn handle(registry: &Registry, name: &str) -> Handle {
+    let index = registry.cvar_get_index(name).expect("declared");
+    registry.cvar_handle_alloc(index, None).expect("of the process").0
+}
+
+/// Sets it as C does.
+fn write_raw(registry: &Registry, handle: Handle, value: u64) -> Result<(), TError> {
+    // SAFETY: the variable is one u64.
+    #[allow(unsafe_code)]
+    unsafe {
+        registry.cvar_write_raw(handle, (&raw const value).cast())
+    }
+}
+
+#[test]
+fn what_the_owner_refuses_changes_nothing_and_says_when_it_can_be_tried_again() {
+    let (registry, block, owner) = queue(&[]);
+    let limit = handle(&registry, "queue_limit");
+    registry.cvar_write(limit, &Value::U64(128)).expect("nothing is against it");
+    for (said, error) in [(1, TError::CVAR_SET_NOT_NOW), (2, TError::CVAR_SET_NEVER)] {
+        owner.0.store(said, SeqCst);
+        assert_eq!(registry.cvar_write(limit, &Value::U64(256)), Err(error));
+        assert_eq!(write_raw(&registry, limit, 256), Err(error));
+        assert_eq!((block.limit.get(), registry.cvar_read(limit)), (128, Ok(Value::U64(128))));
+    }
+    owner.0.store(0, SeqCst);
+    write_raw(&registry, limit, 256).expect("it may be set again");
+    assert_eq!(block.limit.get(), 256);
+}
+
+#[test]
+fn the_owner_is_asked_by_variable_and_by_value() {
+    let (registry, block, _) = queue(&[]);
+    let (limit, lossy) = (handle(&registry, "queue_limit"), handle(&registry, "queue_lossy"));
+    assert_eq!(registry.cvar_write(limit, &Value::U64(100)), Err(TError::INVALID), "no power of two");
+    assert_eq!(registry.cvar_write(limit, &Value::U64(8192)), Err(TError::INVALID), "out of range");
+    registry.cvar_write(lossy, &Value::I32(1)).expect("any switch");
+    assert_eq!((block.limit.get(), block.lossy.get()), (64, true));
+}
+
+#[test]
+fn what_the_environment_asks_for_is_refused_too() {
+    let (registry, block, _) = queue(&[("FERRUM_QUEUE_LIMIT", "100"), ("FERRUM_QUEUE_LOSSY", "on")]);
+    assert_eq!((block.limit.get(), block.lossy.get()), (64, true));
+    let told = format!("FERRUM_QUEUE_LIMIT is \"100\", but queue_limit refuses that: {}", TError::INVALID);
+    assert_eq!(registry.startup_errors(), [told]);
+}

@@ -1,0 +1,1 @@
+/* Of what the harness finds out about the machine, the programs ask nothing. */

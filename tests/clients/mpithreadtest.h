@@ -1,0 +1,2 @@
+/* Threads are in mpitest.h. */
+#include "mpitest.h"

@@ -1,0 +1,65 @@
+//! `cargo xtask bench instruments`: what variables, events and the recorder cost, against a build that has none.
+//!
+//! Invariant: the two libraries differ in nothing but the feature `uninstrumented`; each round runs both.
+//! Not here: what the feature leaves out (`mpi_t::field`, `mpi_fabric::recorder`), the programs (`benches/c`).
+
+use super::{Measured, build, cases, measure, table};
+use crate::peers::Library;
+use crate::{Result, dist, paths, ui};
+
+/// Builds both, measures latency, message rate and instructions, and prints each with the ratio.
+pub fn run(rounds: u32) -> Result<()> {
+    let whole = dist::build(&paths::dist())?;
+    let without = dist::build_uninstrumented()?;
+    let libraries = [Library::ferrum(&whole), Library::uninstrumented(&without, &whole)];
+    let wanted = cases::of_messages();
+    for library in &libraries {
+        build(library, &wanted)?;
+    }
+    ui::step(format!("{rounds} rounds of {} cases on both", wanted.len()));
+    let (measured, failures) = measure(&libraries, &wanted, rounds);
+    println!("{}", text(&measured));
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{} runs failed:\n{}", failures.len(), failures.join("\n")).into()),
+    }
+}
+
+/// The medians of both, and how many per cent the instruments cost.
+fn text(measured: &Measured) -> String {
+    let mut text = format!("\n{:<30} {:<12} {:>10} {:>10} {:>8}", "number", "unit", "with", "without", "cost");
+    for ((_, _, name), series) in measured {
+        let median = |library| series.values.get(library).map(|values| table::median(values));
+        let (Some(with), Some(without)) = (median("ferrum"), median("without")) else { continue };
+        // Of what is better when it is more, the cost is what is missing.
+        let ratio = if series.unit.ends_with("/s") { without / with } else { with / without };
+        text.push_str(&format!(
+            "\n{name:<30} {:<12} {:>10} {:>10} {:>7.1}%",
+            series.unit,
+            table::digits(with),
+            table::digits(without),
+            (ratio - 1.0) * 100.0
+        ));
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Series;
+    use super::*;
+
+    fn cost(unit: &str, with: f64, without: f64) -> String {
+        let values = [("ferrum", vec![with]), ("without", vec![without])].into_iter().collect();
+        let series = Series { unit: unit.to_owned(), values };
+        text(&[((0, 0, "x".to_owned()), series)].into_iter().collect())
+    }
+
+    #[test]
+    fn cost_is_more_time_or_fewer_messages() {
+        assert!(cost("us", 1.1, 1.0).contains("10.0%"));
+        assert!(cost("M/s", 10.0, 11.0).contains("10.0%"));
+        assert!(cost("us", 1.0, 1.0).contains(" 0.0%"));
+    }
+}
