@@ -39,13 +39,14 @@ pub fn required<T>(address: *mut T) -> TResult<*mut T> {
     if address.is_null() { Err(TError::INVALID) } else { Ok(address) }
 }
 
-/// A text that goes in.
-pub fn text<'a>(address: *const c_char) -> TResult<&'a str> {
+/// A text that goes in, as it is.
+#[inline]
+pub fn text<'a>(address: *const c_char) -> TResult<&'a [u8]> {
     if address.is_null() {
         return Err(TError::INVALID);
     }
     // SAFETY: the program passed a C string.
-    unsafe { CStr::from_ptr(address) }.to_str().map_err(|_| TError::INVALID_NAME)
+    Ok(unsafe { CStr::from_ptr(address) }.to_bytes())
 }
 
 /// Where a text goes, by the rules of strings of this interface (MPI-5.0, 15.3.3).

@@ -2,15 +2,17 @@
 //!
 //! - [`abi`]: the constants of the MPI-5.0 standard ABI, generated from `spec/`.
 //! - [`handle`]: handles, which are words to look up and never pointers to follow.
+//! - [`alone`]: compare-and-swap, cheap while there is one thread.
 //! - [`facts`]: what can be asked of an object without the lock.
 //! - [`info`]: info objects, which are lists of keys and values.
 //! - [`table`]: handle tables, whose slots remember how often they were reused.
-//! - [`lock`]: the one lock of a process, and cells that only its holder can open.
+//! - [`lock`]: the one lock of a process, and cells that only its holder can open; a lock for books beside it.
 //! - [`status`]: `MPI_Status` as the ABI lays it out.
 //! - [`text`]: how far words are apart, and texts in JSON.
 //!
 //! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
 
+pub mod alone;
 pub mod facts;
 mod generated;
 pub mod handle;
@@ -32,6 +34,6 @@ pub use facts::Facts;
 pub use generated::functions;
 pub use handle::{Handle, Kind};
 pub use info::Info;
-pub use lock::{Guard, Guarded, ProcessLock};
+pub use lock::{Books, Guard, Guarded, Held, ProcessLock};
 pub use status::Status;
 pub use table::Table;

@@ -1,4 +1,4 @@
-//! The one lock of a process, and cells that only its holder can open.
+//! The one lock of a process, and cells that only its holder can open; and locks of books that need no other lock.
 //!
 //! All state that messages change sits in [`Guarded`] cells of one [`ProcessLock`]. For a program of one thread the
 //! lock is a plain flag: no atomic read-modify-write, no fence; it still refuses a second entry, so a call from a
@@ -10,7 +10,10 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+
+use crate::alone;
 
 mod word;
 
@@ -19,10 +22,8 @@ use word::{FREE, HELD, LockWord};
 /// The lock of one process (or of one rank that lives as a thread).
 #[derive(Debug)]
 pub struct ProcessLock {
-    word: LockWord,
+    raw: RawLock,
     multiple: AtomicBool,
-    /// The thread for which the lock is a plain flag; none where it never was.
-    alone: AtomicUsize,
     id: u64,
 }
 
@@ -31,10 +32,10 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 impl ProcessLock {
     /// A free lock; `multiple` says whether several threads may call at once.
     pub fn new(multiple: bool) -> Self {
+        alone::find_flag();
         ProcessLock {
-            word: LockWord::new(),
+            raw: RawLock::new(),
             multiple: AtomicBool::new(multiple),
-            alone: AtomicUsize::new(if multiple { 0 } else { this_thread() }),
             // Relaxed: only uniqueness matters.
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         }
@@ -46,12 +47,8 @@ impl ProcessLock {
         self.multiple.load(Ordering::Relaxed)
     }
 
-    /// Sets whether several threads may call at once; if not, the calling thread is the only one that does. For the
-    /// holder of the lock, while no other thread is in a call.
+    /// Sets whether several threads may call at once. For the holder of the lock, while no other thread is in a call.
     pub fn set_multiple(&self, multiple: bool) {
-        if !multiple {
-            self.alone.store(this_thread(), Ordering::Relaxed);
-        }
         self.multiple.store(multiple, Ordering::SeqCst);
     }
 
@@ -59,13 +56,13 @@ impl ProcessLock {
     #[inline]
     pub fn lock(&self) -> Guard<'_> {
         if self.is_multiple() {
-            if !self.word.try_take() {
-                self.lock_slow();
-            }
-        } else if self.word.state.load(Ordering::Relaxed) == FREE {
-            self.word.state.store(HELD, Ordering::Relaxed);
+            self.raw.take();
+        } else if self.raw.word.state.load(Ordering::Relaxed) == FREE {
+            self.raw.word.state.store(HELD, Ordering::Relaxed);
         } else {
-            self.lock_slow();
+            // Below `MPI_THREAD_MULTIPLE` this is reached only by programs that call from more threads than they asked
+            // for; they are served as if they had asked.
+            self.raw.take_slow();
         }
         Guard::of(self)
     }
@@ -73,25 +70,38 @@ impl ProcessLock {
     /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
-        self.word.try_take().then(|| Guard::of(self))
+        self.raw.word.try_take().then(|| Guard::of(self))
+    }
+}
+
+/// A lock that threads spin for a little and then sleep for.
+#[derive(Debug)]
+struct RawLock {
+    word: LockWord,
+}
+
+impl RawLock {
+    const fn new() -> RawLock {
+        RawLock { word: LockWord { state: AtomicU32::new(FREE), sleepers: AtomicU32::new(0) } }
     }
 
-    /// Takes the lock for a thread that need not be one of the program's, such as a tool's.
-    ///
-    /// `None` where the lock is the plain flag of a program of one thread, and the caller is another thread or called
-    /// from within the library: the flag keeps neither out. Not async-signal-safe.
-    pub fn lock_beside(&self) -> Option<Guard<'_>> {
-        if self.is_multiple() {
-            return Some(self.lock());
+    #[inline]
+    fn take(&self) {
+        if !self.word.try_take() {
+            self.take_slow();
         }
-        // Relaxed: a thread that finds its own name here has stored it itself.
-        if self.alone.load(Ordering::Relaxed) == this_thread() { self.try_lock() } else { None }
     }
 
-    /// Waits for the holder. Below `MPI_THREAD_MULTIPLE` this is reached only by programs that call from more
-    /// threads than they asked for; they are served as if they had asked.
+    #[inline]
+    fn release(&self) {
+        if self.word.release() {
+            self.wake();
+        }
+    }
+
+    /// Waits for the holder.
     #[cold]
-    fn lock_slow(&self) {
+    fn take_slow(&self) {
         for _ in 0..100 {
             std::hint::spin_loop();
             if self.word.state.load(Ordering::Relaxed) == FREE && self.word.try_take() {
@@ -131,12 +141,6 @@ impl ProcessLock {
     }
 }
 
-/// A word that names the calling thread among those that live.
-fn this_thread() -> usize {
-    thread_local!(static HERE: u8 = const { 0 });
-    HERE.with(|here| std::ptr::from_ref(here).addr())
-}
-
 /// Makes every running thread of the process pass a fence, where the kernel offers that; else only this one does.
 fn all_threads_fence() {
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
@@ -161,9 +165,7 @@ pub struct Guard<'a> {
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.lock.word.release() {
-            self.lock.wake();
-        }
+        self.lock.raw.release();
     }
 }
 
@@ -221,6 +223,72 @@ impl<T> Guarded<T> {
     }
 }
 
+/// Books that one thread at a time looks into, briefly, beside the process's lock: a mutex that costs no bus lock while
+/// the process has one thread, and is usable again after a panic of its holder, who must leave it in order.
+///
+/// It is not async-signal-safe and not taken twice by a thread.
+#[derive(Debug)]
+pub struct Books<T> {
+    raw: RawLock,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: a reference to the value needs the lock, which one thread has at a time.
+unsafe impl<T: Send> Sync for Books<T> {}
+
+impl<T> Books<T> {
+    /// Free, with this value.
+    pub const fn new(value: T) -> Books<T> {
+        Books { raw: RawLock::new(), value: UnsafeCell::new(value) }
+    }
+
+    /// Waits for another thread if there is one in the books.
+    #[inline]
+    pub fn lock(&self) -> Held<'_, T> {
+        self.raw.take();
+        Held { books: self, one_thread: PhantomData }
+    }
+}
+
+impl<T: Default> Default for Books<T> {
+    fn default() -> Books<T> {
+        Books::new(T::default())
+    }
+}
+
+/// What [`Books::lock`] gives; dropping it lets the books go.
+#[derive(Debug)]
+pub struct Held<'a, T> {
+    books: &'a Books<T>,
+    /// The thread that took the lock lets it go.
+    one_thread: PhantomData<*const T>,
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held, and this is the only way to the value.
+        unsafe { &*self.books.value.get() }
+    }
+}
+
+impl<T> DerefMut for Held<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`, and borrowed mutably.
+        unsafe { &mut *self.books.value.get() }
+    }
+}
+
+impl<T> Drop for Held<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.books.raw.release();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,6 +309,17 @@ mod tests {
     }
 
     #[test]
+    fn four_threads_lose_no_entry_of_the_books() {
+        static BOOKS: Books<u64> = Books::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..20_000).for_each(|_| *BOOKS.lock() += 1));
+            }
+        });
+        assert_eq!(*BOOKS.lock(), 80_000);
+    }
+
+    #[test]
     fn the_single_threaded_lock_refuses_a_second_entry() {
         let lock = ProcessLock::new(false);
         let guard = lock.lock();
@@ -248,18 +327,5 @@ mod tests {
         assert!(lock.try_lock().is_none(), "a refusal does not free the lock");
         drop(guard);
         assert!(lock.try_lock().is_some());
-    }
-
-    #[test]
-    fn beside_a_program_of_one_thread_no_other_takes_the_lock() {
-        let lock = ProcessLock::new(false);
-        let other =
-            || std::thread::scope(|scope| scope.spawn(|| lock.lock_beside().is_some()).join().expect("no panic"));
-        assert!(lock.lock_beside().is_some() && !other());
-        let guard = lock.lock();
-        assert!(lock.lock_beside().is_none(), "it would wait for itself");
-        drop(guard);
-        lock.set_multiple(true);
-        assert!(lock.lock_beside().is_some() && other());
     }
 }

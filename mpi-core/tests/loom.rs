@@ -5,6 +5,10 @@
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
+    pub(crate) fn compare_exchange_u32(word: &AtomicU32, current: u32, new: u32) -> Result<u32, u32> {
+        word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
+    }
+
     pub(crate) fn compiler_fence(order: Ordering) {
         fence(order);
     }
@@ -52,7 +56,10 @@ fn lock(word: &word::LockWord, bell: &loom::sync::Notify) {
 #[test]
 fn nobody_sleeps_for_a_lock_that_is_free_and_two_never_hold_it() {
     loom::model(|| {
-        let word = loom::sync::Arc::new(word::LockWord::new());
+        let word = loom::sync::Arc::new(word::LockWord {
+            state: sync::AtomicU32::new(word::FREE),
+            sleepers: sync::AtomicU32::new(0),
+        });
         let bell = loom::sync::Arc::new(loom::sync::Notify::new());
         let inside = loom::sync::Arc::new(loom::cell::UnsafeCell::new(0));
         let threads: Vec<_> = (0..2)

@@ -8,7 +8,6 @@
 //! - `core`: the state, and what becomes of a record that arrives.
 //! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `slot`: moving large messages.
 //! - `announce`: duplicates of communicators that do not wait.
-//! - `asked`: what single requests and messages tell, once somebody asks.
 //! - `remote`: copying without the other process's help.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
 //! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set. `limits`: eager limits.
@@ -18,7 +17,6 @@
 //! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks.
 
 mod announce;
-mod asked;
 mod buffered;
 mod cancel;
 mod chains;
@@ -43,7 +41,6 @@ mod transfer;
 mod wire;
 
 pub use announce::MakeContext;
-pub use asked::{MessageInstruments, RequestInstruments};
 pub use buffered::Attached;
 pub use context::{ContextSpec, UNSETTLED};
 pub use cvars::{CommSettings, EngineSettings};

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::chains::Key;
 use crate::core::{Core, Reply, truncated};
-use crate::request::{ASKED, Data, Request, Work, token};
+use crate::request::{Data, Work, token};
 use crate::slot;
 use crate::wire::{self, Offer, Share};
 
@@ -44,8 +44,6 @@ pub(crate) struct ShareInHand {
     token: u64,
     slot: u32,
     chunks: u64,
-    /// Bytes of a chunk.
-    chunk: u64,
 }
 
 /// Free transfer slots of a process, and how often each was used.
@@ -120,7 +118,6 @@ impl Core {
         let Matched { from, token: peer, offer, request, .. } = matched;
         let slot = self.slots.free.pop().expect("the caller saw a free one");
         self.instruments.slots_free.lower(1);
-        self.tell_slots();
         let round = self.slots.rounds[slot as usize].wrapping_add(1);
         self.slots.rounds[slot as usize] = round;
         slot::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
@@ -140,18 +137,12 @@ impl Core {
                 Err(error) => failure = Some(error),
             }
             slot::complete(own);
-            self.tell_shared(request, slot::completed(own).0 * chunk);
         }
         if let (Some(error), Some(request)) = (failure, self.requests.get_mut(request)) {
             request.error = Some(error);
         }
-        self.shares.push(ShareInHand { request, from, token: peer, slot, chunks, chunk });
+        self.shares.push(ShareInHand { request, from, token: peer, slot, chunks });
         self.settle_shares(endpoint);
-    }
-
-    fn tell_slots(&self) {
-        let used = u64::from(SLOTS) - self.instruments.slots_free.get();
-        self.instruments.slots_used.set(used, u64::from(SLOTS));
     }
 
     /// Completes the shared receives that all chunks are done with.
@@ -161,7 +152,6 @@ impl Core {
             let share = &self.shares[at];
             let (done, in_place) = slot::completed(endpoint.transfer_slot(endpoint.rank(), share.slot));
             if done < share.chunks {
-                self.tell_shared(share.request, done * share.chunk);
                 at += 1;
                 continue;
             }
@@ -172,7 +162,6 @@ impl Core {
             }
             self.slots.free.push(slot);
             self.instruments.slots_free.raise(1);
-            self.tell_slots();
             self.reply(endpoint, Reply::about(from, wire::DONE, token));
             self.finish_rendezvous(request);
         }
@@ -297,11 +286,7 @@ impl Core {
             };
             *got += bytes;
             self.instruments.bytes_in_fragments.add(bytes);
-            let (all, asked) = (*got == *wanted, request.marks & ASKED != 0);
-            if asked {
-                self.tell_standing(handle);
-            }
-            if all {
+            if *got == *wanted {
                 self.finish_rendezvous(handle);
             }
         } else {
@@ -315,13 +300,12 @@ impl Core {
         let mut at = 0;
         while at < self.streams.len() {
             let handle = self.streams[at];
-            let request = self.requests.get_mut(handle);
-            let Some(Request { work: Work::Streaming { data, dest, peer, at: sent, limit }, marks, .. }) = request
+            let Some(Work::Streaming { data, dest, peer, at: sent, limit }) =
+                self.requests.get_mut(handle).map(|request| &mut request.work)
             else {
                 self.streams.swap_remove(at);
                 continue;
             };
-            let asked = *marks & ASKED != 0;
             while *sent < *limit {
                 let bytes = (*limit - *sent).min(most);
                 let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: *sent, b: *peer };
@@ -334,11 +318,7 @@ impl Core {
                 }
                 *sent += bytes;
             }
-            let all = *sent == *limit;
-            if asked {
-                self.tell_standing(handle);
-            }
-            if all {
+            if *sent == *limit {
                 self.streams.swap_remove(at);
                 self.finish(handle);
             } else {

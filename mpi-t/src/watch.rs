@@ -9,13 +9,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mpi_core::{Books, Held};
 
 use crate::Level;
 use crate::handle::state::{self, Kind};
 
 /// The watchers of each watched level, by the level's address.
-static WATCHERS: Mutex<BTreeMap<usize, Vec<Watcher>>> = Mutex::new(BTreeMap::new());
+static WATCHERS: Books<BTreeMap<usize, Vec<Watcher>>> = Books::new(BTreeMap::new());
 
 #[derive(Debug, Clone, Copy)]
 struct Watcher {
@@ -101,9 +102,9 @@ fn narrow(level: &Level, kind: Kind, of_level: &[Watcher]) {
     }
 }
 
-fn watchers() -> MutexGuard<'static, BTreeMap<usize, Vec<Watcher>>> {
+fn watchers() -> Held<'static, BTreeMap<usize, Vec<Watcher>>> {
     // Every change is one push or one removal, so a panic elsewhere leaves nothing half done.
-    WATCHERS.lock().unwrap_or_else(PoisonError::into_inner)
+    WATCHERS.lock()
 }
 
 fn address(level: &Level) -> usize {

@@ -5,6 +5,10 @@
 
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
+
+    pub(crate) fn compare_exchange_u64(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
+        word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
+    }
 }
 
 #[path = "../src/handle/slot.rs"]

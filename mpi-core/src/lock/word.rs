@@ -6,7 +6,7 @@
 //! Invariant: the word is `HELD` while a guard exists.
 //! Not here: sleeping, waking and the fence, which are the kernel's.
 
-use crate::sync::{AtomicU32, Ordering, compiler_fence};
+use crate::sync::{AtomicU32, Ordering, compare_exchange_u32, compiler_fence};
 
 pub(crate) const FREE: u32 = 0;
 pub(crate) const HELD: u32 = 1;
@@ -15,19 +15,15 @@ pub(crate) const HELD: u32 = 1;
 #[derive(Debug)]
 pub(crate) struct LockWord {
     pub(crate) state: AtomicU32,
-    sleepers: AtomicU32,
+    pub(crate) sleepers: AtomicU32,
 }
 
 impl LockWord {
-    pub(crate) fn new() -> LockWord {
-        LockWord { state: AtomicU32::new(FREE), sleepers: AtomicU32::new(0) }
-    }
-
     /// Takes the lock if it is free.
     #[inline]
     pub(crate) fn try_take(&self) -> bool {
-        // Acquire pairs with the Release in `release`.
-        self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        // SeqCst, so also Acquire, which pairs with the Release in `release`.
+        compare_exchange_u32(&self.state, FREE, HELD).is_ok()
     }
 
     /// Lets go; whether somebody sleeps and is to be woken.

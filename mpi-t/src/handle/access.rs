@@ -13,6 +13,7 @@ use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
 use crate::field::WordUnit;
 use crate::handle::slot::{Look, Slot};
 use crate::handle::state::{self, Gone, Kind, Stepped};
+use crate::handle::table::Step;
 use crate::handle::{pool, table};
 use crate::{Level, TError, TResult, Value, ValueType, watch};
 
@@ -283,7 +284,7 @@ pub(crate) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -
 /// As [`pvar_read_raw`](crate::pvar_read_raw).
 #[inline]
 pub unsafe fn pvar_readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
-    if let Some((value, state)) = table::step_sum(session, handle, |_| 0, None) {
+    if let Some((value, state)) = table::step_sum(session, handle, Step::Reset) {
         if state.is_u64() {
             // SAFETY: the format of the handle is u64, so `out` has room for one, by the caller's promise.
             unsafe { out.cast::<u64>().write_unaligned(value) };
@@ -300,6 +301,7 @@ pub unsafe fn pvar_readreset_raw(session: usize, handle: usize, out: *mut c_void
 
 /// # Safety
 /// As [`pvar_readreset_raw`].
+#[cold]
 #[inline(never)]
 unsafe fn readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
     code(find(session, handle).and_then(|found| {
@@ -326,18 +328,32 @@ pub unsafe fn pvar_write_raw(session: usize, handle: usize, from: *const c_void)
 /// Async-signal-safe; thread-safe.
 #[inline]
 pub fn pvar_set_running(session: usize, handle: usize, running: bool) -> i32 {
-    if table::step_sum(session, handle, |value| value, Some(running)).is_some() {
+    let step = if running { Step::Start } else { Step::Stop };
+    if table::step_sum(session, handle, step).is_some() {
         return MPI_SUCCESS;
     }
-    code(set_running(session, handle, running))
+    set_running_code(session, handle, running)
 }
 
 /// `MPI_T_pvar_reset` by words alone: `MPI_SUCCESS` or an `MPI_T_ERR_*` code. Async-signal-safe; thread-safe.
 #[inline]
 pub fn pvar_reset(session: usize, handle: usize) -> i32 {
-    if table::step_sum(session, handle, |_| 0, None).is_some() {
+    if table::step_sum(session, handle, Step::Reset).is_some() {
         return MPI_SUCCESS;
     }
+    reset_code(session, handle)
+}
+
+// Apart, so that the fast paths need no room for what these keep.
+#[cold]
+#[inline(never)]
+fn set_running_code(session: usize, handle: usize, running: bool) -> i32 {
+    code(set_running(session, handle, running))
+}
+
+#[cold]
+#[inline(never)]
+fn reset_code(session: usize, handle: usize) -> i32 {
     code(reset(session, handle))
 }
 

@@ -8,10 +8,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use mpi_core::Handle;
 use mpi_core::handle::{GENERATION_MASK, Kind as HandleKind};
+use mpi_core::{Books, Handle, Held};
 
 use crate::handle::slot::{Facts, Look, Slot};
 use crate::handle::state::{self, Format, Kind, State};
@@ -21,7 +20,7 @@ use crate::{Level, TError, TResult, watch};
 /// How many sessions can be at a time.
 const SESSIONS: usize = 4096;
 
-static POOL: Mutex<Pool> = Mutex::new(Pool::new());
+static POOL: Books<Pool> = Books::new(Pool::new());
 /// The words of the sessions that are; 0: none.
 static SESSION_WORDS: [AtomicUsize; SESSIONS] = [const { AtomicUsize::new(0) }; SESSIONS];
 static END_OF_USED: AtomicUsize = AtomicUsize::new(1);
@@ -63,9 +62,9 @@ pub(crate) struct NewHandle {
     pub(crate) source: &'static [AtomicU64],
 }
 
-fn pool() -> MutexGuard<'static, Pool> {
+fn pool() -> Held<'static, Pool> {
     // Changes are made in an order that leaves the pool usable wherever a panic might end them.
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+    POOL.lock()
 }
 
 /// One more initialization somewhere in this operating-system process; false: there is no address space for handles.

@@ -5,7 +5,7 @@
 //!  | own part, signed           | wide | turn     | format | stopped |
 //! ```
 //! For sums, levels and states the value is the own part plus, while running, the source. For watermarks the own part
-//! is the mark. Every step is one compare-and-swap, so any number of threads and signal handlers may take it.
+//! is the mark. Every step is one compare-and-swap (without the bus lock while the process has one thread), so any number of threads and signal handlers may take it.
 //! An own part that does not fit is kept in a cell, which a wide word names (`wide`).
 //! `turn` is the low bits of the slot's generation: the word of a slot's next handle differs from this one's.
 //!
@@ -13,7 +13,7 @@
 //! Not here: which word belongs to which handle (`slot`). `tests/loom.rs` checks this file.
 
 use crate::handle::wide;
-use crate::sync::{AtomicU64, Ordering, fence};
+use crate::sync::{AtomicU64, Ordering, compare_exchange_u64, fence};
 
 const STOPPED: u64 = 1;
 const FORMAT_SHIFT: u32 = 1;
@@ -274,7 +274,7 @@ pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), Gone> 
         if matches!(state.format(), Format::Ended) {
             return Err(Gone);
         }
-        match word.compare_exchange(state.0, state.with_running(running).0, Ordering::SeqCst, Ordering::Relaxed) {
+        match compare_exchange_u64(word, state.0, state.with_running(running).0) {
             Ok(_) => return Ok(()),
             Err(now) => state = State(now),
         }
@@ -302,7 +302,7 @@ pub(crate) fn follow(word: &AtomicU64, kind: Kind, level: u64) {
             return;
         }
         let next = state.with_own(moved);
-        match word.compare_exchange(state.0, next.0, Ordering::SeqCst, Ordering::SeqCst) {
+        match compare_exchange_u64(word, state.0, next.0) {
             Ok(_) => {
                 state.give_back();
                 // Pairs with the Acquire fence in `read`: who sees the next level sees this mark.
@@ -328,7 +328,7 @@ pub(crate) fn end(word: &AtomicU64) {
     let mut state = State(word.load(Ordering::Relaxed));
     loop {
         let ended = State(state.0 | (Format::Ended as u64) << FORMAT_SHIFT | STOPPED);
-        match word.compare_exchange(state.0, ended.0, Ordering::SeqCst, Ordering::Relaxed) {
+        match compare_exchange_u64(word, state.0, ended.0) {
             Ok(_) => break,
             Err(now) => state = State(now),
         }
@@ -358,7 +358,7 @@ fn step(word: &AtomicU64, source: &AtomicU64, kind: Kind, next: impl Fn(State, u
         // While this word stands, or nobody has seen the next, their cells are theirs: look before the swap.
         let stepped = Stepped { value: kind.value(before, from), own: after.own(), running: after.running() };
         // The swap succeeds only if the word is still the one that the source was read with. SeqCst: see `watch`.
-        let swapped = word.compare_exchange(before.0, after.0, Ordering::SeqCst, Ordering::Relaxed).is_ok();
+        let swapped = compare_exchange_u64(word, before.0, after.0).is_ok();
         if before != after {
             if swapped { before.give_back() } else { after.give_back() }
         }

@@ -10,11 +10,13 @@
 #![allow(unsafe_code)] // slots are found by address arithmetic; the reads of other crates go through here
 
 use std::ffi::c_void;
+use std::hint::cold_path;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
 use crate::handle::access;
 use crate::handle::slot::{Facts, Slot};
 use crate::handle::state::{Format, Kind, State};
+use crate::sync::compare_exchange_u64;
 
 /// Bytes of a slot; the low bits of a handle's index are free for it.
 const SLOT_BYTES: usize = size_of::<Slot>();
@@ -90,16 +92,18 @@ pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> 
     unsafe { access::read_raw(session, handle, out) }
 }
 
-/// One step of a sum that is told as a number and not continuous, in a few instructions: the value becomes what `next`
-/// makes of it, and runs as said or as before. The value before, and the state; `None`, and nothing is changed, for
-/// all other handles.
+/// What [`step_sum`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Start,
+    Stop,
+    Reset,
+}
+
+/// One step of a sum that is told as a number and not continuous, in a few instructions. The value before, and the
+/// state; `None`, and nothing is changed, for all other handles.
 #[inline(always)]
-pub(crate) fn step_sum(
-    session: usize,
-    handle: usize,
-    next: impl Fn(u64) -> u64,
-    running: Option<bool>,
-) -> Option<(u64, State)> {
+pub(crate) fn step_sum(session: usize, handle: usize, step: Step) -> Option<(u64, State)> {
     let slot = slot_of(handle);
     // The order matters as in `pvar_read_raw`; the swap takes the place of the second look at the state.
     let state = State(slot.state.load(Ordering::Acquire));
@@ -113,13 +117,33 @@ pub(crate) fn step_sum(
     }
     // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
     let source = unsafe { &*slot.source.load(Ordering::Acquire) }.load(Ordering::Acquire);
-    let added = if state.running() { source } else { 0 };
-    let value = state.narrow_own().wrapping_add(added);
-    let runs = running.unwrap_or(state.running());
-    let own = next(value).wrapping_sub(if runs { source } else { 0 });
-    let after = state.narrow_step(own, runs)?;
+    let before = state.narrow_own();
+    let (value, own) = if state.running() {
+        let value = before.wrapping_add(source);
+        match step {
+            Step::Start => (value, before),
+            Step::Stop => (value, value),
+            Step::Reset => (value, 0u64.wrapping_sub(source)),
+        }
+    } else {
+        // Resets and stops are mostly of handles that run; a branch is then less than a choice.
+        if step != Step::Start {
+            cold_path();
+        }
+        match step {
+            Step::Start => (before, before.wrapping_sub(source)),
+            Step::Stop => (before, before),
+            Step::Reset => (before, 0),
+        }
+    };
+    let running = match step {
+        Step::Start => true,
+        Step::Stop => false,
+        Step::Reset => state.running(),
+    };
+    let after = state.narrow_step(own, running)?;
     // SeqCst as in `state::step`; only with the state that the source was read with.
-    slot.state.compare_exchange(state.0, after.0, Ordering::SeqCst, Ordering::Relaxed).ok()?;
+    compare_exchange_u64(&slot.state, state.0, after.0).ok()?;
     // Pairs with the Acquire fence in `state::read`.
     fence(Ordering::Release);
     Some((value, state))

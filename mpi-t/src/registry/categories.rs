@@ -87,7 +87,7 @@ impl Registry {
     }
 
     /// `MPI_T_category_get_index`
-    pub fn category_get_index(&self, name: &str) -> TResult<i32> {
+    pub fn category_get_index(&self, name: impl AsRef<[u8]>) -> TResult<i32> {
         self.check_initialized()?;
         self.category_named(name).map(int).ok_or(TError::INVALID_NAME)
     }
@@ -151,7 +151,7 @@ impl Registry {
         let index = self.categories.push(category).ok()?;
         self.names
             .categories
-            .add(index, |index| names::hash(self.categories.get(index).map_or("", CategoryInfo::name), 0));
+            .add(index, |index| names::hash(self.categories.get(index).map_or("", CategoryInfo::name).as_bytes(), 0));
         if let Some(parent) = parent.and_then(|parent| self.categories.get(parent)) {
             parent.with(|members| members.categories.push(int(index)));
         }

@@ -6,8 +6,8 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use mpi_core::Handle;
 use mpi_core::abi::MPI_T_ENUM_NULL;
@@ -138,7 +138,9 @@ impl Registry {
                 refuse: refuse.clone(),
             };
             let index = self.cvars.push(info).map_err(|_| full())?;
-            self.names.cvars.add(index, |index| names::hash(self.cvars.get(index).map_or("", CvarInfo::name), 0));
+            self.names
+                .cvars
+                .add(index, |index| names::hash(self.cvars.get(index).map_or("", CvarInfo::name).as_bytes(), 0));
             self.categorize_cvar(&mut growth, definition.category, index);
         }
         Ok(())
@@ -191,7 +193,7 @@ impl Registry {
     }
 
     /// `MPI_T_cvar_get_index`
-    pub fn cvar_get_index(&self, name: &str) -> TResult<i32> {
+    pub fn cvar_get_index(&self, name: impl AsRef<[u8]>) -> TResult<i32> {
         self.check_initialized()?;
         self.cvar_named(name).map(int).ok_or(TError::INVALID_NAME)
     }
@@ -339,6 +341,6 @@ impl Registry {
 
     fn with_handles<R>(&self, use_them: impl FnOnce(&mut mpi_core::Table<CvarHandle>) -> R) -> R {
         // The table's changes are each complete when made, so a panic elsewhere leaves nothing half done.
-        use_them(&mut self.cvar_handles.lock().unwrap_or_else(PoisonError::into_inner))
+        use_them(&mut self.cvar_handles.lock())
     }
 }

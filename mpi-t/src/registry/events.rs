@@ -89,7 +89,7 @@ impl Registry {
             let index = self.events.push(info).map_err(|_| full())?;
             debug_assert_eq!(index, event, "both lists grow together, under one lock");
             let name_of = |index| self.events.get(index).map_or("", |info| info.definition.name);
-            self.names.events.add(index, |index| names::hash(name_of(index), 0));
+            self.names.events.add(index, |index| names::hash(name_of(index).as_bytes(), 0));
             self.categorize_event(&mut growth, definition.category, index);
             if !point.core().connect(Arc::downgrade(&self.hub), event) {
                 return Err(taken("registry for the event type", definition.name));
@@ -160,7 +160,7 @@ impl Registry {
     }
 
     /// `MPI_T_event_get_index`
-    pub fn event_get_index(&self, name: &str) -> TResult<i32> {
+    pub fn event_get_index(&self, name: impl AsRef<[u8]>) -> TResult<i32> {
         self.check_initialized()?;
         self.event_named(name).map(int).ok_or(TError::INVALID_NAME)
     }

@@ -15,19 +15,18 @@ mod cvars;
 mod enums;
 mod environment;
 mod events;
-mod lent;
 mod names;
 mod pvars;
 mod spread;
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_THREAD_MULTIPLE};
 use mpi_core::handle::Kind;
-use mpi_core::{Handle, Table};
+use mpi_core::{Books, Handle, Held, Table, alone};
 use mpi_errors::Error;
 
 use crate::events::OwnEvents;
@@ -42,7 +41,6 @@ pub use cvars::CvarInfo;
 use environment::Environment;
 pub use environment::PREFIX;
 pub use events::{CAPACITY_HINT, DroppedHandler, EventCallback, EventInfo, FreedCallback};
-pub use lent::{Lent, Open, end_handles};
 use names::Names;
 use pvars::Elements;
 pub use pvars::PvarInfo;
@@ -78,7 +76,7 @@ use spread::Spread;
 /// ```
 #[derive(Debug)]
 pub struct Registry {
-    initializations: AtomicUsize,
+    initializations: AtomicU64,
     started: AtomicBool,
     pvars: AppendOnly<PvarInfo>,
     cvars: AppendOnly<CvarInfo>,
@@ -91,8 +89,8 @@ pub struct Registry {
     stamp: AtomicI32,
     /// Held while the first initialization or the last finalization is under way.
     turning: Mutex<()>,
-    growth: Mutex<Growth>,
-    cvar_handles: Mutex<Table<CvarHandle>>,
+    growth: Books<Growth>,
+    cvar_handles: Books<Table<CvarHandle>>,
     cvar_mirrors: Mirrors,
 }
 
@@ -152,8 +150,9 @@ impl Registry {
     /// As [`Registry::new`], with these environment variables instead of the process's.
     pub fn with_environment(variables: impl IntoIterator<Item = (String, String)>) -> Registry {
         let environment = Environment::new(variables);
+        alone::find_flag();
         let registry = Registry {
-            initializations: AtomicUsize::new(0),
+            initializations: AtomicU64::new(0),
             started: AtomicBool::new(false),
             pvars: AppendOnly::new(),
             cvars: AppendOnly::new(),
@@ -165,8 +164,8 @@ impl Registry {
             names: Lookups::default(),
             stamp: AtomicI32::new(1),
             turning: Mutex::new(()),
-            growth: Mutex::new(Growth { environment, ..Growth::default() }),
-            cvar_handles: Mutex::new(Table::new(Kind::Cvar)),
+            growth: Books::new(Growth { environment, ..Growth::default() }),
+            cvar_handles: Books::new(Table::new(Kind::Cvar)),
             cvar_mirrors: Mirrors::new(),
         };
         registry.register_events(registry.own_events).expect("the first events of a new registry");
@@ -174,11 +173,17 @@ impl Registry {
     }
 
     /// `MPI_T_init_thread`: one more initialization; the thread level provided is always `MPI_THREAD_MULTIPLE`.
+    #[inline]
     pub fn init_thread(&self) -> TResult<i32> {
-        let nested = |count: usize| (count > 0).then_some(count + 1);
-        if self.initializations.fetch_update(Ordering::SeqCst, Ordering::Relaxed, nested).is_ok() {
+        if self.count(|count| (count > 0).then_some(count + 1)).is_some() {
             return Ok(MPI_THREAD_MULTIPLE);
         }
+        self.first_init()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_init(&self) -> TResult<i32> {
         let _turning = self.turning();
         if self.initializations.load(Ordering::SeqCst) == 0 {
             if !pool::initialize() {
@@ -187,21 +192,37 @@ impl Registry {
             }
             self.hub.initialized();
         }
-        self.initializations.fetch_add(1, Ordering::SeqCst);
+        self.count(|count| Some(count + 1));
         Ok(MPI_THREAD_MULTIPLE)
     }
 
+    /// Counts initializations on, if `next` gives a number; the number before.
+    #[inline]
+    fn count(&self, next: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+        let mut before = self.initializations.load(Ordering::Relaxed);
+        loop {
+            match alone::compare_exchange_u64(&self.initializations, before, next(before)?) {
+                Ok(_) => return Some(before),
+                Err(now) => before = now,
+            }
+        }
+    }
+
     /// `MPI_T_finalize`: one initialization less; an error when there is none.
+    #[inline]
     pub fn finalize(&self) -> TResult<()> {
-        let nested = |count: usize| (count > 1).then(|| count - 1);
-        if self.initializations.fetch_update(Ordering::SeqCst, Ordering::Relaxed, nested).is_ok() {
+        if self.count(|count| (count > 1).then(|| count - 1)).is_some() {
             return Ok(());
         }
+        self.last_finalize()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn last_finalize(&self) -> TResult<()> {
         let _turning = self.turning();
         // Beside this thread, others may still nest; only this one ends the last.
-        let less = |count: usize| count.checked_sub(1);
-        let before = self.initializations.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
-        if before.map_err(|_| TError::NOT_INITIALIZED)? == 1 {
+        if self.count(|count| count.checked_sub(1)).ok_or(TError::NOT_INITIALIZED)? == 1 {
             self.hub.finalized();
             pool::finalize();
         }
@@ -223,29 +244,37 @@ impl Registry {
         self.started.store(true, Ordering::SeqCst);
     }
 
-    fn pvar_named(&self, name: &str, class: PvarClass) -> Option<usize> {
-        let is = |index| self.pvars.get(index).is_some_and(|info| info.class() == class && info.name() == name);
+    #[inline]
+    fn pvar_named(&self, name: impl AsRef<[u8]>, class: PvarClass) -> Option<usize> {
+        let name = name.as_ref();
+        let is =
+            |index| self.pvars.get(index).is_some_and(|info| info.class() == class && names::same(info.name(), name));
         self.names.pvars.find(names::hash(name, class as i32), is)
     }
 
     /// Lets a performance variable be found by its name. Under the growth lock, as all that adds.
     fn name_pvar(&self, index: usize) {
-        let hash_of = |index| self.pvars.get(index).map_or(0, |info| names::hash(info.name(), info.class() as i32));
+        let hash_of =
+            |index| self.pvars.get(index).map_or(0, |info| names::hash(info.name().as_bytes(), info.class() as i32));
         self.names.pvars.add(index, hash_of);
     }
 
-    fn cvar_named(&self, name: &str) -> Option<usize> {
-        let is = |index| self.cvars.get(index).is_some_and(|info| info.name() == name);
+    #[inline]
+    fn cvar_named(&self, name: impl AsRef<[u8]>) -> Option<usize> {
+        let name = name.as_ref();
+        let is = |index| self.cvars.get(index).is_some_and(|info| names::same(info.name(), name));
         self.names.cvars.find(names::hash(name, 0), is)
     }
 
-    fn event_named(&self, name: &str) -> Option<usize> {
-        let is = |index| self.events.get(index).is_some_and(|info| info.definition.name == name);
+    fn event_named(&self, name: impl AsRef<[u8]>) -> Option<usize> {
+        let name = name.as_ref();
+        let is = |index| self.events.get(index).is_some_and(|info| names::same(info.definition.name, name));
         self.names.events.find(names::hash(name, 0), is)
     }
 
-    fn category_named(&self, name: &str) -> Option<usize> {
-        let is = |index| self.categories.get(index).is_some_and(|info| info.name() == name);
+    fn category_named(&self, name: impl AsRef<[u8]>) -> Option<usize> {
+        let name = name.as_ref();
+        let is = |index| self.categories.get(index).is_some_and(|info| names::same(info.name(), name));
         self.names.categories.find(names::hash(name, 0), is)
     }
 
@@ -253,9 +282,9 @@ impl Registry {
         if self.is_initialized() { Ok(()) } else { Err(TError::NOT_INITIALIZED) }
     }
 
-    fn growth(&self) -> MutexGuard<'_, Growth> {
+    fn growth(&self) -> Held<'_, Growth> {
         // Entries are added to the lists before the maps, so a panic leaves at most an entry without a name.
-        self.growth.lock().unwrap_or_else(PoisonError::into_inner)
+        self.growth.lock()
     }
 }
 

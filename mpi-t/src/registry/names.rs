@@ -6,7 +6,7 @@
 //! Not here: the names themselves (the lists that the indices lead to).
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The places of the first table.
 const FIRST: usize = 256;
@@ -15,9 +15,29 @@ const TABLES: usize = 11;
 
 #[derive(Debug)]
 pub(super) struct Names {
-    tables: [OnceLock<Box<[AtomicU32]>>; TABLES],
+    tables: [OnceLock<Box<[AtomicU64]>>; TABLES],
     current: AtomicUsize,
     len: AtomicUsize,
+}
+
+/// What stands in a place: the upper half of the hash, and the index and 1; 0 is nothing.
+#[derive(Clone, Copy)]
+struct Place(u64);
+
+impl Place {
+    fn new(hash: u64, index: usize) -> Place {
+        Place(hash & !u64::from(u32::MAX) | (index as u64 + 1))
+    }
+
+    #[inline]
+    const fn index(self) -> usize {
+        self.0 as u32 as usize - 1
+    }
+
+    #[inline]
+    const fn may_be(self, hash: u64) -> bool {
+        (self.0 ^ hash) >> 32 == 0
+    }
 }
 
 impl Names {
@@ -34,9 +54,9 @@ impl Names {
         let mut at = hash as usize & mask;
         loop {
             // Acquire pairs with the Release in `put`: an index comes with its entry.
-            match table[at].load(Ordering::Acquire) {
-                0 => return None,
-                found if is(found as usize - 1) => return Some(found as usize - 1),
+            match Place(table[at].load(Ordering::Acquire)) {
+                Place(0) => return None,
+                place if place.may_be(hash) && is(place.index()) => return Some(place.index()),
                 _ => at = (at + 1) & mask,
             }
         }
@@ -53,40 +73,67 @@ impl Names {
         }
         let larger = self.tables[current + 1].get_or_init(|| empty(FIRST << (current + 1)));
         for found in table.iter().map(|place| place.load(Ordering::Relaxed)).filter(|found| *found != 0) {
-            put(larger, hash_of(found as usize - 1), found as usize - 1);
+            let found = Place(found).index();
+            put(larger, hash_of(found), found);
         }
         put(larger, hash_of(index), index);
         self.current.store(current + 1, Ordering::Release);
     }
 }
 
-fn empty(places: usize) -> Box<[AtomicU32]> {
-    (0..places).map(|_| AtomicU32::new(0)).collect()
+fn empty(places: usize) -> Box<[AtomicU64]> {
+    (0..places).map(|_| AtomicU64::new(0)).collect()
 }
 
-fn put(table: &[AtomicU32], hash: u64, index: usize) {
+fn put(table: &[AtomicU64], hash: u64, index: usize) {
     let mask = table.len() - 1;
     let mut at = hash as usize & mask;
     while table[at].load(Ordering::Relaxed) != 0 {
         at = (at + 1) & mask;
     }
-    table[at].store(index as u32 + 1, Ordering::Release);
+    table[at].store(Place::new(hash, index).0, Ordering::Release);
 }
 
-/// The hash of a name, with a number that tells names apart which are alike.
+/// The hash of a name, with a number that tells names apart which are alike: of its length, its first eight bytes, its
+/// last and those in the middle, side by side. Names that agree in all of these are told apart by comparing them.
 #[inline]
-pub(super) fn hash(name: &str, number: i32) -> u64 {
-    let mut hash = number as u32 as u64 ^ (name.len() as u64) << 32;
-    let mut mix = |word: u64| {
-        hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        hash ^= hash >> 29;
+pub(super) fn hash(name: &[u8], number: i32) -> u64 {
+    let (first, middle, last) = match name.len() {
+        length @ 8.. => (word(name, 0), word(name, length / 2 - 4), word(name, length - 8)),
+        length @ 4.. => (half(name, 0), 0, half(name, length - 4)),
+        _ => (name.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0, 0),
     };
-    let (words, rest) = name.as_bytes().as_chunks::<8>();
-    words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mix(u64::from_le_bytes(last));
-    hash ^ hash >> 32
+    let mixed = (first ^ number as u32 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ middle.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(31)
+        ^ (last ^ name.len() as u64).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(17);
+    mixed ^ mixed >> 32
+}
+
+/// Whether a variable's name is this one.
+#[inline]
+pub(super) fn same(own: &str, name: &[u8]) -> bool {
+    let own = own.as_bytes();
+    if own.len() != name.len() {
+        return false;
+    }
+    match own.len() {
+        // The last word overlaps the one before: names are short, and a call would take longer.
+        length @ 8.. => {
+            let words = (0..length - 8).step_by(8).all(|at| word(own, at) == word(name, at));
+            words && word(own, length - 8) == word(name, length - 8)
+        }
+        _ => own.iter().eq(name),
+    }
+}
+
+#[inline]
+fn word(name: &[u8], at: usize) -> u64 {
+    name[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[inline]
+fn half(name: &[u8], at: usize) -> u64 {
+    name[at..].first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)))
 }
 
 #[cfg(test)]
@@ -97,15 +144,33 @@ mod tests {
     fn every_name_is_found_while_the_table_grows() {
         let all: Vec<String> = (0..5000).map(|i| format!("p2p_variable_number_{i}")).collect();
         let names = Names::new();
-        let find = |name: &str| names.find(hash(name, 0), |index| all[index] == name);
+        let find = |name: &str| names.find(hash(name.as_bytes(), 0), |index| same(&all[index], name.as_bytes()));
         assert_eq!(find("p2p_variable_number_0"), None);
         for index in 0..all.len() {
-            names.add(index, |index| hash(&all[index], 0));
+            names.add(index, |index| hash(all[index].as_bytes(), 0));
             assert_eq!(find(&all[index]), Some(index));
         }
         assert!(all.iter().enumerate().all(|(index, name)| find(name) == Some(index)));
         assert_eq!((find("p2p_variable_number_5000"), find("")), (None, None));
-        assert_ne!(hash("a", 1), hash("a", 2));
+        assert_ne!(hash(b"a", 1), hash(b"a", 2));
+    }
+
+    #[test]
+    fn names_are_the_same_exactly_when_every_byte_is() {
+        let long = "p2p_messages_sent_to_every_single_one_of_them";
+        for length in 0..=long.len() {
+            let name = &long[..length];
+            assert!(same(name, name.as_bytes()));
+            assert!(!same(name, &[name.as_bytes(), b"x"].concat()));
+            for at in 0..length {
+                let mut other = name.as_bytes().to_vec();
+                other[at] ^= 1;
+                assert!(!same(name, &other), "{length} bytes, another at {at}");
+            }
+        }
+        // Hashes need not differ, but are no good if they often do not.
+        let hashes: std::collections::HashSet<u64> = (0..=long.len()).map(|n| hash(&long.as_bytes()[..n], 0)).collect();
+        assert_eq!(hashes.len(), long.len() + 1);
     }
 
     #[test]
@@ -115,7 +180,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for index in 0..all.len() {
-                    names.add(index, |index| hash(&all[index], 0));
+                    names.add(index, |index| hash(all[index].as_bytes(), 0));
                     added.store(index + 1, Ordering::Release);
                 }
             });
@@ -123,7 +188,10 @@ mod tests {
             while before < all.len() {
                 before = added.load(Ordering::Acquire);
                 if let Some(last) = before.checked_sub(1) {
-                    assert_eq!(names.find(hash(&all[last], 0), |index| all[index] == all[last]), Some(last));
+                    assert_eq!(
+                        names.find(hash(all[last].as_bytes(), 0), |index| same(&all[index], all[last].as_bytes())),
+                        Some(last)
+                    );
                 }
             }
         });

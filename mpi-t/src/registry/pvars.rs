@@ -5,14 +5,12 @@
 //! Not here: what is done with a handle (`handle::access`).
 
 use std::any::TypeId;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_T_ENUM_NULL};
 use mpi_errors::{Error, Result};
 
-use super::lent::Lender;
 use super::{Registry, described, full, int, taken};
 use crate::handle::access::{self, Telling};
 use crate::handle::pool::{self, NewHandle};
@@ -31,8 +29,6 @@ pub struct PvarInfo {
     /// The names of its values, or `MPI_T_ENUM_NULL`.
     pub enumeration: Handle,
     pub(super) block: TypeId,
-    /// Who has the words, where no block is bound.
-    pub(super) lender: Option<Arc<Lender>>,
 }
 
 impl PvarInfo {
@@ -83,12 +79,6 @@ pub type Allocated = (Handle, i32);
 impl Registry {
     /// Gives the variables of a block their indices. Declaring a block again changes nothing.
     pub fn declare<B: Instruments>(&self) -> Result<()> {
-        self.declare_with::<B>(None)
-    }
-
-    /// As [`Registry::declare`], with who has the words if they are not bound.
-    pub(super) fn declare_with<B: Instruments>(&self, lender: Option<Lender>) -> Result<()> {
-        let lender = lender.map(Arc::new);
         let mut growth = self.growth();
         if growth.blocks.contains_key(&TypeId::of::<B>()) {
             return Ok(());
@@ -108,7 +98,6 @@ impl Registry {
                 description: described(definition.description, definition.unit),
                 enumeration: states.unwrap_or(Handle(MPI_T_ENUM_NULL)),
                 block: TypeId::of::<B>(),
-                lender: lender.clone(),
             };
             let index = self.pvars.push(info).map_err(|_| full())?;
             self.name_pvar(index);
@@ -173,7 +162,7 @@ impl Registry {
     }
 
     /// `MPI_T_pvar_get_index`; `class` is an `MPI_T_PVAR_CLASS_*`.
-    pub fn pvar_get_index(&self, name: &str, class: i32) -> TResult<i32> {
+    pub fn pvar_get_index(&self, name: impl AsRef<[u8]>, class: i32) -> TResult<i32> {
         self.check_initialized()?;
         let class = PvarClass::from_abi(class).ok_or(TError::INVALID_NAME)?;
         self.pvar_named(name, class).map(int).ok_or(TError::INVALID_NAME)
@@ -192,8 +181,7 @@ impl Registry {
     }
 
     /// `MPI_T_pvar_handle_alloc`. `object` is the handle word of the object to bind to; it is ignored for variables of
-    /// the process. `MPI_T_ERR_INVALID` if the variable does not exist for that object; `MPI_T_ERR_NOT_ACCESSIBLE` if
-    /// the object's owner cannot be asked from this thread or within this callback.
+    /// the process. `MPI_T_ERR_INVALID` if the variable does not exist for that object.
     pub fn pvar_handle_alloc(&self, session: Handle, index: i32, object: Option<usize>) -> TResult<Allocated> {
         let info = self.pvar_get_info(index)?;
         if !pool::is_session(session.0) {
@@ -205,10 +193,6 @@ impl Registry {
             _ => object.ok_or(TError::INVALID)?,
         };
         let usize_index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
-        if let Some(lender) = &info.lender {
-            let (handle, count) = lender.open(session.0, def, usize_index, object)?;
-            return Ok((handle, int(count as usize)));
-        }
         let growth = self.growth();
         if let Some(elements) = growth.elements.get(&(def.bind, object, usize_index)) {
             let new = new_handle(def, usize_index, elements.words, elements.count, elements.stride);
@@ -284,13 +268,7 @@ pub(super) struct Elements {
     pub(super) count: u32,
 }
 
-pub(super) fn new_handle(
-    def: &PvarDef,
-    variable: usize,
-    source: &'static [AtomicU64],
-    count: u32,
-    stride: u16,
-) -> NewHandle {
+fn new_handle(def: &PvarDef, variable: usize, source: &'static [AtomicU64], count: u32, stride: u16) -> NewHandle {
     let kind = match def.class {
         class if class.is_sum() => Kind::Sum,
         PvarClass::HighWatermark => Kind::High,

@@ -1,0 +1,97 @@
+//! Compare-and-swap that costs no bus lock while the process has one thread.
+//!
+//! With one thread only its own signal handlers can come between, and a signal never divides an instruction: without
+//! its lock prefix the same instruction does, at a fifth of the time. The C library says whether there is one thread
+//! (`__libc_single_threaded`, glibc 2.32) and takes it back before the second one runs; it need never say it again.
+//! Where it does not say, or on other processors, every step is the usual one.
+//!
+//! Invariant: for words that no other process writes.
+//! Not here: memory orders weaker than SeqCst; one thread sees its own steps in order anyway.
+#![allow(unsafe_code)] // the C library's flag is found by its name, and the instruction without the prefix written out
+
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// What the flag says where the C library has none.
+static UNKNOWN: AtomicU8 = AtomicU8::new(0);
+static FLAG: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const UNKNOWN).cast_mut());
+
+/// Asks the C library for its flag. Until this was called, every step takes the bus lock. Thread-safe; not for signal
+/// handlers.
+pub fn find_flag() {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        // SAFETY: a lookup by name; the name is a C string.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
+        if !found.is_null() {
+            // The flag is a char that the C library keeps for as long as the process lives.
+            FLAG.store(found.cast(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether the process has one thread, for certain. A thread that is told so stays alone until it makes another one.
+/// Async-signal-safe.
+#[inline(always)]
+pub fn is_alone() -> bool {
+    // SAFETY: either the C library's flag or `UNKNOWN`, both static. It changes in the only thread there is, before
+    // another one exists, so whoever reads true is alone.
+    unsafe { &*FLAG.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
+}
+
+macro_rules! compare_exchange {
+    ($name:ident, $atomic:ty, $word:ty, $instruction:literal) => {
+        /// As `compare_exchange` of the atomic, SeqCst. Thread-safe and async-signal-safe.
+        #[inline(always)]
+        pub fn $name(word: &$atomic, current: $word, new: $word) -> Result<$word, $word> {
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            if is_alone() {
+                let mut seen = current;
+                let swapped: u8;
+                // SAFETY: the word lives and may be written through a shared reference. There is no other thread, and
+                // one instruction is whole to signal handlers. The compiler takes it for any access of memory.
+                unsafe {
+                    core::arch::asm!(
+                        $instruction,
+                        "sete {swapped}",
+                        at = in(reg) word.as_ptr(),
+                        new = in(reg) new,
+                        swapped = lateout(reg_byte) swapped,
+                        inout("rax") seen,
+                        options(nostack),
+                    );
+                }
+                return if swapped != 0 { Ok(seen) } else { Err(seen) };
+            }
+            word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
+        }
+    };
+}
+
+compare_exchange!(compare_exchange_u64, AtomicU64, u64, "cmpxchg qword ptr [{at}], {new:r}");
+compare_exchange!(compare_exchange_u32, AtomicU32, u32, "cmpxchg dword ptr [{at}], {new:e}");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_swap_exactly_when_the_word_is_as_expected() {
+        // A test runs beside others; which way it goes, the result is the same.
+        find_flag();
+        let (long, short) = (AtomicU64::new(7), AtomicU32::new(7));
+        assert_eq!(compare_exchange_u64(&long, 8, 9), Err(7));
+        assert_eq!(compare_exchange_u64(&long, 7, u64::MAX), Ok(7));
+        assert_eq!(compare_exchange_u32(&short, 8, 9), Err(7));
+        assert_eq!(compare_exchange_u32(&short, 7, u32::MAX), Ok(7));
+        assert_eq!((long.into_inner(), short.into_inner()), (u64::MAX, u32::MAX));
+    }
+
+    #[test]
+    fn beside_another_thread_nobody_is_alone() {
+        find_flag();
+        std::thread::scope(|scope| {
+            let beside = scope.spawn(is_alone);
+            assert!(!beside.join().expect("no panic"));
+        });
+    }
+}
