@@ -2,11 +2,9 @@
  * which are what callgrind counts; the second argument says with which calls, `send` or `isend`. The harness subtracts
  * the counts of two runs, so that whatever happens once does not matter.
  *
- * Rank 1 learns through shared memory that a batch is there, without a call of MPI, so that each receive finds its
+ * Rank 1 learns through shared memory that a message is there, without a call of MPI, so that each receive finds its
  * message at its first look and the count repeats. */
 #include "bench.h"
-
-enum { BATCH = 20 };
 
 static int immediate;
 
@@ -42,17 +40,15 @@ int main(int argc, char **argv)
     MPI_Win_shared_query(window, 0, &size, &unit, &sent);
     *sent = 0;
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int done = 0; done < messages; done += BATCH) {
+    for (int done = 1; done <= messages; done++) {
         if (rank == 0) {
-            for (int i = 0; i < BATCH; i++)
-                one_send(&word);
-            __atomic_store_n(sent, done + BATCH, __ATOMIC_RELEASE);
+            one_send(&word);
+            __atomic_store_n(sent, done, __ATOMIC_RELEASE);
             MPI_Recv(NULL, 0, MPI_BYTE, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         } else {
-            while (__atomic_load_n(sent, __ATOMIC_ACQUIRE) < done + BATCH)
+            while (__atomic_load_n(sent, __ATOMIC_ACQUIRE) < done)
                 ;
-            for (int i = 0; i < BATCH; i++)
-                one_receive(&word);
+            one_receive(&word);
             MPI_Send(NULL, 0, MPI_BYTE, 0, 4, MPI_COMM_WORLD);
         }
     }

@@ -41,6 +41,8 @@ int main(int argc, char **argv)
     MPI_T_pvar_handle got = watch("file_bytes_read", MPI_T_PVAR_CLASS_AGGREGATE, &one);
     MPI_T_pvar_handle writes = watch("file_writes", MPI_T_PVAR_CLASS_COUNTER, &one);
     MPI_T_pvar_handle reads = watch("file_reads", MPI_T_PVAR_CLASS_COUNTER, &one);
+    MPI_T_pvar_handle time = watch("file_time", MPI_T_PVAR_CLASS_TIMER, &one);
+    double seconds = -1, begun = MPI_Wtime();
     MPI_T_pvar_handle other = watch("file_bytes_written", MPI_T_PVAR_CLASS_AGGREGATE, &two);
 
     ok(MPI_File_write_at(one, rank * 148, data, 100, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -54,6 +56,9 @@ int main(int argc, char **argv)
     ok(MPI_File_read_at(one, size * 148 - 30, data, 100, MPI_BYTE, MPI_STATUS_IGNORE));
     check_equal(value(got), 30);
     check_equal(value(reads), 1);
+    /* The system was at work for some of the time that has passed. */
+    check_equal(MPI_T_pvar_read(session, time, &seconds), MPI_SUCCESS);
+    check(seconds > 0 && seconds <= MPI_Wtime() - begun);
     ok(MPI_File_close(&one));
     check(MPI_T_pvar_read(session, written, &found) != MPI_SUCCESS);
     ok(MPI_File_close(&two));
