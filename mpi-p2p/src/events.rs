@@ -5,7 +5,7 @@
 //! Not here: what becomes of events (mpi-t), counting (`instruments`).
 
 use mpi_core::Handle;
-use mpi_t::SourceDef;
+use mpi_t::{EventPoint, SourceDef};
 
 use crate::chains::Key;
 use crate::context::user_side;
@@ -74,22 +74,51 @@ pub(crate) fn of(instruments: &'static CommInstruments) -> usize {
     std::ptr::from_ref(instruments) as usize
 }
 
+// Arguments go by value to functions off the path: a closure that borrows them would have them stored there even while
+// nobody listens.
 impl MessageEvents {
     /// A message of this context has come before its receive.
     #[inline(always)]
     pub(crate) fn tell_unexpected(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
-        if let Some(instruments) = instruments {
-            self.unexpected.emit_for(|| (of(instruments), (key.source, key.tag, bytes)));
+        if mpi_t::somebody_listens() {
+            tell_message(&self.unexpected, instruments, key, bytes);
         }
     }
 
     /// A message of this context has found its receive.
     #[inline(always)]
     pub(crate) fn tell_matched(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
-        if let Some(instruments) = instruments {
-            self.matched.emit_for(|| (of(instruments), (key.source, key.tag, bytes)));
+        if mpi_t::somebody_listens() {
+            tell_message(&self.matched, instruments, key, bytes);
         }
     }
+
+    /// A receive of this context waits for its message.
+    #[inline(always)]
+    pub(crate) fn tell_posted(&self, instruments: &'static CommInstruments, key: Key) {
+        if mpi_t::somebody_listens() {
+            tell_receive(&self.posted, instruments, key);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn tell_message(
+    point: &EventPoint<(i32, i32, u64)>,
+    instruments: Option<&'static CommInstruments>,
+    key: Key,
+    bytes: u64,
+) {
+    if let Some(instruments) = instruments {
+        point.emit_for(|| (of(instruments), (key.source, key.tag, bytes)));
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn tell_receive(point: &EventPoint<(i32, i32)>, instruments: &'static CommInstruments, key: Key) {
+    point.emit_for(|| (of(instruments), (key.source, key.tag)));
 }
 
 impl Core {

@@ -11,7 +11,6 @@ use crate::chains::Key;
 use crate::context::user_side;
 use crate::core::{Core, Held, Reply, State, deliver_stored};
 use crate::direct::Outcome;
-use crate::events;
 use crate::message::{Body, Message};
 use crate::request::{Request, Work};
 use crate::send::unknown_context;
@@ -154,7 +153,7 @@ impl Core {
         if user_side(context_id) {
             context.spec.instruments.posted_length.raise(1);
             let instruments = context.spec.instruments.block;
-            self.events.posted.emit_for(|| (events::of(instruments), (key.source, key.tag)));
+            self.events.tell_posted(instruments, key);
         }
         Ok(handle)
     }
