@@ -174,7 +174,10 @@ impl Cx {
     /// A session.
     pub fn session(&self, name: &'static str, word: usize) -> Result<Handle> {
         match self.process.session(&self.guard, Handle(word)) {
-            Some(_) => Ok(Handle(word)),
+            Some(_) => {
+                self.process.tell_session_used(&self.guard, Handle(word));
+                Ok(Handle(word))
+            }
             None => Err(bad_object(name, Object::session(word))),
         }
     }
@@ -203,6 +206,12 @@ impl Cx {
             Some(op) => Ok(op.clone()),
             None => Err(bad_op(name, word)),
         }
+    }
+
+    /// Counts a call that combines elements with this operation; nothing for what is none.
+    #[inline]
+    pub fn tell_op_used(&self, op: usize, datatype: &Datatype, count: u64) {
+        self.process.tell_op_used(&self.guard, op, datatype.size().saturating_mul(count));
     }
 
     /// A rank to send to.

@@ -11,7 +11,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 use crate::alone;
 
@@ -24,6 +24,8 @@ use word::{FREE, HELD, LockWord};
 pub struct ProcessLock {
     raw: RawLock,
     multiple: AtomicBool,
+    /// The thread for which the lock is a plain flag; none where it never was.
+    alone: AtomicUsize,
     id: u64,
 }
 
@@ -36,6 +38,7 @@ impl ProcessLock {
         ProcessLock {
             raw: RawLock::new(),
             multiple: AtomicBool::new(multiple),
+            alone: AtomicUsize::new(if multiple { 0 } else { this_thread() }),
             // Relaxed: only uniqueness matters.
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         }
@@ -47,8 +50,12 @@ impl ProcessLock {
         self.multiple.load(Ordering::Relaxed)
     }
 
-    /// Sets whether several threads may call at once. For the holder of the lock, while no other thread is in a call.
+    /// Sets whether several threads may call at once; if not, the calling thread is the only one that does. For the
+    /// holder of the lock, while no other thread is in a call.
     pub fn set_multiple(&self, multiple: bool) {
+        if !multiple {
+            self.alone.store(this_thread(), Ordering::Relaxed);
+        }
         self.multiple.store(multiple, Ordering::SeqCst);
     }
 
@@ -71,6 +78,18 @@ impl ProcessLock {
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
         self.raw.word.try_take().then(|| Guard::of(self))
+    }
+
+    /// Takes the lock for a thread that need not be one of the program's, such as a tool's.
+    ///
+    /// `None` where the lock is the plain flag of a program of one thread, and the caller is another thread or called
+    /// from within the library: the flag keeps neither out. Not async-signal-safe.
+    pub fn lock_beside(&self) -> Option<Guard<'_>> {
+        if self.is_multiple() {
+            return Some(self.lock());
+        }
+        // Relaxed: a thread that finds its own name here has stored it itself.
+        if self.alone.load(Ordering::Relaxed) == this_thread() { self.try_lock() } else { None }
     }
 }
 
@@ -139,6 +158,12 @@ impl RawLock {
             libc::syscall(libc::SYS_futex, self.word.state.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
         }
     }
+}
+
+/// A word that names the calling thread among those that live.
+fn this_thread() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
 /// Makes every running thread of the process pass a fence, where the kernel offers that; else only this one does.
@@ -327,5 +352,18 @@ mod tests {
         assert!(lock.try_lock().is_none(), "a refusal does not free the lock");
         drop(guard);
         assert!(lock.try_lock().is_some());
+    }
+
+    #[test]
+    fn beside_a_program_of_one_thread_no_other_takes_the_lock() {
+        let lock = ProcessLock::new(false);
+        let other =
+            || std::thread::scope(|scope| scope.spawn(|| lock.lock_beside().is_some()).join().expect("no panic"));
+        assert!(lock.lock_beside().is_some() && !other());
+        let guard = lock.lock();
+        assert!(lock.lock_beside().is_none(), "it would wait for itself");
+        drop(guard);
+        lock.set_multiple(true);
+        assert!(lock.lock_beside().is_some() && other());
     }
 }

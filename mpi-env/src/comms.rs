@@ -109,10 +109,12 @@ impl Process {
 
     /// The group a handle names; `None` for a null, freed, forged or wrong-kind word.
     pub fn group(&self, guard: &Guard<'_>, handle: Handle) -> Option<Group> {
-        match handle.0 {
-            MPI_GROUP_EMPTY => Some(Group::new([])),
-            _ => self.groups.get(guard).get(handle).cloned(),
-        }
+        let found = match handle.0 {
+            MPI_GROUP_EMPTY => Group::new([]),
+            _ => self.groups.get(guard).get(handle)?.clone(),
+        };
+        self.asked.group_used(guard, handle);
+        Some(found)
     }
 
     /// A handle for a group: `MPI_GROUP_EMPTY` for the empty one. Errors: `MPI_ERR_NO_MEM`.
@@ -128,7 +130,11 @@ impl Process {
     /// `MPI_Group_free`. The empty group may be freed, because any call that makes groups may have returned it.
     /// Errors: `MPI_ERR_GROUP`.
     pub fn group_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
-        if handle.0 == MPI_GROUP_EMPTY || self.groups.get_mut(guard).remove(handle).is_some() {
+        if handle.0 == MPI_GROUP_EMPTY {
+            return Ok(());
+        }
+        if self.groups.get_mut(guard).remove(handle).is_some() {
+            self.asked.group_freed(guard, handle);
             self.tells.counts.groups.follow(self.groups.get(guard).len() as u64);
             return Ok(());
         }

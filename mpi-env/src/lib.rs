@@ -11,7 +11,8 @@
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
 //! - `handlers`, `callees`: which object has which error handler. `failing`: how errors are told. [`Freed`]: who freed a handle.
 //! - [`hardware`]: which parts of the host the process may run on.
-//! - [`Tells`]: what the objects tell of themselves.
+//! - [`Tells`]: what the objects tell of themselves. `asked`: what single ones tell once somebody asks.
+//! - [`infos`]: handles of info objects.
 //! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
 //!
 //! Invariant: the tool interface works from the first call of anything until the process ends; everything else only
@@ -19,6 +20,7 @@
 //! Not here: argument checks and error routing (`mpi-capi`).
 
 mod abort;
+mod asked;
 mod attributes;
 mod blocks;
 mod callees;
@@ -30,6 +32,7 @@ mod global;
 mod handlers;
 pub mod hardware;
 mod identity;
+pub mod infos;
 mod late;
 mod life;
 mod memory;
@@ -43,6 +46,7 @@ mod variables;
 mod windows;
 
 pub use abort::{Route, fatal_without_process};
+pub use asked::{GroupInstruments, OpInstruments, SessionInstruments};
 pub use attributes::{Attribute, Attributes, Holder, Keyval};
 pub use failing::{ErrorSettings, initial_errhandler, initial_errhandler_name};
 pub use freed::Freed;

@@ -135,6 +135,7 @@ impl Process {
     /// `MPI_Op_free`; operations under way keep what they need. Errors: `MPI_ERR_OP`.
     pub fn op_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
         remove(self.ops.get_mut(guard), &self.freed, handle, MPI_ERR_OP, "op")?;
+        self.asked.op_freed(guard, handle);
         self.tells.counts.operations.follow(self.ops.get(guard).len() as u64);
         Ok(())
     }

@@ -21,6 +21,7 @@ use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, Registry};
 use mpi_win::{OneSided, Win};
 
+use crate::asked::{AskedAbout, Tables};
 use crate::attributes::Attributes;
 use crate::callees::Callees;
 use crate::failing::{self, ErrorSettings};
@@ -53,7 +54,7 @@ pub struct Process {
     /// Datatypes other than the predefined ones.
     pub datatypes: Guarded<Table<Datatype>>,
     /// Users' operations.
-    pub ops: Guarded<Table<Op>>,
+    pub ops: Arc<Guarded<Table<Op>>>,
     /// Users' error handlers.
     pub errhandlers: Guarded<Errhandlers>,
     /// Which calls freed which handles.
@@ -66,7 +67,7 @@ pub struct Process {
     /// Open files.
     pub(crate) files: Guarded<Table<Arc<File>>>,
     /// Groups other than the empty one.
-    pub groups: Guarded<Table<Group>>,
+    pub groups: Arc<Guarded<Table<Group>>>,
     /// Attributes of all objects.
     pub attributes: Guarded<Attributes>,
     /// Names and hints of objects.
@@ -75,9 +76,11 @@ pub struct Process {
     pub blocks: Guarded<Blocks>,
     /// What the objects tell of themselves.
     pub tells: Tells,
+    /// What those tell that somebody asked about.
+    pub(crate) asked: AskedAbout,
     /// How many use the library: the world model, and each session.
     pub(crate) users: Guarded<u32>,
-    pub(crate) sessions: Guarded<Table<Session>>,
+    pub(crate) sessions: Arc<Guarded<Table<Session>>>,
     /// Rank and size of each communicator in `comms`, to be asked for without the lock.
     pub(crate) facts: Facts,
     pub(crate) callees: Callees,
@@ -119,6 +122,11 @@ impl Process {
             Ok(Arc::new(comm))
         };
         let tells = Tells::new(&lock, &registry, &*memory)?;
+        let groups = Arc::new(Guarded::new(&lock, Table::new(Kind::Group)));
+        let ops = Arc::new(Guarded::new(&lock, Table::new(Kind::Op)));
+        let sessions = Arc::new(Guarded::new(&lock, Table::new(Kind::Session)));
+        let tables = Tables { groups: &groups, ops: &ops, sessions: &sessions };
+        let asked = AskedAbout::new(&lock, &registry, &engine, &tables)?;
         let (rank, size) = (engine.rank(), engine.size());
         let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size))?;
         let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank))?;
@@ -127,26 +135,27 @@ impl Process {
             one_sided,
             registry,
             tells,
+            asked,
             codes: ErrorCodes::new(),
             recorder,
             comms: Guarded::new(&lock, Table::new(Kind::Comm)),
             windows: Guarded::new(&lock, Table::new(Kind::Win)),
             datatypes: Guarded::new(&lock, Table::new(Kind::Datatype)),
-            ops: Guarded::new(&lock, Table::new(Kind::Op)),
+            ops,
             errhandlers: Guarded::new(&lock, Errhandlers::new()),
             freed: Freed::new(),
             errors,
             file_default: Attached::new(Handle(MPI_ERRORS_RETURN)),
             io: Io::new(engine.clone()),
             files: Guarded::new(&lock, Table::new(Kind::File)),
-            groups: Guarded::new(&lock, Table::new(Kind::Group)),
+            groups,
             attributes: Guarded::new(&lock, Attributes::new()),
             notes: Guarded::new(&lock, Notes::default()),
             blocks: Guarded::new(&lock, Blocks::default()),
             facts: Facts::new(),
             callees: Callees::default(),
             users: Guarded::new(&lock, 0),
-            sessions: Guarded::new(&lock, Table::new(Kind::Session)),
+            sessions,
             world,
             own,
             context_ids: Guarded::new(&lock, ContextIds::new(rank, size)),

@@ -77,7 +77,12 @@ impl Process {
     /// `MPI_Session_finalize`. Waits only when nobody else uses the library: until nothing that this process has sent
     /// is still with it. Errors: `MPI_ERR_SESSION`.
     pub fn session_finalize(&self, handle: Handle) -> Result<()> {
-        let removed = self.sessions.get_mut(&mut self.engine.lock()).remove(handle);
+        let removed = {
+            let guard = &mut self.engine.lock();
+            let removed = self.sessions.get_mut(guard).remove(handle);
+            self.asked.session_ended(guard, handle);
+            removed
+        };
         let session = removed.ok_or_else(|| no_session(handle))?;
         self.errhandlers.get_mut(&mut self.engine.lock()).detach(session.errhandler.get());
         let ended = self.depart();
@@ -88,6 +93,11 @@ impl Process {
     /// The session a handle names; `None` for a null, finalised, forged or wrong-kind word.
     pub fn session<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Session> {
         self.sessions.get(guard).get(handle)
+    }
+
+    /// A call was given this session, which exists.
+    pub fn tell_session_used(&self, guard: &Guard<'_>, handle: Handle) {
+        self.asked.session_used(guard, handle);
     }
 
     /// The processes of a process set; `None` for a set that does not exist.

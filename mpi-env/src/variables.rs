@@ -55,6 +55,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
     ("errors", "How errors are told."),
     ("coll", "Collective operations."),
+    ("coll.ops", "Reduction operations: how often each is used, and on how much data."),
     ("coll.calls", "How often each collective operation was called."),
     ("objects", "Communicators, groups, datatypes and other objects: how many there are, how they are used."),
     ("objects.events", "Objects that come and go."),

@@ -19,10 +19,10 @@ use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
 use crate::layout::{LINE, block};
 use crate::rank_block::Life;
-use crate::record::{Full, RecordHead, Sink};
+use crate::record::{Full, RecordHead, Sink, record_bytes};
 use crate::recorder::Recorder;
 use crate::transfer::TransferSlot;
-use crate::variables::FabricInstruments;
+use crate::variables::{FabricInstruments, RingInstruments};
 pub use open::Attachment;
 use peer::{Connections, Input, Output};
 
@@ -48,6 +48,7 @@ pub struct Endpoint {
     recorder: Recorder,
     instruments: Arc<JobInstruments>,
     variables: &'static FabricInstruments,
+    rings: &'static [RingInstruments],
     job: Arc<Job>,
     /// The word that peers read to find out whether they can; its address is in the block.
     _probe: Box<u64>,
@@ -128,7 +129,25 @@ impl Endpoint {
         if grown.is_err() {
             self.variables.queue_full.incr();
         }
+        let (used, size) = (output.ring.used(), output.ring.bytes());
+        self.variables.ring_room.follow((size - used) as u64);
+        let told = &self.rings[dest as usize].used;
+        if told.is_watched() {
+            // Room for this record alone, so that the next one comes here too.
+            output.ring.limit(Some(len));
+            let record = if grown.is_ok() { record_bytes(len) } else { 0 };
+            told.set((used + record) as u64, size as u64);
+        }
         grown
+    }
+
+    /// How much of each ring is in use, from now on, while a handle of it exists.
+    pub fn watch_rings(&mut self) -> &'static [RingInstruments] {
+        for (output, told) in self.outputs.iter_mut().zip(self.rings) {
+            output.ring.limit(None);
+            told.used.set(output.ring.used() as u64, output.ring.bytes() as u64);
+        }
+        self.rings
     }
 
     /// Hands records of all connected rings to `sink`, a bounded number of each, and says how many there were.

@@ -62,7 +62,7 @@ pub use {
     recorder::{Mark, Recorder},
     shared::{Held, SharedMemory},
     transfer::TransferSlot,
-    variables::FabricInstruments,
+    variables::{FabricInstruments, RingInstruments},
 };
 
 pub use record::{Full, Payload, RecordHead, Sink};

@@ -118,14 +118,8 @@ impl<M: RingMemory> Producer<M> {
     pub(crate) fn grow(&mut self, len: usize) -> Result<(), Full> {
         let (total, end) = (record_bytes(len), self.memory.bytes());
         assert!(total <= longest_record(end), "a record of {len} bytes is longer than max_payload()");
-        let produced = self.laps + self.pos as u64;
-        // Acquire pairs with the Release in `Consumer::poll`: what the receiver read is read before we overwrite it.
-        let reported = self.memory.credit().load(Ordering::Acquire);
-        // The report is another process's word; one that cannot be true is no report.
-        if reported >= self.consumed && reported <= produced {
-            self.consumed = reported;
-        }
-        let free = end - (produced - self.consumed) as usize;
+        self.ask();
+        let free = end - self.used();
         self.stop = end.min(self.pos + free).saturating_sub(SPARE);
         if self.fits(len) {
             return Ok(());
@@ -143,6 +137,34 @@ impl<M: RingMemory> Producer<M> {
         self.stop = end.min(free - gap).saturating_sub(SPARE);
         (self.pos, self.zeroed) = (0, usize::MAX);
         Ok(())
+    }
+
+    /// Bytes that are written and, as far as the receiver has reported, not yet read; what is left before a wrap counts.
+    pub(crate) fn used(&self) -> usize {
+        (self.laps + self.pos as u64 - self.consumed) as usize
+    }
+
+    /// Asks for the receiver's report.
+    fn ask(&mut self) {
+        // Acquire pairs with the Release in `Consumer::poll`: what the receiver read is read before we overwrite it.
+        let reported = self.memory.credit().load(Ordering::Acquire);
+        // The report is another process's word; one that cannot be true is no report.
+        if reported >= self.consumed && reported <= self.laps + self.pos as u64 {
+            self.consumed = reported;
+        }
+    }
+
+    /// Lets go of room that was found: of all but one record with `len` bytes of payload, or of all. The next one asks anew.
+    pub(crate) fn limit(&mut self, len: Option<usize>) {
+        if len.is_none() {
+            self.ask();
+        }
+        self.stop = self.stop.min(self.pos + len.map_or(0, record_bytes));
+    }
+
+    /// Bytes of the ring.
+    pub(crate) fn bytes(&self) -> usize {
+        self.memory.bytes()
     }
 
     /// Appends a record whose payload `write` puts at the offset it is given.

@@ -2,7 +2,7 @@
 //!
 //! Writers hold the process lock: pushes do anyway, and `Wait::next` is called while it is held.
 
-use mpi_t::Counter;
+use mpi_t::{Counter, Level, Size, WatchedPercentage};
 
 mpi_t::instruments! {
     /// One rank's queues and waits.
@@ -19,8 +19,38 @@ mpi_t::instruments! {
         /// Times that a waiting thread prepared to sleep; nearly every time it then did.
         pub sleeps: Counter =
             { name: "fabric_sleeps", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
+        /// Times that a thread that went to sleep was woken, by what another process sent or another thread did; also if
+        /// that came before it slept.
+        pub wakeups_received: Counter =
+            { name: "fabric_wakeups_received", class: Counter, type: u64, unit: "events",
+              category: "fabric.waiting" },
+        /// Bytes of the ring from each process to each other, through which records go.
+        pub ring_size: Size =
+            { name: "fabric_ring_size", class: Size, type: u64, unit: "bytes", category: "fabric.queues" },
+        /// Bytes that were free in the ring in which this process last asked for room, as far as its receiver had told
+        /// what it has read; it asks when what it knew to be free does not suffice.
+        pub ring_room: Level =
+            { name: "fabric_ring_room", class: Level, type: u64, unit: "bytes", category: "fabric.queues" }
+            { name: "fabric_ring_room", class: LowWatermark, type: u64, unit: "bytes", category: "fabric.queues",
+              doc: "Fewest bytes that were free in a ring when this process asked for room, as far as its receiver had \
+                    told what it has read. Near to 0, messages wait in their sender: receive earlier, or take longer \
+                    rings." },
+        /// Bytes of memory that all processes of the job share, most of it rings; pages that nobody has written take none.
+        pub job_memory: Size =
+            { name: "fabric_job_memory", class: Size, type: u64, unit: "bytes", category: "memory" },
         /// Times that this process woke a peer that slept.
         pub wakeups_sent: Counter =
             { name: "fabric_wakeups_sent", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
+    }
+}
+
+mpi_t::instruments! {
+    /// The ring to one process of the job: one element for each rank in MPI_COMM_WORLD.
+    pub struct RingInstruments: NoObject {
+        /// Part of the ring to each process that is in use: written by this process and, as far as the receiver has told,
+        /// not yet read. A receiver tells after each quarter of the ring. As of this process's last record in the
+        /// ring, or of the allocation of the handle.
+        pub used: WatchedPercentage =
+            { name: "fabric_ring_used", class: Percentage, type: f64, unit: "part of 1", category: "fabric.queues" },
     }
 }

@@ -30,6 +30,10 @@ pub(crate) struct Sent {
     pub context: u32,
     /// Rank that it was sent to, or `MPI_PROC_NULL` if it cannot be asked back.
     pub dest: i32,
+    /// Bytes of its message.
+    pub bytes: u64,
+    /// Somebody asked about it: it has instruments.
+    pub asked: bool,
 }
 
 impl State {

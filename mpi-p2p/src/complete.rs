@@ -246,14 +246,14 @@ impl State {
 impl Core {
     /// A request for a send that is over already.
     #[inline]
-    pub fn sent_request(&mut self, context: u32, dest: i32) -> Result<Handle> {
-        self.sent.insert(Sent { context, dest }).map_err(|_| too_many_requests())
+    pub fn sent_request(&mut self, context: u32, dest: i32, bytes: u64) -> Result<Handle> {
+        self.sent.insert(Sent { context, dest, bytes, asked: false }).map_err(|_| too_many_requests())
     }
 
     /// A request that the program has not let go of.
     #[inline]
     fn live(&self, handle: Handle) -> Option<&Request> {
-        self.requests.get(handle).filter(|request| !request.detached)
+        self.requests.get(handle).filter(|request| !request.is_detached())
     }
 
     /// The context of a request's operation; `None` for no such request.
@@ -288,6 +288,9 @@ impl Core {
                 }
             }
             let sent = self.sent.remove(handle)?;
+            if sent.asked {
+                self.end_asked(handle);
+            }
             return Some(Some(Completion { status, error: None, context: Some(sent.context) }));
         }
         if !self.live(handle)?.is_done() {

@@ -15,6 +15,7 @@ use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
 use crate::announce::Announcements;
+use crate::asked::AskedAbout;
 use crate::buffered::Buffered;
 use crate::cancel::{Asked, Sent};
 use crate::chains::Key;
@@ -24,7 +25,7 @@ use crate::direct::Direct;
 use crate::events::MessageEvents;
 use crate::instruments::{CommInstruments, EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Body, Message, Pool};
-use crate::request::{Request, Work};
+use crate::request::{ASKED, DETACHED, Request, Work};
 use crate::transfer::{Matched, SLOTS, ShareInHand, Slots, too_many_requests};
 use crate::wire::{self, Offer, Share};
 
@@ -73,6 +74,8 @@ pub(crate) struct Core {
     /// Messages by size.
     pub sizes: &'static [SizeInstruments; SIZE_CLASSES],
     pub settings: &'static EngineSettings,
+    /// Requests and messages that somebody asked about.
+    pub asked: AskedAbout,
     /// The first thing found wrong with what another process sent.
     pub fault: Option<Error>,
 }
@@ -143,6 +146,7 @@ impl Core {
             events: MessageEvents::new(),
             sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("as many as asked for"),
             settings,
+            asked: AskedAbout::default(),
             fault: None,
         }
     }
@@ -155,13 +159,24 @@ impl Core {
             self.tell_finished(handle);
         }
         if let Some(request) = self.requests.get_mut(handle) {
-            let was_send = request.detached && request.work.is_send();
+            let marks = request.marks;
+            let was_send = marks != 0 && request.work.is_send();
             request.work = Work::Done;
-            if request.detached {
-                self.detached_sends -= usize::from(was_send);
-                self.drop_request(handle);
-                self.buffered.finished(handle);
+            if marks != 0 {
+                self.finish_marked(handle, marks, was_send);
             }
+        }
+    }
+
+    #[cold]
+    fn finish_marked(&mut self, handle: Handle, marks: u8, was_send: bool) {
+        if marks & ASKED != 0 {
+            self.tell_standing(handle);
+        }
+        if marks & DETACHED != 0 {
+            self.detached_sends -= usize::from(was_send);
+            self.drop_request(handle);
+            self.buffered.finished(handle);
         }
     }
 
@@ -184,6 +199,9 @@ impl Core {
     pub fn drop_request(&mut self, handle: Handle) -> Option<Request> {
         let request = self.requests.remove(handle)?;
         self.instruments.requests.lower(1);
+        if request.marks & ASKED != 0 {
+            self.end_asked(handle);
+        }
         Some(request)
     }
 
@@ -193,9 +211,10 @@ impl Core {
             self.sent.remove(handle);
         }
         if let Some(request) = self.requests.get_mut(handle) {
-            request.detached = true;
+            request.marks = DETACHED;
             self.detached_sends += usize::from(request.work.is_send());
         }
+        self.end_asked(handle);
     }
 
     /// Records the first fault; the call in progress reports it.

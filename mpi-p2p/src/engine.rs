@@ -223,7 +223,7 @@ impl Engine {
             return state.isend_slowly(context, dest, tag, buffer, mode);
         }
         // The message carries the handle, by which it can be asked back.
-        let handle = state.core.sent_request(context, dest)?;
+        let handle = state.core.sent_request(context, dest, buffer.bytes())?;
         if state.send_at_once(context, dest, tag, &buffer, token(handle)) {
             return Ok(handle);
         }
@@ -292,10 +292,16 @@ impl Engine {
         }
         match state.core.held.remove(message) {
             None => Ok(None),
-            Some(held) => match state.receive_message(held.context, held.key, held.message, buffer)? {
-                Outcome::Under(request) => Ok(Some(request)),
-                Outcome::Received(status, error) => state.core.received_request(held.context, status, error).map(Some),
-            },
+            Some(held) => {
+                state.core.end_message(message);
+                state.core.instruments.messages_held.lower(1);
+                match state.receive_message(held.context, held.key, held.message, buffer)? {
+                    Outcome::Under(request) => Ok(Some(request)),
+                    Outcome::Received(status, error) => {
+                        state.core.received_request(held.context, status, error).map(Some)
+                    }
+                }
+            }
         }
     }
 

@@ -8,7 +8,9 @@ use std::time::Instant;
 
 use crate::cvars::CommSettings;
 use mpi_errors::Result;
-use mpi_t::{Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, Registry, State, Timer, WatchedTimer};
+use mpi_t::{
+    Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, Percentage, Registry, State, Timer, WatchedTimer,
+};
 
 mpi_t::instruments! {
     /// The queues and messages of one communicator.
@@ -137,6 +139,16 @@ mpi_t::instruments! {
             { name: "p2p_transfer_slots_free", class: Level, type: u32, unit: "slots", category: "p2p.protocol" }
             { name: "p2p_transfer_slots_free", class: LowWatermark, type: u32, unit: "slots",
               category: "p2p.protocol", doc: "Fewest transfer slots that were free." },
+        /// Part of this process's transfer slots that are in use. A slot is a cell of shared memory through which both
+        /// sides of a long message share out its copying.
+        pub slots_used: Percentage =
+            { name: "p2p_transfer_slots_used", class: Percentage, type: f64, unit: "part of 1",
+              category: "p2p.protocol" },
+        /// Messages that a matched probe has taken and that are not received yet.
+        pub messages_held: Level =
+            { name: "p2p_messages_held", class: Level, type: u64, unit: "messages", category: "p2p.unexpected" }
+            { name: "p2p_messages_held", class: HighWatermark, type: u64, unit: "messages",
+              category: "p2p.unexpected", doc: "Most messages that matched probes had taken and nobody received." },
         /// Messages received whole, without having been offered first.
         pub eager_received: Counter =
             { name: "p2p_eager_received", class: Counter, type: u64, unit: "messages", category: "p2p.protocol" },

@@ -8,6 +8,7 @@
 //! - `core`: the state, and what becomes of a record that arrives.
 //! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `slot`: moving large messages.
 //! - `announce`: duplicates of communicators that do not wait.
+//! - `asked`: what single requests and messages tell, once somebody asks.
 //! - `remote`: copying without the other process's help.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
 //! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set. `limits`: eager limits.
@@ -17,6 +18,7 @@
 //! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks.
 
 mod announce;
+mod asked;
 mod buffered;
 mod cancel;
 mod chains;
@@ -41,6 +43,7 @@ mod transfer;
 mod wire;
 
 pub use announce::MakeContext;
+pub use asked::{MessageInstruments, RequestInstruments};
 pub use buffered::Attached;
 pub use context::{ContextSpec, UNSETTLED};
 pub use cvars::{CommSettings, EngineSettings};

@@ -125,6 +125,7 @@ impl State {
         let status = Status::new(key.source, key.tag, message.bytes);
         let held = Held { message, key, context: context_id };
         let handle = core.held.insert(held).map_err(|_| too_many_requests())?;
+        core.instruments.messages_held.raise(1);
         Ok(Some((handle, status)))
     }
 

@@ -1,7 +1,7 @@
 //! Requests: operations under way, and what each still waits for (MPI-4.1, 3.7).
 //!
 //! Invariant: a request leaves its table exactly once: when its completion is taken, or, if the program freed it
-//! first (`detached`), when it completes.
+//! first ([`DETACHED`]), when it completes.
 
 use mpi_core::{Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
@@ -28,13 +28,19 @@ impl Completion {
     }
 }
 
+/// The program freed the request: nobody will ask for its completion.
+pub(crate) const DETACHED: u8 = 1;
+/// Somebody asked about the request: it has instruments.
+pub(crate) const ASKED: u8 = 2;
+
 #[derive(Debug)]
 pub(crate) struct Request {
     pub work: Work,
+    /// Of a send only its bytes, and whether it was cancelled.
     pub status: Status,
     pub error: Option<Error>,
-    /// The program freed the request: nobody will ask for its completion.
-    pub detached: bool,
+    /// [`DETACHED`], [`ASKED`].
+    pub marks: u8,
     /// Context id of the operation.
     pub context: u32,
 }
@@ -119,12 +125,12 @@ impl Work {
 impl Request {
     #[inline]
     pub fn done(context: u32) -> Request {
-        Request { work: Work::Done, status: Status::EMPTY, error: None, detached: false, context }
+        Request { work: Work::Done, status: Status::EMPTY, error: None, marks: 0, context }
     }
 
     #[inline]
     pub fn waiting(context: u32, work: Work) -> Request {
-        Request { work, status: Status::EMPTY, error: None, detached: false, context }
+        Request { work, status: Status::EMPTY, error: None, marks: 0, context }
     }
 
     /// A posted receive becomes one whose message was offered.
@@ -133,6 +139,12 @@ impl Request {
             Work::Posted { buffer, .. } => self.work = Work::Matched { buffer },
             other => self.work = other,
         }
+    }
+
+    /// Whether the program has freed it.
+    #[inline]
+    pub fn is_detached(&self) -> bool {
+        self.marks & DETACHED != 0
     }
 
     #[inline]

@@ -90,9 +90,10 @@ impl State {
         buffer: SendBuf<'static>,
         mode: Mode,
     ) -> Result<Handle> {
+        let bytes = if dest == MPI_PROC_NULL { 0 } else { buffer.bytes() };
         match self.start_send_slowly(context_id, dest, tag, buffer, mode)? {
             Started::Under(request) => Ok(request),
-            Started::Complete => self.core.sent_request(context_id, MPI_PROC_NULL),
+            Started::Complete => self.core.sent_request(context_id, MPI_PROC_NULL, bytes),
         }
     }
 
@@ -145,7 +146,9 @@ impl State {
         };
         let head = RecordHead { kind, flags: 0, context: context_id, tag, a, b: 0 };
         let work = Work::Queued(Box::new(Outgoing { dest: world, head, data }));
-        let handle = core.add_request(Request::waiting(context_id, work))?;
+        let mut request = Request::waiting(context_id, work);
+        request.status.set_bytes(bytes);
+        let handle = core.add_request(request)?;
         if mode == Mode::Buffered {
             core.buffered.started(handle, bytes);
         }

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::chains::Key;
 use crate::core::{Core, Reply, truncated};
-use crate::request::{Data, Work, token};
+use crate::request::{ASKED, Data, Request, Work, token};
 use crate::slot;
 use crate::wire::{self, Offer, Share};
 
@@ -44,6 +44,8 @@ pub(crate) struct ShareInHand {
     token: u64,
     slot: u32,
     chunks: u64,
+    /// Bytes of a chunk.
+    chunk: u64,
 }
 
 /// Free transfer slots of a process, and how often each was used.
@@ -118,6 +120,7 @@ impl Core {
         let Matched { from, token: peer, offer, request, .. } = matched;
         let slot = self.slots.free.pop().expect("the caller saw a free one");
         self.instruments.slots_free.lower(1);
+        self.tell_slots();
         let round = self.slots.rounds[slot as usize].wrapping_add(1);
         self.slots.rounds[slot as usize] = round;
         slot::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
@@ -137,12 +140,18 @@ impl Core {
                 Err(error) => failure = Some(error),
             }
             slot::complete(own);
+            self.tell_shared(request, slot::completed(own).0 * chunk);
         }
         if let (Some(error), Some(request)) = (failure, self.requests.get_mut(request)) {
             request.error = Some(error);
         }
-        self.shares.push(ShareInHand { request, from, token: peer, slot, chunks });
+        self.shares.push(ShareInHand { request, from, token: peer, slot, chunks, chunk });
         self.settle_shares(endpoint);
+    }
+
+    fn tell_slots(&self) {
+        let used = u64::from(SLOTS) - self.instruments.slots_free.get();
+        self.instruments.slots_used.set(used, u64::from(SLOTS));
     }
 
     /// Completes the shared receives that all chunks are done with.
@@ -152,6 +161,7 @@ impl Core {
             let share = &self.shares[at];
             let (done, in_place) = slot::completed(endpoint.transfer_slot(endpoint.rank(), share.slot));
             if done < share.chunks {
+                self.tell_shared(share.request, done * share.chunk);
                 at += 1;
                 continue;
             }
@@ -162,6 +172,7 @@ impl Core {
             }
             self.slots.free.push(slot);
             self.instruments.slots_free.raise(1);
+            self.tell_slots();
             self.reply(endpoint, Reply::about(from, wire::DONE, token));
             self.finish_rendezvous(request);
         }
@@ -286,7 +297,11 @@ impl Core {
             };
             *got += bytes;
             self.instruments.bytes_in_fragments.add(bytes);
-            if *got == *wanted {
+            let (all, asked) = (*got == *wanted, request.marks & ASKED != 0);
+            if asked {
+                self.tell_standing(handle);
+            }
+            if all {
                 self.finish_rendezvous(handle);
             }
         } else {
@@ -300,12 +315,13 @@ impl Core {
         let mut at = 0;
         while at < self.streams.len() {
             let handle = self.streams[at];
-            let Some(Work::Streaming { data, dest, peer, at: sent, limit }) =
-                self.requests.get_mut(handle).map(|request| &mut request.work)
+            let request = self.requests.get_mut(handle);
+            let Some(Request { work: Work::Streaming { data, dest, peer, at: sent, limit }, marks, .. }) = request
             else {
                 self.streams.swap_remove(at);
                 continue;
             };
+            let asked = *marks & ASKED != 0;
             while *sent < *limit {
                 let bytes = (*limit - *sent).min(most);
                 let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: *sent, b: *peer };
@@ -318,7 +334,11 @@ impl Core {
                 }
                 *sent += bytes;
             }
-            if *sent == *limit {
+            let all = *sent == *limit;
+            if asked {
+                self.tell_standing(handle);
+            }
+            if all {
                 self.streams.swap_remove(at);
                 self.finish(handle);
             } else {

@@ -28,6 +28,8 @@ impl TError {
     pub const INVALID_HANDLE: TError = TError(abi::MPI_T_ERR_INVALID_HANDLE);
     /// Nothing has this name.
     pub const INVALID_NAME: TError = TError(abi::MPI_T_ERR_INVALID_NAME);
+    /// What is asked for exists, but cannot be had at this time or from this thread.
+    pub const NOT_ACCESSIBLE: TError = TError(abi::MPI_T_ERR_NOT_ACCESSIBLE);
     /// No further handle can be had.
     pub const OUT_OF_HANDLES: TError = TError(abi::MPI_T_ERR_OUT_OF_HANDLES);
     /// No further session can be had.

@@ -235,6 +235,44 @@ impl Percentage {
     }
 }
 
+/// Which part of a resource is in use, but only while somebody asks for it: for what takes work to find out.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct WatchedPercentage {
+    part: Percentage,
+    /// Handles that exist.
+    handles: AtomicU64,
+}
+
+#[allow(unsafe_code)] // see the trait
+// SAFETY: repr(C) over two words, the value first.
+unsafe impl Field for WatchedPercentage {
+    const CLASSES: &'static [PvarClass] = &[PvarClass::Percentage];
+    const UNIT: WordUnit = WordUnit::Fraction;
+    const WATCHED: bool = true;
+}
+
+impl WatchedPercentage {
+    /// Whether a handle exists, so that the part is to be found out.
+    #[inline(always)]
+    pub fn is_watched(&self) -> bool {
+        // Relaxed: as in `WatchedTimer::is_watched`.
+        self.handles.load(Relaxed) != 0
+    }
+
+    /// Sets the part to `used / size`, as [`Percentage::set`] does.
+    #[inline]
+    pub fn set(&self, used: u64, size: u64) {
+        self.part.set(used, size);
+    }
+
+    /// The part as it was last set, 0.0 to 1.0. Async-signal-safe, thread-safe.
+    #[inline]
+    pub fn get(&self) -> f64 {
+        self.part.get()
+    }
+}
+
 /// How much of a resource is in use, with watermarks for those who watch.
 ///
 /// While nobody watches, a change costs one load and one branch never taken. While somebody does, only a new highest

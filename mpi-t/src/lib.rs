@@ -2,6 +2,8 @@
 //!
 //! - [`instruments!`] declares performance variables beside the fields that they describe, [`cvars!`] control
 //!   variables; the fields are [`Counter`], [`Level`], [`Timer`] and their like.
+//! - Objects that come and go too often to have instruments each get them when a tool asks
+//!   ([`Registry::declare_lent`]).
 //! - [`events!`] declares event types; raising one is a load and a branch while nobody listens.
 //! - [`InstrumentMemory`] is where the fields live: the heap, or a page that others can see.
 //!
@@ -35,13 +37,13 @@ pub use events::{
     AnyPoint, Dropped, EVENT_BYTES, ElementDef, EventDef, EventInstance, EventPoint, Events, Freed, Payload, Safety,
     SourceDef, now_ns, somebody_listens,
 };
-pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer, WatchedTimer};
+pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer, WatchedPercentage, WatchedTimer};
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 pub use handle::table::pvar_read_raw;
 pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, retire, retire_rows};
 pub use registry::{
-    AddedTexts, CAPACITY_HINT, CategoryInfo, CvarInfo, DroppedHandler, EventCallback, EventInfo, FreedCallback, PREFIX,
-    PvarInfo, Registry,
+    AddedTexts, CAPACITY_HINT, CategoryInfo, CvarInfo, DroppedHandler, EventCallback, EventInfo, FreedCallback, Lent,
+    Open, PREFIX, PvarInfo, Registry, end_handles,
 };
 pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use spare::{place_settings, retire_settings};

@@ -1,29 +1,23 @@
 //! Info objects by handle (MPI-5.0, chapter 10): allowed at any time, from any thread.
 //!
-//! Invariant: the table has a lock of its own, because there may be no process yet whose lock could be taken.
-//! Not here: what an info object is (mpi-core).
+//! Invariant: no process is needed, except for what `MPI_INFO_ENV` tells.
+//! Not here: what an info object is (mpi-core), their handles (mpi-env).
 
 use core::ffi::{CStr, c_char};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use mpi_core::info::Refused;
-use mpi_core::{Handle, Info, Kind, Table, abi};
+use mpi_core::{Handle, Info, Kind, abi};
+use mpi_env::infos;
 use mpi_errors::{Error, Result};
 
 use crate::check::{self, Out};
 use crate::cx::bad_handle;
 use crate::errors::Outcome;
 
-static INFOS: Mutex<Table<Info>> = Mutex::new(Table::new(Kind::Info));
-
-fn infos() -> MutexGuard<'static, Table<Info>> {
-    // A panic ends the process, so the table is never left half changed.
-    INFOS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Puts an info object into the table.
 pub fn insert(info: Info) -> Result<usize> {
-    match infos().insert(info) {
+    match infos::insert(info) {
         Ok(handle) => Ok(handle.0),
         Err(_) => Err(Error::new(abi::MPI_ERR_NO_MEM, "there are too many info objects")),
     }
@@ -34,11 +28,11 @@ pub fn with<R>(name: &'static str, word: usize, look: impl FnOnce(&Info) -> R) -
     if word == abi::MPI_INFO_ENV {
         return Ok(look(environment()));
     }
-    infos().get(Handle(word)).map(look).ok_or_else(|| no_info(name, word))
+    infos::look(Handle(word), look).ok_or_else(|| no_info(name, word))
 }
 
 fn change<R>(word: usize, change: impl FnOnce(&mut Info) -> R) -> Result<R> {
-    infos().get_mut(Handle(word)).map(change).ok_or_else(|| no_info("info", word))
+    infos::change(Handle(word), change).ok_or_else(|| no_info("info", word))
 }
 
 #[cold]
@@ -113,8 +107,9 @@ pub fn info_dup(info: usize, new: Out<usize>) -> Outcome {
 /// `MPI_Info_free`
 pub fn info_free(info: Out<usize>) -> Outcome {
     let word = info.get();
-    let removed = infos().remove(Handle(word));
-    removed.ok_or_else(|| no_info("info", word))?;
+    if !infos::remove(Handle(word)) {
+        return Err(no_info("info", word).into());
+    }
     info.set(abi::MPI_INFO_NULL);
     Ok(())
 }

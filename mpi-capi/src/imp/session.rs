@@ -122,10 +122,10 @@ fn facts_of(facts: &[(&str, &str)]) -> Result<usize> {
 }
 
 /// `MPI_Group_from_session_pset`: `MPI_GROUP_NULL` for a set that does not exist.
-pub fn group_from_session_pset(cx: Cx, _session: Handle, name: &CStr, new: Out<usize>) -> Outcome {
+pub fn group_from_session_pset(cx: Cx, session: Handle, name: &CStr, new: Out<usize>) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
     new.set(match name.to_str().ok().and_then(|name| process.pset(name)) {
-        Some(group) => process.group_insert(&mut guard, group)?.0,
+        Some(group) => process.group_insert_of(&mut guard, group, session)?.0,
         None => abi::MPI_GROUP_NULL,
     });
     Ok(())

@@ -100,7 +100,11 @@ impl Doorbell {
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
     /// made. May also return for no reason.
     pub fn sleep(&self, ticket: Ticket<'_>) {
-        self.shared.bell().sleep(&LinuxKernel, ticket.seen);
+        let bell = self.shared.bell();
+        bell.sleep(&LinuxKernel, ticket.seen);
+        if bell.futex.load(Relaxed) != ticket.seen.0 {
+            self.shared.instruments.wakeups_received.incr_shared();
+        }
     }
 
     /// Wakes the threads of this rank that sleep, if any: for a thread that has completed what another one waits for.

@@ -96,6 +96,8 @@ impl Endpoint {
         let block_at = job.layout().block_at(rank);
         let instruments = Arc::new(JobInstruments::new(&job, rank));
         let variables: &'static FabricInstruments = mpi_t::place(&*instruments, "");
+        variables.ring_size.set(job.layout().ring_bytes() as u64);
+        variables.job_memory.set(job.layout().total_bytes() as u64);
         Ok(Endpoint {
             rank,
             fenced,
@@ -109,6 +111,7 @@ impl Endpoint {
             recorder: Recorder::new(job.mapping().clone(), block_at),
             instruments,
             variables,
+            rings: mpi_t::place_rows(ranks as usize),
             job,
             _probe: probe,
         })

@@ -15,7 +15,7 @@ use super::declare::EventDef;
 use super::desk::{Data, Desk, Item, Parts, Step};
 use super::live::{Live, Seen};
 use super::point::PointCore;
-use super::safety::Safety;
+use super::safety::{Restricted, Safety};
 use crate::registry::AppendOnly;
 use crate::{Value, ValueType};
 
@@ -144,6 +144,7 @@ impl Hub {
 
     fn serve(&self, source: usize, place: Safety) {
         let Some(Source { live, .. }) = self.sources.get(source) else { return };
+        let _restricted = Restricted::at(place);
         self.desk.drain(source, place, |step| match step {
             Step::Deliver { item, call } => {
                 let handle = self.next_instance();

@@ -2,6 +2,8 @@
 //!
 //! Invariant: the discriminants are the ABI's values. Not here: which callback is called at which place (`desk`).
 
+use std::cell::Cell;
+
 use mpi_core::abi;
 
 /// What a callback restricts itself to, or what a place demands of one (MPI-5.0, section 15.3.8); each demands all
@@ -32,4 +34,30 @@ impl Safety {
     pub(crate) fn place(self) -> usize {
         Safety::ALL.iter().position(|level| *level == self).expect("one of all")
     }
+}
+
+thread_local!(static RESTRICTED: Cell<u32> = const { Cell::new(0) });
+
+/// A callback of this thread is under way that the place restricts: the raiser may hold a lock.
+pub(crate) struct Restricted(());
+
+impl Restricted {
+    /// From here on until it is dropped, if the place restricts callbacks.
+    pub(crate) fn at(place: Safety) -> Option<Restricted> {
+        (place != Safety::None).then(|| {
+            RESTRICTED.set(RESTRICTED.get() + 1);
+            Restricted(())
+        })
+    }
+}
+
+impl Drop for Restricted {
+    fn drop(&mut self) {
+        RESTRICTED.set(RESTRICTED.get() - 1);
+    }
+}
+
+/// Whether this thread is in a callback that its place restricts, and so may wait for no lock of an engine.
+pub(crate) fn is_restricted() -> bool {
+    RESTRICTED.get() > 0
 }

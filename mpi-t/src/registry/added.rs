@@ -85,6 +85,7 @@ impl Registry {
             description: described(definition.description, definition.unit),
             enumeration: Handle(MPI_T_ENUM_NULL),
             block: TypeId::of::<Added>(),
+            lender: None,
         };
         let index = self.pvars.push(info).map_err(|_| TError::MEMORY)?;
         growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count: count as u32 });

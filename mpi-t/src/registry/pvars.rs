@@ -5,12 +5,14 @@
 //! Not here: what is done with a handle (`handle::access`).
 
 use std::any::TypeId;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_T_ENUM_NULL};
 use mpi_errors::{Error, Result};
 
+use super::lent::Lender;
 use super::{Registry, described, full, int, taken};
 use crate::handle::access::{self, Telling};
 use crate::handle::pool::{self, NewHandle};
@@ -29,6 +31,8 @@ pub struct PvarInfo {
     /// The names of its values, or `MPI_T_ENUM_NULL`.
     pub enumeration: Handle,
     pub(super) block: TypeId,
+    /// Who has the words, where no block is bound.
+    pub(super) lender: Option<Arc<Lender>>,
 }
 
 impl PvarInfo {
@@ -79,6 +83,12 @@ pub type Allocated = (Handle, i32);
 impl Registry {
     /// Gives the variables of a block their indices. Declaring a block again changes nothing.
     pub fn declare<B: Instruments>(&self) -> Result<()> {
+        self.declare_with::<B>(None)
+    }
+
+    /// As [`Registry::declare`], with who has the words if they are not bound.
+    pub(super) fn declare_with<B: Instruments>(&self, lender: Option<Lender>) -> Result<()> {
+        let lender = lender.map(Arc::new);
         let mut growth = self.growth();
         if growth.blocks.contains_key(&TypeId::of::<B>()) {
             return Ok(());
@@ -98,6 +108,7 @@ impl Registry {
                 description: described(definition.description, definition.unit),
                 enumeration: states.unwrap_or(Handle(MPI_T_ENUM_NULL)),
                 block: TypeId::of::<B>(),
+                lender: lender.clone(),
             };
             let index = self.pvars.push(info).map_err(|_| full())?;
             self.name_pvar(index);
@@ -181,7 +192,8 @@ impl Registry {
     }
 
     /// `MPI_T_pvar_handle_alloc`. `object` is the handle word of the object to bind to; it is ignored for variables of
-    /// the process. `MPI_T_ERR_INVALID` if the variable does not exist for that object.
+    /// the process. `MPI_T_ERR_INVALID` if the variable does not exist for that object; `MPI_T_ERR_NOT_ACCESSIBLE` if
+    /// the object's owner cannot be asked from this thread or within this callback.
     pub fn pvar_handle_alloc(&self, session: Handle, index: i32, object: Option<usize>) -> TResult<Allocated> {
         let info = self.pvar_get_info(index)?;
         if !pool::is_session(session.0) {
@@ -193,6 +205,10 @@ impl Registry {
             _ => object.ok_or(TError::INVALID)?,
         };
         let usize_index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
+        if let Some(lender) = &info.lender {
+            let (handle, count) = lender.open(session.0, def, usize_index, object)?;
+            return Ok((handle, int(count as usize)));
+        }
         let growth = self.growth();
         if let Some(elements) = growth.elements.get(&(def.bind, object, usize_index)) {
             let new = new_handle(def, usize_index, elements.words, elements.count, elements.stride);
@@ -268,7 +284,13 @@ pub(super) struct Elements {
     pub(super) count: u32,
 }
 
-fn new_handle(def: &PvarDef, variable: usize, source: &'static [AtomicU64], count: u32, stride: u16) -> NewHandle {
+pub(super) fn new_handle(
+    def: &PvarDef,
+    variable: usize,
+    source: &'static [AtomicU64],
+    count: u32,
+    stride: u16,
+) -> NewHandle {
     let kind = match def.class {
         class if class.is_sum() => Kind::Sum,
         PvarClass::HighWatermark => Kind::High,

@@ -1,0 +1,195 @@
+//! What single groups, operations and sessions tell, once somebody asks about them (MPI-5.0, 15.3.2 and 15.3.7).
+//!
+//! They come and go in numbers, and few are ever asked about: an object has instruments from when a handle is allocated
+//! for it until it is freed, and counts nothing before.
+//! Invariant: what is lent here is an object that exists; it is ended where the object leaves its table.
+//! Not here: info objects (`infos`), requests and messages (mpi-p2p), objects that always count (`tells`).
+
+use std::sync::Arc;
+
+use mpi_coll::Op;
+use mpi_comm::Group;
+use mpi_core::abi::MPI_GROUP_EMPTY;
+use mpi_core::{Guard, Guarded, Handle, ProcessLock, Table};
+use mpi_errors::Result;
+use mpi_p2p::Engine;
+use mpi_t::{Aggregate, Counter, Lent, Level, Registry, Size, TError};
+
+use crate::infos;
+use crate::process::Process;
+use crate::sessions::Session;
+
+mpi_t::instruments! {
+    /// One group.
+    pub struct GroupInstruments: Group {
+        /// Processes of the group.
+        pub processes: Size =
+            { name: "objects_group_processes", class: Size, type: u32, unit: "processes", category: "objects" },
+        /// Calls that were given this group, that which frees it not counted.
+        pub uses: Counter =
+            { name: "objects_group_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
+    }
+}
+
+mpi_t::instruments! {
+    /// One operation, predefined or the program's own.
+    pub struct OpInstruments: Op {
+        /// Reductions and accumulations that were given this operation: collective, local and one-sided ones.
+        pub calls: Counter =
+            { name: "coll_op_calls", class: Counter, type: u64, unit: "calls", category: "coll.ops" },
+        /// Bytes of data that this process gave to those calls, to be combined.
+        pub bytes: Aggregate =
+            { name: "coll_op_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.ops" },
+    }
+}
+
+mpi_t::instruments! {
+    /// One session.
+    pub struct SessionInstruments: Session {
+        /// Calls that were given this session, about its process sets, its hints or its end.
+        pub uses: Counter =
+            { name: "objects_session_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
+        /// Groups that were made of this session's process sets and are not freed.
+        pub groups: Level =
+            { name: "objects_session_groups", class: Level, type: u64, unit: "groups", category: "objects" }
+            { name: "objects_session_groups", class: HighWatermark, type: u64, unit: "groups", category: "objects",
+              doc: "Most groups that were made of this session's process sets and existed at once." },
+    }
+}
+
+/// Those that somebody asked about, and what is to be known of all in case somebody does.
+#[derive(Debug, Default)]
+struct Asked {
+    groups: Lent<GroupInstruments>,
+    ops: Lent<OpInstruments>,
+    sessions: Lent<SessionInstruments>,
+    /// Groups made of the process sets of sessions, each with its session.
+    origins: Vec<(Handle, Handle)>,
+}
+
+impl Asked {
+    fn groups_of(&self, session: Handle) -> u64 {
+        self.origins.iter().filter(|(_, of)| *of == session).count() as u64
+    }
+
+    fn tell_groups_of(&self, session: Handle) {
+        if let Some(instruments) = self.sessions.get(session.0) {
+            instruments.groups.follow(self.groups_of(session));
+        }
+    }
+}
+
+/// What groups, operations and sessions tell.
+pub(crate) struct AskedAbout(Arc<Guarded<Asked>>);
+
+/// The tables of those objects.
+pub(crate) struct Tables<'a> {
+    pub groups: &'a Arc<Guarded<Table<Group>>>,
+    pub ops: &'a Arc<Guarded<Table<Op>>>,
+    pub sessions: &'a Arc<Guarded<Table<Session>>>,
+}
+
+impl AskedAbout {
+    /// Declares the variables, which find their objects in these tables.
+    pub(crate) fn new(
+        lock: &ProcessLock,
+        registry: &Registry,
+        engine: &Arc<Engine>,
+        tables: &Tables<'_>,
+    ) -> Result<AskedAbout> {
+        let asked = Arc::new(Guarded::new(lock, Asked::default()));
+        let own = || (engine.process_lock().clone(), asked.clone());
+        let ((lock, known), groups) = (own(), tables.groups.clone());
+        registry.declare_lent::<GroupInstruments>(move |object, open| {
+            let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
+            let processes = match object {
+                MPI_GROUP_EMPTY => 0,
+                _ => groups.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?.size(),
+            };
+            let fill = |group: &GroupInstruments| group.processes.set(u64::from(processes));
+            known.get_mut(&mut guard).groups.lend(object, fill, open)
+        })?;
+        let ((lock, known), ops) = (own(), tables.ops.clone());
+        registry.declare_lent::<OpInstruments>(move |object, open| {
+            let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
+            if Op::predefined(object).is_none() && ops.get(&guard).get(Handle(object)).is_none() {
+                return Err(TError::INVALID);
+            }
+            known.get_mut(&mut guard).ops.lend(object, |_| (), open)
+        })?;
+        let ((lock, known), sessions) = (own(), tables.sessions.clone());
+        registry.declare_lent::<SessionInstruments>(move |object, open| {
+            let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
+            sessions.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?;
+            let asked = known.get_mut(&mut guard);
+            let groups = asked.groups_of(Handle(object));
+            asked.sessions.lend(object, |session| session.groups.follow(groups), open)
+        })?;
+        registry.declare_lent::<infos::InfoInstruments>(infos::lend)?;
+        let of = engine.clone();
+        registry.declare_lent(move |object, open| of.lend_request(object, open))?;
+        let of = engine.clone();
+        registry.declare_lent(move |object, open| of.lend_message(object, open))?;
+        let of = engine.clone();
+        registry.declare_lent(move |_, open| of.lend_rings(open))?;
+        Ok(AskedAbout(asked))
+    }
+
+    /// A call was given this group, which exists.
+    pub(crate) fn group_used(&self, guard: &Guard<'_>, group: Handle) {
+        if let Some(instruments) = self.0.get(guard).groups.get(group.0) {
+            instruments.uses.incr();
+        }
+    }
+
+    /// The handle of a group is stale.
+    pub(crate) fn group_freed(&self, guard: &mut Guard<'_>, group: Handle) {
+        let asked = self.0.get_mut(guard);
+        asked.groups.end(group.0);
+        if let Some(place) = asked.origins.iter().position(|(made, _)| *made == group) {
+            let (_, session) = asked.origins.swap_remove(place);
+            asked.tell_groups_of(session);
+        }
+    }
+
+    /// The handle of an operation is stale.
+    pub(crate) fn op_freed(&self, guard: &mut Guard<'_>, op: Handle) {
+        self.0.get_mut(guard).ops.end(op.0);
+    }
+
+    /// A call was given this session, which exists.
+    pub(crate) fn session_used(&self, guard: &Guard<'_>, session: Handle) {
+        if let Some(instruments) = self.0.get(guard).sessions.get(session.0) {
+            instruments.uses.incr();
+        }
+    }
+
+    /// A session is over.
+    pub(crate) fn session_ended(&self, guard: &mut Guard<'_>, session: Handle) {
+        let asked = self.0.get_mut(guard);
+        asked.sessions.end(session.0);
+        asked.origins.retain(|(_, of)| *of != session);
+    }
+}
+
+impl Process {
+    /// A reduction or accumulation was given this operation, and this much data to combine. For any word.
+    #[inline]
+    pub fn tell_op_used(&self, guard: &Guard<'_>, op: usize, bytes: u64) {
+        if let Some(instruments) = self.asked.0.get(guard).ops.get(op) {
+            instruments.calls.incr();
+            instruments.bytes.add(bytes);
+        }
+    }
+
+    /// A handle for a group of a session's process set. Errors: as [`Process::group_insert`].
+    pub fn group_insert_of(&self, guard: &mut Guard<'_>, group: Group, session: Handle) -> Result<Handle> {
+        let made = self.group_insert(guard, group)?;
+        if made.0 != MPI_GROUP_EMPTY {
+            let asked = self.asked.0.get_mut(guard);
+            asked.origins.push((made, session));
+            asked.tell_groups_of(session);
+        }
+        Ok(made)
+    }
+}

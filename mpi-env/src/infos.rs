@@ -1,0 +1,86 @@
+//! Info objects by handle (MPI-5.0, chapter 10): they may come and go at any time, from any thread.
+//!
+//! Invariant: the table has a lock of its own, because there may be no process yet whose lock could be taken.
+//! Not here: what an info object is (mpi-core), `MPI_INFO_ENV` (mpi-capi).
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use mpi_core::table::TableFull;
+use mpi_core::{Handle, Info, Kind, Table};
+use mpi_t::{Counter, Lent, Level, Open, TError, TResult};
+
+mpi_t::instruments! {
+    /// One info object of the program's.
+    pub struct InfoInstruments: Info {
+        /// Keys that the info object holds.
+        pub keys: Level =
+            { name: "objects_info_keys", class: Level, type: u64, unit: "keys", category: "objects" },
+        /// Calls that were given this info object, that which frees it not counted.
+        pub uses: Counter =
+            { name: "objects_info_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
+    }
+}
+
+struct Infos {
+    table: Table<Info>,
+    asked: Option<Lent<InfoInstruments>>,
+}
+
+static INFOS: Mutex<Infos> = Mutex::new(Infos { table: Table::new(Kind::Info), asked: None });
+
+fn infos() -> MutexGuard<'static, Infos> {
+    // A panic ends the process, so the table is never left half changed.
+    INFOS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Infos {
+    /// What an info object tells, if somebody asked.
+    fn told(&self, handle: Handle) -> Option<&'static InfoInstruments> {
+        self.asked.as_ref()?.get(handle.0)
+    }
+}
+
+/// Puts an info object into the table.
+pub fn insert(info: Info) -> Result<Handle, TableFull> {
+    infos().table.insert(info)
+}
+
+/// Looks at an info object, for a call that was given it; `None` if the handle names none.
+pub fn look<R>(handle: Handle, look: impl FnOnce(&Info) -> R) -> Option<R> {
+    let infos = infos();
+    let found = infos.table.get(handle).map(look)?;
+    if let Some(instruments) = infos.told(handle) {
+        instruments.uses.incr();
+    }
+    Some(found)
+}
+
+/// As [`look`], and changes it.
+pub fn change<R>(handle: Handle, change: impl FnOnce(&mut Info) -> R) -> Option<R> {
+    let infos = &mut *infos();
+    let info = infos.table.get_mut(handle)?;
+    let outcome = change(info);
+    let keys = info.len();
+    if let Some(instruments) = infos.told(handle) {
+        instruments.uses.incr();
+        instruments.keys.follow(keys as u64);
+    }
+    Some(outcome)
+}
+
+/// Takes an info object out; false if the handle names none.
+pub fn remove(handle: Handle) -> bool {
+    let infos = &mut *infos();
+    let removed = infos.table.remove(handle).is_some();
+    if let (true, Some(asked)) = (removed, &mut infos.asked) {
+        asked.end(handle.0);
+    }
+    removed
+}
+
+/// Opens a handle on what an info object tells; for [`mpi_t::Registry::declare_lent`].
+pub(crate) fn lend(object: usize, open: &mut Open<'_, InfoInstruments>) -> TResult<()> {
+    let infos = &mut *infos();
+    let keys = infos.table.get(Handle(object)).ok_or(TError::INVALID)?.len();
+    infos.asked.get_or_insert_default().lend(object, |info| info.keys.follow(keys as u64), open)
+}

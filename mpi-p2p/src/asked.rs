@@ -1,0 +1,175 @@
+//! What single requests and messages tell, once somebody asks about them (MPI-5.0, 15.3.2 and 15.3.7).
+//!
+//! A request has instruments from when a handle is allocated for it until the program's handle of it is stale. It bears a
+//! mark meanwhile, looked at where the request is looked at anyway, so that those nobody asks about cost nothing.
+//! Invariant: a mark stands exactly on the requests and sends that have instruments here.
+//! Not here: how operations go on (`transfer`, `send`).
+
+use mpi_core::{Handle, Kind};
+use mpi_fabric::RingInstruments;
+use mpi_t::{Lent, Level, Open, Percentage, Size, TError, TResult};
+
+use crate::core::{Core, State};
+use crate::engine::Engine;
+use crate::request::{ASKED, Request, Work};
+
+mpi_t::instruments! {
+    /// One operation that was started.
+    pub struct RequestInstruments: Request {
+        /// Bytes that the operation was given to send, or has room to receive. Of a receive whose buffer is filled
+        /// already when this is first asked, or is being filled by both sides, the bytes that it takes.
+        pub bytes: Size =
+            { name: "p2p_request_bytes", class: Size, type: u64, unit: "bytes", category: "p2p.requests" },
+        /// Bytes of the operation's message that have been moved, as far as this process knows: of a message that its
+        /// receiver copies by itself the sender knows when it is all done.
+        pub moved: Level =
+            { name: "p2p_request_bytes_moved", class: Level, type: u64, unit: "bytes", category: "p2p.requests" },
+        /// Part of the bytes to be moved that has been, as far as this process knows; 1.0 once the operation is complete.
+        pub done: Percentage =
+            { name: "p2p_request_done", class: Percentage, type: f64, unit: "part of 1", category: "p2p.requests" },
+    }
+}
+
+mpi_t::instruments! {
+    /// One message that a matched probe took.
+    pub struct MessageInstruments: Message {
+        /// Bytes of data in the message.
+        pub bytes: Size =
+            { name: "p2p_message_bytes", class: Size, type: u64, unit: "bytes", category: "p2p.unexpected" },
+        /// Bytes of the message's data that this process holds; none of one whose data is still with its sender.
+        pub held: Level =
+            { name: "p2p_message_bytes_held", class: Level, type: u64, unit: "bytes", category: "p2p.unexpected" },
+    }
+}
+
+/// Those that somebody asked about.
+#[derive(Debug, Default)]
+pub(crate) struct AskedAbout {
+    requests: Lent<RequestInstruments>,
+    messages: Lent<MessageInstruments>,
+}
+
+/// How far an operation is.
+struct Standing {
+    /// Bytes that it was given to send or has room for.
+    bytes: u64,
+    moved: u64,
+    /// Bytes that are to be moved in all, and whether nothing is left to do.
+    wanted: u64,
+    over: bool,
+}
+
+impl Standing {
+    fn of(request: &Request) -> Standing {
+        let told = request.status.bytes();
+        let under_way = |bytes, moved, wanted| Standing { bytes, moved, wanted, over: false };
+        match &request.work {
+            Work::Done if request.status.cancelled() => Standing { bytes: told, moved: 0, wanted: told, over: true },
+            Work::Done => Standing { bytes: told, moved: told, wanted: told, over: true },
+            Work::Posted { buffer, .. } | Work::Matched { buffer } => under_way(buffer.bytes(), 0, buffer.bytes()),
+            Work::Receiving { buffer, wanted, got, .. } => under_way(buffer.bytes(), *got, *wanted),
+            Work::Sharing => under_way(told, 0, told),
+            Work::Queued(outgoing) => under_way(outgoing.data.bytes(), 0, outgoing.data.bytes()),
+            Work::Announced => under_way(0, 0, 0),
+            Work::AwaitMatch { .. } => under_way(told, told, told),
+            Work::Offered { data, .. } => under_way(data.bytes(), 0, data.bytes()),
+            Work::Streaming { data, at, limit, .. } => under_way(data.bytes(), *at, *limit),
+        }
+    }
+
+    fn tell(&self, instruments: &RequestInstruments) {
+        instruments.moved.follow(self.moved);
+        match self.over {
+            true => instruments.done.set(1, 1),
+            false => instruments.done.set(self.moved, self.wanted),
+        }
+    }
+}
+
+impl Engine {
+    /// Opens a handle on what a request tells; for [`mpi_t::Registry::declare_lent`]. Waits for the process's lock.
+    /// Errors: `MPI_T_ERR_INVALID` for what names no request that the program has;
+    /// `MPI_T_ERR_NOT_ACCESSIBLE` beside a program of one thread.
+    pub fn lend_request(&self, request: usize, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
+        let mut guard = self.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
+        self.state.get_mut(&mut guard).lend_request(Handle(request), open)
+    }
+
+    /// The same for a message that a matched probe took.
+    pub fn lend_message(&self, message: usize, open: &mut Open<'_, MessageInstruments>) -> TResult<()> {
+        let mut guard = self.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
+        let core = &mut self.state.get_mut(&mut guard).core;
+        let held = &core.held.get(Handle(message)).ok_or(TError::INVALID)?.message;
+        let fill = |instruments: &MessageInstruments| {
+            instruments.bytes.set(held.bytes);
+            instruments.held.follow(held.data().map_or(0, |data| data.len() as u64));
+        };
+        core.asked.messages.lend(message, fill, open)
+    }
+}
+
+impl Engine {
+    /// Opens a handle on how much of the rings to other processes is in use; as [`Engine::lend_request`].
+    pub fn lend_rings(&self, open: &mut Open<'_, RingInstruments>) -> TResult<()> {
+        let mut guard = self.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
+        open(self.state.get_mut(&mut guard).endpoint.watch_rings())
+    }
+}
+
+impl State {
+    fn lend_request(&mut self, handle: Handle, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
+        let core = &mut self.core;
+        let standing = match handle.is(Kind::Sent) {
+            true => {
+                let sent = core.sent.get_mut(handle).ok_or(TError::INVALID)?;
+                sent.asked = true;
+                let bytes = sent.bytes;
+                Standing { bytes, moved: bytes, wanted: bytes, over: true }
+            }
+            false => {
+                let request = core.requests.get_mut(handle).filter(|request| !request.is_detached());
+                let request = request.ok_or(TError::INVALID)?;
+                request.marks |= ASKED;
+                Standing::of(request)
+            }
+        };
+        let fill = |instruments: &RequestInstruments| {
+            instruments.bytes.set(standing.bytes);
+            standing.tell(instruments);
+        };
+        core.asked.requests.lend(handle.0, fill, open)
+    }
+}
+
+impl Core {
+    /// Tells how far a request is that somebody asked about.
+    #[cold]
+    pub fn tell_standing(&self, handle: Handle) {
+        if let (Some(request), Some(instruments)) = (self.requests.get(handle), self.asked.requests.get(handle.0)) {
+            Standing::of(request).tell(instruments);
+        }
+    }
+
+    /// Tells how much of a receive that both sides fill is in place, if somebody asked about it.
+    #[inline]
+    pub fn tell_shared(&self, handle: Handle, moved: u64) {
+        if let Some(instruments) = self.asked.requests.get(handle.0)
+            && let Some(request) = self.requests.get(handle)
+        {
+            let wanted = request.status.bytes();
+            instruments.moved.follow(moved.min(wanted));
+            instruments.done.set(moved, wanted);
+        }
+    }
+
+    /// The program's handle of a request is stale: so are the handles of who asked about it.
+    #[cold]
+    pub fn end_asked(&mut self, handle: Handle) {
+        self.asked.requests.end(handle.0);
+    }
+
+    /// The same for a message.
+    pub fn end_message(&mut self, message: Handle) {
+        self.asked.messages.end(message.0);
+    }
+}

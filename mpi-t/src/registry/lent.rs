@@ -1,0 +1,139 @@
+//! Objects whose instruments are placed when somebody asks for them: those that come and go too often to have some each.
+//!
+//! Whoever owns a kind of object declares its block with a function that lends the block of one object
+//! ([`Registry::declare_lent`]). Allocating a handle calls that function, and the function opens the handle while it
+//! keeps the object from going away. So nothing is done for objects that nobody asks about.
+//!
+//! Locks: the registry holds none when it calls; the owner holds its own while it opens the handle, which takes the
+//! pool's. That is the order in which an owner ends handles too. The owner's lock may be waited for, so allocating
+//! such a handle is not for signal handlers, and refused within callbacks of events that the raiser's lock may be held for.
+//! Invariant: a handle is opened only while its object is kept, so none reads a block that was given back.
+//! Not here: blocks that are bound for good (`pvars`).
+
+use std::collections::HashMap;
+use std::fmt;
+
+use mpi_core::Handle;
+use mpi_errors::Result;
+
+use super::Registry;
+use super::pvars::{Elements, new_handle};
+use super::spread::Spread;
+use crate::events::safety::is_restricted;
+use crate::handle::pool;
+use crate::memory::{words_of, words_of_rows};
+use crate::{HeapMemory, Instruments, PvarDef, TError, TResult, place, retire};
+
+/// Asks an owner for the words of an object.
+type Lend = dyn Fn(usize, &mut dyn FnMut(Elements) -> TResult<()>) -> TResult<()> + Send + Sync;
+
+/// The owner of a kind of object.
+pub(super) struct Lender(Box<Lend>);
+
+impl fmt::Debug for Lender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lender").finish_non_exhaustive()
+    }
+}
+
+impl Lender {
+    /// Opens a handle of the variable for the object, if its owner finds it.
+    pub(super) fn open(&self, session: usize, def: &PvarDef, variable: usize, object: usize) -> TResult<(Handle, u32)> {
+        if is_restricted() {
+            return Err(TError::NOT_ACCESSIBLE);
+        }
+        let mut opened = Err(TError::INVALID);
+        self.0(object, &mut |rows| {
+            let Elements { words, stride, count } = rows;
+            let handle = pool::open(session, new_handle(def, variable, &words[def.word..], count, stride))?;
+            opened = Ok((handle, count));
+            Ok(())
+        })?;
+        opened
+    }
+}
+
+/// What opens a handle; see [`Registry::declare_lent`].
+pub type Open<'a, B> = dyn FnMut(&'static [B]) -> TResult<()> + 'a;
+
+impl Registry {
+    /// Declares a block's variables for objects that get their block when a handle is asked for.
+    ///
+    /// `lend` gets the word of the object's handle (0 for the process), which may be any word. It finds the object, lets
+    /// nobody end it, calls `open` with its block (or its rows, each of which becomes an element) and gives back what
+    /// that said; or it refuses: [`TError::INVALID`] when there is no such object. It may wait for a lock under which
+    /// the caller also calls [`end_handles`], but for none under which somebody allocates handles.
+    ///
+    /// Errors: as [`Registry::declare`].
+    pub fn declare_lent<B: Instruments>(
+        &self,
+        lend: impl Fn(usize, &mut Open<'_, B>) -> TResult<()> + Send + Sync + 'static,
+    ) -> Result<()> {
+        const { assert!(size_of::<B>() / 8 <= u16::MAX as usize, "a block is as long as a stride can tell") }
+        let words = |rows: &'static [B]| Elements {
+            words: words_of_rows(rows),
+            stride: (size_of::<B>() / 8) as u16,
+            count: u32::try_from(rows.len()).unwrap_or(u32::MAX),
+        };
+        let lender = Lender(Box::new(move |object, open| lend(object, &mut |rows| open(words(rows)))));
+        self.declare_with::<B>(Some(lender))
+    }
+}
+
+/// Ends all handles that read this block: its object goes away. They must still be freed. After this the block may be
+/// retired; nobody may be opening a handle for it, which the lock that its owner holds sees to.
+pub fn end_handles<B: Instruments>(block: &'static B) {
+    pool::end_handles_of(words_of(block));
+}
+
+/// The blocks of those objects of one kind that somebody asked about, by the words of their handles.
+///
+/// For the owner of the objects, under its lock.
+#[derive(Debug)]
+pub struct Lent<B: Instruments>(HashMap<usize, &'static B, Spread>);
+
+impl<B: Instruments> Default for Lent<B> {
+    fn default() -> Self {
+        Lent(HashMap::default())
+    }
+}
+
+impl<B: Instruments> Lent<B> {
+    /// Whether nobody asked about any object that is left.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The block of an object that somebody asked about.
+    #[inline]
+    pub fn get(&self, object: usize) -> Option<&'static B> {
+        if self.0.is_empty() { None } else { self.0.get(&object).copied() }
+    }
+
+    /// Opens a handle on the block of an object that exists; a new block is filled in first.
+    pub fn lend(&mut self, object: usize, fill: impl FnOnce(&'static B), open: &mut Open<'_, B>) -> TResult<()> {
+        let block = self.0.entry(object).or_insert_with(|| {
+            let block = place(&HeapMemory, "");
+            fill(block);
+            block
+        });
+        open(std::slice::from_ref(*block))
+    }
+
+    /// The object goes away: its handles end.
+    #[inline]
+    pub fn end(&mut self, object: usize) {
+        if !self.0.is_empty() {
+            self.end_asked(object);
+        }
+    }
+
+    #[cold]
+    fn end_asked(&mut self, object: usize) {
+        if let Some(block) = self.0.remove(&object) {
+            end_handles(block);
+            retire(&HeapMemory, block);
+        }
+    }
+}
