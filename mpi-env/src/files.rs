@@ -41,12 +41,14 @@ impl Process {
                 self.registry.bind(handle.0, file.instruments());
                 let filled = self.files.get_mut(guard).fill(handle, Arc::new(file));
                 debug_assert!(filled, "the handle was reserved for this file");
+                self.tells.counts.files.follow(self.files.get(guard).len() as u64);
                 Ok(handle)
             }
             (opened, reserved) => {
                 self.errhandlers.get_mut(guard).detach(errhandler);
                 if let Ok(handle) = reserved {
                     self.files.get_mut(guard).give_back(handle);
+                    self.tells.counts.files.follow(self.files.get(guard).len() as u64);
                 }
                 Err(opened.err().unwrap_or_else(|| Error::new(MPI_ERR_NO_MEM, "there are too many open files")))
             }
@@ -70,6 +72,7 @@ impl Process {
     fn file_forget(&self, handle: Handle) {
         let guard = &mut self.engine.lock();
         let Some(file) = self.files.get_mut(guard).remove(handle) else { return };
+        self.tells.counts.files.follow(self.files.get(guard).len() as u64);
         self.errhandlers.get_mut(guard).detach(file.errhandler().get());
         self.tell_errhandlers(guard);
         self.registry.unbind(handle.0, file.instruments());

@@ -3,7 +3,7 @@
 //! Invariant: the table has a lock of its own, because there may be no process yet whose lock could be taken.
 //! Not here: what an info object is (mpi-core), `MPI_INFO_ENV` (mpi-capi).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mpi_core::table::TableFull;
 use mpi_core::{Handle, Info, Kind, Table};
@@ -21,6 +21,17 @@ mpi_t::instruments! {
     }
 }
 
+mpi_t::instruments! {
+    /// All info objects of the program's.
+    pub struct InfosInstruments: NoObject {
+        /// Info objects that exist: the program made them, or was given them, and has not freed them.
+        pub infos: Level =
+            { name: "objects_infos", class: Level, type: u64, unit: "info objects", category: "objects" }
+            { name: "objects_infos", class: HighWatermark, type: u64, unit: "info objects", category: "objects",
+              doc: "Most info objects that existed at once. Those that calls give have to be freed by the program." },
+    }
+}
+
 struct Infos {
     table: Table<Info>,
     asked: Option<Lent<InfoInstruments>>,
@@ -34,15 +45,28 @@ fn infos() -> MutexGuard<'static, Infos> {
 }
 
 impl Infos {
+    fn count(&self) {
+        instruments().infos.follow(self.table.len() as u64);
+    }
+
     /// What an info object tells, if somebody asked.
     fn told(&self, handle: Handle) -> Option<&'static InfoInstruments> {
         self.asked.as_ref()?.get(handle.0)
     }
 }
 
+/// What info objects tell together, one block for this operating-system process.
+pub(crate) fn instruments() -> &'static InfosInstruments {
+    static BLOCK: OnceLock<&'static InfosInstruments> = OnceLock::new();
+    BLOCK.get_or_init(InfosInstruments::detached)
+}
+
 /// Puts an info object into the table.
 pub fn insert(info: Info) -> Result<Handle, TableFull> {
-    infos().table.insert(info)
+    let infos = &mut *infos();
+    let inserted = infos.table.insert(info);
+    infos.count();
+    inserted
 }
 
 /// Looks at an info object, for a call that was given it; `None` if the handle names none.
@@ -72,6 +96,7 @@ pub fn change<R>(handle: Handle, change: impl FnOnce(&mut Info) -> R) -> Option<
 pub fn remove(handle: Handle) -> bool {
     let infos = &mut *infos();
     let removed = infos.table.remove(handle).is_some();
+    infos.count();
     if let (true, Some(asked)) = (removed, &mut infos.asked) {
         asked.end(handle.0);
     }

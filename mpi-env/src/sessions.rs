@@ -69,6 +69,7 @@ impl Process {
             self.errhandlers.get_mut(guard).detach(errhandler);
             return Err(Error::new(MPI_ERR_NO_MEM, "there are too many sessions"));
         };
+        self.tells.counts.sessions.follow(self.sessions.get(guard).len() as u64);
         // Sessions of other threads may begin beside this one, so only a process of one thread needs no real lock.
         self.enter(guard, *number > MPI_THREAD_SINGLE);
         Ok(handle)
@@ -80,6 +81,7 @@ impl Process {
         let removed = {
             let guard = &mut self.engine.lock();
             let removed = self.sessions.get_mut(guard).remove(handle);
+            self.tells.counts.sessions.follow(self.sessions.get(guard).len() as u64);
             self.asked.session_ended(guard, handle);
             removed
         };

@@ -42,6 +42,14 @@ mpi_t::instruments! {
         /// one is made or freed.
         pub errhandlers: Level =
             { name: "objects_errhandlers", class: Level, type: u64, unit: "error handlers", category: "objects" },
+        /// Sessions that were begun and not ended.
+        pub sessions: Level =
+            { name: "objects_sessions", class: Level, type: u64, unit: "sessions", category: "objects" },
+        /// Files that the program opened and has not closed.
+        pub files: Level =
+            { name: "objects_files", class: Level, type: u64, unit: "files", category: "objects" }
+            { name: "objects_files", class: HighWatermark, type: u64, unit: "files", category: "objects",
+              doc: "Most files that the program had open at once." },
         /// Errors that calls raised, whatever the error handler did about them. MPI_T calls raise none.
         pub errors: Counter =
             { name: "errors_raised", class: Counter, type: u64, unit: "errors", category: "errors" },

@@ -13,6 +13,7 @@ use mpi_t::Registry;
 use mpi_win::{OneSided, WinInstruments};
 
 use crate::failing::{self, ErrorSettings};
+use crate::infos;
 
 /// Environment variables that other parts of the library read.
 const RESERVED: &[&str] = &[
@@ -96,6 +97,9 @@ pub(crate) fn registry(
     registry.register_events(engine.events().1)?;
     registry.register(coll.instruments())?;
     registry.register_events(coll.events())?;
+    registry.register(mpi_t::handle_instruments())?;
+    registry.register(registry.instruments())?;
+    registry.register(infos::instruments())?;
     registry.declare::<FileInstruments>()?;
     registry.declare::<WinInstruments>()?;
     registry.register_settings(engine.settings())?;

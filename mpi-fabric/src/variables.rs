@@ -38,6 +38,10 @@ mpi_t::instruments! {
         /// Bytes of memory that all processes of the job share, most of it rings; pages that nobody has written take none.
         pub job_memory: Size =
             { name: "fabric_job_memory", class: Size, type: u64, unit: "bytes", category: "memory" },
+        /// Polls that a wait spends at most before it gives its core to others, as this process has learned: halved by
+        /// each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.
+        pub wait_patience: Size =
+            { name: "fabric_wait_patience", class: Generic, type: u64, unit: "polls", category: "fabric.waiting" },
         /// Times that this process woke a peer that slept.
         pub wakeups_sent: Counter =
             { name: "fabric_wakeups_sent", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },

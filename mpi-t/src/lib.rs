@@ -22,6 +22,7 @@ mod events;
 mod field;
 mod handle;
 mod memory;
+mod own;
 mod registry;
 mod setting;
 mod spare;
@@ -41,6 +42,7 @@ pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 pub use handle::table::pvar_read_raw;
 pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, retire, retire_rows};
+pub use own::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use registry::{
     AddedTexts, CAPACITY_HINT, CategoryInfo, CvarInfo, DroppedHandler, EventCallback, EventInfo, FreedCallback, Lent,
     Open, PREFIX, PvarInfo, Registry, end_handles,

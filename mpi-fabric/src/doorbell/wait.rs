@@ -74,6 +74,7 @@ impl Doorbell {
         policy: Arc<WaitPolicy>,
         instruments: &'static FabricInstruments,
     ) -> Doorbell {
+        instruments.wait_patience.set(MOST_PATIENCE.into());
         Doorbell {
             shared: Arc::new(Shared {
                 mapping,
@@ -147,6 +148,7 @@ impl Drop for Wait<'_> {
         };
         if next != now {
             patience.store(next, Relaxed);
+            self.doorbell.shared.instruments.wait_patience.set(next.into());
         }
     }
 }

@@ -15,6 +15,7 @@ use mpi_core::{Books, Handle, Held};
 use crate::handle::slot::{Facts, Look, Slot};
 use crate::handle::state::{self, Format, Kind, State};
 use crate::handle::table;
+use crate::own::handle_instruments;
 use crate::{Level, TError, TResult, watch};
 
 /// How many sessions can be at a time.
@@ -111,6 +112,7 @@ pub(crate) fn create_session() -> TResult<Handle> {
     pool.session_generations[position] = generation;
     let handle = Handle::pack(HandleKind::PvarSession, position as u32, generation);
     SESSION_WORDS[position].store(handle.0, Ordering::Release);
+    handle_instruments().pvar_sessions.raise(1);
     Ok(handle)
 }
 
@@ -123,6 +125,7 @@ pub(crate) fn free_session(session: usize) -> TResult<()> {
     let position = Handle(session).index();
     SESSION_WORDS[position as usize].store(0, Ordering::Release);
     pool.free_sessions.push(position);
+    handle_instruments().pvar_sessions.lower(1);
     if pool.session_handles[position as usize] > 0 {
         for position in 1..end_of_used() {
             let slot = table::slot_at(position);
@@ -152,6 +155,7 @@ pub(crate) fn open(session: usize, new: NewHandle) -> TResult<Handle> {
         }
     };
     pool.live += 1;
+    handle_instruments().pvar_handles.raise(1);
     pool.session_handles[Handle(session).index() as usize] += 1;
     let slot = table::slot_at(position);
     let generation = next(slot.generation.load(Ordering::Relaxed) as u32);
@@ -236,6 +240,7 @@ impl Pool {
             self.free_elements.entry(count).or_default().push(words);
         }
         self.live -= 1;
+        handle_instruments().pvar_handles.lower(1);
         self.session_handles[Handle(session).index() as usize] -= 1;
         self.free.push(position as u32);
     }

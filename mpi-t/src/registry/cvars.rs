@@ -215,6 +215,7 @@ impl Registry {
         let handle = self.with_handles(|handles| {
             let handle = handles.insert(CvarHandle { index, object: (bind, object), cell: Some(cell) }).ok()?;
             self.cvar_mirrors.open(handle, cell.word(), info.definition.value.size());
+            self.own.cvar_handles.raise(1);
             Some(handle)
         });
         Ok((handle.ok_or(TError::OUT_OF_HANDLES)?, int(info.definition.count())))
@@ -226,6 +227,7 @@ impl Registry {
         let freed = self.with_handles(|handles| {
             let freed = handles.remove(handle)?;
             self.cvar_mirrors.close(handle);
+            self.own.cvar_handles.lower(1);
             Some(freed)
         });
         freed.map(|_| ()).ok_or(TError::INVALID_HANDLE)

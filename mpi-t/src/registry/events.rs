@@ -178,7 +178,9 @@ impl Registry {
             Bind::NoObject => 0,
             _ => *growth.event_keys.get(&(bind, object.ok_or(TError::INVALID)?)).ok_or(TError::INVALID)?,
         };
-        Ok(self.hub.desk.open(index as usize, info.source as usize, key, capacity, used))
+        let registration = self.hub.desk.open(index as usize, info.source as usize, key, capacity, used);
+        self.own.registrations.raise(1);
+        Ok(registration)
     }
 
     /// `MPI_T_event_handle_get_info`: the hints in use.
@@ -236,7 +238,12 @@ impl Registry {
     /// `freed` is called once none runs any more: before this returns, or when the one that runs has returned.
     pub fn event_handle_free(&self, registration: Handle, freed: Option<FreedCallback>) -> TResult<()> {
         self.check_initialized()?;
-        let now = self.hub.desk.free(registration, freed.map(|freed| (registration, freed)))?;
+        let now = {
+            let _growth = self.growth();
+            let now = self.hub.desk.free(registration, freed.map(|freed| (registration, freed)))?;
+            self.own.registrations.lower(1);
+            now
+        };
         if let Some((registration, freed)) = now {
             freed(&Freed { registration, safety: Safety::None });
         }

@@ -33,6 +33,7 @@ use mpi_errors::Error;
 use crate::events::OwnEvents;
 use crate::events::hub::Hub;
 use crate::handle::pool;
+use crate::own::RegistryInstruments;
 use crate::{Bind, Cell, EnumDef, PvarClass, TError, TResult};
 pub use added::AddedTexts;
 pub(crate) use append::AppendOnly;
@@ -85,6 +86,7 @@ pub struct Registry {
     events: AppendOnly<EventInfo>,
     hub: Arc<Hub>,
     own_events: &'static OwnEvents,
+    own: &'static RegistryInstruments,
     categories: AppendOnly<CategoryInfo>,
     enums: AppendOnly<&'static EnumDef>,
     names: Lookups,
@@ -161,6 +163,7 @@ impl Registry {
             events: AppendOnly::new(),
             hub: Arc::new(Hub::new()),
             own_events: OwnEvents::new(),
+            own: RegistryInstruments::detached(),
             categories: AppendOnly::new(),
             enums: AppendOnly::new(),
             names: Lookups::default(),
@@ -172,6 +175,11 @@ impl Registry {
         };
         registry.register_events(registry.own_events).expect("the first events of a new registry");
         registry
+    }
+
+    /// What tools have of this registry, to be registered where they are to see it.
+    pub fn instruments(&self) -> &'static RegistryInstruments {
+        self.own
     }
 
     /// `MPI_T_init_thread`: one more initialization; the thread level provided is always `MPI_THREAD_MULTIPLE`.

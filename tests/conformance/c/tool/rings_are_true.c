@@ -95,6 +95,7 @@ static void sleepers(void)
     MPI_T_pvar_handle sleeps = watch(session, "fabric_sleeps", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_pvar_handle woken = watch(session, "fabric_wakeups_received", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_pvar_handle wakes = watch(session, "fabric_wakeups_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
+    MPI_T_pvar_handle patience = watch(session, "fabric_wait_patience", MPI_T_PVAR_CLASS_GENERIC, MPI_COMM_NULL);
     unsigned long long mine, all;
     ok(MPI_Barrier(MPI_COMM_WORLD));
     for (int over = 0; !over;) {
@@ -105,6 +106,8 @@ static void sleepers(void)
         } else {
             ok(MPI_Recv(data, 1, MPI_CHAR, 0, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             over = read_pvar(session, woken) > 0;
+            /* A wait that slept has found out that polling does not pay. */
+            check(!over || read_pvar(session, patience) < 1 << 30);
             ok(MPI_Send(&over, 1, MPI_INT, 0, GO, MPI_COMM_WORLD));
         }
     }
