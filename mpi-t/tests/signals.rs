@@ -1,7 +1,8 @@
 //! A sampling tool reads from a signal handler whatever the interrupted thread is doing, the handle itself included.
 #![allow(unsafe_code)] // installs a signal handler
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
 use mpi_core::{Handle, abi};
 use mpi_t::{Counter, Level, PvarClass, Registry};
@@ -21,9 +22,14 @@ static EVENTS: AtomicUsize = AtomicUsize::new(0);
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 static SAMPLES: AtomicU64 = AtomicU64::new(0);
 static LAST: AtomicU64 = AtomicU64::new(0);
+static BUSY: AtomicBool = AtomicBool::new(false);
 static WRONG: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn sample(_: libc::c_int) {
+    // The next signal may come to the harness's thread while this one's sample is under way.
+    if BUSY.swap(true, Acquire) {
+        return;
+    }
     let session = SESSION.load(Relaxed);
     let mut value = 0u64;
     // SAFETY: room for one u64.
@@ -38,6 +44,7 @@ extern "C" fn sample(_: libc::c_int) {
         WRONG.fetch_add(1, Relaxed);
     }
     SAMPLES.fetch_add(1, Relaxed);
+    BUSY.store(false, Release);
 }
 
 #[test]
