@@ -6,25 +6,33 @@
 
 enum { CALLS = 20000 };
 
-/* Nanoseconds of one `call`, above an empty loop: the median of batches. */
+/* One call after another, as one: MPI_SUCCESS when both gave it. */
+#define both(first, second) ({ int code_ = (first); code_ | (second); })
+
+/* Nanoseconds of one `call`, an expression that gives MPI_SUCCESS, above an empty loop: the median of batches. What fails, at
+ * once or later, is told on the standard error output and has no time: a library that refuses is not fast. */
 #define measure(name, ...)                                                                                             \
     do {                                                                                                               \
         double batch[BATCHES];                                                                                         \
-        for (int b = 0; b < BATCHES; b++) {                                                                            \
+        int failed = (__VA_ARGS__);                                                                                    \
+        for (int b_ = 0; b_ < BATCHES && !failed; b_++) {                                                              \
             double begin = now(), empty;                                                                               \
-            for (int i = 0; i < CALLS; i++)                                                                            \
+            for (int i_ = 0; i_ < CALLS; i_++)                                                                         \
                 __asm__ volatile("" ::: "memory");                                                                     \
             empty = now() - begin;                                                                                     \
             begin = now();                                                                                             \
-            for (int i = 0; i < CALLS; i++) {                                                                          \
-                __VA_ARGS__;                                                                                           \
+            for (int i_ = 0; i_ < CALLS; i_++) {                                                                       \
+                failed |= (__VA_ARGS__);                                                                               \
                 __asm__ volatile("" ::: "memory");                                                                     \
             }                                                                                                          \
-            batch[b] = (now() - begin - empty) / CALLS * 1e9;                                                          \
+            batch[b_] = (now() - begin - empty) / CALLS * 1e9;                                                         \
         }                                                                                                              \
         char full[100];                                                                                                \
         snprintf(full, sizeof full, "tool/%s/%s", name, multiple ? "multiple" : "single");                             \
-        report(full, median(batch, BATCHES), "ns");                                                                    \
+        if (failed)                                                                                                    \
+            fprintf(stderr, "%s: refused\n", full);                                                                    \
+        else                                                                                                           \
+            report(full, median(batch, BATCHES), "ns");                                                                \
     } while (0)
 
 /* Starts a handle of the first variable of this class that one can be had for, with one element; its index, or -1. */
@@ -45,8 +53,10 @@ static inline int open_class(MPI_T_pvar_session session, int wanted, MPI_T_pvar_
             continue;
         if (MPI_T_pvar_handle_alloc(session, i, &comm, handle, &count) != MPI_SUCCESS)
             continue;
-        if (!continuous)
-            MPI_T_pvar_start(session, *handle);
+        if (!continuous && MPI_T_pvar_start(session, *handle) != MPI_SUCCESS) {
+            MPI_T_pvar_handle_free(session, handle);
+            continue;
+        }
         if (count == 1 && MPI_T_pvar_read(session, *handle, value) == MPI_SUCCESS)
             return i;
         MPI_T_pvar_handle_free(session, handle);

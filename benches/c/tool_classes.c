@@ -1,13 +1,14 @@
-/* Nanoseconds of MPI_T_pvar_read by the class of the variable, above an empty loop; classes that a library lacks are left out.
+/* Nanoseconds of MPI_T_pvar_read by the class of the variable, above an empty loop, and of readreset, reset, and stop and start
+ * where the variable allows them; classes that a library lacks are left out.
  * Then microseconds to read all variables of the process that take no object or MPI_COMM_WORLD, per hundred. */
 #include "tool.h"
 
 static const struct { int class; const char *name; } classes[] = {
-    {MPI_T_PVAR_CLASS_STATE, "read_state"}, {MPI_T_PVAR_CLASS_LEVEL, "read_level"}, {MPI_T_PVAR_CLASS_SIZE, "read_size"},
-    {MPI_T_PVAR_CLASS_PERCENTAGE, "read_percentage"}, {MPI_T_PVAR_CLASS_HIGHWATERMARK, "read_highwatermark"},
-    {MPI_T_PVAR_CLASS_LOWWATERMARK, "read_lowwatermark"}, {MPI_T_PVAR_CLASS_COUNTER, "read_counter"},
-    {MPI_T_PVAR_CLASS_AGGREGATE, "read_aggregate"}, {MPI_T_PVAR_CLASS_TIMER, "read_timer"},
-    {MPI_T_PVAR_CLASS_GENERIC, "read_generic"}};
+    {MPI_T_PVAR_CLASS_STATE, "state"}, {MPI_T_PVAR_CLASS_LEVEL, "level"}, {MPI_T_PVAR_CLASS_SIZE, "size"},
+    {MPI_T_PVAR_CLASS_PERCENTAGE, "percentage"}, {MPI_T_PVAR_CLASS_HIGHWATERMARK, "highwatermark"},
+    {MPI_T_PVAR_CLASS_LOWWATERMARK, "lowwatermark"}, {MPI_T_PVAR_CLASS_COUNTER, "counter"},
+    {MPI_T_PVAR_CLASS_AGGREGATE, "aggregate"}, {MPI_T_PVAR_CLASS_TIMER, "timer"},
+    {MPI_T_PVAR_CLASS_GENERIC, "generic"}};
 
 int main(int argc, char **argv)
 {
@@ -21,7 +22,17 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         if (open_class(session, classes[i].class, &handle, name, sizeof name) < 0)
             continue;
-        measure(classes[i].name, MPI_T_pvar_read(session, handle, value));
+        char full_name[64];
+#define of_class(operation, call)                                                                                      \
+    do {                                                                                                               \
+        snprintf(full_name, sizeof full_name, "%s_%s", operation, classes[i].name);                                    \
+        if ((call) == MPI_SUCCESS)                                                                                     \
+            measure(full_name, call);                                                                                  \
+    } while (0)
+        of_class("read", MPI_T_pvar_read(session, handle, value));
+        of_class("readreset", MPI_T_pvar_readreset(session, handle, value));
+        of_class("reset", MPI_T_pvar_reset(session, handle));
+        of_class("start_stop", both(MPI_T_pvar_stop(session, handle), MPI_T_pvar_start(session, handle)));
         MPI_T_pvar_handle_free(session, &handle);
     }
     MPI_T_pvar_get_num(&number);
@@ -36,15 +47,18 @@ int main(int argc, char **argv)
     }
     if (opened > 0) {
         double batch[BATCHES];
-        MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES);
+        int failed = MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES);
         for (int b = 0; b < BATCHES; b++) {
             double begin = now();
             for (int round = 0; round < 100; round++)
                 for (int i = 0; i < opened; i++)
-                    MPI_T_pvar_read(session, all[i], value);
+                    failed |= MPI_T_pvar_read(session, all[i], value);
             batch[b] = (now() - begin) / opened * 1e6;
         }
-        report(multiple ? "tool/read_100/multiple" : "tool/read_100/single", median(batch, BATCHES), "us");
+        if (failed)
+            fprintf(stderr, "a variable cannot be read\n");
+        else
+            report(multiple ? "tool/read_100/multiple" : "tool/read_100/single", median(batch, BATCHES), "us");
     }
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();

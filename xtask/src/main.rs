@@ -17,6 +17,7 @@ mod test;
 mod tidy;
 mod tools;
 mod ui;
+mod variables;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Failure, Result, codegen, paths, rules, ui};
+use crate::{Failure, Result, codegen, paths, rules, ui, variables};
 
 /// Files of hand-written Rust are shorter than this many lines.
 const LINES: usize = 500;
@@ -45,6 +45,7 @@ pub fn run() -> Result<()> {
         wrong.push(format!("{}: stale; run `cargo xtask codegen`", output.path.display()));
     }
     wrong.extend(rules::check()?.wrong);
+    wrong.extend(variables::untested()?);
     if wrong.is_empty() {
         ui::note("tidy: nothing to say");
         return Ok(());

@@ -36,7 +36,7 @@ pub struct Number {
     pub name: String,
     /// Its value in `unit`.
     pub value: f64,
-    /// `us`, `ns`, `ms`, `MB`, `instructions`: less is better; `GB/s`, `M/s`: more is better.
+    /// `us`, `ns`, `ms`, `MB`, `instructions`: less is better; `GB/s`, `M/s`, `times`: more is better.
     pub unit: String,
 }
 
@@ -56,7 +56,14 @@ pub fn all() -> Vec<Case> {
         case("pvar_read-multiple", "pvar_read", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("tool", "tool_calls", None, 1, Printed, "calls of MPI_T above an empty loop"),
         case("tool-multiple", "tool_calls", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
-        case("tool_classes", "tool_classes", None, 1, Printed, "MPI_T_pvar_read by class, and of all variables"),
+        case(
+            "tool_classes",
+            "tool_classes",
+            None,
+            1,
+            Printed,
+            "reading, resetting, starting by class, and reading all variables",
+        ),
         case("tool_classes-multiple", "tool_classes", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("unexpected", "unexpected", None, 2, Printed, "receives in reverse order of arrival"),
         case("launch", "startend", None, 2, LaunchTime, "mpiexec -n 2 of a program that starts and ends"),

@@ -14,7 +14,7 @@ pub struct Row {
 
 impl Row {
     fn more_is_better(&self) -> bool {
-        self.unit.ends_with("/s")
+        self.unit.ends_with("/s") || self.unit == "times"
     }
 
     fn median(&self, library: &str) -> Option<f64> {

@@ -1,7 +1,8 @@
-/* How the data of offered messages went: what receivers copied, senders helped to copy, and fragments brought, adds up to what was
- * sent; the argument `fragments` says that all of it must have come in fragments. Lengths of queues and bytes held in them,
- * waits, yields and peers that have sent agree with what the program did. */
+/* How the data of offered messages went: what receivers copied, senders helped to copy, and fragments brought, adds up to what
+ * was sent; the argument `fragments` says that all of it must have come in fragments, and no transfer slot was used. Lengths of
+ * queues and bytes held in them, waits, yields and peers that have sent agree with what the program did. */
 #include "tool.h"
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +46,44 @@ static void copies(int fragments)
     check_equal(parts + whole, all);
     if (fragments)
         check_equal(whole, 0);
+}
+
+static MPI_T_pvar_handle slots_used;
+static int seen, impossible, over;
+
+/* Looks at the part of the transfer slots in use while messages are copied. */
+static void *look(void *unused)
+{
+    while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) {
+        double part = -1;
+        impossible += MPI_T_pvar_read(session, slots_used, &part) != MPI_SUCCESS || part < 0 || part > 1;
+        if (part > 0)
+            __atomic_store_n(&seen, 1, __ATOMIC_RELEASE);
+    }
+    return unused;
+}
+
+/* While both sides copy a message a slot is in use, and none before and after. Where messages come in fragments, none ever. */
+static void slots(int fragments)
+{
+    pthread_t looking;
+    double part = -1;
+    int to = (rank + 1) % size, from = (rank + size - 1) % size, all = 0;
+    slots_used = of_process("p2p_transfer_slots_used", MPI_T_PVAR_CLASS_PERCENTAGE);
+    ok(MPI_T_pvar_read(session, slots_used, &part));
+    check(part == 0);
+    pthread_create(&looking, NULL, look, NULL);
+    for (int i = 0; i < (fragments ? 20 : 20000) && !all; i++) {
+        ok(MPI_Sendrecv(out, LONG, MPI_CHAR, to, 1, in, LONG, MPI_CHAR, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        int mine = __atomic_load_n(&seen, __ATOMIC_ACQUIRE);
+        ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    }
+    __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
+    pthread_join(looking, NULL);
+    check_equal(all, !fragments);
+    check_equal(impossible, 0);
+    ok(MPI_T_pvar_read(session, slots_used, &part));
+    check(part == 0);
 }
 
 /* A value once the library has looked for messages: without a look, none arrives. */
@@ -151,6 +190,7 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_session_create(&session));
     MPI_T_pvar_handle peers = of_process("fabric_connections", MPI_T_PVAR_CLASS_COUNTER);
     copies(argc > 1);
+    slots(argc > 1);
     queues();
     waits(0);
     waits(1);
