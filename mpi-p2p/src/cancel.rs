@@ -111,7 +111,8 @@ impl Core {
             return self.drop_early(from, head.context, head.b);
         };
         let side = &mut context.sides[(head.context & 1) as usize];
-        let Some((_, message)) = side.unexpected.take_where(|message| message.from == from && message.token == head.b)
+        let Some((_, mut message)) =
+            side.unexpected.take_where(|message| message.from == from && message.token == head.b)
         else {
             return false;
         };
@@ -122,7 +123,7 @@ impl Core {
                 instruments.umq_bytes.lower(message.bytes);
             }
         }
-        self.pool.recycle(message.body);
+        self.pool.recycle(&mut message.body);
         true
     }
 

@@ -3,7 +3,7 @@
 //! A hash table whose buckets are doubly linked chains through one slab of nodes, so that adding, finding the oldest
 //! item of a key and removing any item neither allocate (once warm) nor depend on how many items wait.
 //! Invariant: a bucket's chain is in order of insertion; the number of buckets is at least half the number of items.
-//! Not here: what a wildcard means (`matching`).
+//! Not here: what a wildcard means (`matching`), lists of few items (`queue`).
 
 const NIL: u32 = u32::MAX;
 const FIRST_BUCKETS: usize = 16;
@@ -69,29 +69,40 @@ impl<T: Copy> Chains<T> {
     /// Adds an item behind all others; `stamp` must grow from call to call.
     #[inline]
     pub fn push(&mut self, key: Key, stamp: u64, item: T) -> Node {
-        if self.len >= self.buckets.len() * 2 {
+        let node = self.keep(key, stamp, item);
+        self.link(node);
+        node
+    }
+
+    /// Keeps an item that is not to be found until it is linked.
+    #[inline]
+    pub fn keep(&mut self, key: Key, stamp: u64, item: T) -> Node {
+        let slot = Slot { key, stamp, next: NIL, previous: NIL, item };
+        self.len += 1;
+        if self.free == NIL {
+            self.nodes.push(slot);
+            return (self.nodes.len() - 1) as u32;
+        }
+        let node = self.free;
+        self.free = self.nodes[node as usize].next;
+        self.nodes[node as usize] = slot;
+        node
+    }
+
+    /// Lets a kept item be found, behind all others of its key.
+    #[inline]
+    pub fn link(&mut self, node: Node) {
+        if self.len > self.buckets.len() * 2 {
             self.grow();
         }
-        let bucket = self.bucket_of(key);
+        let bucket = self.bucket_of(self.nodes[node as usize].key);
         let tail = self.buckets[bucket].tail;
-        let slot = Slot { key, stamp, next: NIL, previous: tail, item };
-        let node = if self.free != NIL {
-            let node = self.free;
-            self.free = self.nodes[node as usize].next;
-            self.nodes[node as usize] = slot;
-            node
-        } else {
-            self.nodes.push(slot);
-            (self.nodes.len() - 1) as u32
-        };
-        if tail == NIL {
-            self.buckets[bucket].head = node;
-        } else {
-            self.nodes[tail as usize].next = node;
+        self.nodes[node as usize].previous = tail;
+        match tail {
+            NIL => self.buckets[bucket].head = node,
+            _ => self.nodes[tail as usize].next = node,
         }
         self.buckets[bucket].tail = node;
-        self.len += 1;
-        node
     }
 
     /// The oldest item with this key.
@@ -121,10 +132,15 @@ impl<T: Copy> Chains<T> {
         self.nodes[node as usize].item
     }
 
+    #[inline]
+    pub fn key(&self, node: Node) -> Key {
+        self.nodes[node as usize].key
+    }
+
     /// Takes an item out of its chain.
     #[inline]
     pub fn remove(&mut self, node: Node) -> T {
-        let Slot { key, next, previous, item, .. } = self.nodes[node as usize];
+        let Slot { key, next, previous, .. } = self.nodes[node as usize];
         let bucket = self.bucket_of(key);
         match previous {
             NIL => self.buckets[bucket].head = next,
@@ -134,10 +150,17 @@ impl<T: Copy> Chains<T> {
             NIL => self.buckets[bucket].tail = previous,
             _ => self.nodes[next as usize].previous = previous,
         }
-        self.nodes[node as usize].next = self.free;
+        self.release(node)
+    }
+
+    /// Gives up an item that was kept and not linked.
+    #[inline]
+    pub fn release(&mut self, node: Node) -> T {
+        let slot = &mut self.nodes[node as usize];
+        slot.next = self.free;
         self.free = node;
         self.len -= 1;
-        item
+        slot.item
     }
 
     /// Doubles the buckets. Chains are walked oldest first and relinked at the tail, so order within a key stays.

@@ -268,9 +268,9 @@ impl Core {
         };
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
         let bytes = payload.len() as u64;
-        context.count_search(head.context, context.sides[(head.context & 1) as usize].posted.search_steps());
-        let side = &mut context.sides[(head.context & 1) as usize];
-        match side.posted.take_match(key) {
+        let (receive, steps) = context.sides[(head.context & 1) as usize].posted.take_match(key);
+        context.count_search(head.context, steps);
+        match receive {
             Some(handle) => {
                 if let Some(instruments) = instruments {
                     instruments.posted_length.lower(1);
@@ -304,7 +304,7 @@ impl Core {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, bytes));
                 self.events.tell_unexpected(instruments, key, bytes);
                 let message = Message::keep(from, &payload, head.b, synchronous, &mut self.pool, arrived);
-                side.unexpected.add(key, message);
+                context.sides[(head.context & 1) as usize].unexpected.add(key, message, self.settings.list_limit());
             }
         }
     }
@@ -321,9 +321,9 @@ impl Core {
             return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
         };
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
-        context.count_search(head.context, context.sides[(head.context & 1) as usize].posted.search_steps());
-        let side = &mut context.sides[(head.context & 1) as usize];
-        match side.posted.take_match(key) {
+        let (receive, steps) = context.sides[(head.context & 1) as usize].posted.take_match(key);
+        context.count_search(head.context, steps);
+        match receive {
             Some(request) => {
                 if let Some(instruments) = instruments {
                     instruments.posted_length.lower(1);
@@ -347,7 +347,7 @@ impl Core {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, 0));
                 self.events.tell_unexpected(instruments, key, offer.bytes);
                 let message = Message { from, bytes: offer.bytes, body: Body::Offered(offer), token: head.b, arrived };
-                side.unexpected.add(key, message);
+                context.sides[(head.context & 1) as usize].unexpected.add(key, message, self.settings.list_limit());
             }
         }
     }

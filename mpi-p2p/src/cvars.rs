@@ -10,6 +10,11 @@ mpi_t::cvars! {
         /// communicators that have no limit of their own (p2p_comm_eager_limit).
         pub eager_limit: ProcessLimit = 16384 => {
             name: "p2p_eager_limit", unit: "bytes", category: "p2p.protocol", scope: Local },
+        /// Longest queue of unexpected messages or of posted receives that is looked through item by item; one that
+        /// grows longer is hashed until it is empty. 0: all are hashed. Each communicator has its queues, and its
+        /// collectives theirs. In force for each queue from when it next grows, if that makes it too long, or is empty.
+        pub match_list_limit: u32 = 16 => {
+            name: "p2p_match_list_limit", unit: "items", category: "p2p.matching", scope: Local, range: 0..=4096 },
         /// How often a waiting call polls before it first yields its core. Initially many times with a core for every
         /// process of the job, else none.
         pub wait_spins: u32 = 0 => {
@@ -31,5 +36,13 @@ mpi_t::cvars! {
         /// too, or with what the environment says.
         pub eager_limit: CommLimit = AS_PROCESS => {
             name: "p2p_comm_eager_limit", unit: "bytes", category: "p2p.protocol", scope: Local },
+    }
+}
+
+impl EngineSettings {
+    /// Longest queue that is a list.
+    #[inline(always)]
+    pub(crate) fn list_limit(&self) -> usize {
+        self.match_list_limit.get() as usize
     }
 }

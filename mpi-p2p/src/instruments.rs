@@ -36,10 +36,11 @@ mpi_t::instruments! {
         /// of messages that arrive while a handle of this variable exists.
         pub time_unexpected: WatchedTimer =
             { name: "p2p_time_unexpected", class: Timer, type: f64, unit: "seconds", category: "p2p.unexpected" },
-        /// Queues looked at to match messages with receives: the one for the very source and tag, and one for each
-        /// kind of wildcard in use; none while nothing is queued. However long a queue is, it is looked at once.
+        /// Steps to match messages with receives. In a queue of up to p2p_match_list_limit items a step is an item
+        /// looked at; in a longer one, a look for the very source and tag, and one for each kind of wildcard in use,
+        /// however long it is. None while nothing is queued. Probes do not count.
         pub search_steps: Counter =
-            { name: "p2p_search_steps", class: Counter, type: u64, unit: "queues", category: "p2p.matching" },
+            { name: "p2p_search_steps", class: Counter, type: u64, unit: "steps", category: "p2p.matching" },
         /// Receives that are posted and wait for their message.
         pub posted_length: Level =
             { name: "p2p_posted_length", class: Level, type: u32, unit: "receives", category: "p2p.posted" }

@@ -2,7 +2,7 @@
 //!
 //! [`Engine`] is one process's engine, over one endpoint of `mpi-fabric`. Its insides, from the wire up:
 //! - `wire`: what the records between two engines mean.
-//! - `chains`, `matching`: which receive gets which message, in constant time.
+//! - `chains`, `queue`, `matching`: which receive gets which message, in constant time.
 //! - `context`: what the engine knows of a communicator.
 //! - `request`, `message`: operations under way, and messages that came before their receive.
 //! - `core`: the state, and what becomes of a record that arrives.
@@ -34,6 +34,7 @@ mod limits;
 mod matching;
 mod message;
 mod progress;
+mod queue;
 mod receive;
 mod remote;
 mod request;

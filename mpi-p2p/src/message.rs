@@ -58,6 +58,16 @@ impl Message {
         Message { from, bytes: len as u64, body, token, arrived }
     }
 
+    /// The data, if it is here and its sender does not wait for the receive.
+    #[inline]
+    pub fn plain_data(&self) -> Option<&[u8]> {
+        match &self.body {
+            Body::Inline(bytes) => Some(&bytes[..self.bytes as usize]),
+            Body::Heap(bytes) => Some(bytes),
+            Body::Synchronous(_) | Body::Offered(_) => None,
+        }
+    }
+
     /// The data, unless it is still with the sender.
     pub fn data(&self) -> Option<&[u8]> {
         match &self.body {
@@ -85,13 +95,13 @@ impl Pool {
         buffer
     }
 
-    /// Takes a message's buffer back.
+    /// Takes the buffer of a message that goes away.
     #[inline]
-    pub fn recycle(&mut self, body: Body) {
+    pub fn recycle(&mut self, body: &mut Body) {
         if let Body::Heap(buffer) | Body::Synchronous(buffer) = body
             && self.buffers.len() < Self::KEPT
         {
-            self.buffers.push(buffer);
+            self.buffers.push(std::mem::take(buffer));
         }
     }
 }

@@ -8,9 +8,11 @@ use mpi_datatype::RecvBuf;
 use mpi_errors::{Error, Result};
 
 use crate::chains::Key;
-use crate::context::user_side;
+use crate::context::{Context, user_side};
 use crate::core::{Core, Held, Reply, State, deliver_stored};
 use crate::direct::Outcome;
+use crate::events::MessageEvents;
+use crate::instruments::EngineInstruments;
 use crate::message::{Body, Message};
 use crate::request::{Request, Work};
 use crate::send::unknown_context;
@@ -54,8 +56,9 @@ impl State {
         }
         let key = Key { source, tag };
         let Some(context) = self.core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
-        context.count_search(context_id, context.sides[(context_id & 1) as usize].unexpected.search_steps());
-        if let Some(slot) = context.sides[(context_id & 1) as usize].unexpected.find(key) {
+        let (found, steps) = context.sides[(context_id & 1) as usize].unexpected.find(key);
+        context.count_search(context_id, steps);
+        if let Some(slot) = found {
             return self.receive_unexpected(context_id, slot, buffer);
         }
         let instruments = user_side(context_id).then_some(context.spec.instruments.block);
@@ -65,20 +68,31 @@ impl State {
         self.receive_directly(context_id, key, buffer, instruments)
     }
 
-    /// Receives the unexpected message that `slot` names.
+    /// Receives the unexpected message that `slot` names: out of its slot if it is there whole and nobody waits for that.
     #[inline]
-    fn receive_unexpected(&mut self, context_id: u32, slot: u32, buffer: RecvBuf<'static>) -> Result<Outcome> {
-        let (key, message) = self.core.take_unexpected(context_id, slot);
+    fn receive_unexpected(&mut self, context_id: u32, slot: u32, mut buffer: RecvBuf<'static>) -> Result<Outcome> {
+        let core = &mut self.core;
+        let context = core.contexts.get_mut(context_id).expect(FOUND_IN_IT);
+        let unexpected = &mut context.sides[(context_id & 1) as usize].unexpected;
+        let (key, message) = unexpected.get(slot);
+        if let Some(data) = message.plain_data() {
+            let (status, error) = deliver_stored(&mut buffer, key, data);
+            let taken = Taken::of(message);
+            core.pool.recycle(&mut message.body);
+            unexpected.discard(slot);
+            taken.count(context, context_id, key, core.instruments, core.events);
+            return Ok(Outcome::Received(status, error));
+        }
+        let (key, message) = core.take_unexpected(context_id, slot);
         self.receive_message(context_id, key, message, buffer)
     }
 
     /// Receives a message that has arrived: an unexpected one, or one that a matched probe took.
-    #[inline]
     pub fn receive_message(
         &mut self,
         context_id: u32,
         key: Key,
-        message: Message,
+        mut message: Message,
         mut buffer: RecvBuf<'static>,
     ) -> Result<Outcome> {
         let core = &mut self.core;
@@ -87,7 +101,7 @@ impl State {
             if matches!(message.body, Body::Synchronous(_)) {
                 core.reply(&mut self.endpoint, Reply::about(message.from, wire::ACK, message.token));
             }
-            core.pool.recycle(message.body);
+            core.pool.recycle(&mut message.body);
             return Ok(Outcome::Received(status, error));
         }
         let Body::Offered(offer) = message.body else { unreachable!("a message without data is an offer") };
@@ -105,7 +119,7 @@ impl State {
         }
         let Some(context) = self.core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
         let unexpected = &mut context.sides[(context_id & 1) as usize].unexpected;
-        Ok(unexpected.find(Key { source, tag }).map(|slot| {
+        Ok(unexpected.find(Key { source, tag }).0.map(|slot| {
             let (key, message) = unexpected.get(slot);
             Status::new(key.source, key.tag, message.bytes)
         }))
@@ -118,7 +132,7 @@ impl State {
         }
         let core = &mut self.core;
         let Some(context) = core.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
-        let Some(slot) = context.sides[(context_id & 1) as usize].unexpected.find(Key { source, tag }) else {
+        let (Some(slot), _) = context.sides[(context_id & 1) as usize].unexpected.find(Key { source, tag }) else {
             return Ok(None);
         };
         let (key, message) = core.take_unexpected(context_id, slot);
@@ -144,9 +158,10 @@ impl Core {
     #[inline]
     pub fn post(&mut self, context_id: u32, key: Key, buffer: RecvBuf<'static>) -> Result<Handle> {
         let Some(context) = self.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
+        let limit = self.settings.list_limit();
         let posted = &mut context.sides[(context_id & 1) as usize].posted;
         let request = |handle| {
-            let node = posted.post(key, handle);
+            let node = posted.post(key, handle, limit);
             Request::waiting(context_id, Work::Posted { key, node, buffer })
         };
         let handle = self.requests.insert_with(request).map_err(|_| too_many_requests())?;
@@ -172,34 +187,57 @@ impl Core {
         match self.contexts.get_mut(context_id) {
             None => Err(unknown_context(context_id)),
             Some(context) => {
-                context.count_search(context_id, context.sides[(context_id & 1) as usize].unexpected.search_steps());
-                Ok(context.sides[(context_id & 1) as usize].unexpected.find(key))
+                let (found, steps) = context.sides[(context_id & 1) as usize].unexpected.find(key);
+                context.count_search(context_id, steps);
+                Ok(found)
             }
         }
     }
 
     /// Takes an unexpected message out of its queue, which `slot` names.
-    #[inline]
     pub fn take_unexpected(&mut self, context_id: u32, slot: u32) -> (Key, Message) {
-        let context = self.contexts.get_mut(context_id).expect("the caller found the slot in it");
+        let context = self.contexts.get_mut(context_id).expect(FOUND_IN_IT);
         let (key, message) = context.sides[(context_id & 1) as usize].unexpected.take(slot);
-        if user_side(context_id) {
+        Taken::of(&message).count(context, context_id, key, self.instruments, self.events);
+        (key, message)
+    }
+}
+
+const FOUND_IN_IT: &str = "the caller found the slot in it";
+
+/// What counts of an unexpected message that is taken out of its queue.
+struct Taken {
+    bytes: u64,
+    /// Its data was here, not with the sender.
+    held: bool,
+    arrived: u64,
+}
+
+impl Taken {
+    #[inline]
+    fn of(message: &Message) -> Taken {
+        let held = !matches!(message.body, Body::Offered(_));
+        Taken { bytes: message.bytes, held, arrived: message.arrived }
+    }
+
+    #[inline]
+    fn count(self, context: &Context, id: u32, key: Key, engine: &EngineInstruments, events: &MessageEvents) {
+        let Taken { bytes, held, arrived } = self;
+        if user_side(id) {
             let instruments = context.spec.instruments;
             instruments.umq_length.lower(1);
-            if message.data().is_some() && message.bytes > 0 {
-                instruments.umq_bytes.lower(message.bytes);
+            if held && bytes > 0 {
+                instruments.umq_bytes.lower(bytes);
             }
-            if message.arrived != 0 {
-                instruments.time_unexpected.add_ns(mpi_t::now_ns().saturating_sub(message.arrived));
+            if arrived != 0 {
+                instruments.time_unexpected.add_ns(mpi_t::now_ns().saturating_sub(arrived));
             }
         }
-        context.count_received(context_id, key.source, message.bytes);
-        let instruments = user_side(context_id).then_some(context.spec.instruments.block);
-        self.events.tell_matched(instruments, key, message.bytes);
-        match message.body {
-            Body::Offered(_) => self.instruments.rendezvous_received.incr(),
-            _ => self.instruments.eager_received.incr(),
+        context.count_received(id, key.source, bytes);
+        events.tell_matched(user_side(id).then_some(context.spec.instruments.block), key, bytes);
+        match held {
+            false => engine.rendezvous_received.incr(),
+            true => engine.eager_received.incr(),
         }
-        (key, message)
     }
 }

@@ -1,0 +1,127 @@
+//! A queue that is a list while it is short and chains when it is long.
+//!
+//! A few items are found faster by looking at one after the other than by hashing, many are not. An item keeps its node
+//! when the queue changes from one to the other.
+//! Invariant: the list is in order of insertion; either all items are in it and none is linked, or all are linked and it is
+//! empty. A queue that has become chains stays so until it is empty.
+//! Not here: the chains (`chains`), which of several candidates wins (`matching`).
+
+use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+
+use crate::chains::{Chains, Key, Node};
+
+/// Items by source and tag, in order.
+#[derive(Debug)]
+pub(crate) struct Queue<T> {
+    pub chains: Chains<T>,
+    list: Vec<Entry>,
+    linked: bool,
+    /// Where in the list the last search ended: its item is the next to be removed, as a rule.
+    found: usize,
+}
+
+/// An item of a list: its source and tag, and which bits of them have to agree.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    word: u64,
+    mask: u64,
+    node: Node,
+}
+
+/// What a search of a list came to.
+pub(crate) struct Found {
+    pub node: Option<Node>,
+    /// How many items it looked at.
+    pub steps: u64,
+}
+
+/// The mask of a pair without wildcards.
+const EXACT: u64 = u64::MAX;
+const SOURCE: u64 = 0xffff_ffff_0000_0000;
+
+/// A source and tag as one word, and its bits that are not of a wildcard.
+#[inline(always)]
+fn pattern(key: Key) -> (u64, u64) {
+    let word = u64::from(key.source as u32) << 32 | u64::from(key.tag as u32);
+    let source = if key.source == MPI_ANY_SOURCE { 0 } else { SOURCE };
+    let tag = if key.tag == MPI_ANY_TAG { 0 } else { !SOURCE };
+    (word, source | tag)
+}
+
+impl<T: Copy> Queue<T> {
+    pub fn new() -> Self {
+        Queue { chains: Chains::new(), list: Vec::new(), linked: false, found: 0 }
+    }
+
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.chains.len()
+    }
+
+    /// Whether items are found by hashing.
+    #[inline(always)]
+    pub fn is_linked(&self) -> bool {
+        self.linked
+    }
+
+    /// Adds an item behind all others; `stamp` must grow from call to call.
+    #[inline]
+    pub fn push(&mut self, key: Key, stamp: u64, item: T) -> Node {
+        let node = self.chains.keep(key, stamp, item);
+        if self.linked {
+            self.chains.link(node);
+        } else {
+            let (word, mask) = pattern(key);
+            self.list.push(Entry { word, mask, node });
+        }
+        node
+    }
+
+    /// Whether the queue is a list of more items than these.
+    #[inline]
+    pub fn is_list_beyond(&self, limit: usize) -> bool {
+        self.list.len() > limit
+    }
+
+    /// The queue becomes chains; tells of each item, oldest first.
+    #[cold]
+    pub fn link_all(&mut self, mut tell: impl FnMut(Node)) {
+        self.linked = true;
+        for entry in self.list.drain(..) {
+            self.chains.link(entry.node);
+            tell(entry.node);
+        }
+    }
+
+    /// The oldest item of a list that fits this source and tag, wildcards on either side; not for chains. `wild_items`:
+    /// whether there are items with wildcards.
+    #[inline]
+    pub fn scan(&mut self, key: Key, wild_items: bool) -> Found {
+        let (word, mask) = pattern(key);
+        let at = match (mask, wild_items) {
+            (EXACT, false) => self.list.iter().position(|entry| entry.word == word),
+            _ => self.list.iter().position(|entry| (entry.word ^ word) & entry.mask & mask == 0),
+        };
+        self.found = at.unwrap_or(0);
+        let steps = at.map_or(self.list.len(), |at| at + 1) as u64;
+        Found { node: at.map(|at| self.list[at].node), steps }
+    }
+
+    /// Takes an item out.
+    #[inline]
+    pub fn remove(&mut self, node: Node) -> T {
+        if self.linked {
+            let item = self.chains.remove(node);
+            self.linked = self.chains.len() != 0;
+            return item;
+        }
+        let is_it = |entry: &Entry| entry.node == node;
+        let at = if self.list.get(self.found).is_some_and(is_it) {
+            Some(self.found)
+        } else {
+            self.list.iter().position(is_it)
+        };
+        self.list.remove(at.expect("an item that is not linked is in the list"));
+        self.chains.release(node)
+    }
+}
