@@ -16,14 +16,15 @@ impl Collectives {
     /// Collects everybody's block in every process, in rank order. `recv` is the whole of as many blocks as there are
     /// processes. `None` for `send`: the own block is in place already.
     pub fn allgather(&self, comm: &Comm, send: Option<SendBuf<'_>>, mut recv: RecvBuf<'_>) -> Result<()> {
-        let (link, plan) = (self.link(comm, ALLGATHER), self.plan(comm));
+        let link = self.link(comm, ALLGATHER);
         let whole = recv.bytes();
         let block = whole / link.size as u64;
-        let (_calling, guard) = self.begin(comm, (Which::Allgather, whole), |it| {
+        let (calling, guard) = self.begin(comm, (Which::Allgather, whole), |it| {
             it.allgather_calls.incr();
             it.allgather_bytes.add(send.as_ref().map_or(block, |send| send.bytes()));
         });
         drop(guard);
+        let plan = calling.plan;
         if let Some(send) = &send {
             recv.part(link.rank as u64 * block, block).copy_from(send);
         }

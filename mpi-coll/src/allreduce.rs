@@ -29,16 +29,17 @@ impl Collectives {
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
         let bytes = recv.bytes();
-        let (_calling, guard) = self.begin(comm, (Which::Allreduce, bytes), |it| {
+        let (calling, guard) = self.begin(comm, (Which::Allreduce, bytes), |it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);
         });
         let link = self.link(comm, ALLREDUCE);
-        if link.size == 2 && bytes <= PAIR_BYTES as u64 && what.datatype.is_contiguous() {
+        let plan = calling.plan;
+        if link.size == 2 && bytes <= PAIR_BYTES as u64 && what.datatype.is_contiguous() && !plan.split(bytes) {
             return pair(link, guard, send, recv, &reducer, what.count);
         }
         drop(guard);
-        self.allreduce_of_many(link, send, recv, &reducer, what, self.plan(comm))
+        self.allreduce_of_many(link, send, recv, &reducer, what, plan)
     }
 
     /// Sums of the library's own, which no instrument counts: of each place, over all processes.
@@ -50,7 +51,7 @@ impl Collectives {
         if link.size == 2 && recv.bytes() <= PAIR_BYTES as u64 {
             return pair(link, self.engine.lock(), None, recv, &reducer, what.count);
         }
-        self.allreduce_of_many(link, None, recv, &reducer, &what, self.plan(comm))
+        self.allreduce_of_many(link, None, recv, &reducer, &what, self.plan(comm, Which::Allreduce))
     }
 
     #[inline(never)]

@@ -8,22 +8,23 @@ use mpi_errors::Result;
 use crate::Collectives;
 use crate::calling::Which;
 use crate::link::{BARRIER, Link};
+use crate::plan::Plan;
 
 impl Collectives {
     /// Returns once every process of the communicator has called it.
     #[inline]
     pub fn barrier(&self, comm: &Comm) -> Result<()> {
-        let (_calling, guard) = self.begin(comm, (Which::Barrier, 0), |it| it.barrier_calls.incr());
-        self.meet(comm, guard)
+        let (calling, guard) = self.begin(comm, (Which::Barrier, 0), |it| it.barrier_calls.incr());
+        self.meet(comm, guard, calling.plan)
     }
 
     /// A barrier of the library's own, which no instrument counts.
     pub fn synchronize(&self, comm: &Comm) -> Result<()> {
-        self.meet(comm, self.engine.lock())
+        self.meet(comm, self.engine.lock(), self.plan(comm, Which::Barrier))
     }
 
     #[inline]
-    fn meet(&self, comm: &Comm, guard: Guard<'_>) -> Result<()> {
+    fn meet(&self, comm: &Comm, guard: Guard<'_>, plan: Plan) -> Result<()> {
         let link = self.link(comm, BARRIER);
         match link.size {
             1 => Ok(()),
@@ -34,7 +35,7 @@ impl Collectives {
             }
             _ => {
                 drop(guard);
-                if self.plan(comm).flat() { through_rank_0(link) } else { dissemination(link) }
+                if plan.flat() { through_rank_0(link) } else { dissemination(link) }
             }
         }
     }

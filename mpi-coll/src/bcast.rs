@@ -18,7 +18,7 @@ impl Collectives {
     #[inline]
     pub fn bcast(&self, comm: &Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
         let bytes = buffer.bytes();
-        let (_calling, guard) = self.begin(comm, (Which::Bcast, bytes), |it| {
+        let (calling, guard) = self.begin(comm, (Which::Bcast, bytes), |it| {
             it.bcast_calls.incr();
             it.bcast_bytes.add(bytes);
         });
@@ -33,7 +33,7 @@ impl Collectives {
             };
         }
         drop(guard);
-        let flat = if bytes <= SHORT { self.plan(comm).flat_bcast() } else { self.plan(comm).flat_long_bcast() };
+        let flat = if bytes <= SHORT { calling.plan.flat_bcast() } else { calling.plan.flat_long_bcast() };
         let mut outcome = Outcome::default();
         spread(link, buffer, root, flat, &mut outcome)?;
         outcome.end()

@@ -4,11 +4,14 @@
 //! that it may take the lock.
 //! Not here: counting calls and bytes (`instruments`), choosing algorithms (`plan`).
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use mpi_comm::Comm;
 use mpi_p2p::Doing;
-use mpi_t::SourceDef;
+use mpi_t::{SourceDef, TError, TResult};
 
 use crate::Collectives;
+use crate::plan::Plan;
 
 static SOURCE: SourceDef = SourceDef {
     name: "collectives",
@@ -43,6 +46,38 @@ pub(crate) enum Which {
     Alltoall = 7,
 }
 
+/// How many calls are under way.
+#[derive(Debug, Default)]
+pub(crate) struct UnderWay(AtomicU32);
+
+impl UnderWay {
+    /// One more; without `multiple`, calls come one at a time and a plain store is enough.
+    #[inline]
+    fn more(&self, multiple: bool) {
+        self.add(1, multiple);
+    }
+
+    #[inline]
+    fn less(&self, multiple: bool) {
+        self.add(u32::MAX, multiple);
+    }
+
+    #[inline]
+    fn add(&self, change: u32, multiple: bool) {
+        match multiple {
+            true => {
+                self.0.fetch_add(change, Relaxed);
+            }
+            false => self.0.store(self.0.load(Relaxed).wrapping_add(change), Relaxed),
+        }
+    }
+
+    /// Refuses to set anything while there is one: its process would go on otherwise than others. Async-signal-safe.
+    pub fn refuse(&self) -> TResult<()> {
+        if self.0.load(Relaxed) == 0 { Ok(()) } else { Err(TError::CVAR_SET_NOT_NOW) }
+    }
+}
+
 /// A call under way.
 pub(crate) struct Calling<'a> {
     coll: &'a Collectives,
@@ -50,6 +85,8 @@ pub(crate) struct Calling<'a> {
     doing: Option<Doing>,
     which: Which,
     bytes: u64,
+    /// What it has chosen.
+    pub plan: Plan,
     /// When it began, in nanoseconds; 0 if nobody asks.
     began: u64,
 }
@@ -58,7 +95,9 @@ impl<'a> Calling<'a> {
     /// The call begins; for the holder of the process lock.
     #[inline]
     pub fn begin(coll: &'a Collectives, comm: &'a Comm, (which, bytes): (Which, u64)) -> Calling<'a> {
-        let mut calling = Calling { coll, comm, doing: None, which, bytes, began: 0 };
+        coll.under_way.more(coll.engine.process_lock().is_multiple());
+        let plan = coll.plan(comm, which);
+        let mut calling = Calling { coll, comm, doing: None, which, bytes, plan, began: 0 };
         coll.events.begun.emit_for(|| (calling.key(), (which as i32, calling.algorithm(), bytes)));
         if coll.instruments.timer(which).is_watched() || mpi_t::somebody_listens() {
             calling.began = mpi_t::now_ns();
@@ -85,13 +124,14 @@ impl<'a> Calling<'a> {
     }
 
     fn algorithm(&self) -> i32 {
-        self.coll.plan(self.comm).algorithm(self.which, self.bytes) as i32
+        self.plan.algorithm(self.which, self.bytes) as i32
     }
 }
 
 impl Drop for Calling<'_> {
     #[inline]
     fn drop(&mut self) {
+        self.coll.under_way.less(self.coll.engine.process_lock().is_multiple());
         self.coll.engine.instruments().end(self.doing);
         if self.began != 0 {
             self.tell();

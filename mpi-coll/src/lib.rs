@@ -38,14 +38,14 @@ use mpi_comm::Comm;
 use mpi_core::Guard;
 use mpi_datatype::Datatype;
 use mpi_p2p::Engine;
-use mpi_t::InstrumentMemory;
+use mpi_t::{InstrumentMemory, TResult};
 
 pub use calling::CollEvents;
 pub use instruments::CollInstruments;
 pub use op::{Builtin, Op, Reducer, UserFunction};
 pub use settings::CollSettings;
 
-use calling::{Calling, Which};
+use calling::{Calling, UnderWay, Which};
 use link::Link;
 use plan::Plan;
 
@@ -60,6 +60,7 @@ pub struct Collectives {
     instruments: &'static CollInstruments,
     settings: &'static CollSettings,
     events: &'static CollEvents,
+    under_way: Arc<UnderWay>,
     /// More processes than cores: a message costs a context switch.
     crowded: bool,
 }
@@ -82,7 +83,7 @@ impl Collectives {
     /// same in all its processes.
     pub fn new(engine: Arc<Engine>, crowded: bool, memory: &dyn InstrumentMemory) -> Collectives {
         let (instruments, settings) = (CollInstruments::place(memory), CollSettings::new());
-        Collectives { engine, instruments, settings, events: CollEvents::new(), crowded }
+        Collectives { engine, instruments, settings, events: CollEvents::new(), under_way: Arc::default(), crowded }
     }
 
     /// What the collectives count.
@@ -93,6 +94,13 @@ impl Collectives {
     /// What can be set of the collectives.
     pub fn settings(&self) -> &'static CollSettings {
         self.settings
+    }
+
+    /// Whether what can be set may be set now: `MPI_T_ERR_CVAR_SET_NOT_NOW` while a call of this process is under way.
+    /// Takes no lock.
+    pub fn refuse_while_under_way(&self) -> impl Fn() -> TResult<()> + Send + Sync + use<> {
+        let under_way = self.under_way.clone();
+        move || under_way.refuse()
     }
 
     /// Begins a call: counts it under the process lock, as instruments demand, and hands the guard on for its first
@@ -120,7 +128,7 @@ impl Collectives {
     }
 
     #[inline]
-    fn plan(&self, comm: &Comm) -> Plan {
-        Plan::new(comm.size(), self.crowded, self.settings)
+    fn plan(&self, comm: &Comm, which: Which) -> Plan {
+        Plan::new(which, comm.size(), self.crowded, self.settings)
     }
 }

@@ -5,14 +5,12 @@
 
 use crate::bcast::SHORT;
 use crate::calling::Which;
-use crate::settings::CollSettings;
+use crate::settings::{AUTO, CollSettings, FLAT, TREE};
 
 /// Up to this many processes one process reaches all others faster than a tree does.
 const FLAT_SIZE: u32 = 4;
 /// The same for messages that the receivers copy themselves.
 const FLAT_LONG_SIZE: u32 = 16;
-/// Longest whole result of an allgather whose blocks are moved more than once to need fewer messages.
-const SHORT_ALLGATHER: u64 = 8192;
 
 /// How a call goes about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +37,23 @@ pub(crate) struct Plan {
     crowded: bool,
     shape: i32,
     split_limit: u64,
+    allgather_limit: u64,
 }
 
 impl Plan {
     #[inline]
-    pub fn new(size: u32, crowded: bool, settings: &CollSettings) -> Plan {
-        Plan { size, crowded, shape: settings.shape.get(), split_limit: settings.split_limit.get() }
+    pub fn new(which: Which, size: u32, crowded: bool, settings: &CollSettings) -> Plan {
+        let own = match which {
+            Which::Barrier => settings.barrier_shape.get(),
+            Which::Bcast => settings.bcast_shape.get(),
+            Which::Reduce => settings.reduce_shape.get(),
+            Which::Allreduce => settings.allreduce_shape.get(),
+            Which::Allgather => settings.allgather_shape.get(),
+            Which::Gather | Which::Scatter | Which::Alltoall => AUTO,
+        };
+        let shape = if own == AUTO { settings.shape.get() } else { own };
+        let (split_limit, allgather_limit) = (settings.split_limit.get(), settings.allgather_limit.get());
+        Plan { size, crowded, shape, split_limit, allgather_limit }
     }
 
     /// What a call of this operation with this many bytes, as counted, does.
@@ -68,8 +77,8 @@ impl Plan {
     #[inline]
     pub fn flat(&self) -> bool {
         match self.shape {
-            1 => true,
-            2 => false,
+            FLAT => true,
+            TREE => false,
             _ => self.crowded,
         }
     }
@@ -77,13 +86,13 @@ impl Plan {
     /// Whether a root sends to all others itself.
     #[inline]
     pub fn flat_bcast(&self) -> bool {
-        self.flat() || self.shape == 0 && self.size <= FLAT_SIZE
+        self.flat() || self.shape == AUTO && self.size <= FLAT_SIZE
     }
 
     /// The same for long messages: each receiver copies for itself, so a root serves many at once.
     #[inline]
     pub fn flat_long_bcast(&self) -> bool {
-        self.flat() || self.shape == 0 && self.size <= FLAT_LONG_SIZE
+        self.flat() || self.shape == AUTO && self.size <= FLAT_LONG_SIZE
     }
 
     /// Whether a reduction of `bytes` is split among the processes.
@@ -95,6 +104,6 @@ impl Plan {
     /// Whether an allgather of `bytes` in all moves blocks more than once to need fewer messages.
     #[inline]
     pub fn short_allgather(&self, bytes: u64) -> bool {
-        bytes <= SHORT_ALLGATHER
+        bytes <= self.allgather_limit
     }
 }

@@ -34,12 +34,12 @@ impl Collectives {
         if comm.rank == root && recv.is_none() {
             return Err(no_result());
         }
-        let (_calling, guard) = self.begin(comm, (Which::Reduce, bytes), |it| {
+        let (calling, guard) = self.begin(comm, (Which::Reduce, bytes), |it| {
             it.reduce_calls.incr();
             it.reduce_bytes.add(bytes);
         });
         drop(guard);
-        let (link, plan) = (self.link(comm, REDUCE), self.plan(comm));
+        let (link, plan) = (self.link(comm, REDUCE), calling.plan);
         if bytes == 0 {
             return Ok(());
         }

@@ -1,20 +1,51 @@
 //! What can be set of the collectives. All processes of a job must be given the same values.
+//!
+//! Invariant: a call that has begun has its choices; setting one is refused while a call is under way.
+//! Not here: what is chosen when nothing is said (`plan`).
 
 use mpi_t::EnumDef;
 
 /// How messages of a collective travel.
-pub(crate) const SHAPES: EnumDef = EnumDef { name: "coll_shape", items: &[(0, "auto"), (1, "flat"), (2, "tree")] };
+pub(crate) static SHAPES: EnumDef =
+    EnumDef { name: "coll_shape", items: &[(AUTO, "auto"), (FLAT, "flat"), (TREE, "tree")] };
+pub(crate) const AUTO: i32 = 0;
+pub(crate) const FLAT: i32 = 1;
+pub(crate) const TREE: i32 = 2;
 
 mpi_t::cvars! {
     /// How collectives pick their algorithms.
     pub struct CollSettings {
         /// How short messages of a collective travel: through one process (flat), in log2(n) steps (tree), or flat
-        /// where processes must share cores and tree elsewhere (auto). In force with the next call; set it alike in
-        /// all processes of the job, while no collective is under way.
+        /// where processes must share cores and tree elsewhere (auto; a broadcast is flat among few processes, too). In
+        /// force with the next call; set it alike in all processes of the job. Cannot be set while a collective call of
+        /// this process is under way.
         pub shape: i32 = 0 =>
             { name: "coll_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// Reductions of at least this many bytes are split among the processes, each combining one part. In force
-        /// with the next call; set it alike in all processes of the job, while no collective is under way.
+        /// How the messages of MPI_Barrier travel: flat, tree, or as coll_shape says (auto). Set it as that one.
+        pub barrier_shape: i32 = 0 =>
+            { name: "coll_barrier_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
+        /// How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape says (auto). Set it as that
+        /// one.
+        pub bcast_shape: i32 = 0 =>
+            { name: "coll_bcast_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
+        /// How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto). Set
+        /// it as that one.
+        pub reduce_shape: i32 = 0 =>
+            { name: "coll_reduce_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
+        /// How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto).
+        /// Set it as that one.
+        pub allreduce_shape: i32 = 0 =>
+            { name: "coll_allreduce_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
+        /// How the messages of an MPI_Allgather up to coll_allgather_limit travel: flat, tree, or as coll_shape says
+        /// (auto). Set it as that one.
+        pub allgather_shape: i32 = 0 =>
+            { name: "coll_allgather_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
+        /// Longest result of MPI_Allgather, all blocks together, whose blocks are moved more than once to need fewer
+        /// messages; above it everybody tells everybody. Set it as coll_shape.
+        pub allgather_limit: u64 = 8192 =>
+            { name: "coll_allgather_limit", unit: "bytes", category: "coll", scope: AllEq },
+        /// Reductions of at least this many bytes are split among the processes, each combining one part. Set it as
+        /// coll_shape.
         pub split_limit: u64 = 16384 =>
             { name: "coll_split_limit", unit: "bytes", category: "coll", scope: AllEq },
     }

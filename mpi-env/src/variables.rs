@@ -104,7 +104,8 @@ pub(crate) fn registry(
     registry.declare::<WinInstruments>()?;
     registry.register_settings(engine.settings())?;
     registry.declare_settings::<CommSettings>()?;
-    registry.register_settings(coll.settings())?;
+    let busy = coll.refuse_while_under_way();
+    registry.register_settings_with(coll.settings(), move |_, _| busy())?;
     registry.register_settings(one_sided.settings())?;
     registry.register_settings(errors)?;
     match registry.startup_errors().first() {

@@ -68,17 +68,21 @@ impl RingMemory for MappedRing {
     /// against 324 ns for a half round trip). Other processors ignore or lack the hint.
     #[inline(always)]
     unsafe fn hand_over(&self, at: usize, end: usize) {
-        debug_assert!(at <= end && end <= self.bytes);
+        debug_assert!(at < end && end <= self.bytes);
         #[cfg(target_arch = "x86_64")]
         {
             let mut line = at;
-            while line < end {
+            // A record has a line at least, so the first one is not asked about.
+            loop {
                 // SAFETY: a hint about a line inside the mapping; it changes no memory, and is a no-op where unknown.
                 unsafe {
                     let line = self.data.as_ptr().add(line);
                     std::arch::asm!("cldemote [{}]", in(reg) line, options(nostack, preserves_flags));
                 }
                 line += LINE;
+                if line >= end {
+                    break;
+                }
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
