@@ -64,7 +64,11 @@ pub unsafe extern "C" fn ferrum_tool_add(variable: *const Variable, words: *mut 
                     return Err(TError::INVALID);
                 }
                 let (initial, limits) = setting(value, &variable)?;
-                registry.add_cvar(&texts, scope, &initial, limits)?.as_ptr()
+                let told = registry.startup_errors().len();
+                let word = registry.add_cvar(&texts, scope, &initial, limits)?;
+                // File or environment have a value for it that it does not take.
+                registry.startup_errors().iter().skip(told).for_each(|sentence| warn(sentence));
+                word.as_ptr()
             }
             class => {
                 let class = PvarClass::from_abi(class).ok_or(TError::INVALID)?;
@@ -76,6 +80,12 @@ pub unsafe extern "C" fn ferrum_tool_add(variable: *const Variable, words: *mut 
         unsafe { words.write_unaligned(added) };
         Ok(())
     })
+}
+
+fn warn(sentence: &str) {
+    if let Ok(process) = mpi_env::process() {
+        process.warn(sentence);
+    }
 }
 
 /// A text of the program's; empty for NULL.

@@ -47,7 +47,7 @@ impl Process {
                 handled_by: route.handled_by,
                 consequence: THE_JOB_ENDS,
             };
-            say(&fatal_report(&report, self.errors.report()));
+            say(&fatal_report(&report, failing::report_format(self.errors)));
         }
         self.leave(code)
     }

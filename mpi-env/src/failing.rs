@@ -8,8 +8,13 @@ use std::sync::OnceLock;
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use mpi_core::text::quote_json;
 use mpi_errors::ReportFormat;
-use mpi_t::EnumDef;
+use mpi_launch::told::ErrorSettings;
+use mpi_t::Registry;
+
+use crate::abort::say;
+use crate::process::Process;
 
 /// The environment variable that names the initial error handler; `mpiexec --initial-errhandler` sets it.
 pub(crate) const INITIAL: &str = "FERRUM_INITIAL_ERRHANDLER";
@@ -21,31 +26,25 @@ const HANDLERS: [(&str, usize); 3] = [
     ("mpi_errors_return", MPI_ERRORS_RETURN),
 ];
 
-const FORMATS: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
-const COLORS: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
-
-mpi_t::cvars! {
-    /// How a fatal error is told.
-    pub struct ErrorSettings {
-        /// The form of the report that a fatal error leaves on the standard error output: lines for people, or one
-        /// JSON object on one line with the same facts. `mpiexec --error-format` sets it for all processes.
-        pub format: i32 = 0 =>
-            { name: "error_format", unit: "", category: "errors", scope: Local, states: &FORMATS },
-        /// Whether the report has colours. With auto it has them on a terminal, unless NO_COLOR is set.
-        pub color: i32 = 0 =>
-            { name: "error_color", unit: "", category: "errors", scope: Local, states: &COLORS },
+impl Process {
+    /// Tells what the user should know although nothing has failed, in the form of reports.
+    pub fn warn(&self, sentence: &str) {
+        if !self.errors.is_json() {
+            return say(&format!("Ferrum MPI: {sentence}\n"));
+        }
+        let mut object = format!("{{\"source\":\"library\",\"kind\":\"warning\",\"rank\":{},\"message\":", self.rank());
+        quote_json(&mut object, sentence);
+        say(&(object + "}\n"));
     }
 }
 
-impl ErrorSettings {
-    /// The form that is set.
-    pub(crate) fn report(&self) -> ReportFormat {
-        match (self.format.get(), self.color.get()) {
-            (1, _) => ReportFormat::Json,
-            (_, 1) => ReportFormat::Text { color: true },
-            (_, 2) => ReportFormat::Text { color: false },
-            _ => ReportFormat::Text { color: on_a_terminal() },
-        }
+/// The form of a report that these settings ask for.
+pub(crate) fn report_format(settings: &ErrorSettings) -> ReportFormat {
+    match (settings.is_json(), settings.color.get()) {
+        (true, _) => ReportFormat::Json,
+        (_, 1) => ReportFormat::Text { color: true },
+        (_, 2) => ReportFormat::Text { color: false },
+        _ => ReportFormat::Text { color: on_a_terminal() },
     }
 }
 
@@ -56,16 +55,12 @@ fn on_a_terminal() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// The form of a report when there is no record whose settings could say: as the environment has it.
+/// The form of a report when there is no record whose settings could say: as file and environment have it.
 pub(crate) fn report_without_process() -> ReportFormat {
-    let is =
-        |name: &str, wanted: &str| std::env::var(name).is_ok_and(|value| value.trim().eq_ignore_ascii_case(wanted));
-    match () {
-        () if is("FERRUM_ERROR_FORMAT", "json") || is("FERRUM_ERROR_FORMAT", "1") => ReportFormat::Json,
-        () if is("FERRUM_ERROR_COLOR", "on") => ReportFormat::Text { color: true },
-        () if is("FERRUM_ERROR_COLOR", "off") => ReportFormat::Text { color: false },
-        () => ReportFormat::Text { color: on_a_terminal() },
-    }
+    let settings = ErrorSettings::new();
+    // What cannot be taken is the failure to be reported, or is beside it.
+    let _ = Registry::from_surroundings().register_settings(settings);
+    report_format(settings)
 }
 
 /// The error handler that takes errors while there is no `MPI_COMM_SELF`, and that the predefined communicators begin

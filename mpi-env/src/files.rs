@@ -11,7 +11,6 @@ use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
 use mpi_io::{File, OpenArgs};
 
-use crate::abort::say;
 use crate::process::Process;
 
 impl Process {
@@ -99,7 +98,7 @@ impl Process {
                 Err(error) => format!("closing it failed: {error}"),
             };
             let (rank, name) = (self.rank(), file.name());
-            say(&format!("Ferrum MPI: rank {rank}: the file {name:?} is open at MPI_Finalize; {outcome}\n"));
+            self.warn(&format!("rank {rank}: the file {name:?} is open at MPI_Finalize; {outcome}"));
             drop(file);
             self.file_forget(handle);
         }

@@ -13,7 +13,6 @@ use mpi_core::abi::{
 };
 use mpi_errors::{Error, Result};
 
-use crate::abort::say;
 use crate::global;
 use crate::process::Process;
 
@@ -78,7 +77,7 @@ impl Process {
             return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before, and can be only once in a process"));
         }
         if self.rank() == 0 {
-            self.registry.unknown_environment().iter().for_each(|sentence| say(&format!("Ferrum MPI: {sentence}\n")));
+            self.registry.unknown_environment().iter().for_each(|sentence| self.warn(sentence));
         }
         // Some calls may come from any thread at every level that knows of several (MPI-5.0, 11.6): sessions, error
         // classes, infos. Only a program of one thread does without the real lock.

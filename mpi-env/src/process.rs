@@ -13,9 +13,10 @@ use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_ARG, MPI_ERR_OTHER, M
 use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
-use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
+use mpi_fabric::{Endpoint, FabricSettings, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
 use mpi_launch::manager::Manager;
+use mpi_launch::told::ErrorSettings;
 use mpi_launch::wireup;
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, Registry};
@@ -24,7 +25,7 @@ use mpi_win::{OneSided, Win};
 use crate::asked::{AskedAbout, Tables};
 use crate::attributes::Attributes;
 use crate::callees::Callees;
-use crate::failing::{self, ErrorSettings};
+use crate::failing;
 use crate::freed::Freed;
 use crate::global::StartFailure;
 use crate::memory::Blocks;
@@ -102,16 +103,24 @@ pub struct Process {
 }
 
 impl Process {
-    /// The record over one rank's endpoint. Errors: `MPI_ERR_ARG` when an environment variable sets a control variable
-    /// to what it cannot be.
+    /// The record over one rank's endpoint. Errors: `MPI_ERR_ARG` when file or environment give a control variable what
+    /// it cannot be.
     pub fn new(endpoint: Endpoint) -> Result<Process> {
+        let (settings, rings) = (endpoint.settings(), endpoint.job().ring_bytes());
+        let registry = variables::begin(settings)?;
+        // The job was made before these values were read.
+        settings.ring_bytes.set(rings as u64);
+        Process::with_registry(endpoint, registry)
+    }
+
+    fn with_registry(endpoint: Endpoint, registry: Registry) -> Result<Process> {
         let lock = Arc::new(ProcessLock::new(true));
         let (recorder, job, host) = (endpoint.recorder(), endpoint.job().clone(), endpoint.host_facts());
         let (memory, fabric) = (endpoint.instrument_memory(), endpoint.instruments());
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
         let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
         let (one_sided, errors) = (OneSided::new(engine.clone(), coll.clone()), ErrorSettings::new());
-        let registry = variables::registry(fabric, &engine, &coll, &one_sided, errors)?;
+        let registry = variables::complete(registry, fabric, &engine, &coll, &one_sided, errors)?;
 
         let predefined = |word: usize, spec: CommSpec| -> Result<Arc<Comm>> {
             let instruments = CommMeters::place(&*memory, &spec.name, spec.group.size());
@@ -175,18 +184,20 @@ impl Process {
 
     /// The record of a process as its environment says: of a job when a launcher started it, else of a world of one.
     /// Under a launcher that is not this library's all processes of the job wait for each other here.
-    /// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable, `MPI_ERR_ARG` when the environment sets
-    /// something to what it cannot be.
+    /// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable, `MPI_ERR_ARG` when file or environment
+    /// set something to what it cannot be.
     pub fn from_environment() -> std::result::Result<Process, StartFailure> {
-        let joined =
-            wireup::from_environment().map_err(|error| mpi_errors::Error::new(MPI_ERR_OTHER, error.to_string()))?;
+        let settings = FabricSettings::new();
+        let registry = variables::begin(settings)?;
+        let joined = wireup::from_environment(settings.ring_length())
+            .map_err(|error| mpi_errors::Error::new(MPI_ERR_OTHER, error.to_string()))?;
         let endpoint = match &joined {
-            Some(joined) => Endpoint::attach(&joined.attachment)?,
-            None => Endpoint::world_of_one()?,
+            Some(joined) => Endpoint::attach(&joined.attachment, settings)?,
+            None => Endpoint::alone(settings)?,
         };
         let (job, rank) = (endpoint.job().clone(), endpoint.rank());
         let made = match failing::bad_initial_errhandler() {
-            None => Process::new(endpoint),
+            None => Process::with_registry(endpoint, registry),
             Some(sentence) => Err(mpi_errors::Error::new(MPI_ERR_ARG, sentence)),
         };
         let process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;

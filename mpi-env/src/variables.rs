@@ -5,14 +5,15 @@
 use mpi_coll::Collectives;
 use mpi_core::abi::MPI_ERR_ARG;
 use mpi_errors::{Error, Result};
-use mpi_fabric::FabricInstruments;
+use mpi_fabric::{FabricInstruments, FabricSettings};
 use mpi_io::FileInstruments;
+use mpi_launch::told::ErrorSettings;
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, CommSettings, Engine, PeerInstruments};
-use mpi_t::Registry;
+use mpi_t::{Registry, SETTINGS, SETTINGS_READ};
 use mpi_win::{OneSided, WinInstruments};
 
-use crate::failing::{self, ErrorSettings};
+use crate::failing;
 use crate::infos;
 
 /// Environment variables that other parts of the library read.
@@ -28,8 +29,8 @@ const RESERVED: &[&str] = &[
     wireup::ASKED[2].1,
     wireup::ASKED[3].1,
     wireup::ASKED[4].1,
-    "FERRUM_RING_BYTES",
-    "FERRUM_SINGLE_COPY",
+    SETTINGS,
+    SETTINGS_READ,
     "FERRUM_LAUNCHER_TIMEOUT",
     "FERRUM_PMIX_LIBRARY",
 ];
@@ -53,6 +54,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("p2p.waiting", "What blocking calls do until their message comes: poll, yield, sleep."),
     ("fabric", "Moving records between processes over shared memory."),
     ("fabric.queues", "The queues of records between processes."),
+    ("fabric.recorder", "The flight recorder: the last calls of a process, for those who look at it from outside."),
     ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
     ("errors", "How errors are told."),
     ("coll", "Collective operations."),
@@ -75,17 +77,25 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("win.protocol", "How operations reach their target: directly, or as messages that it carries out."),
 ];
 
-/// A registry of all variables of a process over this engine.
+/// A registry that has the variables that must be known before the process has its place in the job.
+/// What is wrong with the values is an error only later ([`complete`]), when the job can be told of it.
+pub(crate) fn begin(fabric: &'static FabricSettings) -> Result<Registry> {
+    let registry = Registry::from_surroundings();
+    registry.register_settings(fabric)?;
+    Ok(registry)
+}
+
+/// The registry with all variables of a process over this engine.
 ///
-/// Errors: `MPI_ERR_ARG` when an environment variable sets a control variable to what it cannot be.
-pub(crate) fn registry(
+/// Errors: `MPI_ERR_ARG` when a control variable is given by file or environment what it cannot be.
+pub(crate) fn complete(
+    registry: Registry,
     fabric: &'static FabricInstruments,
     engine: &Engine,
     coll: &Collectives,
     one_sided: &OneSided,
     errors: &'static ErrorSettings,
 ) -> Result<Registry> {
-    let registry = Registry::new();
     registry.reserve_environment(RESERVED);
     registry.describe_categories(CATEGORIES);
     registry.declare::<CommInstruments>()?;

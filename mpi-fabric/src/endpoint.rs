@@ -21,6 +21,7 @@ use crate::layout::{LINE, block};
 use crate::rank_block::Life;
 use crate::record::{Full, RecordHead, Sink, record_bytes};
 use crate::recorder::Recorder;
+use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
 use crate::variables::{FabricInstruments, RingInstruments};
 pub use open::Attachment;
@@ -49,6 +50,7 @@ pub struct Endpoint {
     instruments: Arc<JobInstruments>,
     variables: &'static FabricInstruments,
     rings: &'static [RingInstruments],
+    settings: &'static FabricSettings,
     job: Arc<Job>,
     /// The word that peers read to find out whether they can; its address is in the block.
     _probe: Box<u64>,
@@ -205,9 +207,15 @@ impl Endpoint {
         self.variables
     }
 
-    /// Whether [`Self::read_remote`] and [`Self::write_remote`] work with a peer. False until the peer has attached.
+    /// What can be set of this endpoint, for the process to register.
+    pub fn settings(&self) -> &'static FabricSettings {
+        self.settings
+    }
+
+    /// Whether to use [`Self::read_remote`] and [`Self::write_remote`] with a peer: they work, and are wanted. False until
+    /// the peer has attached.
     pub fn can_copy(&self, peer: u32) -> bool {
-        self.outputs[peer as usize].can_copy(self.job.block(peer))
+        self.settings.single_copy.get() && self.outputs[peer as usize].can_copy(self.job.block(peer))
     }
 
     /// Copies from an address in a peer's memory; also when the peer is a thread of this process, and from oneself.

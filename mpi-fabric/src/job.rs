@@ -12,7 +12,7 @@ use crate::fault;
 use crate::layout::{self, Layout, block, header};
 use crate::mapping::Mapping;
 use crate::rank_block::{Life, RankBlock};
-use crate::recorder::Recorder;
+use crate::recorder::{self, Recorder};
 
 /// How `/proc/PID/fd` shows a job's memory begins with this.
 pub const LINK: &str = "/memfd:ferrum-job";
@@ -65,7 +65,8 @@ impl Job {
                 ),
             )
         })?;
-        let reserved = (0..options.ranks).map(|rank| (layout.block_at(rank), block::RESERVED_BYTES));
+        let in_block = |rank| block::RESERVED.map(|(at, len)| (layout.block_at(rank) + at, len));
+        let reserved = (0..options.ranks).flat_map(in_block);
         let reserved = std::iter::once((0, layout::PAGE)).chain(reserved);
         let (fd, mapping) = match Mapping::create(layout.total_bytes(), reserved) {
             Ok((fd, mapping)) => (Some(fd), mapping),
@@ -77,6 +78,7 @@ impl Job {
         };
         let job = Job { mapping: Arc::new(mapping), layout, fd };
         job.write_header(options.cores);
+        (0..options.ranks).for_each(|rank| job.recorder(rank).set_depth(recorder::DEPTH));
         Ok(job)
     }
 
@@ -150,6 +152,11 @@ impl Job {
     /// Number of ranks.
     pub fn ranks(&self) -> u32 {
         self.layout.ranks()
+    }
+
+    /// Length of the ring between two ranks, in bytes.
+    pub fn ring_bytes(&self) -> usize {
+        self.layout.ring_bytes()
     }
 
     /// Cores that the ranks may use together, as the maker said.

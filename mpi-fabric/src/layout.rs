@@ -7,7 +7,7 @@
 /// First word of the job memory: "FERRUMJB" in memory order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.
@@ -71,27 +71,27 @@ pub mod block {
     pub const FUTEX: usize = 0xc0;
     /// 16 x u64: bit `r` is set once rank `r` sends to this rank.
     pub const CONNECTED: usize = 0x100;
-    /// The flight recorder.
-    pub const RECORDER: usize = 0x1000;
-    /// Length of the flight recorder in bytes.
-    pub const RECORDER_BYTES: usize = 0x1000;
     /// The instruments.
-    pub const INSTRUMENTS: usize = 0x2000;
+    pub const INSTRUMENTS: usize = 0x1000;
     /// Length of the instruments in bytes.
-    pub const INSTRUMENTS_BYTES: usize = 0x1_a000;
+    pub const INSTRUMENTS_BYTES: usize = 0x1_b000;
     /// 256 transfer slots of 64 bytes.
     pub const TRANSFERS: usize = 0x1_c000;
     /// Number of transfer slots.
     pub const TRANSFER_SLOTS: usize = 256;
-    /// Bytes at the begin of a block that every rank uses, and that are therefore reserved before it starts.
-    pub const RESERVED_BYTES: usize = 0x3000;
+    /// The flight recorder.
+    pub const RECORDER: usize = 0x2_0000;
+    /// Length of the flight recorder in bytes.
+    pub const RECORDER_BYTES: usize = 0x1_1000;
+    /// What every rank uses, and is therefore reserved before it starts: offset and length.
+    pub const RESERVED: [(usize, usize); 2] = [(0, 0x2000), (RECORDER, 0x1000)];
     /// Length of a block in bytes.
-    pub const BYTES: usize = 0x2_0000;
+    pub const BYTES: usize = 0x3_1000;
 }
 
-const _: () = assert!(block::RECORDER + block::RECORDER_BYTES <= block::INSTRUMENTS);
 const _: () = assert!(block::INSTRUMENTS + block::INSTRUMENTS_BYTES <= block::TRANSFERS);
-const _: () = assert!(block::TRANSFERS + block::TRANSFER_SLOTS * LINE <= block::BYTES);
+const _: () = assert!(block::TRANSFERS + block::TRANSFER_SLOTS * LINE <= block::RECORDER);
+const _: () = assert!(block::RECORDER + block::RECORDER_BYTES <= block::BYTES && block::BYTES.is_multiple_of(PAGE));
 
 /// Where the parts of one job's memory lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

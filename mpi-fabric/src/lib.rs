@@ -43,6 +43,8 @@ pub mod recorder;
 #[cfg(not(loom))]
 pub mod remote;
 #[cfg(not(loom))]
+mod settings;
+#[cfg(not(loom))]
 mod shared;
 #[cfg(not(loom))]
 mod transfer;
@@ -60,6 +62,7 @@ pub use {
     job::{AbortCause, Job, JobOptions},
     rank_block::Life,
     recorder::{Mark, Recorder},
+    settings::{DepthCell, FabricSettings, RecorderDepth},
     shared::{Held, SharedMemory},
     transfer::TransferSlot,
     variables::{FabricInstruments, RingInstruments},

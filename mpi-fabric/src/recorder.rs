@@ -1,6 +1,6 @@
 //! The flight recorder: the last calls of a rank, in the job memory, so that they outlive the process.
 //!
-//! Always on: entering a call is four stores into memory of one's own, leaving it one. An entry is written word by word
+//! On unless its depth is 0: entering a call is four stores into memory of one's own, leaving it one. An entry is written word by word
 //! with its sequence number last, so a reader in another process sees whole entries, or skips one that is being written.
 //! When several threads call at once entries get lost, never mixed up for long: each has its own sequence number.
 //!
@@ -17,17 +17,26 @@ use crate::sync::AtomicU64;
 /// Whether calls are recorded: not in the build that the cost of instruments is measured against.
 const KEPT: bool = cfg!(not(feature = "uninstrumented"));
 
-/// Entries kept per rank.
-pub const ENTRIES: u64 = 64;
+/// Calls remembered per rank if nothing else is said.
+pub const DEPTH: u64 = 64;
+/// The most calls that can be remembered.
+pub const MOST: u64 = 2048;
+/// Stands for the peer of a call that an error refused before its arguments were recorded.
+pub const REFUSED: i32 = i32::MIN;
 /// Bytes of an entry.
 const ENTRY_BYTES: usize = 32;
 /// Set in the first word of an entry once the call has returned.
 const ENDED: u64 = 1 << 16;
 
-/// Offset of the first entry; the line before it holds the number of the last call.
+/// Offset of the number of calls remembered; 0: none is, and all write over each other in the first entry.
+const DEPTH_AT: usize = 8;
+/// Offset of the number of entries in use, a power of two, less one.
+const MASK_AT: usize = 16;
+/// Offset of the first entry; the line before it holds the number of the last call and what stands above.
 const ENTRIES_AT: usize = LINE;
 
-const _: () = assert!(ENTRIES_AT + ENTRIES as usize * ENTRY_BYTES <= block::RECORDER_BYTES);
+const _: () = assert!(MOST.is_power_of_two());
+const _: () = assert!(ENTRIES_AT + MOST as usize * ENTRY_BYTES <= block::RECORDER_BYTES);
 
 /// A rank's recorder. Thread-safe, async-signal-safe; cheap to clone.
 #[derive(Clone)]
@@ -57,7 +66,7 @@ pub struct Call {
     pub ended: bool,
     /// Context id, or what the caller recorded in its place.
     pub comm: u32,
-    /// Peer rank, or what the caller recorded in its place.
+    /// Peer rank, or what the caller recorded in its place; [`REFUSED`].
     pub peer: i32,
     /// Tag.
     pub tag: i32,
@@ -85,7 +94,9 @@ impl Recorder {
 
     #[inline(always)]
     fn entry(&self, sequence: u64) -> usize {
-        ENTRIES_AT + (sequence % ENTRIES) as usize * ENTRY_BYTES
+        // Others can write the mask: it must not lead out of the recorder.
+        let mask = self.word(MASK_AT).load(Ordering::Relaxed) & (MOST - 1);
+        ENTRIES_AT + (sequence & mask) as usize * ENTRY_BYTES
     }
 
     #[inline(always)]
@@ -117,6 +128,15 @@ impl Recorder {
         self.write(function, 0, comm, peer, tag, count)
     }
 
+    /// Records a call that an error refused, unless the last one recorded is of the same function: then it will have been
+    /// this one. Not for hot paths.
+    pub fn refused(&self, function: u16) {
+        let last = self.call(self.next().load(Ordering::Relaxed));
+        if last.is_none_or(|last| last.function != function) {
+            self.note(function, 0, REFUSED, 0, 0);
+        }
+    }
+
     /// Records that the call has returned.
     #[inline(always)]
     pub fn leave(&self, mark: Mark) {
@@ -124,18 +144,26 @@ impl Recorder {
             return;
         }
         let first = self.word(self.entry(mark.0 >> 17));
-        // A call inside this one may have taken the entry over, 64 calls later: then it is not ours any more.
+        // Calls inside this one may have taken the entry over, or the depth was changed: then it is not ours any more.
         if first.load(Ordering::Relaxed) == mark.0 {
             // Release pairs with the Acquire in `calls`.
             first.store(mark.0 | ENDED, Ordering::Release);
         }
     }
 
+    /// How many calls are remembered from now on, at most [`MOST`]; 0: none. Earlier ones may be forgotten.
+    pub fn set_depth(&self, depth: u64) {
+        let depth = depth.min(MOST);
+        self.word(MASK_AT).store(depth.max(1).next_power_of_two() - 1, Ordering::Relaxed);
+        self.word(DEPTH_AT).store(depth, Ordering::Relaxed);
+    }
+
     /// The recorded calls, oldest first. Entries that do not make sense are left out: the rank may be writing, or broken.
     pub fn calls(&self) -> Vec<Call> {
         let last = self.next().load(Ordering::Relaxed);
         // The number is the rank's word: any value, so no arithmetic on it may overflow.
-        let first = last.saturating_sub(ENTRIES - 1).max(1);
+        let depth = self.word(DEPTH_AT).load(Ordering::Relaxed).min(MOST);
+        let first = (last.saturating_sub(depth) + 1).max(1);
         (first..=last).filter_map(|sequence| self.call(sequence)).collect()
     }
 

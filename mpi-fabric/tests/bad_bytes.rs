@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, IntoRawFd};
 use std::os::unix::fs::FileExt;
 
 use mpi_fabric::layout::{Layout, MIN_RING_BYTES, block, header};
-use mpi_fabric::{Attachment, Endpoint, Job, JobOptions, Payload, RecordHead, Sink, instruments};
+use mpi_fabric::{Attachment, Endpoint, FabricSettings, Job, JobOptions, Payload, RecordHead, Sink, instruments};
 use proptest::prelude::*;
 
 /// Looks at everything it is given.
@@ -35,7 +35,9 @@ impl Victim {
         let job = Job::create(&JobOptions { ranks: 2, ring_bytes: Some(MIN_RING_BYTES), cores: 2 }).unwrap();
         let memory = File::from(job.fd().unwrap().try_clone_to_owned().unwrap());
         let fd = memory.try_clone().unwrap().into_raw_fd();
-        let endpoint = Endpoint::attach(&Attachment { fd, job_id: job.id(), rank: 0, size: 2, appnum: 0 }).unwrap();
+        let endpoint =
+            Endpoint::attach(&Attachment { fd, job_id: job.id(), rank: 0, size: 2, appnum: 0 }, FabricSettings::new())
+                .unwrap();
         Victim { memory, job, endpoint }
     }
 

@@ -5,7 +5,8 @@
 use std::process::exit;
 
 use mpi_core::functions;
-use mpi_fabric::{AbortCause, Endpoint, Life, Payload, RecordHead, Sink, Spell};
+use mpi_fabric::{AbortCause, Endpoint, FabricSettings, Life, Payload, RecordHead, Sink, Spell};
+use mpi_t::Registry;
 
 /// Keeps the first word of the last record.
 #[derive(Default)]
@@ -47,13 +48,15 @@ fn hang(endpoint: &mut Endpoint) -> ! {
 
 fn main() {
     let task = std::env::args().nth(1).unwrap_or_default();
-    let place = mpi_launch::wireup::from_environment().unwrap_or_else(|error| {
+    let settings = FabricSettings::new();
+    Registry::from_surroundings().register_settings(settings).expect("the first variables of a registry");
+    let place = mpi_launch::wireup::from_environment(settings.ring_length()).unwrap_or_else(|error| {
         eprintln!("{error}");
         exit(99)
     });
     let endpoint = match place {
-        Some(joined) => Endpoint::attach(&joined.attachment),
-        None => Endpoint::world_of_one(),
+        Some(joined) => Endpoint::attach(&joined.attachment, settings),
+        None => Endpoint::alone(settings),
     };
     let mut endpoint = endpoint.unwrap_or_else(|error| {
         eprintln!("{error}");
@@ -112,8 +115,8 @@ fn main() {
             std::process::abort();
         }
         "twice" => {
-            let place = mpi_launch::wireup::from_environment().expect("it was valid").expect("it was there");
-            println!("{}", Endpoint::attach(&place.attachment).err().expect("a rank is one process"));
+            let place = mpi_launch::wireup::from_environment(None).expect("it was valid").expect("it was there");
+            println!("{}", Endpoint::attach(&place.attachment, settings).err().expect("a rank is one process"));
         }
         "alone" => println!("{rank} of {size}"),
         _ => hang(&mut endpoint),

@@ -3,6 +3,7 @@
 //! - [`wireup`]: how a process learns its rank, the number of ranks and the job memory from its environment.
 //! - [`manager`]: its connection to the launcher, when that is not ours.
 //! - [`pmi`], [`pmix`]: what other launchers, and other libraries' processes, speak; [`exchange`]: what both can do.
+//! - [`variables`], [`told`]: what can be set, by file, environment and `mpiexec`. [`settings`]: of other launchers.
 //! - [`args`]: the command line of `mpiexec`.
 //! - [`mpiexec`]: starting the ranks, forwarding their streams and signals, and ending all of them in every case.
 //!
@@ -16,4 +17,6 @@ pub mod mpiexec;
 pub mod pmi;
 pub mod pmix;
 pub mod settings;
+pub mod told;
+pub mod variables;
 pub mod wireup;

@@ -3,6 +3,7 @@
 //! One thread, one `poll` loop (`supervise`) over signals and streams. Nothing in it blocks: what cannot be written
 //! now is queued, and a full queue stops the reading of what would fill it further.
 //!
+//! - `surroundings`, `cvars`: what control variables are given, and what there is to give.
 //! - `plan`: programs found, places checked, ranks counted, before anything starts (`program`, `place`, `memory`, `bind`).
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
@@ -13,6 +14,7 @@
 
 mod activity;
 mod bind;
+mod cvars;
 mod ending;
 mod environment;
 mod guard;
@@ -29,6 +31,7 @@ mod spawn;
 mod start;
 mod streams;
 mod supervise;
+mod surroundings;
 mod voice;
 
 use std::ffi::OsString;
@@ -37,9 +40,9 @@ use std::io::Write;
 use mpi_fabric::{Job, JobOptions, host};
 
 use crate::args::{self, Command, Run};
-use crate::settings;
 use plan::Plan;
 use refusal::Refusal;
+use surroundings::Surroundings;
 use voice::Voice;
 
 /// Exit code for a malformed command line or environment.
@@ -49,14 +52,20 @@ const TROUBLE: i32 = 1;
 
 /// Runs `mpiexec` with a command line (without its own name) and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
-    match args::parse(arguments, &|file| std::fs::read(file)) {
+    let words: Vec<OsString> = arguments.into_iter().collect();
+    let early = Voice::early(&words);
+    match args::parse(words, &|file| std::fs::read(file)) {
         Ok(Command::Help) => print(args::HELP),
+        Ok(Command::HelpCvars) => print(&cvars::help()),
         Ok(Command::Version) => print(&format!("mpiexec (Ferrum MPI) {}\n", env!("CARGO_PKG_VERSION"))),
-        Ok(Command::Run(run)) => {
-            let voice = Voice::new(&run.options);
-            launch(&run, voice).unwrap_or_else(|error| voice.refuse(error.exit_code(), &error))
-        }
-        Err(error) => Voice::default().refuse(USAGE, &error),
+        Ok(Command::Run(run)) => match Surroundings::read(&run.options) {
+            Ok(surroundings) => {
+                let voice = Voice::new(&run.options, surroundings.known.errors.is_json());
+                launch(&run, surroundings, voice).unwrap_or_else(|error| voice.refuse(error.exit_code(), &error))
+            }
+            Err(sentence) => early.refuse(USAGE, &sentence),
+        },
+        Err(error) => early.refuse(USAGE, &error),
     }
 }
 
@@ -67,12 +76,9 @@ fn print(text: &str) -> i32 {
     }
 }
 
-fn launch(run: &Run, voice: Voice) -> Result<i32, Refusal> {
-    let ring_bytes = match settings::ring_bytes(std::env::var_os(settings::RING_BYTES)) {
-        Ok(bytes) => bytes,
-        Err(error) => return Ok(voice.refuse(USAGE, &error)),
-    };
-    let plan = Plan::new(run)?;
+fn launch(run: &Run, surroundings: Surroundings, voice: Voice) -> Result<i32, Refusal> {
+    let ring_bytes = surroundings.known.fabric.ring_length();
+    let plan = Plan::new(run, surroundings.file)?;
     plan.warnings.iter().for_each(|warning| voice.warn(warning));
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;

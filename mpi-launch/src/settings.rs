@@ -1,31 +1,13 @@
-//! Environment variables by which users change how jobs start, read by `mpiexec` or, under another launcher, by rank 0.
+//! Environment variables by which users change how jobs start under another launcher.
 
 use std::ffi::OsString;
 use std::time::Duration;
 
-use mpi_fabric::layout::{MAX_RING_BYTES, MIN_RING_BYTES};
-
-/// Length of the message queue between two ranks, in bytes.
-pub const RING_BYTES: &str = "FERRUM_RING_BYTES";
 /// How long another launcher may take to answer, in seconds.
 pub const PATIENCE: &str = "FERRUM_LAUNCHER_TIMEOUT";
 
 /// Seconds that a launcher has to answer when nothing else is said.
 const PATIENCE_S: u64 = 30;
-
-/// Reads the ring length; `Job::create` checks its range again, together with the number of ranks.
-/// # Errors
-/// A sentence with the value.
-pub fn ring_bytes(value: Option<OsString>) -> Result<Option<usize>, String> {
-    let Some(value) = value else { return Ok(None) };
-    let bytes = value.to_str().and_then(|text| text.parse::<usize>().ok());
-    match bytes.filter(|n| n.is_power_of_two() && (MIN_RING_BYTES..=MAX_RING_BYTES).contains(n)) {
-        Some(bytes) => Ok(Some(bytes)),
-        None => Err(format!(
-            "{RING_BYTES} is {value:?}, but has to be a power of two from {MIN_RING_BYTES} to {MAX_RING_BYTES}"
-        )),
-    }
-}
 
 /// Reads the time limit for a launcher's answers.
 /// # Errors
@@ -41,15 +23,6 @@ pub fn patience(value: Option<OsString>) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ring_lengths_are_powers_of_two_in_range() {
-        assert_eq!(ring_bytes(None), Ok(None));
-        assert_eq!(ring_bytes(Some("65536".into())), Ok(Some(65536)));
-        for bad in ["", "x", "65537", "8192", "33554432", "-65536", "99999999999999999999999"] {
-            assert!(ring_bytes(Some(bad.into())).unwrap_err().contains(RING_BYTES), "{bad}");
-        }
-    }
 
     #[test]
     fn patience_is_a_number_of_seconds() {

@@ -43,10 +43,10 @@ pub const ASKED: [(&str, &str); 5] = [
     ("file", "FERRUM_ASKED_FILE"),
 ];
 
-/// Whether a variable tells a process its place, so that only launchers set it.
+/// Whether a variable tells a process its place, or what was read for it, so that only launchers set it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let asked = ASKED.iter().map(|(_, variable)| variable);
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).any(|own| name == *own)
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).any(|own| name == *own) || name == mpi_t::SETTINGS_READ
 }
 
 /// Why a process cannot join its job.
@@ -105,15 +105,16 @@ pub struct Joined {
 }
 
 /// What the environment of this process says: a place in a job, or `None` for a process that nobody launched. Under
-/// another launcher this is collective: it waits until all processes of the job have called it. To be called once.
+/// another launcher this is collective: it waits until all processes of the job have called it; rank 0
+/// makes the job memory, with rings of this length. To be called once.
 /// # Errors
 /// See [`WireupError`].
-pub fn from_environment() -> Result<Option<Joined>, WireupError> {
+pub fn from_environment(ring_bytes: Option<usize>) -> Result<Option<Joined>, WireupError> {
     let get = |name: &str| std::env::var_os(name);
     match from_variables(&get)? {
         Started::Alone => Ok(None),
         Started::Ours(attachment) => Ok(Some(Joined { attachment, manager: None })),
-        Started::Other(other) => join(&other, &get).map(Some),
+        Started::Other(other) => join(&other, &get, ring_bytes).map(Some),
     }
 }
 
@@ -140,9 +141,12 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
 }
 
 /// Joins a job of another launcher's.
-fn join(other: &Other, get: &dyn Fn(&str) -> Option<OsString>) -> Result<Joined, WireupError> {
+fn join(
+    other: &Other,
+    get: &dyn Fn(&str) -> Option<OsString>,
+    ring_bytes: Option<usize>,
+) -> Result<Joined, WireupError> {
     let limit = settings::patience(get(settings::PATIENCE)).map_err(Trouble)?;
-    let ring_bytes = settings::ring_bytes(get(settings::RING_BYTES)).map_err(Trouble)?;
     let mut launcher: Box<dyn Launcher> = match other {
         // A descriptor that is no connection is left over from a launcher further out, if there is another way.
         Other::Descriptor { fd, or: Some(server), .. } if !pmi::client::is_connection(*fd) => {

@@ -69,9 +69,9 @@ fn help_and_version_go_to_standard_output() {
 
 #[test]
 fn a_malformed_ring_length_is_refused() {
-    let done = Job::start(mpiexec().env("FERRUM_RING_BYTES", "1000").args(["true"])).finish();
+    let done = run(&["--cvar", "fabric_ring_bytes=32M", "true"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stderr.contains("FERRUM_RING_BYTES is \"1000\""), "{}", done.stderr);
+    assert!(done.stderr.contains("fabric_ring_bytes is \"32M\""), "{}", done.stderr);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn ranks_exchange_messages_over_the_job_memory() {
 fn ranks_read_each_others_memory_where_the_kernel_allows_it() {
     let done = run(&["-n", "2", &rank_program(), "copy"]);
     assert!(["1122334455667788\n", "no single copy\n"].contains(&&*done.stdout), "{}", done.stdout);
-    let off = Job::start(mpiexec().env("FERRUM_SINGLE_COPY", "0").args(["-n", "2", &rank_program(), "copy"])).finish();
+    let off = run(&["-n", "2", "--cvar", "fabric_single_copy=off", &rank_program(), "copy"]);
     assert_eq!(off.stdout, "no single copy\n");
 }
 

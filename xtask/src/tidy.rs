@@ -27,7 +27,10 @@ const LAYERS: [&[&str]; 10] = [
 ];
 
 /// Crates beside the layers, with all that they may depend on.
-const BESIDE: [(&str, &[&str]); 2] = [("mpi-launch", &["mpi-core", "mpi-fabric"]), ("mpi-pmpi", &["mpi-core"])];
+const BESIDE: [(&str, &[&str]); 2] = [
+    ("mpi-launch", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-p2p", "mpi-coll", "mpi-win"]),
+    ("mpi-pmpi", &["mpi-core"]),
+];
 
 /// The beginnings of paths that exist only on the machine where they were written.
 const MACHINE_PATHS: [&str; 3] = ["/home/", "/root/", "/Users/"];

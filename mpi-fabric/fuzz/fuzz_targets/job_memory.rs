@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 
 use libfuzzer_sys::fuzz_target;
 use mpi_fabric::layout::{Layout, MIN_RING_BYTES};
-use mpi_fabric::{Attachment, Endpoint, Job, JobOptions, Payload, RecordHead, Sink, instruments};
+use mpi_fabric::{Attachment, Endpoint, FabricSettings, Job, JobOptions, Payload, RecordHead, Sink, instruments};
 
 struct Look;
 
@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
     let memory = File::from(job.fd().expect("a memfd").try_clone_to_owned().expect("a descriptor"));
     let fd = memory.try_clone().expect("a descriptor").into_raw_fd();
     let place = Attachment { fd, job_id: job.id(), rank: 0, size: 2, appnum: 0 };
-    let mut endpoint = Endpoint::attach(&place).expect("a fresh job");
+    let mut endpoint = Endpoint::attach(&place, FabricSettings::new()).expect("a fresh job");
     let total = Layout::new(2, MIN_RING_BYTES).expect("a valid layout").total_bytes();
     let mut rest = input;
     while let [a, b, c, d, len, tail @ ..] = rest {

@@ -13,6 +13,7 @@ use crate::fault;
 use crate::instruments::JobInstruments;
 use crate::job::{Job, JobOptions};
 use crate::recorder::Recorder;
+use crate::settings::FabricSettings;
 use crate::variables::FabricInstruments;
 use crate::{host, os, remote};
 
@@ -31,14 +32,11 @@ pub struct Attachment {
     pub appnum: u32,
 }
 
-/// Environment variable that turns single-copy transfers off when it is `0`.
-const SINGLE_COPY: &str = "FERRUM_SINGLE_COPY";
-
 impl Endpoint {
-    /// Attaches this process to its job.
+    /// Attaches this process to its job. The settings are those of this endpoint alone.
     /// # Errors
     /// `MPI_ERR_OTHER` with a sentence if the descriptor is not this job's memory, or the rank is taken.
-    pub fn attach(wireup: &Attachment) -> Result<Endpoint> {
+    pub fn attach(wireup: &Attachment, settings: &'static FabricSettings) -> Result<Endpoint> {
         // SAFETY: a plain query about a number that may or may not be a descriptor.
         if wireup.fd < 0 || unsafe { libc::fcntl(wireup.fd, libc::F_GETFD) } < 0 {
             return Err(fault::foreign(format!(
@@ -58,23 +56,28 @@ impl Endpoint {
         // SAFETY: it is the job's memory, handed down for this alone, and mapped by now.
         drop(unsafe { OwnedFd::from_raw_fd(wireup.fd) });
         remote::permit(job.launcher_pid());
-        Endpoint::enter(Arc::new(job), wireup.rank)
+        Endpoint::enter(Arc::new(job), wireup.rank, settings)
     }
 
-    /// A world of one rank, for a process that no launcher started.
+    /// A world of one rank, with the initial settings.
     pub fn world_of_one() -> Result<Endpoint> {
-        let job = Job::create(&JobOptions { ranks: 1, ring_bytes: None, cores: 1 })?;
-        Endpoint::enter(Arc::new(job), 0)
+        Endpoint::alone(FabricSettings::new())
+    }
+
+    /// A world of one rank, for a process that no launcher started. The settings are those of this endpoint alone.
+    pub fn alone(settings: &'static FabricSettings) -> Result<Endpoint> {
+        let job = Job::create(&JobOptions { ranks: 1, ring_bytes: settings.ring_length(), cores: 1 })?;
+        Endpoint::enter(Arc::new(job), 0, settings)
     }
 
     /// A job whose ranks are threads of this process: one endpoint per rank, in order.
     pub fn threads(n: u32) -> Result<Vec<Endpoint>> {
         let job = Job::create(&JobOptions { ranks: n, ring_bytes: None, cores: host::usable_cores() })?;
         let job = Arc::new(job);
-        (0..n).map(|rank| Endpoint::enter(job.clone(), rank)).collect()
+        (0..n).map(|rank| Endpoint::enter(job.clone(), rank, FabricSettings::new())).collect()
     }
 
-    fn enter(job: Arc<Job>, rank: u32) -> Result<Endpoint> {
+    fn enter(job: Arc<Job>, rank: u32, settings: &'static FabricSettings) -> Result<Endpoint> {
         let block = job.block(rank);
         if !block.claim() {
             return Err(fault::foreign(format!(
@@ -90,14 +93,16 @@ impl Endpoint {
         // Release pairs with the Acquire in `Output::can_copy`.
         block.probe_address().store(std::ptr::from_ref(&*probe) as u64, Ordering::Release);
         let ranks = job.ranks();
-        let single_copy = std::env::var_os(SINGLE_COPY).is_none_or(|value| value != "0");
-        let outputs: Box<[Output]> = (0..ranks).map(|to| Output::new(&job, rank, to, single_copy)).collect();
+        let outputs: Box<[Output]> = (0..ranks).map(|to| Output::new(&job, rank, to)).collect();
         let policy = Arc::new(WaitPolicy::for_job(ranks, job.cores()));
         let block_at = job.layout().block_at(rank);
         let instruments = Arc::new(JobInstruments::new(&job, rank));
         let variables: &'static FabricInstruments = mpi_t::place(&*instruments, "");
         variables.ring_size.set(job.layout().ring_bytes() as u64);
         variables.job_memory.set(job.layout().total_bytes() as u64);
+        let recorder = Recorder::new(job.mapping().clone(), block_at);
+        settings.recorder_depth.govern(recorder.clone());
+        settings.ring_bytes.set(job.ring_bytes() as u64);
         Ok(Endpoint {
             rank,
             fenced,
@@ -108,10 +113,11 @@ impl Endpoint {
             connected: Connections::new(job.block(rank), ranks),
             known: vec![0; ranks.div_ceil(64) as usize].into(),
             doorbell: Doorbell::new(job.mapping().clone(), block_at, policy, variables),
-            recorder: Recorder::new(job.mapping().clone(), block_at),
+            recorder,
             instruments,
             variables,
             rings: mpi_t::place_rows(ranks as usize),
+            settings,
             job,
             _probe: probe,
         })

@@ -33,14 +33,14 @@ pub(super) struct Output {
 unsafe impl Send for Output {}
 
 impl Output {
-    pub(super) fn new(job: &Job, from: u32, to: u32, single_copy: bool) -> Output {
+    pub(super) fn new(job: &Job, from: u32, to: u32) -> Output {
         let block = job.block(to);
         Output {
             ring: Producer::new(ring(job, to, from)),
             announced: false,
             waiters: NonNull::from(block.waiters()),
             futex: NonNull::from(block.futex()),
-            copies: if single_copy { OnceCell::new() } else { OnceCell::from(false) },
+            copies: OnceCell::new(),
             process: OnceCell::new(),
         }
     }

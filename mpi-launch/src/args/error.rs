@@ -10,7 +10,7 @@ pub enum ArgsError {
     #[error("no program to run is given{}; mpiexec --help shows how to call it", group_text(*.0))]
     NoProgram(usize),
     /// An option of no meaning here, with the nearest one that has a meaning.
-    #[error("unknown option {given:?}{}; mpiexec --help lists those that exist", hint_text(*.hint))]
+    #[error("unknown option {given:?}; {}mpiexec --help lists those that exist", hint_text(*.hint))]
     UnknownOption {
         /// As given.
         given: OsString,
@@ -94,5 +94,5 @@ fn group_text(group: usize) -> String {
 }
 
 fn hint_text(hint: Option<&'static str>) -> String {
-    hint.map_or_else(String::new, |hint| format!("; did you mean {hint}?"))
+    hint.map_or_else(String::new, |hint| format!("did you mean {hint}? "))
 }

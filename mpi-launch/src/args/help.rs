@@ -26,6 +26,7 @@ For the whole job:
                        '...' and \"...\" keep blanks
   -genv NAME VALUE     set a variable for all programs
   --cvar NAME=VALUE    set a control variable of the library in all ranks
+  --settings FILE      set those that a file has, in lines NAME = VALUE
   --initial-errhandler NAME
                        mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return
   --stdin WHO          who gets the standard input: a rank (0 if not given), all or none
@@ -39,6 +40,7 @@ For the whole job:
   --quiet, -q          say nothing of failures
   --verbose, -v        say what is started, where, and how it ends
   --help, -h           print this text
+  --help-cvars         print the control variables, what they take, and what they do
   --version, -V        print the version
   --oversubscribe, --allow-run-as-root
                        understood, and not needed
@@ -57,7 +59,7 @@ Exit codes:
   126  a program cannot be executed
   127  a program is not found
 
-Environment:
-  FERRUM_RING_BYTES    length of the message queue between two ranks in bytes: a power of
-                       two from 16384 to 16777216
+Control variables get their values from, the later before the former: the settings file
+(--settings, else FERRUM_SETTINGS, else ~/.config/ferrum-mpi/settings), the environment
+(FERRUM_ and the name in capitals), --cvar.
 ";

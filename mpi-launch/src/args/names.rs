@@ -29,12 +29,14 @@ pub(super) enum Meaning {
     ErrorFormat,
     InitialErrhandler,
     Cvar,
+    Settings,
+    HelpCvars,
     /// Asks for what this launcher does anyway; other launchers need it.
     Needless,
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 39] = {
+const NAMES: [(&str, Meaning); 41] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -74,6 +76,8 @@ const NAMES: [(&str, Meaning); 39] = {
         ("--error-format", ErrorFormat),
         ("--initial-errhandler", InitialErrhandler),
         ("--cvar", Cvar),
+        ("--settings", Settings),
+        ("--help-cvars", HelpCvars),
         ("--oversubscribe", Needless),
         ("--allow-run-as-root", Needless),
     ]

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::names::{self, Meaning};
 use super::value;
-use super::{ArgsError, Command, Group, Options, Run, Soft, soft, words};
+use super::{ArgsError, Command, ErrorFormat, Group, Options, Run, Soft, soft, words};
 
 /// Gives a file's contents.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
@@ -249,9 +249,14 @@ impl Parser<'_> {
 fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -> Result<(), Stop> {
     match meaning {
         Meaning::Help => return Err(Stop::Command(Command::Help)),
+        Meaning::HelpCvars => return Err(Stop::Command(Command::HelpCvars)),
         Meaning::Version => return Err(Stop::Command(Command::Version)),
         Meaning::Genv => options.variables.push(words.variable()?),
-        Meaning::Cvar => options.variables.push(words.value("NAME=VALUE", value::cvar)?),
+        Meaning::Cvar => options.cvars.push(words.value("NAME=VALUE", value::cvar)?),
+        Meaning::Settings => {
+            let parse = |text: &OsStr| not_empty("a file")(text).map(Into::into);
+            words.once(&mut options.settings, false, "a file", parse)?;
+        }
         Meaning::TagOutput => options.tag_output = words.flag()?,
         Meaning::Timestamp => options.timestamp = words.flag()?,
         Meaning::Quiet => options.quiet = words.flag()?,
@@ -263,7 +268,11 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::Timeout => words.once(&mut options.timeout, false, "a time in seconds", value::seconds)?,
         Meaning::Bind => options.bind = words.value("cores or none", value::bind)?,
         Meaning::Stdin => options.input = words.value("a rank, all or none", value::input)?,
-        Meaning::ErrorFormat => words.once(&mut options.error_format, false, "text or json", value::error_format)?,
+        Meaning::ErrorFormat => {
+            words.once(&mut options.error_format, false, "text or json", value::error_format)?;
+            let name = if options.error_format == Some(ErrorFormat::Json) { "json" } else { "text" };
+            options.cvars.push(("error_format".into(), name.into()));
+        }
         Meaning::InitialErrhandler => {
             words.once(&mut options.initial_errhandler, false, "an error handler", value::errhandler)?;
         }

@@ -90,10 +90,13 @@ fn a_file_of_options_stands_for_its_words() {
 
 #[test]
 fn variables_have_four_forms() {
-    let run = parse_line("-env A 1 -env B=2 -x C=3 -x D -genv E 5 -env F -n a : -genv G=7 --cvar wait=spin b");
+    let run =
+        parse_line("-env A 1 -env B=2 -x C=3 -x D -genv E 5 -env F -n a : -genv G=7 --cvar wait=spin --settings s b");
     assert_eq!(pairs(&run.groups[0].variables), [("A", "1"), ("B", "2"), ("C", "3"), ("F", "-n")]);
     assert_eq!(run.groups[0].passed, ["D"]);
-    assert_eq!(pairs(&run.options.variables), [("E", "5"), ("G", "7"), ("FERRUM_WAIT", "spin")]);
+    assert_eq!(pairs(&run.options.variables), [("E", "5"), ("G", "7")]);
+    assert_eq!(run.options.cvars, [("wait".to_owned(), "spin".to_owned())]);
+    assert_eq!(run.options.settings.as_deref(), Some(Path::new("s")));
 }
 
 #[test]
@@ -104,6 +107,8 @@ fn options_of_the_job_stand_in_any_part() {
     );
     let due = Options {
         variables: vec![],
+        cvars: vec![("error_format".into(), "json".into())],
+        settings: None,
         tag_output: true,
         timestamp: true,
         output: Some("out".into()),
@@ -122,6 +127,7 @@ fn options_of_the_job_stand_in_any_part() {
 fn help_and_version_need_no_program() {
     assert_eq!(parse_words(&["-n", "2", "--help", "x"]), Ok(Command::Help));
     assert_eq!(parse_words(&["--version"]), Ok(Command::Version));
+    assert_eq!(parse_words(&["--help-cvars"]), Ok(Command::HelpCvars));
 }
 
 #[test]
@@ -150,7 +156,7 @@ fn each_mistake_is_named() {
         ("-n 99999999999999999999 x", "from 1 to"),
         ("-n 1 -np 1 x", "-np is given twice for one program"),
         ("--frobnicate x", "\"--frobnicate\""),
-        ("--tag-ouput x", "did you mean --tag-output?"),
+        ("--tag-ouput x", "unknown option \"--tag-ouput\"; did you mean --tag-output? mpiexec --help lists"),
         ("--tag-output=yes x", "\"yes\""),
         ("-soft 2:1 x", "\"2:1\""),
         ("-soft", "-soft needs"),
@@ -165,6 +171,8 @@ fn each_mistake_is_named() {
         ("--error-format xml x", "text or json"),
         ("--initial-errhandler none x", "mpi_errors_return"),
         ("--cvar a x", "NAME=VALUE"),
+        ("--settings", "--settings needs a file"),
+        ("--settings a --settings b x", "twice"),
         ("-file nothing x", "\"nothing\""),
         ("-file options -file options x", "twice"),
         ("-configfile nothing", "cannot read the file \"nothing\" that -configfile names"),

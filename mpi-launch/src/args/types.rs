@@ -11,6 +11,8 @@ use super::Soft;
 pub enum Command {
     /// Print the help text.
     Help,
+    /// Print what the control variables are.
+    HelpCvars,
     /// Print the version.
     Version,
     /// Run a job.
@@ -61,6 +63,10 @@ pub struct Group {
 pub struct Options {
     /// Variables that are set for all programs.
     pub variables: Vec<Variable>,
+    /// Values of control variables: names as given, values.
+    pub cvars: Vec<(String, String)>,
+    /// The file of values of control variables.
+    pub settings: Option<PathBuf>,
     /// Whether each line of output begins with who wrote it.
     pub tag_output: bool,
     /// Whether each line of output begins with when it came.

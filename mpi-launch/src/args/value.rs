@@ -5,12 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use mpi_fabric::layout::MAX_RANKS;
+use mpi_t::PREFIX;
 
-use super::{Bind, ErrorFormat, Input, Variable};
+use super::{Bind, ErrorFormat, Input};
 use crate::wireup;
-
-/// What every control variable's variable in the environment begins with.
-const CVAR_PREFIX: &str = "FERRUM_";
 
 /// A number of processes.
 pub(super) fn processes(value: &OsStr) -> Result<u32, String> {
@@ -89,15 +87,22 @@ pub(super) fn assignment(word: &OsStr) -> Result<(OsString, Option<OsString>), S
     }
 }
 
-/// `NAME=VALUE` of a control variable: the variable that sets it in a rank.
-pub(super) fn cvar(word: &OsStr) -> Result<Variable, String> {
+/// `NAME=VALUE` of a control variable, whose name may have the prefix of the environment.
+pub(super) fn cvar(word: &OsStr) -> Result<(String, String), String> {
     let rule = || "NAME=VALUE with the name of a control variable (letters, digits and _)".to_owned();
-    let (given, value) = assignment(word).map_err(|_| rule())?;
-    let value = value.ok_or_else(rule)?;
-    let letters = |text: &&str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let upper = given.to_str().filter(letters).ok_or_else(rule)?.to_ascii_uppercase();
-    let variable = if upper.starts_with(CVAR_PREFIX) { upper } else { format!("{CVAR_PREFIX}{upper}") };
-    Ok((name(OsStr::new(&variable))?, value))
+    let (given, value) = word.to_str().and_then(|word| word.split_once('=')).ok_or_else(rule)?;
+    let letters = !given.is_empty() && given.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !letters || value.contains('\0') {
+        return Err(rule());
+    }
+    name(OsStr::new(&cvar_variable(given)))?;
+    Ok((given.to_owned(), value.to_owned()))
+}
+
+/// The variable in a rank's environment that sets a control variable.
+pub fn cvar_variable(name: &str) -> String {
+    let upper = name.to_ascii_uppercase();
+    if upper.starts_with(PREFIX) { upper } else { format!("{PREFIX}{upper}") }
 }
 
 fn digits(value: &OsStr) -> Option<u32> {
@@ -120,9 +125,10 @@ mod tests {
 
     #[test]
     fn control_variables_are_environment_variables_in_capitals() {
-        let pair = |name: &str, value: &str| Ok((OsString::from(name), OsString::from(value)));
-        assert_eq!(cvar(OsStr::new("p2p_eager_limit=64k")), pair("FERRUM_P2P_EAGER_LIMIT", "64k"));
+        let pair = |name: &str, value: &str| Ok((name.to_owned(), value.to_owned()));
+        assert_eq!(cvar(OsStr::new("p2p_eager_limit=64k")), pair("p2p_eager_limit", "64k"));
         assert_eq!(cvar(OsStr::new("FERRUM_P2P_EAGER_LIMIT=")), pair("FERRUM_P2P_EAGER_LIMIT", ""));
+        assert_eq!(["p2p_wait", "FERRUM_P2P_WAIT"].map(cvar_variable), ["FERRUM_P2P_WAIT", "FERRUM_P2P_WAIT"]);
         for bad in ["", "x", "=1", "a b=1", "ä=1", "rank=1", "FERRUM_JOB_FD=3"] {
             assert!(cvar(OsStr::new(bad)).is_err(), "{bad}");
         }

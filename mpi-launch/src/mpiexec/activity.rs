@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use mpi_core::functions;
-use mpi_fabric::recorder::Call;
+use mpi_fabric::recorder::{Call, REFUSED};
 use mpi_fabric::{Job, Life};
 
 use super::json::Object;
@@ -32,6 +32,10 @@ pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
     for ((what, state), members) in groups {
         let ranks: Vec<u32> = members.iter().map(|member| member.rank).collect();
         let word = if ranks.len() == 1 { "rank" } else { "ranks" };
+        let what = match what.strip_prefix("has ") {
+            Some(rest) if ranks.len() > 1 => format!("have {rest}"),
+            _ => what,
+        };
         text += &format!("\n  {word} {}: {what}", ranges(&ranks));
         let sequences = members.iter().filter_map(|member| Some(member.call?.sequence));
         text += &spread(", call ", sequences, |number| format!("number {number}"));
@@ -90,6 +94,9 @@ fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
 fn describe(call: &Call) -> String {
     let name = name(call);
     let mut text = format!("inside {name}");
+    if call.peer == REFUSED {
+        return text + ", which was refused";
+    }
     let has = |part: &str| name.to_ascii_lowercase().contains(part);
     let (receives, sends) = (has("recv") && !has("sendrecv") || has("probe"), has("send"));
     let rooted = !receives && !sends && call.peer >= 0;
@@ -186,10 +193,15 @@ mod tests {
         let mark = job.recorder(1).enter(functions::MPI_BCAST, 0, 2, 0, 1);
         job.recorder(1).leave(mark);
         job.set_life(2, Life::Finalised);
+        job.recorder(1).refused(functions::MPI_BCAST);
         let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);
         assert!(text.contains("rank 0: has not called MPI_Init\n"), "{text}");
         assert!(text.contains("rank 1: outside MPI, after MPI_Bcast with root 2, call number 1\n"), "{text}");
         assert!(text.ends_with("rank 2: has called MPI_Finalize"), "{text}");
+        job.recorder(1).refused(functions::MPI_RECV);
+        let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);
+        assert!(text.contains("rank 1: outside MPI, after MPI_Recv, which was refused, call number 2\n"), "{text}");
+        assert!(report(&job, &[None, None, Some(-5)]).contains("ranks 0-1: have ended\n"));
     }
 
     #[test]

@@ -5,24 +5,25 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use crate::args::{ErrorFormat, Group, Options};
+use mpi_t::{SETTINGS, SETTINGS_READ};
+
+use crate::args::{Group, Options, cvar_variable};
 use crate::wireup;
 
 /// Variable for the initial error handler, in the words of the info key `mpi_initial_errhandler`.
 const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
-/// Variable for the form of error reports: `text` or `json`.
-const ERROR_FORMAT: &str = "FERRUM_ERROR_FORMAT";
 /// Variable for the colours of error reports: `auto`, `on` or `off`.
 const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
 
 /// `NAME=VALUE` of each variable: the launcher's own ones, changed by options of the job, then by those of
-/// the program, which has so many ranks. `terminal`: the launcher's standard error is one, so what ranks report may have
+/// the program, which has so many ranks. `file`: what the settings file says, so that ranks need not read it. `terminal`: the launcher's standard error is one, so what ranks report may have
 /// colours although theirs is a pipe.
 pub(super) fn of_program(
     own: impl Iterator<Item = (OsString, OsString)>,
     group: &Group,
     ranks: u32,
     options: &Options,
+    file: &str,
     terminal: bool,
 ) -> Vec<OsString> {
     let mut variables: Vec<(OsString, OsString)> = own.filter(|(name, _)| !is_foreign(name)).collect();
@@ -32,10 +33,6 @@ pub(super) fn of_program(
     };
     if let Some(handler) = options.initial_errhandler {
         set(OsStr::new(INITIAL_ERRHANDLER), OsStr::new(handler));
-    }
-    if let Some(format) = options.error_format {
-        let name = if format == ErrorFormat::Json { "json" } else { "text" };
-        set(OsStr::new(ERROR_FORMAT), OsStr::new(name));
     }
     let number = group.processes.unwrap_or(ranks).to_string();
     for (key, variable) in wireup::ASKED {
@@ -49,8 +46,16 @@ pub(super) fn of_program(
         };
         value.into_iter().for_each(|value| set(OsStr::new(variable), value));
     }
-    for (name, value) in options.variables.iter().chain(&group.variables) {
-        set(name, value);
+    options.variables.iter().for_each(|(name, value)| set(name, value));
+    options.cvars.iter().for_each(|(name, value)| set(OsStr::new(&cvar_variable(name)), OsStr::new(value)));
+    if let Some(path) = &options.settings {
+        // For those that start a job of their own.
+        set(OsStr::new(SETTINGS), std::path::absolute(path).as_deref().unwrap_or(path).as_os_str());
+    }
+    group.variables.iter().for_each(|(name, value)| set(name, value));
+    // A program that is given another file reads it itself.
+    if !group.variables.iter().any(|(name, _)| name == SETTINGS) {
+        set(OsStr::new(SETTINGS_READ), OsStr::new(file));
     }
     if terminal && allow_color(&variables) {
         variables.push((ERROR_COLOR.into(), "on".into()));
@@ -94,8 +99,9 @@ mod tests {
             .map(pair)
             .into_iter();
         let options = Options {
-            variables: ["B=2", "C=2", "FERRUM_ERROR_FORMAT=text"].map(pair).to_vec(),
-            error_format: Some(ErrorFormat::Json),
+            variables: ["B=2", "C=2", "FERRUM_ERROR_COLOR=on"].map(pair).to_vec(),
+            cvars: vec![("error_color".into(), "off".into())],
+            settings: Some("/f".into()),
             initial_errhandler: Some("mpi_errors_return"),
             ..Options::default()
         };
@@ -111,20 +117,25 @@ mod tests {
             "B=2",
             "PMI=x",
             "FERRUM_INITIAL_ERRHANDLER=mpi_errors_return",
-            "FERRUM_ERROR_FORMAT=text",
             "FERRUM_ASKED_MAXPROCS=9",
             "FERRUM_ASKED_SOFT=1:9",
             "C=3",
+            "FERRUM_ERROR_COLOR=off",
+            "FERRUM_SETTINGS=/f",
             "PMI_SIZE=1",
+            "FERRUM_SETTINGS_READ=/f\n1 a=b",
         ];
-        assert_eq!(of_program(own, &group, 4, &options, false), due);
+        assert_eq!(of_program(own, &group, 4, &options, "/f\n1 a=b", false), due);
+        let other = Group { variables: vec![pair("FERRUM_SETTINGS=/g")], ..Group::default() };
+        let all = of_program([pair("FERRUM_SETTINGS_READ=x")].into_iter(), &other, 1, &options, "/f\n1 a=b", false);
+        assert!(all.iter().all(|line| !line.to_string_lossy().starts_with("FERRUM_SETTINGS_READ")), "{all:?}");
     }
 
     #[test]
     fn reports_have_colours_on_the_launchers_terminal_unless_a_variable_says_otherwise() {
         let colors = |own: &[&str], variables: &[&str], terminal| {
             let group = Group { variables: variables.iter().map(|text| pair(text)).collect(), ..Group::default() };
-            let all = of_program(own.iter().map(|text| pair(text)), &group, 1, &Options::default(), terminal);
+            let all = of_program(own.iter().map(|text| pair(text)), &group, 1, &Options::default(), "", terminal);
             all.iter().any(|line| line == "FERRUM_ERROR_COLOR=on")
         };
         assert!(colors(&["TERM=xterm", "NO_COLOR="], &[], true));

@@ -1,5 +1,6 @@
 //! How a job ended: which rank failed first, the exit code, and the sentence about it.
 
+use mpi_fabric::recorder::REFUSED;
 use mpi_fabric::{AbortCause, Job, host};
 
 use super::activity;
@@ -96,7 +97,7 @@ impl Failure {
         if let Some(rank) = self.rank() {
             let program = plan.program_of(rank).to_string_lossy();
             object = object.number("rank", rank).text("program", &program);
-            // Of a fatal error the library's own report names the call, which may have been refused before it was recorded.
+            // Of a fatal error the library's own report names the call.
             if kind != "fatal_error" {
                 object = activity::facts(job, rank, object);
             }
@@ -131,7 +132,13 @@ impl Failure {
 fn last_call(job: &Job, rank: u32) -> String {
     let Some(call) = job.recorder(rank).current() else { return String::new() };
     let name = activity::name(&call);
-    if call.ended { format!(", after its last MPI call, {name}") } else { format!(", inside {name}") }
+    if call.peer == REFUSED {
+        format!(", after its last MPI call, {name}, was refused")
+    } else if call.ended {
+        format!(", after its last MPI call, {name}")
+    } else {
+        format!(", inside {name}")
+    }
 }
 
 /// A signal's name; its number where it has none.
@@ -175,7 +182,7 @@ mod tests {
     fn text(failure: Failure, job: &Job, others: bool) -> String {
         let group = Group { program: "./prog".into(), ..Group::default() };
         let programs = vec![Program { group: &group, file: "./prog".into(), ranks: 3 }];
-        let plan = Plan { programs, ranks: 3, cores: None, warnings: vec![] };
+        let plan = Plan { programs, ranks: 3, cores: None, settings: String::new(), warnings: vec![] };
         let facts = failure.facts(&plan, job, Object::new()).end();
         assert!(facts.starts_with("{\"kind\":\"") && !facts.contains('\n'), "{facts}");
         failure.sentence(&plan, job, others)

@@ -31,12 +31,14 @@ pub(super) struct Plan<'a> {
     pub(super) ranks: u32,
     /// The cores of the ranks, if they are bound.
     pub(super) cores: Option<Vec<usize>>,
+    /// What the settings file says, for the ranks.
+    pub(super) settings: String,
     /// What the user should know although the job starts.
     pub(super) warnings: Vec<String>,
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(run: &'a Run) -> Result<Plan<'a>, Refusal> {
+    pub(super) fn new(run: &'a Run, settings: String) -> Result<Plan<'a>, Refusal> {
         let memory = Memory::of_this_process();
         let (mut programs, mut warnings) = (Vec::new(), Vec::new());
         let mut total = 0;
@@ -64,7 +66,7 @@ impl<'a> Plan<'a> {
             Input::Rank(rank) if rank >= ranks => return Err(Refusal::Input { rank, last: ranks - 1 }),
             _ => {}
         }
-        Ok(Plan { programs, ranks, cores: bind::cores(run.options.bind, ranks)?, warnings })
+        Ok(Plan { programs, ranks, cores: bind::cores(run.options.bind, ranks)?, settings, warnings })
     }
 
     /// Number of a rank's program, from 0. The rank is one of the job.
@@ -113,21 +115,21 @@ mod tests {
     }
 
     fn refusal(line: &str) -> Refusal {
-        Plan::new(&run(line)).err().unwrap()
+        Plan::new(&run(line), String::new()).err().unwrap()
     }
 
     #[test]
     fn ranks_follow_the_order_of_the_programs() {
         let run = run("-n 2 true : false : -n 3 sh");
-        let plan = Plan::new(&run).unwrap();
+        let plan = Plan::new(&run, String::new()).unwrap();
         assert_eq!(plan.ranks, 6);
         assert_eq!((0..6).map(|rank| plan.appnum(rank)).collect::<Vec<_>>(), [0, 0, 1, 2, 2, 2]);
     }
 
     #[test]
     fn soft_takes_the_largest_number_that_will_do() {
-        assert_eq!(Plan::new(&run("-n 7 -soft 2:10000:2 true")).unwrap().ranks, 6);
-        assert_eq!(Plan::new(&run("-soft 0:1 true")).unwrap().ranks, 1);
+        assert_eq!(Plan::new(&run("-n 7 -soft 2:10000:2 true"), String::new()).unwrap().ranks, 6);
+        assert_eq!(Plan::new(&run("-soft 0:1 true"), String::new()).unwrap().ranks, 1);
         assert!(matches!(refusal("-n 4 -soft 5:9 true"), Refusal::Soft(4)));
         assert!(matches!(refusal("-n 1000 true : -n 25 true"), Refusal::TooMany(1025) | Refusal::Memory { .. }));
     }

@@ -77,13 +77,19 @@ const STACK_WORDS: usize = (64 << 10) / size_of::<u128>();
 
 impl Template {
     /// Prepares a program. Its environment is this process's, with what the options ask for.
-    pub(super) fn new(program: &Program<'_>, options: &Options, inherited: Inherited) -> io::Result<Template> {
+    pub(super) fn new(
+        program: &Program<'_>,
+        options: &Options,
+        settings: &str,
+        inherited: Inherited,
+    ) -> io::Result<Template> {
         let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(io::Error::from);
         let group = program.group;
         let arguments = std::iter::once(&*group.program).chain(group.arguments.iter().map(OsString::as_os_str));
         // Files of the ranks get no colours.
         let terminal = options.output.is_none() && io::stderr().is_terminal();
-        let environment = environment::of_program(std::env::vars_os(), group, program.ranks, options, terminal);
+        let environment =
+            environment::of_program(std::env::vars_os(), group, program.ranks, options, settings, terminal);
         Ok(Template {
             path: text(program.file.as_os_str())?,
             arguments: arguments.map(text).collect::<io::Result<_>>()?,

@@ -40,7 +40,7 @@ impl Starter<'_> {
         }
         let mut rank = 0;
         for (appnum, program) in self.plan.programs.iter().enumerate() {
-            let mut template = Template::new(program, self.options, inherited)?;
+            let mut template = Template::new(program, self.options, &self.plan.settings, inherited)?;
             for _ in 0..program.ranks {
                 let pid = self.start(&mut template, rank, appnum as u32)?;
                 started(pid);

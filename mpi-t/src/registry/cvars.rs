@@ -1,7 +1,7 @@
 //! Control variables: indices, handles, reading and setting (MPI-5.0, section 15.3.6).
 //!
 //! Invariant: a cell is only ever set to a value that its declaration accepts.
-//! Not here: the cells (`setting`), how the environment is understood (`environment`).
+//! Not here: the cells (`setting`), what is given from outside (`environment`).
 #![allow(unsafe_code)] // values are stored in and taken from callers' buffers
 
 use std::ffi::c_void;
@@ -27,7 +27,7 @@ pub struct CvarInfo {
     pub enumeration: Handle,
     /// The cell; `None` for variables that are bound to objects, each of which has one.
     cell: Option<&'static dyn Cell>,
-    /// What the environment has for it; bound ones begin with it.
+    /// What file or environment has for it; bound ones begin with it.
     given: Option<Value>,
     refuse: Option<Refuse>,
 }
@@ -59,7 +59,7 @@ impl CvarInfo {
 }
 
 impl Registry {
-    /// Gives the variables of a block their indices, and those that the environment names their values. A value that
+    /// Gives the variables of a block their indices, and those that a file or the environment names their values. A value that
     /// is not accepted is left out, and told by [`Registry::startup_errors`].
     pub fn register_settings<S: Settings>(&self, block: &'static S) -> Result<()> {
         self.add_settings(S::definitions(), block.cells().into_iter().map(Some), None)
@@ -104,7 +104,7 @@ impl Registry {
     }
 
     /// Gives the variables of a block that is bound to objects their indices; objects get theirs by
-    /// [`Registry::bind_settings`], and begin with what the environment says.
+    /// [`Registry::bind_settings`], and begin with what file and environment say.
     pub fn declare_settings<S: Settings>(&self) -> Result<()> {
         self.add_settings(S::definitions(), std::iter::repeat(None), None)
     }

@@ -15,13 +15,16 @@ mod cvars;
 mod enums;
 mod environment;
 mod events;
+mod file;
 mod lent;
 mod names;
 mod pvars;
+mod reading;
 mod spread;
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -41,12 +44,14 @@ pub use categories::CategoryInfo;
 use cvar_slots::{CvarHandle, Mirrors};
 pub use cvars::CvarInfo;
 use environment::Environment;
-pub use environment::PREFIX;
+pub use environment::{PREFIX, Source, UnknownName};
 pub use events::{CAPACITY_HINT, DroppedHandler, EventCallback, EventInfo, FreedCallback};
+pub use file::{SETTINGS, SETTINGS_READ, SettingsFile};
 pub use lent::{Lent, Open, end_handles};
 use names::Names;
 use pvars::Elements;
 pub use pvars::PvarInfo;
+pub use reading::expectation;
 use spread::Spread;
 
 /// All variables of one process.
@@ -145,15 +150,24 @@ impl Default for Registry {
 impl Registry {
     /// A registry without variables, which takes values of control variables from the process's environment.
     pub fn new() -> Registry {
-        Registry::with_environment(
-            std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))),
-        )
+        Registry::with_environment(environment())
+    }
+
+    /// As [`Registry::new`], which also takes values from the settings file that the environment leads to
+    /// ([`SettingsFile::find`]).
+    pub fn from_surroundings() -> Registry {
+        Registry::with_values(SettingsFile::find(&|name| std::env::var_os(name)), environment())
     }
 
     /// As [`Registry::new`], with these environment variables instead of the process's.
     pub fn with_environment(variables: impl IntoIterator<Item = (String, String)>) -> Registry {
-        let environment = Environment::new(variables);
+        Registry::with_values(SettingsFile::default(), variables)
+    }
+
+    /// A registry without variables, which takes values of control variables from these environment variables, and what
+    /// they do not have from this file.
+    pub fn with_values(file: SettingsFile, variables: impl IntoIterator<Item = (String, String)>) -> Registry {
+        let environment = Environment::new(file, variables);
         alone::find_flag();
         let registry = Registry {
             initializations: AtomicU64::new(0),
@@ -296,6 +310,13 @@ impl Registry {
         // Entries are added to the lists before the maps, so a panic leaves at most an entry without a name.
         self.growth.lock()
     }
+}
+
+/// The process's environment, as far as it is text.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned()));
+    std::env::vars_os().filter_map(text)
 }
 
 impl Drop for Registry {

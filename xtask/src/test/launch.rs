@@ -15,7 +15,7 @@ use crate::{Result, paths, process, tools};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines and what must come of them. `$B` is the folder of `mpiexec`, `$P` that of the programs.
-const CASES: [(&str, &str, Expect); 32] = [
+const CASES: [(&str, &str, Expect); 44] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
@@ -61,6 +61,62 @@ const CASES: [(&str, &str, Expect); 32] = [
         "printf '# two\\n-n 1 \\\\\\n%s\\n-n 2 %s\\n' $P/appnum $P/appnum > $P/two; $B/mpiexec -configfile $P/two",
         Expect::Says("rank 1 of 3: program 1"),
     ),
+    (
+        "--cvar",
+        "$B/mpiexec -n 2 --cvar p2p_eager_limit=2k $P/cvars p2p_eager_limit",
+        Expect::Says("p2p_eager_limit=2048\n"),
+    ),
+    (
+        "--cvar misspelt",
+        "$B/mpiexec --cvar p2p_eager_limt=2k $P/cvars",
+        Expect::Refused("did you mean p2p_eager_limit?"),
+    ),
+    (
+        "--settings",
+        "printf 'fabric_ring_bytes = 100k # each\n' > $P/rings; $B/mpiexec -n 2 --settings $P/rings $P/cvars fabric_ring_bytes=5",
+        Expect::Says("fabric_ring_bytes is set: never\nfabric_ring_bytes=131072\n"),
+    ),
+    (
+        "settings without mpiexec",
+        "FERRUM_SETTINGS=$P/rings $P/cvars fabric_ring_bytes",
+        Expect::Says("fabric_ring_bytes=131072\n"),
+    ),
+    (
+        "environment before settings",
+        "FERRUM_SETTINGS=$P/rings FERRUM_FABRIC_RING_BYTES=16k $P/cvars fabric_ring_bytes",
+        Expect::Says("fabric_ring_bytes=16384\n"),
+    ),
+    (
+        "bad settings without mpiexec",
+        "printf '\nfabric_single_copy = 2\n' > $P/wrong; FERRUM_SETTINGS=$P/wrong FERRUM_ERROR_FORMAT=json $P/cvars",
+        Expect::Refused("wrong, line 2: fabric_single_copy is \\\"2\\\", but it takes one of off, on"),
+    ),
+    ("no settings", "FERRUM_SETTINGS=/nonexistent/s $P/cvars", Expect::Refused("/nonexistent/s cannot be read")),
+    (
+        "settings of a plug-in",
+        "printf 'late_limit = 7\n' > $P/late; $B/mpiexec --settings $P/late $P/cvars +late_limit",
+        Expect::Says("late_limit=7\n"),
+    ),
+    (
+        "bad settings of a plug-in",
+        "FERRUM_LATE_LIMIT=10 $P/cvars +late_limit 2>&1",
+        Expect::Says("FERRUM_LATE_LIMIT is \"10\", but late_limit takes a whole number from 1 to 9\nlate_limit=3\n"),
+    ),
+    (
+        "warnings as JSON",
+        "FERRUM_NONSENSE=1 FERRUM_ERROR_FORMAT=json $P/cvars 2>&1",
+        Expect::Says("{\"source\":\"library\",\"kind\":\"warning\",\"rank\":0,\"message\":\"FERRUM_NONSENSE is set,"),
+    ),
+    (
+        "recorder's depth is set",
+        "$B/mpiexec --cvar fabric_recorder_depth=4 $P/cvars fabric_recorder_depth fabric_recorder_depth=0",
+        Expect::Says("fabric_recorder_depth=4\nfabric_recorder_depth is set: good\nfabric_recorder_depth=0\n"),
+    ),
+    (
+        "a refused call is the last one",
+        "$B/mpiexec -n 2 $P/refused",
+        Expect::Refused("exited with code 5, after its last MPI call, MPI_Send, was refused"),
+    ),
     ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Says("size 2")),
     ("whole lines", "$B/mpiexec -n 8 $P/lines", Expect::Lines),
     ("input goes to rank 0", "echo for rank 0 | $B/mpiexec -n 2 $P/input", Expect::Says("got for rank 0")),
@@ -83,7 +139,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let folder = paths::scratch("launch");
     fs::create_dir_all(&folder)?;
-    for name in ["size", "lines", "input", "barriers", "appnum", "abort", "hungry", "asked"] {
+    for name in ["size", "lines", "input", "barriers", "appnum", "abort", "hungry", "asked", "cvars", "refused"] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));
         process::must(command.arg(source).arg("-o").arg(folder.join(name)), LIMIT)?;

@@ -87,7 +87,8 @@ fn all_get_the_same_memory() {
         let places: Vec<Attachment> = all(size, |_| Card::own(), as_is).into_iter().map(Result::unwrap).collect();
         assert!(places.iter().all(|place| place.job_id == places[0].job_id && place.size == size));
         assert!(places.iter().all(|place| place.appnum == place.rank % 2));
-        let endpoints: Vec<Endpoint> = places.iter().map(|place| Endpoint::attach(place).unwrap()).collect();
+        let endpoints: Vec<Endpoint> =
+            places.iter().map(|place| Endpoint::attach(place, mpi_fabric::FabricSettings::new()).unwrap()).collect();
         let parent = std::os::unix::process::parent_id();
         assert_eq!(endpoints[0].job().launcher_pid(), parent, "the nearest ancestor of all");
         assert_eq!(endpoints[0].host_facts().cores, host::usable_cores());

@@ -120,7 +120,7 @@ static void sleepers(void)
 
 int main(int argc, char **argv)
 {
-    const char *asked = getenv("FERRUM_RING_BYTES");
+    const char *asked = getenv("FERRUM_FABRIC_RING_BYTES");
     int count = -1, messages, other;
     void *base;
     MPI_Win win;

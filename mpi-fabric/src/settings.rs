@@ -1,0 +1,136 @@
+//! What can be set of the fabric.
+//!
+//! Not here: where values come from (mpi-t).
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mpi_t::{Cell, Limits, SettingType, TError, TResult, Value, ValueType};
+
+use crate::layout::{MAX_RING_BYTES, MIN_RING_BYTES};
+use crate::recorder::{self, Recorder};
+
+mpi_t::cvars! {
+    /// How the processes of a job are connected.
+    pub struct FabricSettings {
+        /// Length of the queue of records from one process to another, chosen when the job starts: given by file,
+        /// environment or mpiexec, rounded up to a power of two of at least 16384. 0 lets the number of processes decide.
+        /// Once the process has its place in the job, the variable tells the length that the queues have.
+        pub ring_bytes: u64 = 0 => {
+            name: "fabric_ring_bytes", unit: "bytes", category: "fabric.queues", scope: Constant,
+            range: 0..=MAX_RING_BYTES as i128 },
+        /// Whether this process copies long messages directly from and to the memory of others, where the kernel allows
+        /// it; otherwise they go through the queues in pieces. In force with the next message.
+        pub single_copy: bool = true => {
+            name: "fabric_single_copy", unit: "", category: "fabric", scope: Local },
+        /// How many of the last MPI calls the flight recorder of this process remembers: what mpiexec tells of a
+        /// process that hangs or dies, and the full error report of the process itself, are taken from there. 0: none. In
+        /// force with the next call; a change may forget the calls before.
+        pub recorder_depth: RecorderDepth = recorder::DEPTH => {
+            name: "fabric_recorder_depth", unit: "calls", category: "fabric.recorder", scope: Local },
+    }
+}
+
+impl FabricSettings {
+    /// The length that the rings of a new job are to have; `None`: what suits the number of ranks.
+    pub fn ring_length(&self) -> Option<usize> {
+        let bytes = self.ring_bytes.get() as usize;
+        // The range is that of the declaration, so the next power of two is in range.
+        (bytes != 0).then(|| bytes.next_power_of_two().clamp(MIN_RING_BYTES, MAX_RING_BYTES))
+    }
+}
+
+/// The type of the recorder's depth.
+#[derive(Debug)]
+pub enum RecorderDepth {}
+
+/// The recorder's depth: a number, told to the recorder when it changes.
+pub struct DepthCell {
+    depth: AtomicU64,
+    recorder: OnceLock<Recorder>,
+}
+
+impl fmt::Debug for DepthCell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DepthCell").field(&self.depth).finish()
+    }
+}
+
+impl DepthCell {
+    /// From here on the depth is this recorder's. Only the first one counts.
+    pub(crate) fn govern(&self, recorder: Recorder) {
+        self.recorder.get_or_init(|| recorder).set_depth(self.depth.load(Ordering::Relaxed));
+    }
+}
+
+impl Cell for DepthCell {
+    fn read(&self) -> Value {
+        Value::U64(self.depth.load(Ordering::Relaxed))
+    }
+
+    fn write(&self, value: &Value) -> TResult<()> {
+        let Value::U64(depth) = value else { return Err(TError::INVALID) };
+        self.depth.store(*depth, Ordering::Relaxed);
+        if let Some(recorder) = self.recorder.get() {
+            recorder.set_depth(*depth);
+        }
+        Ok(())
+    }
+
+    fn word(&self) -> Option<&AtomicU64> {
+        Some(&self.depth)
+    }
+}
+
+impl SettingType for RecorderDepth {
+    type Cell = DepthCell;
+    type Initial = u64;
+    const TYPE: ValueType = ValueType::U64;
+    const LIMITS: Limits = Limits::Whole(0, recorder::MOST as i128);
+
+    fn cell(initial: u64) -> DepthCell {
+        DepthCell { depth: AtomicU64::new(initial), recorder: OnceLock::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Endpoint;
+
+    #[test]
+    fn ring_lengths_are_powers_of_two_and_the_true_one_is_told() {
+        for (given, due) in
+            [(0, None), (1, Some(16384)), (65536, Some(65536)), (65537, Some(131072)), (1 << 24, Some(1 << 24))]
+        {
+            let settings = FabricSettings::new();
+            settings.ring_bytes.set(given);
+            assert_eq!(settings.ring_length(), due, "{given}");
+        }
+        let settings = FabricSettings::new();
+        settings.ring_bytes.set(20000);
+        let endpoint = Endpoint::alone(settings).expect("memory for one rank");
+        assert_eq!((settings.ring_bytes.get(), endpoint.job().ring_bytes()), (32768, 32768));
+    }
+
+    #[test]
+    fn as_many_calls_are_remembered_as_the_depth_says() {
+        let settings = FabricSettings::new();
+        settings.recorder_depth.write(&Value::U64(3)).expect("a number");
+        let recorder = Endpoint::alone(settings).expect("memory for one rank").recorder();
+        let calls = || recorder.calls().iter().map(|call| call.sequence).collect::<Vec<_>>();
+        (0..5).for_each(|_| recorder.note(1, 0, 0, 0, 0));
+        assert_eq!(calls(), [3, 4, 5]);
+        settings.recorder_depth.write(&Value::U64(2000)).expect("a number");
+        (0..3000).for_each(|_| recorder.note(1, 0, 0, 0, 0));
+        assert_eq!((calls().len(), calls()[0]), (2000, 1006));
+        settings.recorder_depth.write(&Value::U64(0)).expect("a number");
+        let open = recorder.enter(1, 0, 0, 0, 0);
+        assert!(calls().is_empty() && recorder.current().is_none());
+        recorder.leave(open);
+        settings.recorder_depth.write(&Value::U64(1)).expect("a number");
+        recorder.note(2, 0, 0, 0, 0);
+        assert_eq!(recorder.current().map(|call| (call.sequence, call.function)), Some((3007, 2)));
+    }
+}

@@ -1,0 +1,29 @@
+//! What can be set of how errors are told, by `mpiexec` and by the processes that it starts.
+//!
+//! Not here: the texts (mpi-errors, `mpiexec`).
+
+use mpi_t::EnumDef;
+
+const FORMATS: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
+const COLORS: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
+
+mpi_t::cvars! {
+    /// How errors are told.
+    pub struct ErrorSettings {
+        /// The form of what is said of failures on the standard error output, by mpiexec, and by the library of warnings and
+        /// of the error that ends a process: lines for people, or one JSON object on one line with the same facts.
+        /// `mpiexec --error-format` sets it for all processes.
+        pub format: i32 = 0 =>
+            { name: "error_format", unit: "", category: "errors", scope: Local, states: &FORMATS },
+        /// Whether the report of a fatal error has colours. With auto it has them on a terminal, unless NO_COLOR is set.
+        pub color: i32 = 0 =>
+            { name: "error_color", unit: "", category: "errors", scope: Local, states: &COLORS },
+    }
+}
+
+impl ErrorSettings {
+    /// Whether failures are told as JSON.
+    pub fn is_json(&self) -> bool {
+        self.format.get() == 1
+    }
+}

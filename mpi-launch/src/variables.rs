@@ -1,0 +1,37 @@
+//! All that can be set of a process: what every crate declares, in one place, so that `mpiexec` knows names and values
+//! before anything starts.
+//!
+//! Invariant: a process registers the same variables (a test of `mpi-env` compares the names).
+//! Not here: performance variables, which only a process has (`mpi-env`).
+
+use mpi_coll::CollSettings;
+use mpi_errors::Result;
+use mpi_fabric::FabricSettings;
+use mpi_p2p::{CommSettings, EngineSettings};
+use mpi_t::Registry;
+use mpi_win::WinSettings;
+
+use crate::told::ErrorSettings;
+
+/// What of it `mpiexec` itself follows.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// How the processes are connected.
+    pub fabric: &'static FabricSettings,
+    /// How errors are told.
+    pub errors: &'static ErrorSettings,
+}
+
+/// Registers all control variables of a process that is not there: each has the value that it would begin with.
+/// # Errors
+/// `MPI_ERR_OTHER` when two have one name.
+pub fn register(registry: &Registry) -> Result<Known> {
+    let known = Known { fabric: FabricSettings::new(), errors: ErrorSettings::new() };
+    registry.register_settings(known.fabric)?;
+    registry.register_settings(EngineSettings::new())?;
+    registry.declare_settings::<CommSettings>()?;
+    registry.register_settings(CollSettings::new())?;
+    registry.register_settings(WinSettings::new())?;
+    registry.register_settings(known.errors)?;
+    Ok(known)
+}

@@ -1,0 +1,125 @@
+//! Values of control variables on their way to the ranks: a file, the environment, `--cvar`; what is refused, and how.
+#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::{Job, mpiexec, run};
+
+/// A folder of one test, gone after it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        Folder(std::env::temp_dir().join(format!("mpiexec-settings-{}-{test}", std::process::id())))
+    }
+
+    /// A file in it, as text: its path.
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_file_is_read_once_and_its_lines_are_handed_on() {
+    let folder = Folder::new("once");
+    let path = folder.file("good", "# twice\np2p_eager_limit = 1k\nplug_in = 7 # later\n");
+    let show = ["sh", "-c", "echo $FERRUM_SETTINGS; echo \"$FERRUM_SETTINGS_READ\""];
+    let due = format!("{0}\n{0}\n2 p2p_eager_limit=1k\n3 plug_in=7\n", path);
+    let option = run(&[&["--settings", &path][..], &show].concat());
+    assert_eq!((&*option.stdout, &*option.stderr), (&*due, ""));
+    let variable = Job::start(mpiexec().env("FERRUM_SETTINGS", &path).args(show)).finish();
+    assert_eq!(variable.stdout, due);
+    let none = Job::start(mpiexec().env("FERRUM_SETTINGS", "").env("FERRUM_SETTINGS_READ", "old").args(show)).finish();
+    assert_eq!(none.stdout, "\n\n");
+    // A program with a file of its own reads it itself.
+    let own = run(&[&["--settings", &path, "-env", "FERRUM_SETTINGS", "/mine"][..], &show].concat());
+    assert_eq!(own.stdout, "/mine\n\n");
+}
+
+#[test]
+fn the_default_file_is_found_and_need_not_be_there() {
+    let folder = Folder::new("default");
+    folder.file("none", "");
+    let show = ["sh", "-c", "echo \"$FERRUM_SETTINGS_READ\""];
+    let in_home = || Job::start(mpiexec().env_remove("XDG_CONFIG_HOME").env("HOME", &folder.0).args(show)).finish();
+    assert_eq!(in_home().stdout, "\n");
+    let path = folder.file(".config/ferrum-mpi/settings", "coll_shape = tree\n");
+    assert_eq!(in_home().stdout, format!("{}\n1 coll_shape=tree\n", path));
+}
+
+#[test]
+fn what_is_wrong_is_told_once_before_anything_starts() {
+    let said = |arguments: &[&str]| {
+        let done = run(&[arguments, &["-n", "3", "echo", "started"]].concat());
+        assert_eq!((done.code, &*done.stdout, done.stderr.lines().count()), (Some(2), "", 1), "{}", done.stderr);
+        done.stderr
+    };
+    let folder = Folder::new("wrong");
+    let bad = folder.file("bad", "\np2p_wait_sleep = perhaps\n");
+    let due = format!("mpiexec: {bad}, line 2: p2p_wait_sleep is \"perhaps\", but it takes one of off, on\n");
+    assert_eq!(said(&["--settings", &bad]), due);
+    let form = folder.file("form", "p2p_wait_sleep off\n");
+    let due = format!("mpiexec: {form}, line 1: \"p2p_wait_sleep off\" is not of the form NAME = VALUE\n");
+    assert_eq!(said(&["--settings", &form]), due);
+    assert!(
+        said(&["--settings", "/nonexistent/s"]).contains("settings file /nonexistent/s cannot be read: No such file")
+    );
+    assert!(said(&["--settings", "/"]).contains("it is no plain file"));
+    assert!(
+        said(&["--cvar", "coll_shape=round"]).contains("--cvar coll_shape is \"round\", but it takes one of auto,")
+    );
+    let misspelt = said(&["--cvar", "coll_shap=flat", "--error-format", "json"]);
+    assert!(
+        misspelt.starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\"")
+            && misspelt.contains("did you mean coll_shape?")
+    );
+    // The environment is for the ranks to judge.
+    assert_eq!(Job::start(mpiexec().env("FERRUM_P2P_EAGER_LIMIT", "-1").args(["true"])).finish().code, Some(0));
+}
+
+#[test]
+fn later_sources_win() {
+    let folder = Folder::new("later");
+    let path = folder.file("ring", "fabric_ring_bytes = 999M\n");
+    let code = |name: &str, value: &str, arguments: &[&str]| {
+        let words = [&["--settings", &path][..], arguments, &["true"]].concat();
+        Job::start(mpiexec().env(name, value).args(words)).finish().code
+    };
+    // What does not count is not looked at.
+    assert_eq!(code("A", "", &[]), Some(2));
+    assert_eq!(code("FERRUM_FABRIC_RING_BYTES", "32k", &[]), Some(0));
+    assert_eq!(code("FERRUM_FABRIC_RING_BYTES", "998M", &["--cvar", "fabric_ring_bytes=32k"]), Some(0));
+    assert_eq!(code("FERRUM_FABRIC_RING_BYTES", "32k", &["--cvar", "fabric_ring_bytes=998M"]), Some(2));
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_told_in_the_form_of_the_environment() {
+    let told = |form: &str, arguments: &[&str]| {
+        Job::start(mpiexec().env("FERRUM_ERROR_FORMAT", form).args(arguments)).finish().stderr
+    };
+    assert!(
+        told("json", &["--tag-ouput", "true"])
+            .starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\",\"exit_code\":2,")
+    );
+    assert!(told("text", &["--tag-ouput", "true"]).starts_with("mpiexec: unknown option"));
+    assert!(told("json", &["/nonexistent"]).starts_with("{"));
+    assert!(told("json", &["--error-format", "text", "--tag-ouput", "true"]).starts_with("mpiexec: "));
+}
+
+#[test]
+fn the_variables_are_listed() {
+    let done = run(&["--help-cvars"]);
+    assert!(done.code == Some(0) && done.stdout.contains("\n  p2p_eager_limit = 16384\n"), "{}", done.stdout);
+}
