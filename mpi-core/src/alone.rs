@@ -9,7 +9,7 @@
 //! Not here: memory orders weaker than SeqCst; one thread sees its own steps in order anyway.
 #![allow(unsafe_code)] // the C library's flag is found by its name, and the instruction without the prefix written out
 
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 
 /// What the flag says where the C library has none.
 static UNKNOWN: AtomicU8 = AtomicU8::new(0);
@@ -38,37 +38,30 @@ pub fn is_alone() -> bool {
     unsafe { &*FLAG.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
-macro_rules! compare_exchange {
-    ($name:ident, $atomic:ty, $word:ty, $instruction:literal) => {
-        /// As `compare_exchange` of the atomic, SeqCst. Thread-safe and async-signal-safe.
-        #[inline(always)]
-        pub fn $name(word: &$atomic, current: $word, new: $word) -> Result<$word, $word> {
-            #[cfg(all(target_arch = "x86_64", not(miri)))]
-            if is_alone() {
-                let mut seen = current;
-                let swapped: u8;
-                // SAFETY: the word lives and may be written through a shared reference. There is no other thread, and
-                // one instruction is whole to signal handlers. The compiler takes it for any access of memory.
-                unsafe {
-                    core::arch::asm!(
-                        $instruction,
-                        "sete {swapped}",
-                        at = in(reg) word.as_ptr(),
-                        new = in(reg) new,
-                        swapped = lateout(reg_byte) swapped,
-                        inout("rax") seen,
-                        options(nostack),
-                    );
-                }
-                return if swapped != 0 { Ok(seen) } else { Err(seen) };
-            }
-            word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
+/// As `compare_exchange` of the atomic, SeqCst. Thread-safe and async-signal-safe.
+#[inline(always)]
+pub fn compare_exchange(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if is_alone() {
+        let mut seen = current;
+        let swapped: u8;
+        // SAFETY: the word lives and may be written through a shared reference. There is no other thread, and one
+        // instruction is whole to signal handlers. The compiler takes it for any access of memory.
+        unsafe {
+            core::arch::asm!(
+                "cmpxchg qword ptr [{at}], {new}",
+                "sete {swapped}",
+                at = in(reg) word.as_ptr(),
+                new = in(reg) new,
+                swapped = lateout(reg_byte) swapped,
+                inout("rax") seen,
+                options(nostack),
+            );
         }
-    };
+        return if swapped != 0 { Ok(seen) } else { Err(seen) };
+    }
+    word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
 }
-
-compare_exchange!(compare_exchange_u64, AtomicU64, u64, "cmpxchg qword ptr [{at}], {new:r}");
-compare_exchange!(compare_exchange_u32, AtomicU32, u32, "cmpxchg dword ptr [{at}], {new:e}");
 
 #[cfg(test)]
 mod tests {
@@ -78,12 +71,10 @@ mod tests {
     fn both_ways_swap_exactly_when_the_word_is_as_expected() {
         // A test runs beside others; which way it goes, the result is the same.
         find_flag();
-        let (long, short) = (AtomicU64::new(7), AtomicU32::new(7));
-        assert_eq!(compare_exchange_u64(&long, 8, 9), Err(7));
-        assert_eq!(compare_exchange_u64(&long, 7, u64::MAX), Ok(7));
-        assert_eq!(compare_exchange_u32(&short, 8, 9), Err(7));
-        assert_eq!(compare_exchange_u32(&short, 7, u32::MAX), Ok(7));
-        assert_eq!((long.into_inner(), short.into_inner()), (u64::MAX, u32::MAX));
+        let word = AtomicU64::new(7);
+        assert_eq!(compare_exchange(&word, 8, 9), Err(7));
+        assert_eq!(compare_exchange(&word, 7, u64::MAX), Ok(7));
+        assert_eq!(word.into_inner(), u64::MAX);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
-    pub(crate) fn compare_exchange_u32(word: &AtomicU32, current: u32, new: u32) -> Result<u32, u32> {
-        word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
+    pub(crate) fn is_alone() -> bool {
+        false
     }
 
     pub(crate) fn compiler_fence(order: Ordering) {

@@ -6,7 +6,7 @@
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
-    pub(crate) fn compare_exchange_u64(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
+    pub(crate) fn compare_exchange(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
         word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
     }
 }
@@ -41,7 +41,7 @@ mod handle {
 
 use std::sync::Arc;
 
-use handle::slot::{Facts, Look, Slot};
+use handle::slot::{Facts, Look, Slot, Traits};
 use handle::state::{self, Format, Gone, Kind, State};
 use loom::thread;
 use sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -147,7 +147,7 @@ fn empty_slot() -> Slot {
 }
 
 fn look_for(handle: usize) -> Look {
-    let facts = Facts {
+    let facts = Facts::of(Traits {
         kind: Kind::Sum,
         telling: handle as u8,
         readonly: false,
@@ -155,7 +155,7 @@ fn look_for(handle: usize) -> Look {
         watched: false,
         stride: 1,
         count: handle as u32,
-    };
+    });
     Look { facts, source: handle as *mut AtomicU64, elements: (handle + 64) as *mut AtomicU64, variable: handle }
 }
 

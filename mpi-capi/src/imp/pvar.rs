@@ -6,7 +6,7 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use mpi_core::{Handle, abi};
-use mpi_t::{Bind, TError};
+use mpi_t::TError;
 
 use crate::tool_edge::{TextOut, object_word, required, store, text, with_registry};
 
@@ -90,10 +90,7 @@ pub fn pvar_handle_alloc(
 ) -> c_int {
     with_registry(|registry| {
         let handle = required(handle)?;
-        // Where no object is needed, the argument is not looked at.
-        let bound = registry.pvar_get_info(index)?.bind() != Bind::NoObject;
-        let object = if bound { object_word(object) } else { None };
-        let (made, elements) = registry.pvar_handle_alloc(Handle(session), index, object)?;
+        let (made, elements) = registry.pvar_handle_alloc_with(Handle(session), index, || object_word(object))?;
         store(handle, made.0);
         store(count, elements);
         Ok(())

@@ -6,7 +6,7 @@
 //! Invariant: the word is `HELD` while a guard exists.
 //! Not here: sleeping, waking and the fence, which are the kernel's.
 
-use crate::sync::{AtomicU32, Ordering, compare_exchange_u32, compiler_fence};
+use crate::sync::{AtomicU32, Ordering, compiler_fence, is_alone};
 
 pub(crate) const FREE: u32 = 0;
 pub(crate) const HELD: u32 = 1;
@@ -22,8 +22,16 @@ impl LockWord {
     /// Takes the lock if it is free.
     #[inline]
     pub(crate) fn try_take(&self) -> bool {
-        // SeqCst, so also Acquire, which pairs with the Release in `release`.
-        compare_exchange_u32(&self.state, FREE, HELD).is_ok()
+        if is_alone() {
+            // Only a signal handler can come between, and leaves the word as it was or does not come back.
+            let free = self.state.load(Ordering::Relaxed) == FREE;
+            if free {
+                self.state.store(HELD, Ordering::Relaxed);
+            }
+            return free;
+        }
+        // Acquire pairs with the Release in `release`.
+        self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Lets go; whether somebody sleeps and is to be woken.

@@ -12,7 +12,7 @@ use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
 
 use crate::field::WordUnit;
 use crate::handle::slot::{Look, Slot};
-use crate::handle::state::{self, Gone, Kind, Stepped};
+use crate::handle::state::{self, Gone, Stepped};
 use crate::handle::table::Step;
 use crate::handle::{pool, table};
 use crate::{Level, TError, TResult, Value, ValueType, watch};
@@ -139,11 +139,11 @@ struct Found {
 
 impl Found {
     fn telling(&self) -> Telling {
-        Telling::from_bits(self.look.facts.telling)
+        Telling::from_bits(self.look.facts.telling())
     }
 
     fn count(&self) -> usize {
-        self.look.facts.count as usize
+        self.look.facts.count()
     }
 
     /// State word and source of element `i < count`.
@@ -151,7 +151,7 @@ impl Found {
         // SAFETY: a handle's source has `count` elements `stride` words apart, all of them static; so are the
         // elements' state words where there are some.
         unsafe {
-            let source = &*self.look.source.add(i * self.look.facts.stride as usize);
+            let source = &*self.look.source.add(i * self.look.facts.stride());
             let own = if self.look.elements.is_null() { &self.slot.state } else { &*self.look.elements.add(i) };
             (own, source)
         }
@@ -181,7 +181,7 @@ impl Found {
         if self.is_gone() {
             return Err(TError::INVALID_HANDLE);
         }
-        let (kind, telling) = (self.look.facts.kind, self.telling());
+        let (kind, telling) = (self.look.facts.kind(), self.telling());
         self.each(|i, word, source| state::read(word, source, kind).map(|bits| tell(i, telling.tell(bits))))
     }
 
@@ -189,7 +189,7 @@ impl Found {
         if !self.look.elements.is_null() {
             state::mark_running(&self.slot.state, running).map_err(|Gone| TError::INVALID_HANDLE)?;
         }
-        let kind = self.look.facts.kind;
+        let kind = self.look.facts.kind();
         self.each(|_, word, source| state::set_running(word, source, kind, running).map(|step| self.watch(step)))
     }
 
@@ -197,7 +197,7 @@ impl Found {
         if self.is_gone() {
             return Err(TError::INVALID_HANDLE);
         }
-        let (kind, telling) = (self.look.facts.kind, self.telling());
+        let (kind, telling) = (self.look.facts.kind(), self.telling());
         self.each(|i, word, source| {
             state::reset(word, source, kind).map(|step| {
                 self.watch(step);
@@ -207,13 +207,13 @@ impl Found {
     }
 
     fn write(&self, fetch: impl Fn(usize) -> Scalar) -> TResult<()> {
-        if self.look.facts.readonly {
+        if self.look.facts.readonly() {
             return Err(TError::PVAR_NO_WRITE);
         }
         if self.is_gone() {
             return Err(TError::INVALID_HANDLE);
         }
-        let (kind, telling) = (self.look.facts.kind, self.telling());
+        let (kind, telling) = (self.look.facts.kind(), self.telling());
         self.each(|i, word, source| {
             state::write(word, source, kind, telling.word(fetch(i))).map(|step| self.watch(step))
         })
@@ -221,12 +221,12 @@ impl Found {
 
     /// A running watermark has a new mark: the level must come here when it passes it.
     fn watch(&self, step: Stepped) {
-        if step.running && matches!(self.look.facts.kind, Kind::High | Kind::Low) {
+        if step.running && self.look.facts.is_mark() {
             // SAFETY: watermarks are declared on levels only, so the source is the first word of one.
             let level = unsafe { &*self.look.source.cast::<Level>() };
-            watch::expect(level, self.look.facts.kind, step.own);
+            watch::expect(level, self.look.facts.kind(), step.own);
             // What the level did meanwhile counts too.
-            state::follow(&self.slot.state, self.look.facts.kind, level.get());
+            state::follow(&self.slot.state, self.look.facts.kind(), level.get());
         }
     }
 }
@@ -384,11 +384,11 @@ pub(crate) fn write(session: usize, handle: usize, values: &[Value]) -> TResult<
 pub(crate) fn set_running(session: usize, handle: usize, running: bool) -> TResult<()> {
     if handle == MPI_T_PVAR_ALL_HANDLES {
         return all_of(session)?
-            .filter(|found| !found.look.facts.continuous && !found.is_gone())
+            .filter(|found| !found.look.facts.continuous() && !found.is_gone())
             .try_for_each(|found| found.set_running(running).map_err(|_| TError::PVAR_NO_STARTSTOP));
     }
     let found = find(session, handle)?;
-    if found.look.facts.continuous {
+    if found.look.facts.continuous() {
         return Err(TError::PVAR_NO_STARTSTOP);
     }
     found.set_running(running)
@@ -399,11 +399,11 @@ pub(crate) fn set_running(session: usize, handle: usize, running: bool) -> TResu
 pub(crate) fn reset(session: usize, handle: usize) -> TResult<()> {
     if handle == MPI_T_PVAR_ALL_HANDLES {
         return all_of(session)?
-            .filter(|found| !found.look.facts.readonly && !found.is_gone())
+            .filter(|found| !found.look.facts.readonly() && !found.is_gone())
             .try_for_each(|found| found.reset(|_, _| ()).map_err(|_| TError::PVAR_NO_WRITE));
     }
     let found = find(session, handle)?;
-    if found.look.facts.readonly {
+    if found.look.facts.readonly() {
         return Err(TError::PVAR_NO_WRITE);
     }
     found.reset(|_, _| ())
@@ -416,5 +416,5 @@ pub(crate) fn variable_of(session: usize, handle: usize) -> TResult<usize> {
 
 fn readable_and_resettable(found: &Found) -> TResult<()> {
     // Everything that can be reset can be read and reset in one step.
-    if found.look.facts.readonly { Err(TError::PVAR_NO_ATOMIC) } else { Ok(()) }
+    if found.look.facts.readonly() { Err(TError::PVAR_NO_ATOMIC) } else { Ok(()) }
 }

@@ -13,7 +13,7 @@ use mpi_core::handle::{GENERATION_MASK, Kind as HandleKind};
 use mpi_core::{Books, Handle, Held};
 
 use crate::handle::slot::{Facts, Look, Slot};
-use crate::handle::state::{self, Format, Kind, State};
+use crate::handle::state::{self, Format, State};
 use crate::handle::table;
 use crate::own::handle_instruments;
 use crate::{Level, TError, TResult, watch};
@@ -140,47 +140,19 @@ pub(crate) fn free_session(session: usize) -> TResult<()> {
 
 pub(crate) fn open(session: usize, new: NewHandle) -> TResult<Handle> {
     let mut pool = pool();
-    if !is_session(session) {
-        return Err(TError::INVALID_SESSION);
-    }
-    let position = match pool.free.pop() {
-        Some(position) => position as usize,
-        None => {
-            let position = end_of_used();
-            if position >= table::capacity() {
-                return Err(TError::OUT_OF_HANDLES);
-            }
-            END_OF_USED.store(position + 1, Ordering::Release);
-            position
-        }
-    };
-    pool.live += 1;
-    handle_instruments().pvar_handles.raise(1);
-    pool.session_handles[Handle(session).index() as usize] += 1;
-    let slot = table::slot_at(position);
+    let (position, slot) = pool.take_slot(session)?;
     let generation = next(slot.generation.load(Ordering::Relaxed) as u32);
     slot.generation.store(generation as usize, Ordering::Relaxed);
-    let Facts { kind, continuous: running, count, stride, .. } = new.facts;
-    let source = |i: usize| new.source[i * stride as usize].load(Ordering::Relaxed);
-    let mut elements: *mut AtomicU64 = std::ptr::null_mut();
-    let state = if count == 1 {
-        kind.initial(generation, new.format, running, source(0))
-    } else {
-        let words = pool.elements(count as usize);
-        for (i, word) in words.iter().enumerate() {
-            word.store(kind.initial(generation, Format::Other, running, source(i)).0, Ordering::Relaxed);
-        }
-        elements = words.as_ptr().cast_mut();
-        State::new(0, generation, Format::Other, running)
-    };
-    let first = new.source.as_ptr().cast_mut();
-    let look = Look { facts: new.facts, source: first, elements, variable: new.variable };
     let handle = Handle::pack(HandleKind::Pvar, table::index_of(position), generation);
-    slot.open(session, handle.0, look, state);
-    if let Some(level) = watched_level(&look) {
-        watch::add(level, kind, &slot.state);
+    let NewHandle { facts, format, variable, source } = new;
+    let first = source.as_ptr().cast_mut();
+    let look = Look { facts, source: first, elements: std::ptr::null_mut(), variable };
+    if facts.is_plain() {
+        let state = facts.kind().initial(generation, format, facts.continuous(), source[0].load(Ordering::Relaxed));
+        slot.open(session, handle.0, look, state);
+    } else {
+        pool.open_array_or_mark(slot, session, handle, look, &new);
     }
-    count_handle(&look, 1);
     Ok(handle)
 }
 
@@ -222,8 +194,67 @@ pub(crate) fn end_handles_of(words: &'static [AtomicU64]) {
 }
 
 impl Pool {
+    /// A free slot for a handle of this session, which must be one.
+    #[inline]
+    fn take_slot(&mut self, session: usize) -> TResult<(usize, &'static Slot)> {
+        if !is_session(session) {
+            return Err(TError::INVALID_SESSION);
+        }
+        let position = match self.free.pop() {
+            Some(position) => position as usize,
+            None => {
+                let position = end_of_used();
+                if position >= table::capacity() {
+                    return Err(TError::OUT_OF_HANDLES);
+                }
+                END_OF_USED.store(position + 1, Ordering::Release);
+                position
+            }
+        };
+        self.live += 1;
+        self.session_handles[Handle(session).index() as usize] += 1;
+        Ok((position, table::slot_at(position)))
+    }
+
+    /// Opens a handle that has states of its own for its elements, or whose level or timer must know of it.
+    #[inline(never)]
+    fn open_array_or_mark(&mut self, slot: &'static Slot, session: usize, handle: Handle, look: Look, new: &NewHandle) {
+        let (generation, facts) = (slot.generation.load(Ordering::Relaxed) as u32, new.facts);
+        let (kind, running) = (facts.kind(), facts.continuous());
+        let source = |i: usize| new.source[i * facts.stride()].load(Ordering::Relaxed);
+        let mut elements: *mut AtomicU64 = std::ptr::null_mut();
+        let state = if facts.count() == 1 {
+            kind.initial(generation, new.format, running, source(0))
+        } else {
+            let words = self.elements(facts.count());
+            for (i, word) in words.iter().enumerate() {
+                word.store(kind.initial(generation, Format::Other, running, source(i)).0, Ordering::Relaxed);
+            }
+            elements = words.as_ptr().cast_mut();
+            State::new(0, generation, Format::Other, running)
+        };
+        let look = Look { elements, ..look };
+        slot.open(session, handle.0, look, state);
+        if let Some(level) = watched_level(&look) {
+            watch::add(level, kind, &slot.state);
+        }
+        count_handle(&look, 1);
+    }
+
+    #[inline]
     fn close(&mut self, position: usize, slot: &'static Slot, session: usize, look: &Look) {
         slot.close();
+        if !look.facts.is_plain() {
+            self.close_array_or_mark(slot, look);
+        }
+        state::close(&slot.state);
+        self.live -= 1;
+        self.session_handles[Handle(session).index() as usize] -= 1;
+        self.free.push(position as u32);
+    }
+
+    #[inline(never)]
+    fn close_array_or_mark(&mut self, slot: &'static Slot, look: &Look) {
         if let Some(level) = watched_level(look) {
             watch::remove(level, &slot.state);
         }
@@ -231,18 +262,13 @@ impl Pool {
         if !has_ended(slot) {
             count_handle(look, u64::MAX);
         }
-        state::close(&slot.state);
         if !look.elements.is_null() {
-            let count = look.facts.count as usize;
+            let count = look.facts.count();
             // SAFETY: an array's state words came from `elements`, this many of them, static.
             let words: &'static [AtomicU64] = unsafe { std::slice::from_raw_parts(look.elements, count) };
             words.iter().for_each(state::close);
             self.free_elements.entry(count).or_default().push(words);
         }
-        self.live -= 1;
-        handle_instruments().pvar_handles.lower(1);
-        self.session_handles[Handle(session).index() as usize] -= 1;
-        self.free.push(position as u32);
     }
 
     fn elements(&mut self, count: usize) -> &'static [AtomicU64] {
@@ -261,15 +287,15 @@ fn has_ended(slot: &Slot) -> bool {
 /// The level that a watermark watches.
 fn watched_level(look: &Look) -> Option<&'static Level> {
     // SAFETY: watermarks are declared on levels only, so the source is the first word of one, which is static.
-    matches!(look.facts.kind, Kind::High | Kind::Low).then(|| unsafe { &*look.source.cast::<Level>() })
+    look.facts.is_mark().then(|| unsafe { &*look.source.cast::<Level>() })
 }
 
 /// Adds to the number of handles that a watched timer's elements have; `u64::MAX` takes one away.
 fn count_handle(look: &Look, change: u64) {
-    let Facts { watched, stride, count, .. } = look.facts;
-    for element in 0..if watched { count as usize } else { 0 } {
+    let facts = look.facts;
+    for element in 0..if facts.watched() { facts.count() } else { 0 } {
         // SAFETY: a source has `count` elements, `stride` words apart, of a field with two words at least.
-        let handles = unsafe { &*look.source.add(element * stride as usize + 1) };
+        let handles = unsafe { &*look.source.add(element * facts.stride() + 1) };
         handles.fetch_add(change, Ordering::Relaxed);
     }
 }

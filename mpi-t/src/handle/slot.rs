@@ -21,7 +21,7 @@ pub(crate) struct Slot {
     pub(crate) state: AtomicU64,
     /// The elements' own state words, for an array.
     pub(crate) elements: AtomicPtr<AtomicU64>,
-    /// [`Facts`], packed.
+    /// [`Facts`].
     pub(crate) facts: AtomicU64,
     /// The variable's index.
     pub(crate) variable: AtomicUsize,
@@ -29,9 +29,9 @@ pub(crate) struct Slot {
     pub(crate) generation: AtomicUsize,
 }
 
-/// What a handle's variable is.
+/// What a handle's variable is, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct Traits {
     pub(crate) kind: Kind,
     /// How values are told; `access` gives the meaning.
     pub(crate) telling: u8,
@@ -44,27 +44,77 @@ pub(crate) struct Facts {
     pub(crate) count: u32,
 }
 
+/// The same in a word, as a slot keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Facts(pub(crate) u64);
+
+const MARK: u64 = 2;
+const READONLY: u64 = 1 << 2;
+const CONTINUOUS: u64 = 1 << 3;
+const WATCHED: u64 = 1 << 4;
+const COUNT_SHIFT: u32 = 32;
+
+const _: () = assert!(Kind::High as u64 & MARK != 0 && Kind::Low as u64 & MARK != 0);
+const _: () = assert!((Kind::Sum as u64 | Kind::Mirror as u64) & MARK == 0);
+
 impl Facts {
-    pub(crate) const fn pack(self) -> u64 {
-        self.kind as u64
-            | (self.readonly as u64) << 2
-            | (self.continuous as u64) << 3
-            | (self.watched as u64) << 4
-            | (self.telling as u64) << 8
-            | (self.stride as u64) << 16
-            | (self.count as u64) << 32
+    pub(crate) const fn of(traits: Traits) -> Facts {
+        Facts(
+            traits.kind as u64
+                | if traits.readonly { READONLY } else { 0 }
+                | if traits.continuous { CONTINUOUS } else { 0 }
+                | if traits.watched { WATCHED } else { 0 }
+                | (traits.telling as u64) << 8
+                | (traits.stride as u64) << 16
+                | (traits.count as u64) << COUNT_SHIFT,
+        )
     }
 
-    pub(crate) const fn unpack(bits: u64) -> Facts {
-        Facts {
-            kind: Kind::from_bits(bits as u8),
-            readonly: bits & 4 != 0,
-            continuous: bits & 8 != 0,
-            watched: bits & 16 != 0,
-            telling: (bits >> 8) as u8,
-            stride: (bits >> 16) as u16,
-            count: (bits >> 32) as u32,
-        }
+    #[inline]
+    pub(crate) const fn kind(self) -> Kind {
+        Kind::from_bits(self.0 as u8)
+    }
+
+    pub(crate) const fn telling(self) -> u8 {
+        (self.0 >> 8) as u8
+    }
+
+    pub(crate) const fn readonly(self) -> bool {
+        self.0 & READONLY != 0
+    }
+
+    #[inline]
+    pub(crate) const fn continuous(self) -> bool {
+        self.0 & CONTINUOUS != 0
+    }
+
+    pub(crate) const fn watched(self) -> bool {
+        self.0 & WATCHED != 0
+    }
+
+    pub(crate) const fn stride(self) -> usize {
+        (self.0 >> 16) as u16 as usize
+    }
+
+    pub(crate) const fn count(self) -> usize {
+        (self.0 >> COUNT_SHIFT) as usize
+    }
+
+    /// Whether it is a watermark, which its level must know.
+    pub(crate) const fn is_mark(self) -> bool {
+        self.0 & MARK != 0
+    }
+
+    /// Whether it has one element and nobody is told of its handles: no mark, not watched.
+    #[inline]
+    pub(crate) const fn is_plain(self) -> bool {
+        self.0 & (MARK | WATCHED | (u32::MAX as u64) << COUNT_SHIFT) == 1 << COUNT_SHIFT
+    }
+
+    /// Whether it is a sum that can be started and stopped, and nobody is told of its handles.
+    #[inline(always)]
+    pub(crate) const fn is_plain_sum(self) -> bool {
+        self.0 & (Kind::Mirror as u64 | MARK | WATCHED | CONTINUOUS) == 0
     }
 }
 
@@ -79,6 +129,7 @@ pub(crate) struct Look {
 
 impl Slot {
     /// The facts of this handle, or `None` if the slot is not, or no more, this handle's in this session.
+    #[inline]
     pub(crate) fn look(&self, session: usize, handle: usize) -> Option<Look> {
         // Acquire pairs with the Release in `open`.
         if handle == 0 || self.word.load(Ordering::Acquire) != handle {
@@ -86,7 +137,7 @@ impl Slot {
         }
         let of_session = self.session.load(Ordering::Relaxed);
         let look = Look {
-            facts: Facts::unpack(self.facts.load(Ordering::Relaxed)),
+            facts: Facts(self.facts.load(Ordering::Relaxed)),
             source: self.source.load(Ordering::Relaxed),
             elements: self.elements.load(Ordering::Relaxed),
             variable: self.variable.load(Ordering::Relaxed),
@@ -97,18 +148,20 @@ impl Slot {
     }
 
     /// Makes the slot a handle's. The caller holds the pool's lock, and the slot is closed.
+    #[inline]
     pub(crate) fn open(&self, session: usize, handle: usize, look: Look, state: State) {
         self.session.store(session, Ordering::Relaxed);
         self.source.store(look.source, Ordering::Relaxed);
         self.state.store(state.0, Ordering::Relaxed);
         self.elements.store(look.elements, Ordering::Relaxed);
-        self.facts.store(look.facts.pack(), Ordering::Relaxed);
+        self.facts.store(look.facts.0, Ordering::Relaxed);
         self.variable.store(look.variable, Ordering::Relaxed);
         // Pairs with the Acquire in `look`.
         self.word.store(handle, Ordering::Release);
     }
 
     /// Takes the slot from its handle; from here on the handle is stale. The caller holds the pool's lock.
+    #[inline]
     pub(crate) fn close(&self) {
         self.word.store(0, Ordering::Relaxed);
         // Pairs with the Acquire fence in `look`.

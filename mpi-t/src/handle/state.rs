@@ -13,7 +13,7 @@
 //! Not here: which word belongs to which handle (`slot`). `tests/loom.rs` checks this file.
 
 use crate::handle::wide;
-use crate::sync::{AtomicU64, Ordering, compare_exchange_u64, fence};
+use crate::sync::{AtomicU64, Ordering, compare_exchange, fence};
 
 const STOPPED: u64 = 1;
 const FORMAT_SHIFT: u32 = 1;
@@ -113,7 +113,7 @@ impl State {
     fn with_own(self, own: u64) -> State {
         let signed = own as i64;
         let low = self.0 & LOW_BITS & !WIDE;
-        if signed << OWN_SHIFT >> OWN_SHIFT == signed {
+        if is_narrow(own) {
             return State(own << OWN_SHIFT | low);
         }
         match wide::keep(own) {
@@ -122,15 +122,20 @@ impl State {
         }
     }
 
-    /// The next word of a running sum with a narrow own part that is reset, or stopped or started; `None` if its own
-    /// part would not be narrow.
+    /// The next word of a sum with a narrow own part to which something is added; `None` if it would not be narrow.
     #[inline(always)]
-    pub(crate) const fn narrow_step(self, own: u64, running: bool) -> Option<State> {
-        let signed = own as i64;
-        if signed << OWN_SHIFT >> OWN_SHIFT != signed {
+    pub(crate) const fn narrow_add(self, change: u64, running: bool) -> Option<State> {
+        if !is_narrow(self.narrow_own().wrapping_add(change)) {
             return None;
         }
-        Some(State(own << OWN_SHIFT | self.0 & LOW_BITS).with_running(running))
+        // Where the parts stand, so that the next word waits for one addition.
+        Some(State(self.0.wrapping_add(change << OWN_SHIFT)).with_running(running))
+    }
+
+    /// The same word with another narrow own part; `None` if it is not narrow.
+    #[inline(always)]
+    pub(crate) const fn narrow_set(self, own: u64) -> Option<State> {
+        if is_narrow(own) { Some(State(own << OWN_SHIFT | self.0 & LOW_BITS)) } else { None }
     }
 
     /// Whether a value that is told as a number is told as a `u64`.
@@ -148,6 +153,12 @@ impl State {
     const fn with_running(self, running: bool) -> State {
         State(self.0 & !STOPPED | if running { 0 } else { STOPPED })
     }
+}
+
+/// Whether an own part fits into the word.
+const fn is_narrow(own: u64) -> bool {
+    let signed = own as i64;
+    signed << OWN_SHIFT >> OWN_SHIFT == signed
 }
 
 /// What a handle's value is made of.
@@ -216,6 +227,7 @@ impl Kind {
     }
 
     /// The state of a new handle, which has its starting value.
+    #[inline]
     pub(crate) fn initial(self, turn: u32, format: Format, running: bool, source: u64) -> State {
         let own = self.own_for(self.starting_value(source), running, source);
         State::new(0, turn, format, running).with_own(own)
@@ -274,7 +286,7 @@ pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), Gone> 
         if matches!(state.format(), Format::Ended) {
             return Err(Gone);
         }
-        match compare_exchange_u64(word, state.0, state.with_running(running).0) {
+        match compare_exchange(word, state.0, state.with_running(running).0) {
             Ok(_) => return Ok(()),
             Err(now) => state = State(now),
         }
@@ -302,7 +314,7 @@ pub(crate) fn follow(word: &AtomicU64, kind: Kind, level: u64) {
             return;
         }
         let next = state.with_own(moved);
-        match compare_exchange_u64(word, state.0, next.0) {
+        match compare_exchange(word, state.0, next.0) {
             Ok(_) => {
                 state.give_back();
                 // Pairs with the Acquire fence in `read`: who sees the next level sees this mark.
@@ -324,11 +336,12 @@ pub(crate) fn running_mark(word: &AtomicU64) -> Option<u64> {
 }
 
 /// Ends the handle: its object goes away.
+#[inline]
 pub(crate) fn end(word: &AtomicU64) {
     let mut state = State(word.load(Ordering::Relaxed));
     loop {
         let ended = State(state.0 | (Format::Ended as u64) << FORMAT_SHIFT | STOPPED);
-        match compare_exchange_u64(word, state.0, ended.0) {
+        match compare_exchange(word, state.0, ended.0) {
             Ok(_) => break,
             Err(now) => state = State(now),
         }
@@ -338,6 +351,7 @@ pub(crate) fn end(word: &AtomicU64) {
 }
 
 /// Ends the handle and takes its cell back, if it had one: it is freed.
+#[inline]
 pub(crate) fn close(word: &AtomicU64) {
     end(word);
     let ended = State(word.load(Ordering::Relaxed));
@@ -358,7 +372,7 @@ fn step(word: &AtomicU64, source: &AtomicU64, kind: Kind, next: impl Fn(State, u
         // While this word stands, or nobody has seen the next, their cells are theirs: look before the swap.
         let stepped = Stepped { value: kind.value(before, from), own: after.own(), running: after.running() };
         // The swap succeeds only if the word is still the one that the source was read with. SeqCst: see `watch`.
-        let swapped = compare_exchange_u64(word, before.0, after.0).is_ok();
+        let swapped = compare_exchange(word, before.0, after.0).is_ok();
         if before != after {
             if swapped { before.give_back() } else { after.give_back() }
         }

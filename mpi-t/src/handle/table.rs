@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
 use crate::handle::access;
 use crate::handle::slot::{Facts, Slot};
-use crate::handle::state::{Format, Kind, State};
-use crate::sync::compare_exchange_u64;
+use crate::handle::state::{Format, State};
+use crate::sync::compare_exchange;
 
 /// Bytes of a slot; the low bits of a handle's index are free for it.
 const SLOT_BYTES: usize = size_of::<Slot>();
@@ -111,39 +111,32 @@ pub(crate) fn step_sum(session: usize, handle: usize, step: Step) -> Option<(u64
     if !mine || !state.is_narrow_number() {
         return None;
     }
-    let facts = Facts::unpack(slot.facts.load(Ordering::Relaxed));
-    if !matches!(facts.kind, Kind::Sum) || facts.continuous || facts.watched {
+    if !Facts(slot.facts.load(Ordering::Relaxed)).is_plain_sum() {
         return None;
     }
     // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
     let source = unsafe { &*slot.source.load(Ordering::Acquire) }.load(Ordering::Acquire);
-    let before = state.narrow_own();
-    let (value, own) = if state.running() {
-        let value = before.wrapping_add(source);
-        match step {
-            Step::Start => (value, before),
-            Step::Stop => (value, value),
-            Step::Reset => (value, 0u64.wrapping_sub(source)),
-        }
+    let (value, after) = if state.running() {
+        let after = match step {
+            Step::Start => Some(state),
+            Step::Stop => state.narrow_add(source, false),
+            Step::Reset => state.narrow_set(source.wrapping_neg()),
+        };
+        (state.narrow_own().wrapping_add(source), after?)
     } else {
         // Resets and stops are mostly of handles that run; a branch is then less than a choice.
         if step != Step::Start {
             cold_path();
         }
-        match step {
-            Step::Start => (before, before.wrapping_sub(source)),
-            Step::Stop => (before, before),
-            Step::Reset => (before, 0),
-        }
+        let after = match step {
+            Step::Start => state.narrow_add(source.wrapping_neg(), true),
+            Step::Stop => Some(state),
+            Step::Reset => state.narrow_set(0),
+        };
+        (state.narrow_own(), after?)
     };
-    let running = match step {
-        Step::Start => true,
-        Step::Stop => false,
-        Step::Reset => state.running(),
-    };
-    let after = state.narrow_step(own, running)?;
     // SeqCst as in `state::step`; only with the state that the source was read with.
-    compare_exchange_u64(&slot.state, state.0, after.0).ok()?;
+    compare_exchange(&slot.state, state.0, after.0).ok()?;
     // Pairs with the Acquire fence in `state::read`.
     fence(Ordering::Release);
     Some((value, state))

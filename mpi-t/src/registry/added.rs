@@ -7,8 +7,8 @@
 use std::any::TypeId;
 use std::sync::atomic::AtomicU64;
 
+use super::Registry;
 use super::pvars::{Elements, PvarInfo};
-use super::{Registry, described};
 use crate::field::WordUnit;
 use crate::{
     Bind, Cell, CvarDef, Limits, PvarClass, PvarDef, Scope, SettingType, TError, TResult, Value, ValueType, Verbosity,
@@ -80,13 +80,8 @@ impl Registry {
             unit_of_word,
         }));
         let words: &'static [AtomicU64] = Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect());
-        let info = PvarInfo {
-            definition,
-            description: described(definition.description, definition.unit),
-            enumeration: Handle(MPI_T_ENUM_NULL),
-            block: TypeId::of::<Added>(),
-            lender: None,
-        };
+        let info = PvarInfo::new(definition, Handle(MPI_T_ENUM_NULL), TypeId::of::<Added>(), None);
+        info.is_in_rows();
         let index = self.pvars.push(info).map_err(|_| TError::MEMORY)?;
         growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count: count as u32 });
         self.name_pvar(index);

@@ -118,6 +118,9 @@ impl Default for Lookups {
     }
 }
 
+/// Kind of object, handle word (0: none), and the block's type.
+type BlockKey = (Bind, usize, TypeId);
+
 /// What changes when the registry grows; its lock also orders growth.
 #[derive(Default)]
 struct Growth {
@@ -126,13 +129,29 @@ struct Growth {
     category_texts: HashMap<&'static str, &'static str>,
     /// The blocks declared, with the index of their first variable.
     blocks: HashMap<TypeId, usize>,
-    /// The words of each block bound: by kind of object, handle word (0: none) and block.
-    bound: HashMap<(Bind, usize, TypeId), &'static [AtomicU64], Spread>,
+    /// The words of each block bound.
+    bound: HashMap<BlockKey, &'static [AtomicU64], Spread>,
+    /// The block that a handle was allocated for last: a tool allocates several for one block.
+    last_used: Option<(BlockKey, &'static [AtomicU64])>,
     /// Arrays bound: by kind of object, handle word and variable.
     elements: HashMap<(Bind, usize, usize), Elements, Spread>,
     /// Cells of bound control variables: by kind of object, handle word and variable.
     cells: HashMap<(Bind, usize, usize), &'static dyn Cell, Spread>,
     environment: Environment,
+}
+
+impl Growth {
+    #[inline]
+    fn bound_words(&mut self, key: BlockKey) -> Option<&'static [AtomicU64]> {
+        match self.last_used {
+            Some((last, words)) if last == key => Some(words),
+            _ => {
+                let words = self.bound.get(&key).copied()?;
+                self.last_used = Some((key, words));
+                Some(words)
+            }
+        }
+    }
 }
 
 impl std::fmt::Debug for Growth {
@@ -223,13 +242,14 @@ impl Registry {
     /// Counts initializations on, if `next` gives a number; the number before.
     #[inline]
     fn count(&self, next: impl Fn(u64) -> Option<u64>) -> Option<u64> {
-        let mut before = self.initializations.load(Ordering::Relaxed);
-        loop {
-            match alone::compare_exchange_u64(&self.initializations, before, next(before)?) {
-                Ok(_) => return Some(before),
-                Err(now) => before = now,
-            }
+        let count = &self.initializations;
+        if alone::is_alone() {
+            // Nobody comes between: this is not for signal handlers.
+            let before = count.load(Ordering::Relaxed);
+            count.store(next(before)?, Ordering::Relaxed);
+            return Some(before);
         }
+        count.fetch_update(Ordering::SeqCst, Ordering::Relaxed, next).ok()
     }
 
     /// `MPI_T_finalize`: one initialization less; an error when there is none.

@@ -6,7 +6,8 @@
 
 use std::any::TypeId;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_T_ENUM_NULL};
@@ -16,7 +17,7 @@ use super::lent::Lender;
 use super::{Registry, described, full, int, taken};
 use crate::handle::access::{self, Telling};
 use crate::handle::pool::{self, NewHandle};
-use crate::handle::slot::Facts;
+use crate::handle::slot::{Facts, Traits};
 use crate::handle::state::{Format, Kind};
 use crate::memory::{words_of, words_of_rows};
 use crate::{Bind, Instruments, Level, PvarClass, PvarDef, TError, TResult, Value, ValueType, Verbosity};
@@ -31,11 +32,37 @@ pub struct PvarInfo {
     /// The names of its values, or `MPI_T_ENUM_NULL`.
     pub enumeration: Handle,
     pub(super) block: TypeId,
+    /// What a handle with one element is.
+    single: (Facts, Format),
+    /// Whether it is bound in rows somewhere.
+    in_rows: AtomicBool,
     /// Who has the words, where no block is bound.
     pub(super) lender: Option<Arc<Lender>>,
 }
 
 impl PvarInfo {
+    pub(super) fn new(
+        definition: &'static PvarDef,
+        enumeration: Handle,
+        block: TypeId,
+        lender: Option<Arc<Lender>>,
+    ) -> PvarInfo {
+        PvarInfo {
+            definition,
+            description: described(definition.description, definition.unit),
+            enumeration,
+            block,
+            single: facts_of(definition, 1, 1),
+            in_rows: AtomicBool::new(false),
+            lender,
+        }
+    }
+
+    /// The variable is bound in rows from here on. Under the growth lock, as where that is looked at.
+    pub(super) fn is_in_rows(&self) {
+        self.in_rows.store(true, Relaxed);
+    }
+
     /// The name.
     pub fn name(&self) -> &'static str {
         self.definition.name
@@ -103,13 +130,8 @@ impl Registry {
         growth.blocks.insert(TypeId::of::<B>(), self.pvars.len());
         for definition in B::VARS {
             let states = definition.states.and_then(|states| self.intern(&mut growth, states));
-            let info = PvarInfo {
-                definition,
-                description: described(definition.description, definition.unit),
-                enumeration: states.unwrap_or(Handle(MPI_T_ENUM_NULL)),
-                block: TypeId::of::<B>(),
-                lender: lender.clone(),
-            };
+            let states = states.unwrap_or(Handle(MPI_T_ENUM_NULL));
+            let info = PvarInfo::new(definition, states, TypeId::of::<B>(), lender.clone());
             let index = self.pvars.push(info).map_err(|_| full())?;
             self.name_pvar(index);
             self.categorize_pvar(&mut growth, definition.category, index);
@@ -126,7 +148,9 @@ impl Registry {
 
     /// From here on, handles for this object (`0`: the process) read this block.
     pub fn bind<B: Instruments>(&self, object: usize, block: &'static B) {
-        self.growth().bound.insert((B::BIND, object, TypeId::of::<B>()), words_of(block));
+        let mut growth = self.growth();
+        growth.last_used = None;
+        growth.bound.insert((B::BIND, object, TypeId::of::<B>()), words_of(block));
     }
 
     /// From here on, handles of these variables for this object (`0`: the process) have one element for each row: a
@@ -146,6 +170,9 @@ impl Registry {
         for (place, definition) in B::VARS.iter().enumerate() {
             let bound = Elements { words: &words[definition.word..], stride, count };
             growth.elements.insert((B::BIND, object, first + place), bound);
+            if let Some(info) = self.pvars.get(first + place) {
+                info.is_in_rows();
+            }
         }
         Ok(())
     }
@@ -153,6 +180,7 @@ impl Registry {
     /// The object goes away: its handles end (they must still be freed). After this the block may be retired.
     pub fn unbind<B: Instruments>(&self, object: usize, block: &'static B) {
         let mut growth = self.growth();
+        growth.last_used = None;
         growth.bound.remove(&(B::BIND, object, TypeId::of::<B>()));
         // Under the growth lock, so that no handle is allocated for it in between.
         pool::end_handles_of(words_of(block));
@@ -195,6 +223,16 @@ impl Registry {
     /// the process. `MPI_T_ERR_INVALID` if the variable does not exist for that object; `MPI_T_ERR_NOT_ACCESSIBLE` if
     /// the object's owner cannot be asked from this thread or within this callback.
     pub fn pvar_handle_alloc(&self, session: Handle, index: i32, object: Option<usize>) -> TResult<Allocated> {
+        self.pvar_handle_alloc_with(session, index, || object)
+    }
+
+    /// As [`Registry::pvar_handle_alloc`]; the object is asked for only where the variable is bound to one.
+    pub fn pvar_handle_alloc_with(
+        &self,
+        session: Handle,
+        index: i32,
+        object: impl FnOnce() -> Option<usize>,
+    ) -> TResult<Allocated> {
         let info = self.pvar_get_info(index)?;
         if !pool::is_session(session.0) {
             return Err(TError::INVALID_SESSION);
@@ -202,22 +240,25 @@ impl Registry {
         let def = info.definition;
         let object = match def.bind {
             Bind::NoObject => 0,
-            _ => object.ok_or(TError::INVALID)?,
+            _ => object().ok_or(TError::INVALID)?,
         };
         let usize_index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
         if let Some(lender) = &info.lender {
             let (handle, count) = lender.open(session.0, def, usize_index, object)?;
             return Ok((handle, int(count as usize)));
         }
-        let growth = self.growth();
-        if let Some(elements) = growth.elements.get(&(def.bind, object, usize_index)) {
+        let mut growth = self.growth();
+        if info.in_rows.load(Relaxed)
+            && let Some(elements) = growth.elements.get(&(def.bind, object, usize_index))
+        {
             let new = new_handle(def, usize_index, elements.words, elements.count, elements.stride);
             return Ok((pool::open(session.0, new)?, int(elements.count as usize)));
         }
-        let words: &'static [AtomicU64] = growth.bound.get(&(def.bind, object, info.block)).ok_or(TError::INVALID)?;
+        let words = growth.bound_words((def.bind, object, info.block)).ok_or(TError::INVALID)?;
         let length = if def.class.is_watermark() { size_of::<Level>() / 8 } else { 1 };
         let source = words.get(def.word..def.word + length).ok_or(TError::INVALID)?;
-        let handle = pool::open(session.0, new_handle(def, usize_index, source, 1, 1))?;
+        let (facts, format) = info.single;
+        let handle = pool::open(session.0, NewHandle { facts, format, variable: usize_index, source })?;
         Ok((handle, 1))
     }
 
@@ -291,6 +332,11 @@ pub(super) fn new_handle(
     count: u32,
     stride: u16,
 ) -> NewHandle {
+    let (facts, format) = facts_of(def, count, stride);
+    NewHandle { facts, format, variable, source }
+}
+
+fn facts_of(def: &PvarDef, count: u32, stride: u16) -> (Facts, Format) {
     let kind = match def.class {
         class if class.is_sum() => Kind::Sum,
         PvarClass::HighWatermark => Kind::High,
@@ -304,10 +350,5 @@ pub(super) fn new_handle(
         _ => Format::Other,
     };
     let (readonly, continuous, watched) = (def.readonly(), def.continuous, def.watched);
-    NewHandle {
-        facts: Facts { kind, telling: telling.bits(), readonly, continuous, watched, stride, count },
-        format,
-        variable,
-        source,
-    }
+    (Facts::of(Traits { kind, telling: telling.bits(), readonly, continuous, watched, stride, count }), format)
 }
