@@ -6,6 +6,7 @@
 //! - `nesting`: how deep the program's error handlers run within each other.
 //! - `attributes`: calling the program's attribute callbacks.
 //! - `tool_edge`: the same for the tools interface, whose errors are plain codes.
+//! - `heap`: the allocator.
 //! - `imp`: the implementations, one module a subject.
 //!
 //! Invariant: no argument that a program passes by value can crash the library; no panic leaves it; it never calls
@@ -19,6 +20,7 @@ mod entry;
 mod errors;
 mod extension;
 pub mod generated;
+mod heap;
 mod imp;
 mod nesting;
 mod tool_edge;

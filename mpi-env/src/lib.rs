@@ -12,6 +12,7 @@
 //! - `handlers`, `callees`: which object has which error handler. `failing`: how errors are told. [`Freed`]: who freed a handle.
 //! - [`hardware`]: which parts of the host the process may run on.
 //! - [`Tells`]: what the objects tell of themselves. `asked`: what single ones tell once somebody asks.
+//! - [`Heap`]: the C library's allocator, which counts what the library holds.
 //! - [`infos`]: handles of info objects.
 //! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
 //!
@@ -31,6 +32,7 @@ mod freed;
 mod global;
 mod handlers;
 pub mod hardware;
+mod heap;
 mod identity;
 pub mod infos;
 mod late;
@@ -52,6 +54,7 @@ pub use failing::{initial_errhandler, initial_errhandler_name};
 pub use freed::Freed;
 pub use global::{init, is_finalized, is_initialized, process, running};
 pub use handlers::Object;
+pub use heap::{Heap, HeapInstruments};
 pub use identity::{library_version, processor_name, wtick, wtime};
 pub use life::Life;
 pub use memory::Blocks;

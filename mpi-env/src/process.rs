@@ -28,6 +28,7 @@ use crate::callees::Callees;
 use crate::failing;
 use crate::freed::Freed;
 use crate::global::StartFailure;
+use crate::heap;
 use crate::memory::Blocks;
 use crate::notes::Notes;
 use crate::sessions::Session;
@@ -136,6 +137,11 @@ impl Process {
         let sessions = Arc::new(Guarded::new(&lock, Table::new(Kind::Session)));
         let tables = Tables { groups: &groups, ops: &ops, sessions: &sessions };
         let asked = AskedAbout::new(&lock, &registry, &engine, &tables)?;
+        // Last of all, because programs in Rust have none of it.
+        let heap = heap::instruments();
+        if heap.allocations.get() > 0 {
+            registry.register(heap)?;
+        }
         let (rank, size) = (engine.rank(), engine.size());
         let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size))?;
         let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank))?;

@@ -5,7 +5,8 @@
 //! write the memory can make values wrong, but nothing else.
 //! Not here: declaring (`declare`), who watches a level (`watch`).
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use crate::{PvarClass, ValueType};
 
@@ -302,6 +303,24 @@ impl Level {
         if now.overflowing_add(self.above.load(Relaxed)).1 {
             crate::watch::rose(self, now);
         }
+    }
+
+    /// As [`Level::raise`], from any thread and at any place, at the cost of an atomic read-modify-write. A level
+    /// changes either this way or under one lock.
+    #[inline]
+    pub fn raise_shared(&'static self, n: u64) {
+        // SeqCst, here and below: either `watch::expect` of a new mark comes before this looks for marks, or whoever
+        // sets the mark sees this value.
+        let now = self.value.fetch_add(n, SeqCst).wrapping_add(n);
+        if now.overflowing_add(self.above.load(SeqCst)).1 {
+            crate::watch::rose_anywhere(self, now);
+        }
+    }
+
+    /// As [`Level::lower`], from any thread and at any place. For levels without a low-water mark.
+    #[inline]
+    pub fn lower_shared(&'static self, n: u64) {
+        self.value.fetch_sub(n, SeqCst);
     }
 
     /// `n` less in use; at least `n` must be. For the holder of the engine's lock.

@@ -7,10 +7,11 @@
 //! Invariant: after `expect` of a mark, the level reports whatever passes it until the mark has moved.
 //! Not here: the marks' own steps (`handle::state`).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mpi_core::{Books, Held};
+use mpi_core::Books;
 
 use crate::Level;
 use crate::handle::state::{self, Kind};
@@ -30,6 +31,18 @@ pub(crate) fn rose(level: &Level, now: u64) {
     passed(level, Kind::High, now);
 }
 
+/// As [`rose`], for a level that may rise while this thread is among the watchers: because they take memory, and the level
+/// counts that. It is then told when the thread leaves them.
+#[cold]
+pub(crate) fn rose_anywhere(level: &'static Level, now: u64) {
+    if !AMONG.get() {
+        return rose(level, now);
+    }
+    let (missed, most) = MISSED.get();
+    debug_assert!(missed.is_none_or(|missed| std::ptr::eq(missed, level)), "one level counts the watchers' memory");
+    MISSED.set((Some(level), most.max(now)));
+}
+
 /// A level fell below a mark.
 #[cold]
 pub(crate) fn fell(level: &Level, now: u64) {
@@ -38,9 +51,7 @@ pub(crate) fn fell(level: &Level, now: u64) {
 
 /// A new watermark, running or not.
 pub(crate) fn add(level: &'static Level, kind: Kind, state: &'static AtomicU64) {
-    let mut watchers = watchers();
-    watchers.entry(address(level)).or_default().push(Watcher { kind, state });
-    drop(watchers);
+    with_watchers(|watchers| watchers.entry(address(level)).or_default().push(Watcher { kind, state }));
     if let Some(mark) = state::running_mark(state) {
         expect(level, kind, mark);
         state::follow(state, kind, level.get());
@@ -49,15 +60,16 @@ pub(crate) fn add(level: &'static Level, kind: Kind, state: &'static AtomicU64) 
 
 /// The watermark is gone.
 pub(crate) fn remove(level: &'static Level, state: &'static AtomicU64) {
-    let mut watchers = watchers();
-    if let Some(of_level) = watchers.get_mut(&address(level)) {
-        of_level.retain(|watcher| !std::ptr::eq(watcher.state, state));
-        narrow(level, Kind::High, of_level);
-        narrow(level, Kind::Low, of_level);
-        if of_level.is_empty() {
-            watchers.remove(&address(level));
+    with_watchers(|watchers| {
+        if let Some(of_level) = watchers.get_mut(&address(level)) {
+            of_level.retain(|watcher| !std::ptr::eq(watcher.state, state));
+            narrow(level, Kind::High, of_level);
+            narrow(level, Kind::Low, of_level);
+            if of_level.is_empty() {
+                watchers.remove(&address(level));
+            }
         }
-    }
+    });
 }
 
 /// Lets the level report when it passes this mark. Async-signal-safe.
@@ -74,12 +86,13 @@ pub(crate) fn expect(level: &Level, kind: Kind, mark: u64) {
 }
 
 fn passed(level: &Level, kind: Kind, now: u64) {
-    let watchers = watchers();
-    let of_level = watchers.get(&address(level)).map_or(&[][..], Vec::as_slice);
-    for watcher in of_level.iter().filter(|watcher| watcher.kind == kind) {
-        state::follow(watcher.state, kind, now);
-    }
-    narrow(level, kind, of_level);
+    with_watchers(|watchers| {
+        let of_level = watchers.get(&address(level)).map_or(&[][..], Vec::as_slice);
+        for watcher in of_level.iter().filter(|watcher| watcher.kind == kind) {
+            state::follow(watcher.state, kind, now);
+        }
+        narrow(level, kind, of_level);
+    });
 }
 
 /// Sets what the level reports to what the running marks need, no less.
@@ -102,9 +115,26 @@ fn narrow(level: &Level, kind: Kind, of_level: &[Watcher]) {
     }
 }
 
-fn watchers() -> Held<'static, BTreeMap<usize, Vec<Watcher>>> {
-    // Every change is one push or one removal, so a panic elsewhere leaves nothing half done.
-    WATCHERS.lock()
+thread_local! {
+    /// Whether this thread is among the watchers.
+    static AMONG: Cell<bool> = const { Cell::new(false) };
+    /// What rose meanwhile, and how far.
+    static MISSED: Cell<(Option<&'static Level>, u64)> = const { Cell::new((None, 0)) };
+}
+
+/// Does something with the watchers, in which nothing may panic.
+fn with_watchers<R>(work: impl FnOnce(&mut BTreeMap<usize, Vec<Watcher>>) -> R) -> R {
+    let outcome = {
+        let mut watchers = WATCHERS.lock();
+        AMONG.set(true);
+        let outcome = work(&mut watchers);
+        AMONG.set(false);
+        outcome
+    };
+    if let (Some(level), now) = MISSED.replace((None, 0)) {
+        rose(level, now);
+    }
+    outcome
 }
 
 fn address(level: &Level) -> usize {
