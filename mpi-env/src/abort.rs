@@ -10,12 +10,16 @@ use std::process;
 use mpi_core::abi::{MPI_ERR_UNKNOWN, MPI_SUCCESS};
 use mpi_errors::{Error, FatalReport, fatal_report};
 use mpi_fabric::AbortCause;
+use mpi_launch::calls;
 
 use crate::process::Process;
 use crate::{failing, global};
 
 /// Seconds that a dying process has to write what C has buffered.
 const LAST_WORDS: u32 = 5;
+
+/// The most calls that a report lists.
+const LAST_CALLS: usize = 10;
 
 impl Process {
     /// `MPI_Abort`: says so in one line and ends the job with this code. Never returns; takes no lock.
@@ -46,10 +50,19 @@ impl Process {
                 handler_of: route.handler_of,
                 handled_by: route.handled_by,
                 consequence: THE_JOB_ENDS,
+                detail: failing::detail(self.errors),
+                last_calls: &self.last_calls(),
             };
             say(&fatal_report(&report, failing::report_format(self.errors)));
         }
         self.leave(code)
+    }
+
+    /// The calls that the process made last, with their numbers; at most [`LAST_CALLS`].
+    fn last_calls(&self) -> Vec<String> {
+        let all = self.recorder.calls();
+        let last = &all[all.len().saturating_sub(LAST_CALLS)..];
+        last.iter().map(|call| format!("{} {}", call.sequence, calls::describe(call))).collect()
     }
 
     fn leave(&self, code: i32) -> ! {
@@ -85,6 +98,7 @@ pub struct Route<'a> {
 pub fn fatal_without_process(error: &Error) -> ! {
     let code = exit_code(error);
     let job = global::start_failure().and_then(|failure| failure.job.as_ref());
+    let (format, detail) = failing::report_without_process();
     if job.is_none_or(|(job, rank)| job.request_abort(*rank, code, AbortCause::Error)) {
         let report = FatalReport {
             rank: job.map(|(job, rank)| (*rank, job.ranks())),
@@ -94,8 +108,10 @@ pub fn fatal_without_process(error: &Error) -> ! {
             handler_of: None,
             handled_by: None,
             consequence: if job.is_some() { THE_JOB_ENDS } else { "The process ends." },
+            detail,
+            last_calls: &[],
         };
-        say(&fatal_report(&report, failing::report_without_process()));
+        say(&fatal_report(&report, format));
     }
     leave(code, |_| ())
 }

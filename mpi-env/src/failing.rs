@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use mpi_core::text::quote_json;
-use mpi_errors::ReportFormat;
+use mpi_errors::{Detail, ReportFormat};
 use mpi_launch::told::ErrorSettings;
 use mpi_t::Registry;
 
@@ -48,6 +48,15 @@ pub(crate) fn report_format(settings: &ErrorSettings) -> ReportFormat {
     }
 }
 
+/// How much of an error these settings let be told.
+pub(crate) fn detail(settings: &ErrorSettings) -> Detail {
+    match settings.verbosity.get() {
+        0 => Detail::Brief,
+        2 => Detail::Full,
+        _ => Detail::Normal,
+    }
+}
+
 fn on_a_terminal() -> bool {
     let refused = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     std::io::stderr().is_terminal()
@@ -56,11 +65,11 @@ fn on_a_terminal() -> bool {
 }
 
 /// The form of a report when there is no record whose settings could say: as file and environment have it.
-pub(crate) fn report_without_process() -> ReportFormat {
+pub(crate) fn report_without_process() -> (ReportFormat, Detail) {
     let settings = ErrorSettings::new();
     // What cannot be taken is the failure to be reported, or is beside it.
     let _ = Registry::from_surroundings().register_settings(settings);
-    report_format(settings)
+    (report_format(settings), detail(settings))
 }
 
 /// The error handler that takes errors while there is no `MPI_COMM_SELF`, and that the predefined communicators begin

@@ -4,7 +4,7 @@
 
 use mpi_core::abi;
 use mpi_errors::{
-    Errhandler, Errhandlers, Error, ErrorCodes, FatalReport, HandlerKind, ReportFormat, Result, fatal_report,
+    Detail, Errhandler, Errhandlers, Error, ErrorCodes, FatalReport, HandlerKind, ReportFormat, Result, fatal_report,
 };
 
 fn choose_process(dest: i32, size: i32) -> Result<i32> {
@@ -42,6 +42,8 @@ fn main() {
         handler_of: None,
         handled_by: None,
         consequence: "Nothing: this is only an example.",
+        detail: Detail::Normal,
+        last_calls: &[],
     };
     print!("{}", fatal_report(&report, ReportFormat::Text { color: false }));
     print!("{}", fatal_report(&report, ReportFormat::Json));

@@ -21,4 +21,4 @@ pub use added::AddedCodes;
 pub use codes::{ErrorCodes, LAST_INSTANCE_CODE, own_class};
 pub use errhandler::{Attached, Errhandler, Errhandlers, HandlerKind};
 pub use error::{Error, Result};
-pub use report::{FatalReport, ReportFormat, fatal_report};
+pub use report::{Detail, FatalReport, ReportFormat, fatal_report};

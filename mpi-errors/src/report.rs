@@ -29,6 +29,22 @@ pub struct FatalReport<'a> {
     pub handled_by: Option<&'a str>,
     /// What happens now, for example `The job ends.`
     pub consequence: &'a str,
+    /// How much of this is told.
+    pub detail: Detail,
+    /// The process's last calls, the oldest first, in words; told with [`Detail::Full`].
+    pub last_calls: &'a [String],
+}
+
+/// How much a report tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// One line: rank, call, what was wrong, class. JSON is as with `Normal`.
+    Brief,
+    /// All facts but the last calls.
+    #[default]
+    Normal,
+    /// All facts.
+    Full,
 }
 
 /// The form of a report.
@@ -46,6 +62,7 @@ pub enum ReportFormat {
 /// The report's text, each line ended by a newline.
 pub fn fatal_report(report: &FatalReport<'_>, format: ReportFormat) -> String {
     match format {
+        ReportFormat::Text { .. } if report.detail == Detail::Brief => line(report),
         ReportFormat::Text { color } => block(report, color),
         ReportFormat::Json => json::object(report),
     }
@@ -69,6 +86,14 @@ impl FatalReport<'_> {
     }
 }
 
+fn line(report: &FatalReport<'_>) -> String {
+    let call = report.error.call_name().map_or_else(String::new, |call| format!(" in {call}"));
+    let rank = report.rank.map_or_else(String::new, |(rank, size)| format!(" on rank {rank} of {size}"));
+    let class = classes::name(report.error.class()).map_or_else(String::new, |class| format!(" ({class})"));
+    let what: Vec<_> = [report.what(), class].concat().split_whitespace().map(str::to_owned).collect();
+    format!("Fatal MPI error{call}{rank}: {}\n", what.join(" "))
+}
+
 fn block(report: &FatalReport<'_>, color: bool) -> String {
     let error = report.error;
     let mut out = Block { text: String::new(), color };
@@ -88,6 +113,9 @@ fn block(report: &FatalReport<'_>, color: bool) -> String {
     }
     if let Some(advice) = report.advice() {
         out.field("try", &advice);
+    }
+    if report.detail == Detail::Full {
+        out.field("last", &report.last_calls.join("; "));
     }
     let handler = report.handler_of.map_or_else(String::new, |of| {
         format!(" Errors of calls without a live object of their own go to the error handler of {of}.")
@@ -141,7 +169,7 @@ mod tests {
 
     const WORLD: &str = "communicator \"MPI_COMM_WORLD\"";
 
-    fn report_of(error: &Error, format: ReportFormat) -> String {
+    fn detailed(error: &Error, format: ReportFormat, detail: Detail) -> String {
         let report = FatalReport {
             rank: Some((2, 4)),
             host: "node7",
@@ -150,8 +178,32 @@ mod tests {
             handler_of: None,
             handled_by: Some("MPI_Comm_set_errhandler"),
             consequence: "The job ends.",
+            detail: Detail::Normal,
+            last_calls: &["1 MPI_Barrier".to_owned(), "2 MPI_Send".to_owned()],
         };
-        fatal_report(&report, format)
+        fatal_report(&FatalReport { detail, ..report }, format)
+    }
+
+    fn report_of(error: &Error, format: ReportFormat) -> String {
+        detailed(error, format, Detail::Normal)
+    }
+
+    #[test]
+    fn a_brief_report_is_a_line_and_a_full_one_has_the_last_calls() {
+        let text = |detail| detailed(&bad_rank(), ReportFormat::Text { color: false }, detail);
+        assert_eq!(
+            text(Detail::Brief),
+            "Fatal MPI error in MPI_Send on rank 2 of 4: Argument dest is 9, but the communicator has 4 processes \
+             (MPI_ERR_RANK)\n"
+        );
+        let (normal, full) = (text(Detail::Normal), text(Detail::Full));
+        assert_eq!(full.replace("  last  1 MPI_Barrier; 2 MPI_Send\n", ""), normal);
+        assert_ne!(full, normal);
+        let json = |detail| detailed(&bad_rank(), ReportFormat::Json, detail);
+        assert_eq!(json(Detail::Brief), json(Detail::Normal));
+        assert!(json(Detail::Full).contains(",\"last_calls\":[\"1 MPI_Barrier\",\"2 MPI_Send\"],"));
+        let lines = Error::new(abi::MPI_ERR_OTHER, "two\nlines");
+        assert_eq!(detailed(&lines, ReportFormat::Text { color: true }, Detail::Brief).lines().count(), 1);
     }
 
     fn text_of(error: &Error) -> String {

@@ -4,6 +4,7 @@
 //! - [`manager`]: its connection to the launcher, when that is not ours.
 //! - [`pmi`], [`pmix`]: what other launchers, and other libraries' processes, speak; [`exchange`]: what both can do.
 //! - [`variables`], [`told`]: what can be set, by file, environment and `mpiexec`. [`settings`]: of other launchers.
+//! - [`calls`]: recorded calls in words.
 //! - [`args`]: the command line of `mpiexec`.
 //! - [`mpiexec`]: starting the ranks, forwarding their streams and signals, and ending all of them in every case.
 //!
@@ -11,6 +12,7 @@
 //! Not here: the job memory's layout (`mpi-fabric`).
 
 pub mod args;
+pub mod calls;
 pub mod exchange;
 pub mod manager;
 pub mod mpiexec;

@@ -6,6 +6,7 @@ use mpi_t::EnumDef;
 
 const FORMATS: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
 const COLORS: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
+const VERBOSITIES: EnumDef = EnumDef { name: "error_verbosity", items: &[(0, "brief"), (1, "normal"), (2, "full")] };
 
 mpi_t::cvars! {
     /// How errors are told.
@@ -18,6 +19,11 @@ mpi_t::cvars! {
         /// Whether the report of a fatal error has colours. With auto it has them on a terminal, unless NO_COLOR is set.
         pub color: i32 = 0 =>
             { name: "error_color", unit: "", category: "errors", scope: Local, states: &COLORS },
+        /// How much the report of a fatal error says. Brief: one line with rank, call, what was wrong and the class; normal: what
+        /// to try and what happens now as well; full: also the last calls of the process, as many as the flight recorder
+        /// remembers (fabric_recorder_depth), at most 10. JSON has the last calls with full, and else the same.
+        pub verbosity: i32 = 1 =>
+            { name: "error_verbosity", unit: "", category: "errors", scope: Local, states: &VERBOSITIES },
     }
 }
 

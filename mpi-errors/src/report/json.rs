@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mpi_core::text::quote_json;
 
-use super::FatalReport;
+use super::{Detail, FatalReport};
 use crate::classes;
 
 /// The object, ended by a newline.
@@ -29,6 +29,14 @@ pub fn object(report: &FatalReport<'_>) -> String {
     out.push('}');
     text(&mut out, "message", Some(&report.what()));
     text(&mut out, "advice", report.advice().as_deref());
+    if report.detail == Detail::Full {
+        out.push_str(",\"last_calls\":[");
+        for (at, call) in report.last_calls.iter().enumerate() {
+            out.push_str(if at == 0 { "" } else { "," });
+            quote_json(&mut out, call);
+        }
+        out.push(']');
+    }
     text(&mut out, "handler_of", report.handler_of);
     text(&mut out, "consequence", Some(report.consequence));
     out.push_str("}\n");

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use mpi_core::functions;
-use mpi_fabric::recorder::{Call, REFUSED};
+use mpi_fabric::recorder::Call;
 use mpi_fabric::{Job, Life};
 
 use super::json::Object;
+use crate::calls;
 
 /// What one rank does.
 struct Activity {
@@ -64,13 +64,8 @@ pub(super) fn list(job: &Job, processes: &[Option<i32>]) -> Vec<Object> {
 /// A rank's last call as fields, if it made one.
 pub(super) fn facts(job: &Job, rank: u32, object: Object) -> Object {
     let Some(call) = job.recorder(rank).current() else { return object };
-    let object = object.text("call", &name(&call)).flag("returned", call.ended);
+    let object = object.text("call", &calls::name(&call)).flag("returned", call.ended);
     object.number("call_number", i64::try_from(call.sequence).unwrap_or(i64::MAX))
-}
-
-/// The name of a call's function.
-pub(super) fn name(call: &Call) -> String {
-    functions::name(call.function).map_or_else(|| format!("function {}", call.function), str::to_owned)
 }
 
 fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
@@ -79,42 +74,15 @@ fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
         let call = job.recorder(rank).current();
         let what = match (pid, call, job.life(rank)) {
             (None, ..) => "has ended".into(),
-            (_, Some(call), _) if !call.ended => describe(&call),
+            (_, Some(call), _) if !call.ended => format!("inside {}", calls::describe(&call)),
             (_, _, Life::Absent | Life::Attached) => "has not called MPI_Init".into(),
             (_, _, Life::Finalised) => "has called MPI_Finalize".into(),
-            (_, Some(call), _) => format!("outside MPI, after {}", describe(&call).replacen("inside ", "", 1)),
+            (_, Some(call), _) => format!("outside MPI, after {}", calls::describe(&call)),
             _ => "outside MPI".into(),
         };
         Activity { rank, what, call: call.filter(|_| pid.is_some()), process: pid.and_then(process) }
     };
     processes.iter().enumerate().map(activity).collect()
-}
-
-/// A call in words. What a function leaves of peer, tag and count depends on what it has.
-fn describe(call: &Call) -> String {
-    let name = name(call);
-    let mut text = format!("inside {name}");
-    if call.peer == REFUSED {
-        return text + ", which was refused";
-    }
-    let has = |part: &str| name.to_ascii_lowercase().contains(part);
-    let (receives, sends) = (has("recv") && !has("sendrecv") || has("probe"), has("send"));
-    let rooted = !receives && !sends && call.peer >= 0;
-    match call.peer {
-        peer if receives && peer >= 0 => text += &format!(" from rank {peer}"),
-        -1 if receives && !has("mrecv") => text += " from any rank",
-        peer if sends && peer >= 0 => text += &format!(" to rank {peer}"),
-        peer if rooted => text += &format!(" with root {peer}"),
-        _ => {}
-    }
-    if (receives || sends) && !has("mrecv") {
-        text += &if call.tag == mpi_core::abi::MPI_ANY_TAG {
-            " with any tag".into()
-        } else {
-            format!(" with tag {}", call.tag)
-        };
-    }
-    text
 }
 
 /// State and computing time of a process; `None` where the system does not tell.
@@ -165,6 +133,7 @@ fn spread<T: Ord + Copy>(before: &str, values: impl Iterator<Item = T>, text: im
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpi_core::functions;
     use mpi_fabric::JobOptions;
 
     #[test]

@@ -7,6 +7,7 @@ use super::activity;
 use super::json::Object;
 use super::os::Ended;
 use super::plan::Plan;
+use crate::calls;
 
 /// Why a job did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +132,7 @@ impl Failure {
 /// What a rank's flight recorder says, as the end of a sentence about it.
 fn last_call(job: &Job, rank: u32) -> String {
     let Some(call) = job.recorder(rank).current() else { return String::new() };
-    let name = activity::name(&call);
+    let name = calls::name(&call);
     if call.peer == REFUSED {
         format!(", after its last MPI call, {name}, was refused")
     } else if call.ended {
