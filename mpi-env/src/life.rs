@@ -160,6 +160,10 @@ impl Process {
         // behind this; what sessions have under way is not waited for.
         let met = self.coll.synchronize(&self.world);
         let left = self.depart();
+        // This library's launcher does it itself, when all processes have ended.
+        if self.rank() == 0 && !(self.is_launched() && self.manager.is_none()) {
+            self.statistics.write(&self.job).unwrap_or_else(|sentence| self.warn(&sentence));
+        }
         self.advance(Life::Finalising, Life::Finalised);
         self.part_from_launcher();
         met.and(left)

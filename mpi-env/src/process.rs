@@ -16,6 +16,7 @@ use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::{Endpoint, FabricSettings, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
 use mpi_launch::manager::Manager;
+use mpi_launch::statistics::StatisticsSettings;
 use mpi_launch::told::ErrorSettings;
 use mpi_launch::wireup;
 use mpi_p2p::{CommMeters, Engine};
@@ -62,6 +63,7 @@ pub struct Process {
     /// Which calls freed which handles.
     pub freed: Freed,
     pub(crate) errors: &'static ErrorSettings,
+    pub(crate) statistics: &'static StatisticsSettings,
     /// The error handler of files that do not exist, and of new ones.
     pub(crate) file_default: Attached,
     /// Opening and deleting files.
@@ -121,7 +123,8 @@ impl Process {
         let engine = Arc::new(Engine::new(endpoint, lock.clone(), &*memory));
         let coll = Collectives::new(engine.clone(), host.oversubscribed(), &*memory);
         let (one_sided, errors) = (OneSided::new(engine.clone(), coll.clone()), ErrorSettings::new());
-        let registry = variables::complete(registry, fabric, &engine, &coll, &one_sided, errors)?;
+        let statistics = StatisticsSettings::new();
+        let registry = variables::complete(registry, fabric, &engine, &coll, &one_sided, (errors, statistics))?;
 
         let predefined = |word: usize, spec: CommSpec| -> Result<Arc<Comm>> {
             let instruments = CommMeters::place(&*memory, &spec.name, spec.group.size());
@@ -160,6 +163,7 @@ impl Process {
             errhandlers: Guarded::new(&lock, Errhandlers::new()),
             freed: Freed::new(),
             errors,
+            statistics,
             file_default: Attached::new(Handle(MPI_ERRORS_RETURN)),
             io: Io::new(engine.clone()),
             files: Guarded::new(&lock, Table::new(Kind::File)),

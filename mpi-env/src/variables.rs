@@ -7,6 +7,7 @@ use mpi_core::abi::MPI_ERR_ARG;
 use mpi_errors::{Error, Result};
 use mpi_fabric::{FabricInstruments, FabricSettings};
 use mpi_io::FileInstruments;
+use mpi_launch::statistics::StatisticsSettings;
 use mpi_launch::told::ErrorSettings;
 use mpi_launch::wireup;
 use mpi_p2p::{CommInstruments, CommSettings, Engine, PeerInstruments};
@@ -57,6 +58,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("fabric.recorder", "The flight recorder: the last calls of a process, for those who look at it from outside."),
     ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
     ("errors", "How errors are told."),
+    ("stats", "What is written about the job when it ends."),
     ("coll", "Collective operations."),
     ("coll.ops", "Reduction operations: how often each is used, and on how much data."),
     ("coll.calls", "How often each collective operation was called."),
@@ -94,7 +96,7 @@ pub(crate) fn complete(
     engine: &Engine,
     coll: &Collectives,
     one_sided: &OneSided,
-    errors: &'static ErrorSettings,
+    told: (&'static ErrorSettings, &'static StatisticsSettings),
 ) -> Result<Registry> {
     registry.reserve_environment(RESERVED);
     registry.describe_categories(CATEGORIES);
@@ -117,7 +119,8 @@ pub(crate) fn complete(
     let busy = coll.refuse_while_under_way();
     registry.register_settings_with(coll.settings(), move |_, _| busy())?;
     registry.register_settings(one_sided.settings())?;
-    registry.register_settings(errors)?;
+    registry.register_settings(told.0)?;
+    registry.register_settings(told.1)?;
     match registry.startup_errors().first() {
         None => Ok(registry),
         Some(sentence) => Err(Error::new(MPI_ERR_ARG, sentence.clone())),

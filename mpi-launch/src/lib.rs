@@ -4,6 +4,7 @@
 //! - [`manager`]: its connection to the launcher, when that is not ours.
 //! - [`pmi`], [`pmix`]: what other launchers, and other libraries' processes, speak; [`exchange`]: what both can do.
 //! - [`variables`], [`told`]: what can be set, by file, environment and `mpiexec`. [`settings`]: of other launchers.
+//! - [`statistics`]: what is told of the ranks when a job ends.
 //! - [`calls`]: recorded calls in words.
 //! - [`args`]: the command line of `mpiexec`.
 //! - [`mpiexec`]: starting the ranks, forwarding their streams and signals, and ending all of them in every case.
@@ -19,6 +20,7 @@ pub mod mpiexec;
 pub mod pmi;
 pub mod pmix;
 pub mod settings;
+pub mod statistics;
 pub mod told;
 pub mod variables;
 pub mod wireup;

@@ -78,9 +78,12 @@ fn print(text: &str) -> i32 {
 
 fn launch(run: &Run, surroundings: Surroundings, voice: Voice) -> Result<i32, Refusal> {
     let ring_bytes = surroundings.known.fabric.ring_length();
+    let statistics = surroundings.known.statistics;
     let plan = Plan::new(run, surroundings.file)?;
     plan.warnings.iter().for_each(|warning| voice.warn(warning));
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
-    supervise::run(&plan, &run.options, &job, voice)
+    let code = supervise::run(&plan, &run.options, &job, voice)?;
+    statistics.write(&job).unwrap_or_else(|sentence| voice.warn(&sentence));
+    Ok(code)
 }

@@ -11,6 +11,7 @@ use mpi_p2p::{CommSettings, EngineSettings};
 use mpi_t::Registry;
 use mpi_win::WinSettings;
 
+use crate::statistics::StatisticsSettings;
 use crate::told::ErrorSettings;
 
 /// What of it `mpiexec` itself follows.
@@ -18,6 +19,8 @@ use crate::told::ErrorSettings;
 pub struct Known {
     /// How the processes are connected.
     pub fabric: &'static FabricSettings,
+    /// What is written at the end.
+    pub statistics: &'static StatisticsSettings,
     /// How errors are told.
     pub errors: &'static ErrorSettings,
 }
@@ -26,12 +29,14 @@ pub struct Known {
 /// # Errors
 /// `MPI_ERR_OTHER` when two have one name.
 pub fn register(registry: &Registry) -> Result<Known> {
-    let known = Known { fabric: FabricSettings::new(), errors: ErrorSettings::new() };
+    let (fabric, statistics) = (FabricSettings::new(), StatisticsSettings::new());
+    let known = Known { fabric, statistics, errors: ErrorSettings::new() };
     registry.register_settings(known.fabric)?;
     registry.register_settings(EngineSettings::new())?;
     registry.declare_settings::<CommSettings>()?;
     registry.register_settings(CollSettings::new())?;
     registry.register_settings(WinSettings::new())?;
     registry.register_settings(known.errors)?;
+    registry.register_settings(known.statistics)?;
     Ok(known)
 }

@@ -15,7 +15,7 @@ use crate::{Result, paths, process, tools};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines and what must come of them. `$B` is the folder of `mpiexec`, `$P` that of the programs.
-const CASES: [(&str, &str, Expect); 44] = [
+const CASES: [(&str, &str, Expect); 49] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
@@ -117,6 +117,37 @@ const CASES: [(&str, &str, Expect); 44] = [
         "$B/mpiexec -n 2 $P/refused",
         Expect::Refused("exited with code 5, after its last MPI call, MPI_Send, was refused"),
     ),
+    (
+        "statistics are true",
+        "$B/mpiexec -n 3 --cvar stats_at_end=summary --cvar stats_format=json --cvar stats_file=$P/stats $P/traffic && cat $P/stats",
+        Expect::Says(
+            "{\"source\":\"statistics\",\"object\":\"MPI_COMM_WORLD\",\"variable\":\"p2p_messages_sent\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[0,10,20]}\n",
+        ),
+    ),
+    (
+        "statistics of a rank that died",
+        "! $B/mpiexec -n 3 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats -q $P/traffic die && cat $P/stats",
+        Expect::Says(
+            "{\"source\":\"statistics\",\"object\":\"MPI_COMM_WORLD\",\"variable\":\"p2p_bytes_sent\",\"class\":\"aggregate\",\"unit\":\"bytes\",\"values\":[0,80,160]}\n",
+        ),
+    ),
+    (
+        "statistics without mpiexec",
+        "FERRUM_STATS_AT_END=all FERRUM_STATS_FORMAT=json $P/traffic 2>&1",
+        Expect::Says(
+            "{\"source\":\"statistics\",\"object\":\"MPI_COMM_SELF\",\"variable\":\"p2p_messages_received\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[5]}\n",
+        ),
+    ),
+    (
+        "statistics as text",
+        "$B/mpiexec -n 3 --cvar stats_at_end=summary $P/traffic 2>&1 | tr -s ' ' | grep -A99 'of 3 ranks'",
+        Expect::Says("p2p_messages_sent 0 0 10 20 2 30 messages\n"),
+    ),
+    (
+        "statistics that cannot be written",
+        "$B/mpiexec --cvar stats_at_end=all --cvar stats_file=/nonexistent/s $P/traffic 2>&1",
+        Expect::Says("stats_file is \"/nonexistent/s\", but cannot be written"),
+    ),
     ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Says("size 2")),
     ("whole lines", "$B/mpiexec -n 8 $P/lines", Expect::Lines),
     ("input goes to rank 0", "echo for rank 0 | $B/mpiexec -n 2 $P/input", Expect::Says("got for rank 0")),
@@ -139,7 +170,9 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let folder = paths::scratch("launch");
     fs::create_dir_all(&folder)?;
-    for name in ["size", "lines", "input", "barriers", "appnum", "abort", "hungry", "asked", "cvars", "refused"] {
+    for name in
+        ["size", "lines", "input", "barriers", "appnum", "abort", "hungry", "asked", "cvars", "refused", "traffic"]
+    {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));
         process::must(command.arg(source).arg("-o").arg(folder.join(name)), LIMIT)?;
