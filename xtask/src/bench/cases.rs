@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::peers::Library;
@@ -150,27 +151,38 @@ impl Case {
 
     /// Instructions that the ranks spend inside these functions of the program for this many messages.
     fn instructions(&self, library: &Library, program: &Path, functions: &[&str], messages: u32) -> Result<f64> {
-        let folder = paths::scratch("callgrind");
-        // Counts of an earlier run must not be added.
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder)?;
-        let mut command = library.launch(self.ranks, Path::new("valgrind"));
-        command.args(["--quiet", "--tool=callgrind", "--collect-atstart=no"]);
-        command.args(functions.iter().map(|function| format!("--toggle-collect={function}")));
-        command.arg(format!("--callgrind-out-file={}/%p", folder.display()));
-        command.arg(program).arg(messages.to_string()).args(self.argument);
-        process::must(&mut command, LIMIT)?;
-        let mut sum = 0.0;
-        for entry in fs::read_dir(&folder)? {
-            let text = fs::read_to_string(entry?.path())?;
-            for line in text.lines() {
-                if let Some(total) = line.strip_prefix("totals:") {
-                    sum += total.trim().parse::<f64>().map_err(|error| format!("callgrind's totals: {error}"))?;
-                }
+        let mut valgrind = library.launch(self.ranks, Path::new("valgrind"));
+        count_instructions(&mut valgrind, functions, |valgrind| {
+            valgrind.arg(program).arg(messages.to_string()).args(self.argument)
+        })
+    }
+}
+
+/// Runs valgrind, with the program and its arguments appended by `program`, and adds up the instructions that all its processes
+/// spend inside these functions.
+pub fn count_instructions(
+    valgrind: &mut Command,
+    functions: &[&str],
+    program: impl FnOnce(&mut Command) -> &mut Command,
+) -> Result<f64> {
+    let folder = paths::scratch("callgrind");
+    // Counts of an earlier run must not be added.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    valgrind.args(["--quiet", "--tool=callgrind", "--collect-atstart=no"]);
+    valgrind.args(functions.iter().map(|function| format!("--toggle-collect={function}")));
+    valgrind.arg(format!("--callgrind-out-file={}/%p", folder.display()));
+    process::must(program(valgrind), LIMIT)?;
+    let mut sum = 0.0;
+    for entry in fs::read_dir(&folder)? {
+        let text = fs::read_to_string(entry?.path())?;
+        for line in text.lines() {
+            if let Some(total) = line.strip_prefix("totals:") {
+                sum += total.trim().parse::<f64>().map_err(|error| format!("callgrind's totals: {error}"))?;
             }
         }
-        Ok(sum)
     }
+    Ok(sum)
 }
 
 fn parse(line: &str) -> Result<Number> {

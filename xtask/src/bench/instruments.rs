@@ -3,9 +3,11 @@
 //! Invariant: the two libraries differ in nothing but the feature `uninstrumented`; each round runs both.
 //! Not here: what the feature leaves out (`mpi_t::field`, `mpi_fabric::recorder`), the programs (`benches/c`).
 
+use std::process::Command;
+
 use super::{Measured, build, cases, measure, table};
 use crate::peers::Library;
-use crate::{Result, dist, paths, ui};
+use crate::{Result, dist, paths, process, ui};
 
 /// Builds both, measures latency, message rate and instructions, and prints each with the ratio.
 pub fn run(rounds: u32) -> Result<()> {
@@ -19,10 +21,26 @@ pub fn run(rounds: u32) -> Result<()> {
     ui::step(format!("{rounds} rounds of {} cases on both", wanted.len()));
     let (measured, failures) = measure(&libraries, &wanted, rounds);
     println!("{}", text(&measured));
+    println!("instructions of a point that raises an event nobody listens to: {}", of_an_event()?);
     match failures.is_empty() {
         true => Ok(()),
         false => Err(format!("{} runs failed:\n{}", failures.len(), failures.join("\n")).into()),
     }
+}
+
+/// Instructions of a point that raises events, while nobody listens: of a loop with one, less those of a loop without.
+fn of_an_event() -> Result<f64> {
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--quiet", "--release", "--package", "mpi-t", "--example", "event_cost"]);
+    process::must_shown(build.current_dir(paths::root()))?;
+    let program = paths::target().join("release/examples/event_cost");
+    let count = |function: &str, rounds: u32| {
+        let mut valgrind = Command::new("valgrind");
+        cases::count_instructions(&mut valgrind, &[function], |valgrind| valgrind.arg(&program).arg(rounds.to_string()))
+    };
+    let a_round = |function: &str| Ok((count(function, 1200)? - count(function, 200)?) / 1000.0);
+    let cost: Result<f64> = a_round("*rounds_with_a_point*").and_then(|with| Ok(with - a_round("*rounds_without*")?));
+    cost
 }
 
 /// The medians of both, and how many per cent the instruments cost.
