@@ -15,7 +15,7 @@ use mpi_core::{Books, Handle, Held};
 use crate::handle::slot::{Facts, Look, Slot};
 use crate::handle::state::{self, Format, State};
 use crate::handle::table;
-use crate::own::handle_instruments;
+use crate::own::{HandleInstruments, handle_instruments};
 use crate::{Level, TError, TResult, watch};
 
 /// How many sessions can be at a time.
@@ -30,6 +30,8 @@ struct Pool {
     initializations: usize,
     free: Vec<u32>,
     live: usize,
+    /// What is told of handles and sessions; from the first initialization on.
+    told: Option<&'static HandleInstruments>,
     /// Per session position: the generation of the session, or of the last one.
     session_generations: Vec<u32>,
     free_sessions: Vec<u32>,
@@ -45,6 +47,7 @@ impl Pool {
             initializations: 0,
             free: Vec::new(),
             live: 0,
+            told: None,
             session_generations: Vec::new(),
             free_sessions: Vec::new(),
             session_handles: Vec::new(),
@@ -73,6 +76,7 @@ pub(crate) fn initialize() -> bool {
     let mut pool = pool();
     table::enable(true);
     pool.initializations += 1;
+    pool.told.get_or_insert_with(handle_instruments);
     table::is_enabled()
 }
 
@@ -112,7 +116,7 @@ pub(crate) fn create_session() -> TResult<Handle> {
     pool.session_generations[position] = generation;
     let handle = Handle::pack(HandleKind::PvarSession, position as u32, generation);
     SESSION_WORDS[position].store(handle.0, Ordering::Release);
-    handle_instruments().pvar_sessions.raise(1);
+    pool.told.inspect(|told| told.pvar_sessions.raise(1));
     Ok(handle)
 }
 
@@ -125,7 +129,7 @@ pub(crate) fn free_session(session: usize) -> TResult<()> {
     let position = Handle(session).index();
     SESSION_WORDS[position as usize].store(0, Ordering::Release);
     pool.free_sessions.push(position);
-    handle_instruments().pvar_sessions.lower(1);
+    pool.told.inspect(|told| told.pvar_sessions.lower(1));
     if pool.session_handles[position as usize] > 0 {
         for position in 1..end_of_used() {
             let slot = table::slot_at(position);
@@ -212,6 +216,7 @@ impl Pool {
             }
         };
         self.live += 1;
+        self.told.inspect(|told| told.pvar_handles.raise(1));
         self.session_handles[Handle(session).index() as usize] += 1;
         Ok((position, table::slot_at(position)))
     }
@@ -249,6 +254,7 @@ impl Pool {
         }
         state::close(&slot.state);
         self.live -= 1;
+        self.told.inspect(|told| told.pvar_handles.lower(1));
         self.session_handles[Handle(session).index() as usize] -= 1;
         self.free.push(position as u32);
     }
