@@ -54,7 +54,11 @@ const SUITES: [(&str, &str, Suite); 16] = [
     ("arguments", "every function with every wrong argument, and without MPI, generated from spec/", arguments::suite),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
-    ("tools", "PMPI by link order, preload and static library; the example tool", tools::suite),
+    (
+        "tools",
+        "PMPI by link order, preload and static library; the example tool; a plug-in that comes and goes",
+        tools::suite,
+    ),
     ("clients", "tools of others for the tool information interface, as they are", clients::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),

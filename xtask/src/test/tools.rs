@@ -1,5 +1,5 @@
 //! PMPI tools in the three ways that the standard knows: before the library in link order, as a static library, preloaded; and
-//! what the example tool reports.
+//! what the example tool reports. Then a plug-in that is loaded and unloaded while a tool is at work.
 
 use std::fs;
 use std::path::Path;
@@ -63,6 +63,23 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         }
         run(dist, &folder, way, name, preload, report)?;
     }
+    plugin(dist, &folder, report)
+}
+
+/// A shared object that adds variables when it is loaded, and a program that loads and unloads it.
+fn plugin(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let sources = paths::root().join("tests/tools");
+    let (object, program) = (folder.join("libplugin.so"), folder.join("load"));
+    for (source, output, options) in [("plugin.c", &object, ["-shared", "-fPIC"].as_slice()), ("load.c", &program, &[])]
+    {
+        let mut command = Command::new(dist.join("bin/mpicc"));
+        command.args(["-Wall", "-Wextra", "-Werror"]).args(options).arg(sources.join(source)).arg("-o").arg(output);
+        process::must(command.arg("-ldl"), LIMIT)?;
+    }
+    let mut command = Command::new(dist.join("bin/mpiexec"));
+    let outcome = process::run(command.args(["-n", "2"]).arg(program).arg(object), LIMIT)?;
+    let good = outcome.success() && outcome.stdout.matches("No Errors").count() == 2;
+    report.check("plug-in loaded and unloaded", good, || outcome.report());
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-/* Values as their class says: a state is an item of its enumeration, a percentage lies between 0 and 1, a timer is not negative, a size
- * stays the same; reading and resetting in one step works exactly where it is promised. */
+/* Values as their class says: a state has an enumeration and is one of its items, a percentage lies between 0 and 1, a timer is
+ * not negative, a size stays the same; reading and resetting in one step works exactly where it is promised. */
 #include "tool/tool.h"
 
 static int is_item(MPI_T_enum items, int value)
@@ -21,8 +21,8 @@ static void look(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const str
         unsigned char bytes[65536];
     } value, again;
     ok(MPI_T_pvar_read(session, handle, &value));
-    if (info->class == MPI_T_PVAR_CLASS_STATE && info->items != MPI_T_ENUM_NULL)
-        check(is_item(info->items, value.state));
+    if (info->class == MPI_T_PVAR_CLASS_STATE)
+        check(info->items != MPI_T_ENUM_NULL && is_item(info->items, value.state));
     if (info->class == MPI_T_PVAR_CLASS_PERCENTAGE)
         check(value.real >= 0.0 && value.real <= 1.0);
     if (info->type == MPI_DOUBLE)

@@ -6,7 +6,7 @@ int main(int argc, char **argv)
     MPI_T_pvar_session session;
     MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
     MPI_Datatype type;
-    MPI_Comm null = MPI_COMM_NULL, freed, comm;
+    MPI_Comm null = MPI_COMM_NULL, world = MPI_COMM_WORLD, freed, comm;
     int number = 0, count = -1, tried = 0;
     begin(&argc, &argv);
     tool_begin();
@@ -17,7 +17,10 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_session_create(&session));
     ok(MPI_T_pvar_get_num(&number));
     for (int i = 0; i < number; i++) {
-        if (pvar_info(i).bind != MPI_T_BIND_MPI_COMM)
+        int bind = pvar_info(i).bind;
+        if (bind != MPI_T_BIND_MPI_COMM && bind != MPI_T_BIND_NO_OBJECT)
+            check(MPI_T_pvar_handle_alloc(session, i, &world, &handle, &count) != MPI_SUCCESS);
+        if (bind != MPI_T_BIND_MPI_COMM)
             continue;
         tried++;
         check(MPI_T_pvar_handle_alloc(session, i, &type, &handle, &count) != MPI_SUCCESS);
