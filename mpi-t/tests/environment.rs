@@ -1,7 +1,7 @@
 //! Whatever stands in the environment: an accepted value, or a sentence and the initial value.
 #![allow(clippy::unwrap_used)] // a proptest failure shows the text
 
-use mpi_t::{EnumDef, Registry};
+use mpi_t::{EnumDef, Registry, SettingsFile};
 use proptest::prelude::*;
 
 static POLICY: EnumDef = EnumDef { name: "policy", items: &[(0, "spin"), (2, "sleep")] };
@@ -62,5 +62,25 @@ proptest! {
         }
         let taken = known && NAMES.contains(&name.as_str());
         prop_assert_eq!(registry.unknown_environment().len(), usize::from(!taken));
+    }
+
+    #[test]
+    fn any_file_is_values_or_sentences_with_its_name_and_is_the_same_handed_on(
+        bytes in prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..200),
+            "([a-z ]{0,6}[=# ]{0,2}[a-z0-9#\n ]{0,6}\n?){0,12}".prop_map(String::into_bytes),
+        ]
+    ) {
+        let file = SettingsFile::parse("/the file", &bytes);
+        prop_assert!(file.faults().iter().all(|fault| fault.starts_with("/the file, line ") && !fault.contains('\n')));
+        if file.faults().is_empty() {
+            let handed_on = SettingsFile::from_text(&file.to_text());
+            prop_assert_eq!(&handed_on.to_text(), &file.to_text());
+            prop_assert!(handed_on.faults().is_empty());
+        }
+        let registry = Registry::with_values(file, []);
+        registry.register_settings(Settings::new()).unwrap();
+        let told = registry.startup_errors().into_iter().chain(registry.unknown_environment());
+        prop_assert!(told.into_iter().all(|sentence| sentence.starts_with("/the file, line ")));
     }
 }
