@@ -151,6 +151,11 @@ impl Recorder {
         }
     }
 
+    /// How many calls are remembered; 0: none.
+    pub fn depth(&self) -> u64 {
+        self.word(DEPTH_AT).load(Ordering::Relaxed).min(MOST)
+    }
+
     /// How many calls are remembered from now on, at most [`MOST`]; 0: none. Earlier ones may be forgotten.
     pub fn set_depth(&self, depth: u64) {
         let depth = depth.min(MOST);
@@ -162,8 +167,7 @@ impl Recorder {
     pub fn calls(&self) -> Vec<Call> {
         let last = self.next().load(Ordering::Relaxed);
         // The number is the rank's word: any value, so no arithmetic on it may overflow.
-        let depth = self.word(DEPTH_AT).load(Ordering::Relaxed).min(MOST);
-        let first = (last.saturating_sub(depth) + 1).max(1);
+        let first = (last.saturating_sub(self.depth()) + 1).max(1);
         (first..=last).filter_map(|sequence| self.call(sequence)).collect()
     }
 

@@ -32,10 +32,9 @@ pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
     for ((what, state), members) in groups {
         let ranks: Vec<u32> = members.iter().map(|member| member.rank).collect();
         let word = if ranks.len() == 1 { "rank" } else { "ranks" };
-        let what = match what.strip_prefix("has ") {
-            Some(rest) if ranks.len() > 1 => format!("have {rest}"),
-            _ => what,
-        };
+        let several = [("has ", "have "), ("runs; its ", "run; their ")];
+        let of_several = several.iter().find_map(|(one, many)| Some(format!("{many}{}", what.strip_prefix(one)?)));
+        let what = of_several.filter(|_| ranks.len() > 1).unwrap_or(what);
         text += &format!("\n  {word} {}: {what}", ranges(&ranks));
         let sequences = members.iter().filter_map(|member| Some(member.call?.sequence));
         text += &spread(", call ", sequences, |number| format!("number {number}"));
@@ -77,6 +76,7 @@ fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
             (_, Some(call), _) if !call.ended => format!("inside {}", calls::describe(&call)),
             (_, _, Life::Absent | Life::Attached) => "has not called MPI_Init".into(),
             (_, _, Life::Finalised) => "has called MPI_Finalize".into(),
+            _ if job.recorder(rank).depth() == 0 => "runs; its calls are not recorded".into(),
             (_, Some(call), _) => format!("outside MPI, after {}", calls::describe(&call)),
             _ => "outside MPI".into(),
         };
@@ -171,6 +171,9 @@ mod tests {
         let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);
         assert!(text.contains("rank 1: outside MPI, after MPI_Recv, which was refused, call number 2\n"), "{text}");
         assert!(report(&job, &[None, None, Some(-5)]).contains("ranks 0-1: have ended\n"));
+        job.recorder(1).set_depth(0);
+        let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);
+        assert!(text.contains("rank 1: runs; its calls are not recorded\n"), "{text}");
     }
 
     #[test]
