@@ -144,6 +144,12 @@ impl State {
         self.0 & 1 << FORMAT_SHIFT == 0
     }
 
+    /// Whether the own part stands in the word, and the object is there.
+    #[inline(always)]
+    pub(crate) const fn is_narrow_and_lives(self) -> bool {
+        self.0 & WIDE == 0 && !matches!(self.format(), Format::Ended)
+    }
+
     /// Whether the own part stands in the word, and the value is told as a `u64` or a `u32`.
     #[inline(always)]
     pub(crate) const fn is_narrow_number(self) -> bool {
@@ -185,8 +191,14 @@ impl Kind {
     }
 
     /// The value, from a state and the source as it was at that state.
+    #[inline]
     pub(crate) fn value(self, state: State, source: u64) -> u64 {
-        let own = state.own();
+        self.value_of(state, state.own(), source)
+    }
+
+    /// The same, with the state's own part.
+    #[inline(always)]
+    pub(crate) fn value_of(self, state: State, own: u64, source: u64) -> u64 {
         if !state.running() {
             return own;
         }
@@ -261,6 +273,18 @@ pub(crate) fn read(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<u
             return if matches!(state.format(), Format::Ended) { Err(Gone) } else { Ok(value) };
         }
     }
+}
+
+/// The value now of a running sum, level or state with a narrow own part; `None` for all others, and where a step came
+/// between.
+#[inline(always)]
+pub(crate) fn read_narrow(word: &AtomicU64, source: &AtomicU64) -> Option<u64> {
+    let state = State(word.load(Ordering::Acquire));
+    let value = state.narrow_own().wrapping_add(source.load(Ordering::Relaxed));
+    // As in `read`.
+    fence(Ordering::Acquire);
+    let same = word.load(Ordering::Relaxed) == state.0;
+    (same && state.0 & (WIDE | STOPPED) == 0 && !matches!(state.format(), Format::Ended)).then_some(value)
 }
 
 /// Lets the handle run, or stops it; no change if it already does.

@@ -92,6 +92,23 @@ pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> 
     unsafe { access::read_raw(session, handle, out) }
 }
 
+/// The bits of the value of a handle with one element and a narrow own part, and the handle's facts; `None` for others.
+#[inline(always)]
+pub(crate) fn read_single(session: usize, handle: usize) -> Option<(u64, Facts)> {
+    let slot = slot_of(handle);
+    // The order matters as in `pvar_read_raw`.
+    let state = State(slot.state.load(Ordering::Acquire));
+    let mine = slot.word.load(Ordering::Relaxed) == handle && slot.session.load(Ordering::Relaxed) == session;
+    let facts = Facts(slot.facts.load(Ordering::Relaxed));
+    if !mine || facts.count() != 1 || !state.is_narrow_and_lives() {
+        return None;
+    }
+    // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
+    let source = unsafe { &*slot.source.load(Ordering::Acquire) }.load(Ordering::Acquire);
+    let same = slot.state.load(Ordering::Relaxed) == state.0;
+    same.then(|| (facts.kind().value_of(state, state.narrow_own(), source), facts))
+}
+
 /// What [`step_sum`] does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
