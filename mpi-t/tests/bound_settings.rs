@@ -91,3 +91,27 @@ fn more_handles_than_are_mirrored_read_the_same() {
     registry.finalize().expect("initialized");
     assert!(handles.iter().all(|handle| raw(&registry, *handle) == Err(TError::NOT_INITIALIZED)));
 }
+
+#[test]
+fn a_write_that_meets_the_end_of_its_object_is_never_the_next_ones() {
+    let registry = registry(&[]);
+    let block = CommSettings::new();
+    for object in 1..200 {
+        registry.bind_settings(object, block);
+        let (handle, _) = registry.cvar_handle_alloc(0, Some(object)).expect("bound");
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                while registry.cvar_write(handle, &Value::U64(77)).is_ok() {}
+                registry.cvar_write(handle, &Value::U64(77))
+            });
+            while block.limit.get() != 77 {
+                std::hint::spin_loop();
+            }
+            registry.unbind_settings::<CommSettings>(object);
+            mpi_t::Settings::restore(block);
+            assert_eq!(writer.join().expect("no panic"), Err(TError::INVALID_HANDLE));
+        });
+        assert_eq!(block.limit.get(), 10);
+        registry.cvar_handle_free(handle).expect("must still be freed");
+    }
+}
