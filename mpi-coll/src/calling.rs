@@ -93,17 +93,19 @@ pub(crate) struct Calling<'a> {
 
 impl<'a> Calling<'a> {
     /// The call begins; for the holder of the process lock.
-    #[inline]
+    #[inline(always)] // the operation is a constant in every caller
     pub fn begin(coll: &'a Collectives, comm: &'a Comm, (which, bytes): (Which, u64)) -> Calling<'a> {
         coll.under_way.more(coll.engine.process_lock().is_multiple());
         let plan = coll.plan(comm, which);
-        let mut calling = Calling { coll, comm, doing: None, which, bytes, plan, began: 0 };
-        coll.events.begun.emit_for(|| (calling.key(), (which as i32, calling.algorithm(), bytes)));
-        if coll.instruments.timer(which).is_watched() || mpi_t::somebody_listens() {
-            calling.began = mpi_t::now_ns();
-        }
-        calling.doing = coll.engine.instruments().begin(Doing::Collective);
-        calling
+        let began = if mpi_t::somebody_listens() {
+            tell_begun(coll, comm, which, bytes, plan)
+        } else if coll.instruments.timer(which).is_watched() {
+            mpi_t::now_ns()
+        } else {
+            0
+        };
+        let doing = coll.engine.instruments().begin(Doing::Collective);
+        Calling { coll, comm, doing, which, bytes, plan, began }
     }
 
     #[cold]
@@ -115,17 +117,24 @@ impl<'a> Calling<'a> {
             let _guard = self.coll.engine.lock();
             timer.add_ns(took);
         }
-        self.coll.events.ended.emit_for(|| (self.key(), (self.which as i32, self.algorithm(), took)));
+        let algorithm = self.plan.algorithm(self.which, self.bytes) as i32;
+        self.coll.events.ended.emit_for(|| (key(self.comm), (self.which as i32, algorithm, took)));
     }
+}
 
-    /// What tools' registrations know the communicator by: where its instruments are.
-    fn key(&self) -> usize {
-        std::ptr::from_ref(self.comm.instruments().block) as usize
-    }
+/// A call begins while somebody listens; when that is. What it tells goes by value, so that nothing is kept ready for
+/// nobody.
+#[cold]
+#[inline(never)]
+fn tell_begun(coll: &Collectives, comm: &Comm, which: Which, bytes: u64, plan: Plan) -> u64 {
+    let algorithm = plan.algorithm(which, bytes) as i32;
+    coll.events.begun.emit_for(|| (key(comm), (which as i32, algorithm, bytes)));
+    mpi_t::now_ns()
+}
 
-    fn algorithm(&self) -> i32 {
-        self.plan.algorithm(self.which, self.bytes) as i32
-    }
+/// What tools' registrations know the communicator by: where its instruments are.
+fn key(comm: &Comm) -> usize {
+    std::ptr::from_ref(comm.instruments().block) as usize
 }
 
 impl Drop for Calling<'_> {

@@ -105,7 +105,7 @@ impl Collectives {
 
     /// Begins a call: counts it under the process lock, as instruments demand, and hands the guard on for its first
     /// message. Keep both to the end; the guard goes first.
-    #[inline]
+    #[inline(always)]
     fn begin<'a>(
         &'a self,
         comm: &'a Comm,
@@ -127,7 +127,7 @@ impl Collectives {
         Link { engine: &self.engine, context: comm.collective_context(), rank: comm.rank, size: comm.size(), tag }
     }
 
-    #[inline]
+    #[inline(always)]
     fn plan(&self, comm: &Comm, which: Which) -> Plan {
         Plan::new(which, comm.size(), self.crowded, self.settings)
     }

@@ -41,7 +41,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    #[inline]
+    #[inline(always)] // the operation is a constant in every caller, and what it has no choice of is not looked at
     pub fn new(which: Which, size: u32, crowded: bool, settings: &CollSettings) -> Plan {
         let own = match which {
             Which::Barrier => settings.barrier_shape.get(),
@@ -52,7 +52,11 @@ impl Plan {
             Which::Gather | Which::Scatter | Which::Alltoall => AUTO,
         };
         let shape = if own == AUTO { settings.shape.get() } else { own };
-        let (split_limit, allgather_limit) = (settings.split_limit.get(), settings.allgather_limit.get());
+        let split_limit = match which {
+            Which::Reduce | Which::Allreduce => settings.split_limit.get(),
+            _ => u64::MAX,
+        };
+        let allgather_limit = if which == Which::Allgather { settings.allgather_limit.get() } else { 0 };
         Plan { size, crowded, shape, split_limit, allgather_limit }
     }
 

@@ -251,6 +251,7 @@ pub(crate) fn size_class(rows: &'static [SizeInstruments; SIZE_CLASSES], bytes: 
 
 impl EngineInstruments {
     /// Says what the process does from here on, unless it is in something that says more; `None`: it went on as it was.
+    #[inline]
     pub fn begin(&self, doing: Doing) -> Option<Doing> {
         let idle = self.state.get() == Doing::Computing as i32;
         idle.then(|| {
@@ -260,6 +261,7 @@ impl EngineInstruments {
     }
 
     /// Says that what [`begin`](EngineInstruments::begin) said is over.
+    #[inline]
     pub fn end(&self, begun: Option<Doing>) {
         if begun.is_some() {
             self.state.set(Doing::Computing as i32);
