@@ -20,7 +20,7 @@ mpi_t::events! {
 #[inline(never)]
 fn rounds_with_a_point(events: &LoopEvents, rounds: u64) {
     for number in 0..rounds {
-        events.round.emit(|| (number,));
+        events.round.emit(move || (number,));
         black_box(number);
     }
 }
