@@ -129,46 +129,6 @@ impl Timer {
     }
 }
 
-/// Sums up time, but only while somebody asks for it: for what is too short to be timed on the chance of a reader.
-///
-/// While no handle of its variables exists, [`is_watched`](WatchedTimer::is_watched) is one load.
-#[derive(Debug, Default)]
-#[repr(C)]
-pub struct WatchedTimer {
-    ns: AtomicU64,
-    /// Handles that exist.
-    handles: AtomicU64,
-}
-
-#[allow(unsafe_code)] // see the trait
-// SAFETY: repr(C) over two words, the value first.
-unsafe impl Field for WatchedTimer {
-    const CLASSES: &'static [PvarClass] = &[PvarClass::Timer];
-    const UNIT: WordUnit = WordUnit::Nanosecond;
-    const WATCHED: bool = true;
-}
-
-impl WatchedTimer {
-    /// Whether a handle exists, so that time is to be taken.
-    #[inline(always)]
-    pub fn is_watched(&self) -> bool {
-        // Relaxed: what begins while a handle is being made may be missed; what begins after is seen by its thread.
-        KEPT && self.handles.load(Relaxed) != 0
-    }
-
-    /// `ns` nanoseconds more. For the holder of the engine's lock.
-    #[inline(always)]
-    pub fn add_ns(&self, ns: u64) {
-        add(&self.ns, ns);
-    }
-
-    /// The nanoseconds taken since the start. Async-signal-safe, thread-safe.
-    #[inline(always)]
-    pub fn get_ns(&self) -> u64 {
-        self.ns.load(Relaxed)
-    }
-}
-
 /// The state something is in; a small number that an enumeration names.
 #[derive(Debug, Default)]
 #[repr(transparent)]
@@ -236,44 +196,6 @@ impl Percentage {
     }
 }
 
-/// Which part of a resource is in use, but only while somebody asks for it: for what takes work to find out.
-#[derive(Debug, Default)]
-#[repr(C)]
-pub struct WatchedPercentage {
-    part: Percentage,
-    /// Handles that exist.
-    handles: AtomicU64,
-}
-
-#[allow(unsafe_code)] // see the trait
-// SAFETY: repr(C) over two words, the value first.
-unsafe impl Field for WatchedPercentage {
-    const CLASSES: &'static [PvarClass] = &[PvarClass::Percentage];
-    const UNIT: WordUnit = WordUnit::Fraction;
-    const WATCHED: bool = true;
-}
-
-impl WatchedPercentage {
-    /// Whether a handle exists, so that the part is to be found out.
-    #[inline(always)]
-    pub fn is_watched(&self) -> bool {
-        // Relaxed: as in `WatchedTimer::is_watched`.
-        self.handles.load(Relaxed) != 0
-    }
-
-    /// Sets the part to `used / size`, as [`Percentage::set`] does.
-    #[inline]
-    pub fn set(&self, used: u64, size: u64) {
-        self.part.set(used, size);
-    }
-
-    /// The part as it was last set, 0.0 to 1.0. Async-signal-safe, thread-safe.
-    #[inline]
-    pub fn get(&self) -> f64 {
-        self.part.get()
-    }
-}
-
 /// How much of a resource is in use, with watermarks for those who watch.
 ///
 /// While nobody watches, a change costs one load and one branch never taken. While somebody does, only a new highest
@@ -309,6 +231,9 @@ impl Level {
     /// changes either this way or under one lock.
     #[inline]
     pub fn raise_shared(&'static self, n: u64) {
+        if !KEPT {
+            return;
+        }
         // SeqCst, here and below: either `watch::expect` of a new mark comes before this looks for marks, or whoever
         // sets the mark sees this value.
         let now = self.value.fetch_add(n, SeqCst).wrapping_add(n);
@@ -320,7 +245,9 @@ impl Level {
     /// As [`Level::lower`], from any thread and at any place. For levels without a low-water mark.
     #[inline]
     pub fn lower_shared(&'static self, n: u64) {
-        self.value.fetch_sub(n, SeqCst);
+        if KEPT {
+            self.value.fetch_sub(n, SeqCst);
+        }
     }
 
     /// `n` less in use; at least `n` must be. For the holder of the engine's lock.
@@ -359,7 +286,7 @@ impl Level {
 }
 
 #[inline(always)]
-fn add(word: &AtomicU64, n: u64) {
+pub(crate) fn add(word: &AtomicU64, n: u64) {
     store(word, word.load(Relaxed).wrapping_add(n));
 }
 

@@ -29,6 +29,7 @@ mod spare;
 mod sync;
 mod value;
 mod watch;
+mod watched;
 
 pub use class::{Bind, PvarClass, Scope, ValueType, Verbosity};
 pub use declare::{EnumDef, Instruments, PvarDef};
@@ -38,7 +39,7 @@ pub use events::{
     AnyPoint, Dropped, EVENT_BYTES, ElementDef, EventDef, EventInstance, EventPoint, Events, Freed, Payload, Safety,
     SourceDef, now_ns, somebody_listens,
 };
-pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer, WatchedPercentage, WatchedTimer};
+pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer};
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 pub use handle::table::pvar_read_raw;
 pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, retire, retire_rows};
@@ -51,3 +52,4 @@ pub use registry::{
 pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use spare::{place_settings, retire_settings};
 pub use value::Value;
+pub use watched::{WatchedPercentage, WatchedTimer};
