@@ -5,6 +5,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
+use crate::agreement::Terms;
 use crate::bcast::spread;
 use crate::calling::Which;
 use crate::flight::Flight;
@@ -19,6 +20,7 @@ impl Collectives {
         let link = self.link(comm, ALLGATHER);
         let whole = recv.bytes();
         let block = whole / link.size as u64;
+        self.agree(comm, || Terms::new(Which::Allgather, block))?;
         let (calling, guard) = self.begin(comm, (Which::Allgather, whole), |it| {
             it.allgather_calls.incr();
             it.allgather_bytes.add(send.as_ref().map_or(block, |send| send.bytes()));
@@ -65,7 +67,7 @@ fn meet(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, block: u64
 }
 
 /// Rank 0 collects, then tells everybody: for all others one wait.
-fn through_rank_0(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
+pub(crate) fn through_rank_0(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
     if link.rank == 0 {
         collect(link, None, recv.reborrow(), outcome)?;
     } else {

@@ -8,6 +8,7 @@ use mpi_core::abi::MPI_SUM;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_errors::Result;
 
+use crate::agreement::Terms;
 use crate::calling::Which;
 use crate::link::{ALLREDUCE, Link, Outcome};
 use crate::op::{Op, Reducer};
@@ -29,6 +30,7 @@ impl Collectives {
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
         let bytes = recv.bytes();
+        self.agree(comm, || Terms::new(Which::Allreduce, bytes).reducing(what))?;
         let (calling, guard) = self.begin(comm, (Which::Allreduce, bytes), |it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);

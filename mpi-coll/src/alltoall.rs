@@ -5,6 +5,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
+use crate::agreement::Terms;
 use crate::bcast::SHORT;
 use crate::calling::Which;
 use crate::flight::Flight;
@@ -18,6 +19,7 @@ impl Collectives {
     pub fn alltoall(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>) -> Result<()> {
         let link = self.link(comm, ALLTOALL);
         let bytes = send.as_ref().map_or(recv.bytes(), |send| send.bytes());
+        self.agree(comm, || Terms::new(Which::Alltoall, recv.bytes() / comm.size() as u64))?;
         let (_calling, guard) = self.begin(comm, (Which::Alltoall, bytes), |it| {
             it.alltoall_calls.incr();
             it.alltoall_bytes.add(bytes);

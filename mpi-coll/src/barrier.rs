@@ -6,6 +6,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
+use crate::agreement::Terms;
 use crate::calling::Which;
 use crate::link::{BARRIER, Link};
 use crate::plan::Plan;
@@ -14,6 +15,7 @@ impl Collectives {
     /// Returns once every process of the communicator has called it.
     #[inline]
     pub fn barrier(&self, comm: &Comm) -> Result<()> {
+        self.agree(comm, || Terms::new(Which::Barrier, 0))?;
         let (calling, guard) = self.begin(comm, (Which::Barrier, 0), |it| it.barrier_calls.incr());
         self.meet(comm, guard, calling.plan)
     }

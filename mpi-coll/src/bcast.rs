@@ -6,6 +6,7 @@ use mpi_errors::Result;
 use smallvec::SmallVec;
 
 use crate::Collectives;
+use crate::agreement::Terms;
 use crate::calling::Which;
 use crate::flight::Flight;
 use crate::link::{BCAST, Link, Outcome};
@@ -18,6 +19,7 @@ impl Collectives {
     #[inline]
     pub fn bcast(&self, comm: &Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
         let bytes = buffer.bytes();
+        self.agree(comm, || Terms::new(Which::Bcast, bytes).root(root))?;
         let (calling, guard) = self.begin(comm, (Which::Bcast, bytes), |it| {
             it.bcast_calls.incr();
             it.bcast_bytes.add(bytes);

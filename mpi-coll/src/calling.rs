@@ -46,6 +46,34 @@ pub(crate) enum Which {
     Alltoall = 7,
 }
 
+impl Which {
+    /// All of them.
+    pub const ALL: [Which; 8] = [
+        Which::Barrier,
+        Which::Bcast,
+        Which::Reduce,
+        Which::Allreduce,
+        Which::Gather,
+        Which::Scatter,
+        Which::Allgather,
+        Which::Alltoall,
+    ];
+
+    /// The name of its function.
+    pub const fn function(self) -> &'static str {
+        match self {
+            Which::Barrier => "MPI_Barrier",
+            Which::Bcast => "MPI_Bcast",
+            Which::Reduce => "MPI_Reduce",
+            Which::Allreduce => "MPI_Allreduce",
+            Which::Gather => "MPI_Gather",
+            Which::Scatter => "MPI_Scatter",
+            Which::Allgather => "MPI_Allgather",
+            Which::Alltoall => "MPI_Alltoall",
+        }
+    }
+}
+
 /// How many calls are under way.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay(AtomicU32);

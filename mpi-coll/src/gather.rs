@@ -5,6 +5,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
+use crate::agreement::Terms;
 use crate::calling::Which;
 use crate::flight::Flight;
 use crate::link::{GATHER, Link, Outcome};
@@ -20,6 +21,10 @@ impl Collectives {
             (None, Some(recv)) => recv.bytes() / comm.size() as u64,
             (None, None) => return Err(no_contribution()),
         };
+        self.agree(comm, || {
+            let whole = recv.as_ref().map(|recv| recv.bytes() / comm.size() as u64);
+            Terms::new(Which::Gather, whole.unwrap_or(block)).root(root)
+        })?;
         let (_calling, guard) = self.begin(comm, (Which::Gather, block), |it| {
             it.gather_calls.incr();
             it.gather_bytes.add(block);

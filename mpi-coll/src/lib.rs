@@ -5,6 +5,7 @@
 //!   `reduce`, `allreduce`, `gather`, `scatter`, `allgather`, `alltoall`).
 //! - `link`, `flight`: messages between the processes of one collective call.
 //! - `partial`: combining contributions in rank order.
+//! - `agreement`: whether the processes of a call mean the same call.
 //! - `plan`: which algorithm, for which size and number of processes.
 //! - `calling`: what a call tells from begin to end, as states, times and events.
 //! - `instruments`, `settings`: what the collectives tell of themselves and let be set.
@@ -13,6 +14,7 @@
 //! error in what it received plays its part to the end, so that the others do not hang, and reports it then.
 //! Not here: handles of operations (`mpi-env`), argument checks of the C interface (`mpi-capi`).
 
+mod agreement;
 mod allgather;
 mod allreduce;
 mod alltoall;

@@ -20,6 +20,7 @@ pub(crate) const GATHER: i32 = 5;
 pub(crate) const SCATTER: i32 = 6;
 pub(crate) const ALLGATHER: i32 = 7;
 pub(crate) const ALLTOALL: i32 = 8;
+pub(crate) const CHECK: i32 = 9;
 
 /// Messages above this length are worth more than one request.
 const LONG: u64 = 8192;

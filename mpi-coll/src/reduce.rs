@@ -5,6 +5,7 @@ use mpi_core::abi::MPI_ERR_BUFFER;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
+use crate::agreement::Terms;
 use crate::calling::Which;
 use crate::link::{Link, Outcome, REDUCE};
 use crate::op::Reducer;
@@ -34,6 +35,7 @@ impl Collectives {
         if comm.rank == root && recv.is_none() {
             return Err(no_result());
         }
+        self.agree(comm, || Terms::new(Which::Reduce, bytes).root(root).reducing(what))?;
         let (calling, guard) = self.begin(comm, (Which::Reduce, bytes), |it| {
             it.reduce_calls.incr();
             it.reduce_bytes.add(bytes);

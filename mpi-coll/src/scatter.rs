@@ -6,6 +6,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::Collectives;
+use crate::agreement::Terms;
 use crate::bcast::SHORT;
 use crate::calling::Which;
 use crate::flight::Flight;
@@ -21,6 +22,10 @@ impl Collectives {
             (Some(send), None) => send.bytes() / comm.size() as u64,
             (None, None) => return Err(nowhere()),
         };
+        self.agree(comm, || {
+            let whole = send.as_ref().map(|send| send.bytes() / comm.size() as u64);
+            Terms::new(Which::Scatter, whole.unwrap_or(block)).root(root)
+        })?;
         let (_calling, guard) = self.begin(comm, (Which::Scatter, block), |it| {
             it.scatter_calls.incr();
             it.scatter_bytes.add(block);

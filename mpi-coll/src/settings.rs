@@ -48,5 +48,10 @@ mpi_t::cvars! {
         /// coll_shape.
         pub split_limit: u64 = 16384 =>
             { name: "coll_split_limit", unit: "bytes", category: "coll", scope: AllEq },
+        /// Whether the processes of a collective call first compare what they call: operation, root, bytes, and
+        /// predefined operation and type of reductions. Calls that do not match then fail in all processes with an error
+        /// that names the ranks, where they would hang or give wrong data; a call takes two more messages for each
+        /// process. Set it as coll_shape.
+        pub check: bool = false => { name: "coll_check", unit: "", category: "coll", scope: AllEq },
     }
 }

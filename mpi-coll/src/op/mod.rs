@@ -110,6 +110,11 @@ impl Builtin {
         }
     }
 
+    /// The operation of this number.
+    pub(crate) fn at(number: u64) -> Option<Builtin> {
+        BUILTINS.iter().map(|entry| entry.1).find(|builtin| *builtin as u64 == number)
+    }
+
     /// What the operation is defined on, in words.
     fn domain(self) -> &'static str {
         match self {
@@ -152,6 +157,14 @@ impl Op {
         match BY_HANDLE.get(handle.wrapping_sub(FIRST)) {
             Some(Some(op)) => Some(op),
             _ => None,
+        }
+    }
+
+    /// The predefined operation; `None` if the program made it.
+    pub(crate) fn builtin(&self) -> Option<Builtin> {
+        match &self.kind {
+            OpKind::Builtin(builtin) => Some(*builtin),
+            OpKind::User(_) => None,
         }
     }
 

@@ -1,0 +1,201 @@
+//! Whether all processes of a collective call mean the same call, compared before it begins (control variable
+//! `coll_check`): what would hang, or give wrong data, becomes an error that names the ranks.
+//!
+//! Invariant: every process compares the same terms, in rank order, so all of them find the same error and none begins the call.
+//! Not here: what a call does when the processes' counts turn out not to match (`link`).
+
+use std::fmt::Write;
+
+use mpi_comm::Comm;
+use mpi_core::abi::MPI_ERR_OTHER;
+use mpi_core::handle::FIRST_DYNAMIC;
+use mpi_datatype::{RecvBuf, predefined};
+use mpi_errors::{Error, Result};
+
+use crate::calling::Which;
+use crate::link::{CHECK, Outcome};
+use crate::op::Builtin;
+use crate::{Collectives, Reduction};
+
+/// What the processes of one call have to agree on, as one of them sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Terms {
+    which: Which,
+    root: Option<u32>,
+    /// Bytes of what one process gives or gets.
+    bytes: u64,
+    /// A predefined operation's; `None` for others, which each process has made for itself.
+    op: Option<Builtin>,
+    /// A predefined type's handle word; 0 for others, and where types may differ.
+    datatype: usize,
+}
+
+const WORDS: usize = 5;
+const BYTES: usize = WORDS * 8;
+
+impl Terms {
+    #[inline]
+    pub fn new(which: Which, bytes: u64) -> Terms {
+        Terms { which, root: None, bytes, op: None, datatype: 0 }
+    }
+
+    #[inline]
+    pub fn root(self, root: u32) -> Terms {
+        Terms { root: Some(root), ..self }
+    }
+
+    #[inline]
+    pub fn reducing(self, what: &Reduction<'_>) -> Terms {
+        let datatype = if what.handle < FIRST_DYNAMIC { what.handle } else { 0 };
+        Terms { op: what.op.builtin(), datatype, ..self }
+    }
+
+    fn to_bytes(self) -> [u8; BYTES] {
+        let words = [
+            self.which as u64,
+            self.root.map_or(0, |root| u64::from(root) + 1),
+            self.bytes,
+            self.op.map_or(0, |op| op as u64 + 1),
+            self.datatype as u64,
+        ];
+        let mut bytes = [0; BYTES];
+        bytes.chunks_mut(8).zip(words).for_each(|(place, word)| place.copy_from_slice(&word.to_ne_bytes()));
+        bytes
+    }
+
+    /// What another process sent; `None` if it is nothing that [`Terms::to_bytes`] makes.
+    fn from_bytes(bytes: &[u8]) -> Option<Terms> {
+        let (words, _) = bytes.as_chunks::<8>();
+        let words: [u64; WORDS] =
+            words.iter().map(|word| u64::from_ne_bytes(*word)).collect::<Vec<_>>().try_into().ok()?;
+        let [which, root, bytes, op, datatype] = words;
+        Some(Terms {
+            which: Which::ALL.into_iter().find(|known| *known as u64 == which)?,
+            root: root.checked_sub(1).map(u32::try_from).transpose().ok()?,
+            bytes,
+            op: op.checked_sub(1).map(|op| Builtin::at(op).ok_or(())).transpose().ok()?,
+            datatype: usize::try_from(datatype).ok()?,
+        })
+    }
+
+    /// Whether a process with the one and a process with the other can be in one call. Operations and types that the
+    /// program made are taken for the same.
+    fn fits(&self, other: &Terms) -> bool {
+        let known = |one: Option<Builtin>, two: Option<Builtin>| one.is_none() || two.is_none() || one == two;
+        (self.which, self.root, self.bytes) == (other.which, other.root, other.bytes)
+            && known(self.op, other.op)
+            && (self.datatype == 0 || other.datatype == 0 || self.datatype == other.datatype)
+    }
+
+    fn told(&self) -> String {
+        let mut text = format!("{} of {} bytes", self.which.function(), self.bytes);
+        if self.which == Which::Barrier {
+            text = self.which.function().to_owned();
+        }
+        let mut with = " with".to_owned();
+        let mut add = |what: String| {
+            // Writing to a String does not fail.
+            let _ = write!(text, "{with} {what}");
+            with = ",".to_owned();
+        };
+        if let Some(root) = self.root {
+            add(format!("root {root}"));
+        }
+        if let Some(op) = self.op {
+            add(op.name().to_owned());
+        }
+        if let Some(datatype) = predefined(self.datatype) {
+            add(datatype.name().to_owned());
+        }
+        text
+    }
+}
+
+impl Collectives {
+    /// Compares the terms of a call if that is wanted. Errors: `MPI_ERR_OTHER` in all processes when they differ.
+    #[inline(always)]
+    pub(crate) fn agree(&self, comm: &Comm, terms: impl FnOnce() -> Terms) -> Result<()> {
+        if self.settings.check.get() { self.compare(comm, terms()) } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn compare(&self, comm: &Comm, own: Terms) -> Result<()> {
+        let link = self.link(comm, CHECK);
+        if link.size == 1 {
+            return Ok(());
+        }
+        let mut all = vec![0; BYTES * link.size as usize];
+        all[link.rank as usize * BYTES..][..BYTES].copy_from_slice(&own.to_bytes());
+        let mut outcome = Outcome::default();
+        crate::allgather::through_rank_0(link, RecvBuf::from_slice(&mut all), BYTES as u64, &mut outcome)?;
+        outcome.end()?;
+        let mut ranks = all.chunks(BYTES).map(Terms::from_bytes);
+        let first = ranks.next().flatten();
+        for (rank, terms) in (1u32..).zip(ranks) {
+            let (Some(first), Some(terms)) = (first, terms) else { return Err(not_terms(rank)) };
+            if !first.fits(&terms) {
+                return Err(apart(&first, rank, &terms));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn apart(first: &Terms, rank: u32, terms: &Terms) -> Error {
+    Error::new(
+        MPI_ERR_OTHER,
+        format!("rank 0 of the communicator calls {}, but rank {rank} calls {}", first.told(), terms.told()),
+    )
+    .hint("All processes of a communicator call the same collective operations in the same order, with arguments that match.")
+}
+
+fn not_terms(rank: u32) -> Error {
+    Error::new(
+        MPI_ERR_OTHER,
+        format!("what rank {rank} says of its call is none; is coll_check set alike in all processes?"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Op;
+    use mpi_core::abi::{MPI_INT, MPI_SUM};
+
+    fn reduce(root: u32, bytes: u64) -> Terms {
+        let op = Op::predefined(MPI_SUM).expect("predefined");
+        let datatype = predefined(MPI_INT).expect("predefined");
+        let what = Reduction { op, datatype, handle: MPI_INT, count: bytes / 4 };
+        Terms::new(Which::Reduce, bytes).root(root).reducing(&what)
+    }
+
+    #[test]
+    fn terms_come_back_as_they_were_sent_and_nonsense_does_not() {
+        for terms in [reduce(0, 8), reduce(u32::MAX, u64::MAX), Terms::new(Which::Barrier, 0)] {
+            assert_eq!(Terms::from_bytes(&terms.to_bytes()), Some(terms));
+        }
+        for place in [0, 1, 3] {
+            let mut bytes = reduce(0, 8).to_bytes();
+            bytes[place * 8..][..8].fill(0xff);
+            assert_eq!(Terms::from_bytes(&bytes), None, "word {place}");
+        }
+        assert_eq!(Terms::from_bytes(&[]), None);
+    }
+
+    #[test]
+    fn a_difference_is_told_with_both_calls() {
+        let (one, two) = (reduce(0, 8), Terms::new(Which::Bcast, 8).root(1));
+        assert!(one.fits(&one) && !one.fits(&two) && !one.fits(&reduce(1, 8)) && !one.fits(&reduce(0, 12)));
+        assert!(one.fits(&Terms { op: None, datatype: 0, ..one }), "what the program made may be the same");
+        let text = apart(&one, 3, &two).to_string();
+        for part in [
+            "rank 0",
+            "MPI_Reduce of 8 bytes with root 0, MPI_SUM, MPI_INT",
+            "rank 3",
+            "MPI_Bcast of 8 bytes with root 1",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}
