@@ -53,7 +53,12 @@ unsafe impl Sync for Recorder {}
 
 /// Which entry a call has, for [`Recorder::leave`].
 #[derive(Clone, Copy, Debug)]
-pub struct Mark(u64);
+pub struct Mark {
+    /// The entry's offset.
+    at: usize,
+    /// Its first word.
+    first: u64,
+}
 
 /// A call as read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +107,7 @@ impl Recorder {
     #[inline(always)]
     fn write(&self, function: u16, ended: u64, comm: u32, peer: i32, tag: i32, count: u64) -> Mark {
         if !KEPT {
-            return Mark(0);
+            return Mark { at: 0, first: 0 };
         }
         let sequence = self.next().load(Ordering::Relaxed).wrapping_add(1);
         self.next().store(sequence, Ordering::Relaxed);
@@ -113,7 +118,7 @@ impl Recorder {
         let first = sequence << 17 | ended | function as u64;
         // Release pairs with the Acquire in `call`.
         self.word(at).store(first, Ordering::Release);
-        Mark(first)
+        Mark { at, first }
     }
 
     /// Records a call that cannot wait, as begun and returned in one. Needs no [`Self::leave`].
@@ -143,11 +148,11 @@ impl Recorder {
         if !KEPT {
             return;
         }
-        let first = self.word(self.entry(mark.0 >> 17));
+        let first = self.word(mark.at);
         // Calls inside this one may have taken the entry over, or the depth was changed: then it is not ours any more.
-        if first.load(Ordering::Relaxed) == mark.0 {
+        if first.load(Ordering::Relaxed) == mark.first {
             // Release pairs with the Acquire in `calls`.
-            first.store(mark.0 | ENDED, Ordering::Release);
+            first.store(mark.first | ENDED, Ordering::Release);
         }
     }
 

@@ -4,6 +4,7 @@
 #![allow(dead_code)] // each test uses a part
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -13,12 +14,21 @@ use std::time::{Duration, Instant};
 pub fn mpiexec() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpiexec"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Signals that whoever runs the tests ignores, as in the background of a script, would stay ignored in the job.
+    // SAFETY: between fork and exec dispositions are set, which allocates nothing.
+    unsafe {
+        command.pre_exec(|| {
+            for number in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
+                libc::signal(number, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
     command
 }
 
 /// Starts a command without a standard input: not even descriptor 0 is open.
 pub fn close_input(command: &mut Command) {
-    use std::os::unix::process::CommandExt;
     // SAFETY: between fork and exec one descriptor is closed, which allocates nothing.
     unsafe {
         command.pre_exec(|| {
