@@ -121,7 +121,15 @@ impl Record {
     #[inline]
     pub fn end(self, outcome: Outcome) -> Outcome {
         self.recorder.leave(self.mark);
+        if outcome.is_err() {
+            self.failed();
+        }
         outcome
+    }
+
+    #[cold]
+    fn failed(&self) {
+        self.recorder.failed(self.mark);
     }
 }
 

@@ -1,12 +1,14 @@
 //! Whether all processes of a collective call mean the same call, compared before it begins (control variable
 //! `coll_check`): what would hang, or give wrong data, becomes an error that names the ranks.
 //!
-//! Invariant: every process compares the same terms, in rank order, so all of them find the same error and none begins the call.
+//! Invariant: every process compares the same terms, in rank order, so all of them find the same error and none goes on
+//! with the call.
 //! Not here: what a call does when the processes' counts turn out not to match (`link`).
 
 use std::fmt::Write;
 
 use mpi_comm::Comm;
+use mpi_core::Guard;
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_core::handle::FIRST_DYNAMIC;
 use mpi_datatype::{RecvBuf, predefined};
@@ -87,6 +89,16 @@ impl Terms {
             && (self.datatype == 0 || other.datatype == 0 || self.datatype == other.datatype)
     }
 
+    /// Takes over what only the other one tells, which fits; whether there was something.
+    fn learn(&mut self, other: &Terms) -> bool {
+        let before = *self;
+        self.op = self.op.or(other.op);
+        if self.datatype == 0 {
+            self.datatype = other.datatype;
+        }
+        *self != before
+    }
+
     fn told(&self) -> String {
         let mut text = format!("{} of {} bytes", self.which.function(), self.bytes);
         if self.which == Which::Barrier {
@@ -112,10 +124,21 @@ impl Terms {
 }
 
 impl Collectives {
-    /// Compares the terms of a call if that is wanted. Errors: `MPI_ERR_OTHER` in all processes when they differ.
+    /// Compares the terms of a call that has begun, if that is wanted; meanwhile the guard is let go. Errors:
+    /// `MPI_ERR_OTHER` in all processes when they differ.
     #[inline(always)]
-    pub(crate) fn agree(&self, comm: &Comm, terms: impl FnOnce() -> Terms) -> Result<()> {
-        if self.settings.check.get() { self.compare(comm, terms()) } else { Ok(()) }
+    pub(crate) fn agree<'a>(
+        &'a self,
+        comm: &Comm,
+        guard: Guard<'a>,
+        terms: impl FnOnce() -> Terms,
+    ) -> Result<Guard<'a>> {
+        if !self.settings.check.get() {
+            return Ok(guard);
+        }
+        drop(guard);
+        self.compare(comm, terms())?;
+        Ok(self.engine.lock())
     }
 
     #[cold]
@@ -130,24 +153,29 @@ impl Collectives {
         let mut outcome = Outcome::default();
         crate::allgather::through_rank_0(link, RecvBuf::from_slice(&mut all), BYTES as u64, &mut outcome)?;
         outcome.end()?;
-        let mut ranks = all.chunks(BYTES).map(Terms::from_bytes);
-        let first = ranks.next().flatten();
-        for (rank, terms) in (1u32..).zip(ranks) {
-            let (Some(first), Some(terms)) = (first, terms) else { return Err(not_terms(rank)) };
-            if !first.fits(&terms) {
-                return Err(apart(&first, rank, &terms));
+        let mut agreed: Option<(u32, Terms)> = None;
+        for (rank, terms) in (0u32..).zip(all.chunks(BYTES)) {
+            let terms = Terms::from_bytes(terms).ok_or_else(|| not_terms(rank))?;
+            match &mut agreed {
+                None => agreed = Some((rank, terms)),
+                Some((first, known)) if !known.fits(&terms) => return Err(apart(*first, known, rank, &terms)),
+                Some((first, known)) => {
+                    if known.learn(&terms) {
+                        *first = rank;
+                    }
+                }
             }
         }
         Ok(())
     }
 }
 
-fn apart(first: &Terms, rank: u32, terms: &Terms) -> Error {
+fn apart(first: u32, known: &Terms, rank: u32, terms: &Terms) -> Error {
     Error::new(
         MPI_ERR_OTHER,
-        format!("rank 0 of the communicator calls {}, but rank {rank} calls {}", first.told(), terms.told()),
+        format!("rank {first} of the communicator calls {}, but rank {rank} calls {}", known.told(), terms.told()),
     )
-    .hint("All processes of a communicator call the same collective operations in the same order, with arguments that match.")
+    .hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
 }
 
 fn not_terms(rank: u32) -> Error {
@@ -187,8 +215,10 @@ mod tests {
     fn a_difference_is_told_with_both_calls() {
         let (one, two) = (reduce(0, 8), Terms::new(Which::Bcast, 8).root(1));
         assert!(one.fits(&one) && !one.fits(&two) && !one.fits(&reduce(1, 8)) && !one.fits(&reduce(0, 12)));
-        assert!(one.fits(&Terms { op: None, datatype: 0, ..one }), "what the program made may be the same");
-        let text = apart(&one, 3, &two).to_string();
+        let mut own = Terms { op: None, datatype: 0, ..one };
+        assert!(one.fits(&own) && own.fits(&one), "what the program made may be the same");
+        assert!(own.learn(&one) && own == one && !own.learn(&one));
+        let text = apart(0, &one, 3, &two).to_string();
         for part in [
             "rank 0",
             "MPI_Reduce of 8 bytes with root 0, MPI_SUM, MPI_INT",

@@ -20,11 +20,11 @@ impl Collectives {
         let link = self.link(comm, ALLGATHER);
         let whole = recv.bytes();
         let block = whole / link.size as u64;
-        self.agree(comm, || Terms::new(Which::Allgather, block))?;
         let (calling, guard) = self.begin(comm, (Which::Allgather, whole), |it| {
             it.allgather_calls.incr();
             it.allgather_bytes.add(send.as_ref().map_or(block, |send| send.bytes()));
         });
+        let guard = self.agree(comm, guard, || Terms::new(Which::Allgather, block))?;
         drop(guard);
         let plan = calling.plan;
         if let Some(send) = &send {

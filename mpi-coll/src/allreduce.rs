@@ -30,11 +30,11 @@ impl Collectives {
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
         let bytes = recv.bytes();
-        self.agree(comm, || Terms::new(Which::Allreduce, bytes).reducing(what))?;
         let (calling, guard) = self.begin(comm, (Which::Allreduce, bytes), |it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);
         });
+        let guard = self.agree(comm, guard, || Terms::new(Which::Allreduce, bytes).reducing(what))?;
         let link = self.link(comm, ALLREDUCE);
         let plan = calling.plan;
         if link.size == 2 && bytes <= PAIR_BYTES as u64 && what.datatype.is_contiguous() && !plan.split(bytes) {

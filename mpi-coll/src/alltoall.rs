@@ -19,11 +19,11 @@ impl Collectives {
     pub fn alltoall(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>) -> Result<()> {
         let link = self.link(comm, ALLTOALL);
         let bytes = send.as_ref().map_or(recv.bytes(), |send| send.bytes());
-        self.agree(comm, || Terms::new(Which::Alltoall, recv.bytes() / comm.size() as u64))?;
         let (_calling, guard) = self.begin(comm, (Which::Alltoall, bytes), |it| {
             it.alltoall_calls.incr();
             it.alltoall_bytes.add(bytes);
         });
+        let guard = self.agree(comm, guard, || Terms::new(Which::Alltoall, recv.bytes() / comm.size() as u64))?;
         drop(guard);
         if bytes == 0 && recv.bytes() == 0 {
             return Ok(());

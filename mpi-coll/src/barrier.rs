@@ -15,8 +15,8 @@ impl Collectives {
     /// Returns once every process of the communicator has called it.
     #[inline]
     pub fn barrier(&self, comm: &Comm) -> Result<()> {
-        self.agree(comm, || Terms::new(Which::Barrier, 0))?;
         let (calling, guard) = self.begin(comm, (Which::Barrier, 0), |it| it.barrier_calls.incr());
+        let guard = self.agree(comm, guard, || Terms::new(Which::Barrier, 0))?;
         self.meet(comm, guard, calling.plan)
     }
 

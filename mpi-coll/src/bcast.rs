@@ -19,11 +19,11 @@ impl Collectives {
     #[inline]
     pub fn bcast(&self, comm: &Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
         let bytes = buffer.bytes();
-        self.agree(comm, || Terms::new(Which::Bcast, bytes).root(root))?;
         let (calling, guard) = self.begin(comm, (Which::Bcast, bytes), |it| {
             it.bcast_calls.incr();
             it.bcast_bytes.add(bytes);
         });
+        let guard = self.agree(comm, guard, || Terms::new(Which::Bcast, bytes).root(root))?;
         if comm.size() == 1 || bytes == 0 {
             return Ok(());
         }

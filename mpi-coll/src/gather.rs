@@ -21,14 +21,14 @@ impl Collectives {
             (None, Some(recv)) => recv.bytes() / comm.size() as u64,
             (None, None) => return Err(no_contribution()),
         };
-        self.agree(comm, || {
-            let whole = recv.as_ref().map(|recv| recv.bytes() / comm.size() as u64);
-            Terms::new(Which::Gather, whole.unwrap_or(block)).root(root)
-        })?;
         let (_calling, guard) = self.begin(comm, (Which::Gather, block), |it| {
             it.gather_calls.incr();
             it.gather_bytes.add(block);
         });
+        let guard = self.agree(comm, guard, || {
+            let whole = recv.as_ref().map(|recv| recv.bytes() / comm.size() as u64);
+            Terms::new(Which::Gather, whole.unwrap_or(block)).root(root)
+        })?;
         drop(guard);
         let link = self.link(comm, GATHER);
         let mut outcome = Outcome::default();

@@ -35,11 +35,11 @@ impl Collectives {
         if comm.rank == root && recv.is_none() {
             return Err(no_result());
         }
-        self.agree(comm, || Terms::new(Which::Reduce, bytes).root(root).reducing(what))?;
         let (calling, guard) = self.begin(comm, (Which::Reduce, bytes), |it| {
             it.reduce_calls.incr();
             it.reduce_bytes.add(bytes);
         });
+        let guard = self.agree(comm, guard, || Terms::new(Which::Reduce, bytes).root(root).reducing(what))?;
         drop(guard);
         let (link, plan) = (self.link(comm, REDUCE), calling.plan);
         if bytes == 0 {

@@ -22,14 +22,14 @@ impl Collectives {
             (Some(send), None) => send.bytes() / comm.size() as u64,
             (None, None) => return Err(nowhere()),
         };
-        self.agree(comm, || {
-            let whole = send.as_ref().map(|send| send.bytes() / comm.size() as u64);
-            Terms::new(Which::Scatter, whole.unwrap_or(block)).root(root)
-        })?;
         let (_calling, guard) = self.begin(comm, (Which::Scatter, block), |it| {
             it.scatter_calls.incr();
             it.scatter_bytes.add(block);
         });
+        let guard = self.agree(comm, guard, || {
+            let whole = send.as_ref().map(|send| send.bytes() / comm.size() as u64);
+            Terms::new(Which::Scatter, whole.unwrap_or(block)).root(root)
+        })?;
         drop(guard);
         let link = self.link(comm, SCATTER);
         let mut outcome = Outcome::default();

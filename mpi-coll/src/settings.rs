@@ -21,37 +21,38 @@ mpi_t::cvars! {
         /// this process is under way.
         pub shape: i32 = 0 =>
             { name: "coll_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// How the messages of MPI_Barrier travel: flat, tree, or as coll_shape says (auto). Set it as that one.
+        /// How the messages of MPI_Barrier travel: flat, tree, or as coll_shape says (auto). Set it alike in all processes of the job.
         pub barrier_shape: i32 = 0 =>
             { name: "coll_barrier_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape says (auto). Set it as that
-        /// one.
+        /// How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape says (auto). Set it
+        /// alike in all processes of the job.
         pub bcast_shape: i32 = 0 =>
             { name: "coll_bcast_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto). Set
-        /// it as that one.
+        /// it alike in all processes of the job.
         pub reduce_shape: i32 = 0 =>
             { name: "coll_reduce_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto).
-        /// Set it as that one.
+        /// Set it alike in all processes of the job.
         pub allreduce_shape: i32 = 0 =>
             { name: "coll_allreduce_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// How the messages of an MPI_Allgather up to coll_allgather_limit travel: flat, tree, or as coll_shape says
-        /// (auto). Set it as that one.
+        /// (auto). Set it alike in all processes of the job.
         pub allgather_shape: i32 = 0 =>
             { name: "coll_allgather_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// Longest result of MPI_Allgather, all blocks together, whose blocks are moved more than once to need fewer
-        /// messages; above it everybody tells everybody. Set it as coll_shape.
+        /// messages; above it everybody tells everybody. Set it alike
+        /// in all processes of the job.
         pub allgather_limit: u64 = 8192 =>
             { name: "coll_allgather_limit", unit: "bytes", category: "coll", scope: AllEq },
-        /// Reductions of at least this many bytes are split among the processes, each combining one part. Set it as
-        /// coll_shape.
+        /// Reductions of at least this many bytes are split among the processes, each combining one part. Set it
+        /// alike in all processes of the job.
         pub split_limit: u64 = 16384 =>
             { name: "coll_split_limit", unit: "bytes", category: "coll", scope: AllEq },
         /// Whether the processes of a collective call first compare what they call: operation, root, bytes, and
         /// predefined operation and type of reductions. Calls that do not match then fail in all processes with an error
         /// that names the ranks, where they would hang or give wrong data; a call takes two more messages for each
-        /// process. Set it as coll_shape.
+        /// process. Set it alike in all processes of the job.
         pub check: bool = false => { name: "coll_check", unit: "", category: "coll", scope: AllEq },
     }
 }

@@ -27,6 +27,8 @@ pub const REFUSED: i32 = i32::MIN;
 const ENTRY_BYTES: usize = 32;
 /// Set in the first word of an entry once the call has returned.
 const ENDED: u64 = 1 << 16;
+/// Set in the third word of an entry from when the call has failed until its error is raised.
+const FAILED: u64 = 1 << 32;
 
 /// Offset of the number of calls remembered; 0: none is, and all write over each other in the first entry.
 const DEPTH_AT: usize = 8;
@@ -133,11 +135,21 @@ impl Recorder {
         self.write(function, 0, comm, peer, tag, count)
     }
 
-    /// Records a call that an error refused, unless the last one recorded is of the same function: then it will have been
-    /// this one. Not for hot paths.
+    /// Records that a call which [`Self::enter`] began has failed, for [`Self::refused`]. Not for hot paths.
+    pub fn failed(&self, mark: Mark) {
+        let third = self.word(mark.at + 16);
+        third.store(third.load(Ordering::Relaxed) | FAILED, Ordering::Relaxed);
+    }
+
+    /// Records a call that failed with an error, unless it was recorded when it began. Not for hot paths.
     pub fn refused(&self, function: u16) {
-        let last = self.call(self.next().load(Ordering::Relaxed));
-        if last.is_none_or(|last| last.function != function) {
+        let last = self.next().load(Ordering::Relaxed);
+        let third = self.word(self.entry(last) + 16);
+        let tag = third.load(Ordering::Relaxed);
+        if tag & FAILED != 0 && self.call(last).is_some_and(|last| last.function == function) {
+            // The next error is of another call.
+            third.store(tag & !FAILED, Ordering::Relaxed);
+        } else {
             self.note(function, 0, REFUSED, 0, 0);
         }
     }
@@ -151,7 +163,7 @@ impl Recorder {
         let first = self.word(mark.at);
         // Calls inside this one may have taken the entry over, or the depth was changed: then it is not ours any more.
         if first.load(Ordering::Relaxed) == mark.first {
-            // Release pairs with the Acquire in `calls`.
+            // Release pairs with the Acquire in `call`.
             first.store(mark.first | ENDED, Ordering::Release);
         }
     }
@@ -172,13 +184,14 @@ impl Recorder {
     pub fn calls(&self) -> Vec<Call> {
         let last = self.next().load(Ordering::Relaxed);
         // The number is the rank's word: any value, so no arithmetic on it may overflow.
-        let first = (last.saturating_sub(self.depth()) + 1).max(1);
+        let Some(before) = self.depth().checked_sub(1) else { return Vec::new() };
+        let first = last.saturating_sub(before).max(1);
         (first..=last).filter_map(|sequence| self.call(sequence)).collect()
     }
 
     fn call(&self, sequence: u64) -> Option<Call> {
         let at = self.entry(sequence);
-        // Acquire pairs with the Releases in `enter` and `leave`.
+        // Acquire pairs with the Releases in `write` and `leave`.
         let first = self.word(at).load(Ordering::Acquire);
         let [second, third, count] = [8, 16, 24].map(|offset| self.word(at + offset).load(Ordering::Acquire));
         let again = self.word(at).load(Ordering::Relaxed);

@@ -82,7 +82,7 @@ fn places() -> Vec<usize> {
 
 fn words() -> impl Strategy<Value = u64> {
     let record = (0..1_u64 << 33, any::<u16>()).prop_map(|(len, kind)| 1 << 63 | u64::from(kind) << 32 | len);
-    prop_oneof![any::<u64>(), 0..70_000_u64, record, Just(3 << 62), Just(u64::MAX), Just(1 << 63)]
+    prop_oneof![any::<u64>(), 0..70_000_u64, record, Just(3 << 62), Just(u64::MAX), Just(1 << 63), Just(0)]
 }
 
 proptest! {
@@ -112,6 +112,16 @@ proptest! {
         victim.memory.write_all_at(&connected.to_le_bytes(), word).unwrap();
         victim.exercise();
     }
+}
+
+#[test]
+fn a_recorder_of_no_depth_after_any_number_of_calls_has_none() {
+    let victim = Victim::new();
+    let recorder = Layout::new(2, MIN_RING_BYTES).unwrap().block_at(0) + block::RECORDER;
+    for (offset, word) in [(0, u64::MAX), (8, 0_u64)] {
+        victim.memory.write_all_at(&word.to_le_bytes(), (recorder + offset) as u64).unwrap();
+    }
+    assert_eq!(victim.endpoint.job().recorder(0).calls(), []);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use std::thread;
 
+use mpi_fabric::recorder::REFUSED;
 use mpi_fabric::{Endpoint, Full, Payload, RecordHead, Sink, Spell};
 
 /// Keeps what arrived.
@@ -205,6 +206,25 @@ fn transfer_slots_are_shared_by_both_sides_and_distinct() {
     assert_eq!(endpoints[1].transfer_slot(1, 255).done.load(order), 12);
     assert_eq!(endpoints[1].transfer_slot(0, 255).done.load(order), 0);
     assert_eq!(endpoints[1].transfer_slot(1, 254).claimed.load(order), 0);
+}
+
+#[test]
+fn a_refused_call_is_recorded_once_whatever_came_before() {
+    let alone = Endpoint::world_of_one().unwrap();
+    let recorder = alone.recorder();
+    let calls = || recorder.calls().iter().map(|call| (call.function, call.peer == REFUSED)).collect::<Vec<_>>();
+    let mark = recorder.enter(5, 0, 1, 2, 3);
+    recorder.leave(mark);
+    recorder.refused(5);
+    assert_eq!(calls(), [(5, false), (5, true)], "the one before had succeeded");
+    let mark = recorder.enter(5, 0, 1, 2, 3);
+    recorder.leave(mark);
+    recorder.failed(mark);
+    recorder.refused(5);
+    assert_eq!(calls()[2..], [(5, false)], "it was recorded when it began");
+    assert_eq!(recorder.current().map(|call| call.tag), Some(2));
+    recorder.refused(5);
+    assert_eq!(calls()[2..], [(5, false), (5, true)], "this is the next one");
 }
 
 #[test]

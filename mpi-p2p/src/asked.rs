@@ -106,9 +106,7 @@ impl Engine {
         };
         core.asked.messages.lend(message, fill, open)
     }
-}
 
-impl Engine {
     /// Opens a handle on how much of the rings to other processes is in use; as [`Engine::lend_request`].
     pub fn lend_rings(&self, open: &mut Open<'_, RingInstruments>) -> TResult<()> {
         let mut guard = self.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;

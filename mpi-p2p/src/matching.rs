@@ -292,7 +292,7 @@ mod tests {
 
         /// Whether something comes rather than goes: the queues grow to a good hundred and run empty, over and over.
         fn comes(&mut self, step: u32) -> bool {
-            let growing = step / 500 % 2 == 0;
+            let growing = (step / 500u32).is_multiple_of(2);
             self.below(100) < if growing { 70 } else { 20 }
         }
     }

@@ -117,6 +117,7 @@ fn handles_end_with_their_object_and_do_not_read_the_next_ones_block() {
 fn objects_that_end_while_handles_are_opened_leave_no_handle_that_reads_another() {
     let (registry, office, session, _) = office();
     let over = AtomicBool::new(false);
+    let told = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         // Objects come and go; each that is asked about tells its own number.
         scope.spawn(|| {
@@ -141,6 +142,7 @@ fn objects_that_end_while_handles_are_opened_leave_no_handle_that_reads_another(
                 for object in 1000..1007 {
                     let Ok((handle, _)) = registry.pvar_handle_alloc(session, HOPS, Some(object)) else { continue };
                     registry.pvar_start(session, handle).ok();
+                    told.fetch_add(1, Ordering::Relaxed);
                     for _ in 0..20 {
                         // From its start on the handle counts from what the block told then: 0, or the number.
                         if let Ok(value) = registry.pvar_read(session, handle) {
@@ -155,6 +157,7 @@ fn objects_that_end_while_handles_are_opened_leave_no_handle_that_reads_another(
             }
         });
     });
+    assert!(told.into_inner() > 0, "no handle was ever opened");
 }
 
 static HERE: mpi_t::SourceDef = mpi_t::SourceDef { name: "office", description: "Parcels." };

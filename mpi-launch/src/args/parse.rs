@@ -27,7 +27,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, read: ReadFile<'_>) 
     };
     match parser.command_line() {
         Ok(()) => {}
-        Err(Stop::Command(command)) => return Ok(command),
+        Err(Stop::Command(command)) => return Ok(*command),
         Err(Stop::Error(error)) => return Err(error),
     }
     Ok(Command::Run(parser.run))
@@ -35,7 +35,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, read: ReadFile<'_>) 
 
 /// Why reading ends early.
 enum Stop {
-    Command(Command),
+    Command(Box<Command>),
     Error(ArgsError),
 }
 
@@ -248,9 +248,9 @@ impl Parser<'_> {
 /// Options that stand anywhere and concern the whole job.
 fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -> Result<(), Stop> {
     match meaning {
-        Meaning::Help => return Err(Stop::Command(Command::Help)),
-        Meaning::HelpCvars => return Err(Stop::Command(Command::HelpCvars)),
-        Meaning::Version => return Err(Stop::Command(Command::Version)),
+        Meaning::Help => return Err(Stop::Command(Box::new(Command::Help))),
+        Meaning::HelpCvars => return Err(Stop::Command(Box::new(Command::HelpCvars))),
+        Meaning::Version => return Err(Stop::Command(Box::new(Command::Version))),
         Meaning::Genv => options.variables.push(words.variable()?),
         Meaning::Cvar => options.cvars.push(words.value("NAME=VALUE", value::cvar)?),
         Meaning::Settings => {

@@ -161,6 +161,7 @@ mod tests {
         job.set_life(1, Life::Initialised);
         let mark = job.recorder(1).enter(functions::MPI_BCAST, 0, 2, 0, 1);
         job.recorder(1).leave(mark);
+        job.recorder(1).failed(mark);
         job.set_life(2, Life::Finalised);
         job.recorder(1).refused(functions::MPI_BCAST);
         let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);

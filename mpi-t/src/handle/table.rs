@@ -96,10 +96,10 @@ pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> 
 #[inline(always)]
 pub(crate) fn read_single(session: usize, handle: usize) -> Option<(u64, Facts)> {
     let slot = slot_of(handle);
-    // The order matters as in `pvar_read_raw`.
+    // The order matters as in `pvar_read_raw`; Acquire also keeps the facts before the second look at the state.
     let state = State(slot.state.load(Ordering::Acquire));
-    let mine = slot.word.load(Ordering::Relaxed) == handle && slot.session.load(Ordering::Relaxed) == session;
-    let facts = Facts(slot.facts.load(Ordering::Relaxed));
+    let mine = slot.word.load(Ordering::Acquire) == handle && slot.session.load(Ordering::Acquire) == session;
+    let facts = Facts(slot.facts.load(Ordering::Acquire));
     if !mine || facts.count() != 1 || !state.is_narrow_and_lives() {
         return None;
     }

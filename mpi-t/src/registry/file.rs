@@ -14,8 +14,10 @@ pub const SETTINGS: &str = "FERRUM_SETTINGS";
 /// The environment variable by which a launcher that has read the file hands it on, as [`SettingsFile::to_text`] gives it.
 pub const SETTINGS_READ: &str = "FERRUM_SETTINGS_READ";
 
-/// The longest file, in bytes: what one environment variable can hold, with room to spare.
+/// The longest file, in bytes: handed on in one environment variable, it has room to spare.
 const LONGEST: usize = 64 << 10;
+/// The most lines that set something; the number of each is handed on too.
+const MOST_LINES: usize = 1000;
 
 /// What stands in a settings file.
 ///
@@ -113,6 +115,10 @@ impl SettingsFile {
             return self
                 .faults
                 .push(format!("{path}, line {number}: {name} is \"{value}\", but line {before} sets it already"));
+        }
+        if self.lines.len() == MOST_LINES {
+            let rule = format!("is beyond the {MOST_LINES} that a settings file can set");
+            return self.faults.push(format!("{path}, line {number}: {name} (set to \"{value}\") {rule}"));
         }
         self.lines.push(Line { number, name: name.to_owned(), value: value.to_owned() });
     }

@@ -106,7 +106,8 @@ int main(int argc, char **argv)
     unsigned long long rest = 0;
     ok(MPI_T_pvar_readreset(session, taken, &rest));
     fprintf(stderr, "%llu samples in %g s, %llu messages of the first thread\n", samples, seconds, done[0]);
-    check(samples > 20);
+    /* Far below the 10,000 a second that are asked for, which a loaded machine does not reach. */
+    check(samples > 50 * seconds);
     check_equal(failures, 0);
     check_equal(backwards, 0);
     check_equal(wrong_marks, 0);

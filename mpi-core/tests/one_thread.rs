@@ -1,0 +1,32 @@
+//! What a process of one thread does otherwise: the test harness would make a second one, so this is a program.
+
+use mpi_core::{Books, Guarded, ProcessLock, alone};
+
+fn main() {
+    alone::find_flag();
+    let known = alone::is_alone();
+    let (books, lock) = (Books::new(0u64), ProcessLock::new(true));
+    let cell = Guarded::new(&lock, 0u64);
+    let count = || {
+        (0..20_000).for_each(|_| {
+            *books.lock() += 1;
+            *cell.get_mut(&mut lock.lock()) += 1;
+        });
+    };
+    count();
+    {
+        let _held = lock.lock();
+        assert!(lock.try_lock().is_none(), "it is held");
+    }
+    assert!(lock.try_lock().is_some(), "it was let go of");
+    // From here on there are several; the words that one thread left are what they go on from.
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert!(!alone::is_alone()));
+        (0..3).for_each(|_| drop(scope.spawn(count)));
+    });
+    assert_eq!((*books.lock(), *cell.get(&lock.lock())), (80_000, 80_000));
+    println!(
+        "test of one thread and then several: ok ({})",
+        if known { "alone at first" } else { "the C library does not say" }
+    );
+}
