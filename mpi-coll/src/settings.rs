@@ -52,7 +52,7 @@ mpi_t::cvars! {
         /// Whether the processes of a collective call first compare what they call: operation, root, bytes, and
         /// predefined operation and type of reductions. Calls that do not match then fail in all processes with an error
         /// that names the ranks, where they would hang or give wrong data; a call takes two more messages for each
-        /// process. Set it alike in all processes of the job.
+        /// process. Set it alike in all processes of the job: where it differs they wait for each other for ever.
         pub check: bool = false => { name: "coll_check", unit: "", category: "coll", scope: AllEq },
     }
 }

@@ -28,7 +28,7 @@ mpi_t::instruments! {
         pub ring_size: Size =
             { name: "fabric_ring_size", class: Size, type: u64, unit: "bytes", category: "fabric.queues" },
         /// Bytes that were free in the ring in which this process last asked for room, as far as its receiver had told
-        /// what it has read; it asks when what it knew to be free does not suffice.
+        /// what it has read; it asks when what it knew to be free does not suffice. A whole ring until it first asks.
         pub ring_room: Level =
             { name: "fabric_ring_room", class: Level, type: u64, unit: "bytes", category: "fabric.queues" }
             { name: "fabric_ring_room", class: LowWatermark, type: u64, unit: "bytes", category: "fabric.queues",

@@ -45,7 +45,7 @@ const WORLD: &str = "MPI_COMM_WORLD";
 impl StatisticsSettings {
     /// Writes the table if it is asked for.
     /// # Errors
-    /// A sentence: the file cannot be written.
+    /// A sentence: the file cannot be written; then the table is on standard error.
     pub fn write(&self, job: &Job) -> Result<(), String> {
         if self.at_end.get() == 0 {
             return Ok(());
@@ -58,8 +58,11 @@ impl StatisticsSettings {
                 let _ = std::io::stderr().lock().write_all(text.as_bytes());
                 Ok(())
             }
-            file => std::fs::write(&file, text)
-                .map_err(|error| format!("stats_file is \"{file}\", but cannot be written: {error}")),
+            file => std::fs::write(&file, &text).map_err(|error| {
+                // Rather in another place than lost.
+                let _ = std::io::stderr().lock().write_all(text.as_bytes());
+                format!("stats_file is \"{file}\", but cannot be written: {error}; the table is on standard error")
+            }),
         }
     }
 }

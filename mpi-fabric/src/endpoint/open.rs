@@ -99,6 +99,7 @@ impl Endpoint {
         let instruments = Arc::new(JobInstruments::new(&job, rank));
         let variables: &'static FabricInstruments = mpi_t::place(&*instruments, "");
         variables.ring_size.set(job.layout().ring_bytes() as u64);
+        variables.ring_room.follow(job.layout().ring_bytes() as u64);
         variables.job_memory.set(job.layout().total_bytes() as u64);
         let recorder = Recorder::new(job.mapping().clone(), block_at);
         settings.recorder_depth.govern(recorder.clone());
