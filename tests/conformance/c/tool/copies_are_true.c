@@ -3,6 +3,7 @@
  * queues and bytes held in them, waits, yields and peers that have sent agree with what the program did. */
 #include "tool.h"
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,11 +60,13 @@ static void *look(void *unused)
         impossible += MPI_T_pvar_read(session, slots_used, &part) != MPI_SUCCESS || part < 0 || part > 1;
         if (part > 0)
             __atomic_store_n(&seen, 1, __ATOMIC_RELEASE);
+        sched_yield();
     }
     return unused;
 }
 
-/* While both sides copy a message a slot is in use, and none before and after. Where messages come in fragments, none ever. */
+/* While both sides copy a message a slot is in use, which one of them sees soon, and none before and after. Where messages come in
+ * fragments, none ever. More processes than two may lack the cores to copy together. */
 static void slots(int fragments)
 {
     pthread_t looking;
@@ -76,7 +79,7 @@ static void slots(int fragments)
     for (int i = 0; i < (fragments ? 20 : 20000) && !all; i++) {
         ok(MPI_Sendrecv(out, LONG, MPI_CHAR, to, 1, in, LONG, MPI_CHAR, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         int mine = __atomic_load_n(&seen, __ATOMIC_ACQUIRE);
-        ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+        ok(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     }
     __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
     pthread_join(looking, NULL);
@@ -190,7 +193,8 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_session_create(&session));
     MPI_T_pvar_handle peers = of_process("fabric_connections", MPI_T_PVAR_CLASS_COUNTER);
     copies(argc > 1);
-    slots(argc > 1);
+    if (size == 2)
+        slots(argc > 1);
     queues();
     waits(0);
     waits(1);
