@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_core::Handle;
 use mpi_t::{Counter, Lent, Level, Registry, Size, TError, Value};
@@ -29,6 +29,12 @@ struct Office {
 }
 
 const WEIGHT: u64 = 500;
+
+/// Memory given back serves whoever in the process asks next for as much: these tests take turns.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn office() -> (Registry, Arc<Mutex<Office>>, Handle, Arc<AtomicUsize>) {
     let registry = Registry::with_environment([]);
@@ -59,6 +65,7 @@ const LEAST: i32 = 3;
 
 #[test]
 fn nothing_is_placed_for_objects_that_nobody_asks_about() {
+    let _alone = alone();
     let (registry, office, session, placed) = office();
     office.lock().expect("no panic").parcels.extend([7, 8]);
     assert_eq!(placed.load(Ordering::Relaxed), 0);
@@ -75,6 +82,7 @@ fn nothing_is_placed_for_objects_that_nobody_asks_about() {
 
 #[test]
 fn what_names_no_object_is_refused_and_no_slot_is_lost() {
+    let _alone = alone();
     let (registry, office, session, _) = office();
     office.lock().expect("no panic").parcels.insert(7);
     for object in [Some(0), Some(8), Some(usize::MAX), None] {
@@ -88,6 +96,7 @@ fn what_names_no_object_is_refused_and_no_slot_is_lost() {
 
 #[test]
 fn handles_end_with_their_object_and_do_not_read_the_next_ones_block() {
+    let _alone = alone();
     let (registry, office, session, _) = office();
     office.lock().expect("no panic").parcels.insert(7);
     let (mark, _) = registry.pvar_handle_alloc(session, LEAST, Some(7)).expect("it lives");
@@ -115,6 +124,7 @@ fn handles_end_with_their_object_and_do_not_read_the_next_ones_block() {
 
 #[test]
 fn objects_that_end_while_handles_are_opened_leave_no_handle_that_reads_another() {
+    let _alone = alone();
     let (registry, office, session, _) = office();
     let over = AtomicBool::new(false);
     let told = std::sync::atomic::AtomicUsize::new(0);
@@ -172,6 +182,7 @@ mpi_t::events! {
 
 #[test]
 fn a_callback_at_a_place_that_may_hold_the_owners_lock_is_refused_instead_of_waiting_for_ever() {
+    let _alone = alone();
     let (registry, office, session, _) = office();
     let registry = Arc::new(registry);
     let events = ParcelEvents::new();
