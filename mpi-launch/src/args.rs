@@ -23,4 +23,3 @@ pub use help::HELP;
 pub use parse::{ReadFile, parse};
 pub use soft::Soft;
 pub use types::{Bind, Command, ErrorFormat, Group, Input, Options, Run, Variable};
-pub(crate) use value::cvar_variable;

@@ -8,15 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use mpi_core::abi::{
-    MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_COUNTER, MPI_T_PVAR_CLASS_GENERIC, MPI_T_PVAR_CLASS_HIGHWATERMARK,
-    MPI_T_PVAR_CLASS_LEVEL, MPI_T_PVAR_CLASS_LOWWATERMARK, MPI_T_PVAR_CLASS_PERCENTAGE, MPI_T_PVAR_CLASS_SIZE,
-    MPI_T_PVAR_CLASS_STATE, MPI_T_PVAR_CLASS_TIMER,
-};
 use mpi_core::text::quote_json;
 use mpi_fabric::instruments::{self, VariableReading};
 use mpi_fabric::{Job, Life};
-use mpi_t::{EnumDef, Text};
+use mpi_t::{EnumDef, Percentage, PvarClass, Text};
 
 const EXTENTS: EnumDef = EnumDef { name: "stats_at_end", items: &[(0, "off"), (1, "summary"), (2, "all")] };
 const FORMATS: EnumDef = EnumDef { name: "stats_format", items: &[(0, "text"), (1, "json")] };
@@ -52,24 +47,22 @@ impl StatisticsSettings {
         }
         let table = Table::read(job, self.at_end.get() == SUMMARY);
         let text = if self.format.get() == 1 { table.json() } else { table.text() };
-        match self.file.get() {
-            file if file.is_empty() => {
-                // Nobody to tell if standard error is closed.
-                let _ = std::io::stderr().lock().write_all(text.as_bytes());
-                Ok(())
-            }
-            file => std::fs::write(&file, &text).map_err(|error| {
-                // Rather in another place than lost.
-                let _ = std::io::stderr().lock().write_all(text.as_bytes());
-                format!("stats_file is \"{file}\", but cannot be written: {error}; the table is on standard error")
-            }),
+        let file = self.file.get();
+        let failure = if file.is_empty() { None } else { std::fs::write(&file, &text).err() };
+        if file.is_empty() || failure.is_some() {
+            // Nobody to tell if standard error is closed.
+            let _ = std::io::stderr().lock().write_all(text.as_bytes());
         }
+        failure.map_or(Ok(()), |error| {
+            Err(format!("stats_file is \"{file}\", but cannot be written: {error}; the table is on standard error"))
+        })
     }
 }
 
 /// What one variable of one object is in all ranks.
 struct Row {
-    class: i32,
+    /// `None`: none that there is.
+    class: Option<PvarClass>,
     unit: String,
     /// The word of each rank; none of a rank that has no such variable.
     words: Vec<Option<u64>>,
@@ -92,7 +85,10 @@ impl Table {
             for block in instruments::read(job, rank) {
                 table.used[at] = true;
                 if !summary || block.object.is_empty() || block.object == WORLD {
-                    let wanted = block.variables.into_iter().filter(|variable| is_wanted(variable.class, summary));
+                    let wanted = block
+                        .variables
+                        .into_iter()
+                        .filter(|variable| is_wanted(PvarClass::from_abi(variable.class), summary));
                     wanted.for_each(|variable| table.add(at, &block.object, variable));
                 }
             }
@@ -105,6 +101,7 @@ impl Table {
         let VariableReading { name, unit, class, word, .. } = variable;
         let ranks = self.used.len();
         let row = self.rows.entry((printable(object), printable(&name), class));
+        let class = PvarClass::from_abi(class);
         let row = row.or_insert_with(|| Row { class, unit: printable(&unit), words: vec![None; ranks] });
         // Objects of one name are taken together.
         let before = row.words[rank].unwrap_or(0);
@@ -181,14 +178,14 @@ impl Row {
     }
 
     fn unit(&self) -> &str {
-        if self.class == MPI_T_PVAR_CLASS_TIMER { "seconds" } else { &self.unit }
+        if self.class == Some(PvarClass::Timer) { "seconds" } else { &self.unit }
     }
 
     /// A word, or a mean or sum of words, as its value.
     fn show(&self, words: f64) -> String {
         match self.class {
-            MPI_T_PVAR_CLASS_TIMER => format!("{:.9}", words / 1e9),
-            MPI_T_PVAR_CLASS_PERCENTAGE => format!("{:.6}", words / (1u64 << 32) as f64),
+            Some(PvarClass::Timer) => format!("{:.9}", words / 1e9),
+            Some(PvarClass::Percentage) => format!("{:.6}", words / Percentage::WHOLE as f64),
             _ if words.fract() == 0.0 => format!("{words:.0}"),
             _ => format!("{words:.1}"),
         }
@@ -196,26 +193,24 @@ impl Row {
 }
 
 /// Watermarks are kept for tools that ask, and say nothing of the whole run.
-fn is_wanted(class: i32, summary: bool) -> bool {
-    let counted = matches!(class, MPI_T_PVAR_CLASS_COUNTER | MPI_T_PVAR_CLASS_AGGREGATE | MPI_T_PVAR_CLASS_TIMER);
-    counted || !summary && !matches!(class, MPI_T_PVAR_CLASS_HIGHWATERMARK | MPI_T_PVAR_CLASS_LOWWATERMARK)
+fn is_wanted(class: Option<PvarClass>, summary: bool) -> bool {
+    class.is_some_and(PvarClass::is_sum) || !summary && !class.is_some_and(PvarClass::is_watermark)
 }
 
-fn adds_up(class: i32) -> bool {
-    let sums = [MPI_T_PVAR_CLASS_COUNTER, MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_TIMER, MPI_T_PVAR_CLASS_LEVEL];
-    sums.contains(&class)
+fn adds_up(class: Option<PvarClass>) -> bool {
+    class.is_some_and(|class| class.is_sum() || class == PvarClass::Level)
 }
 
-fn class_name(class: i32) -> &'static str {
+fn class_name(class: Option<PvarClass>) -> &'static str {
     match class {
-        MPI_T_PVAR_CLASS_STATE => "state",
-        MPI_T_PVAR_CLASS_LEVEL => "level",
-        MPI_T_PVAR_CLASS_SIZE => "size",
-        MPI_T_PVAR_CLASS_PERCENTAGE => "percentage",
-        MPI_T_PVAR_CLASS_COUNTER => "counter",
-        MPI_T_PVAR_CLASS_AGGREGATE => "aggregate",
-        MPI_T_PVAR_CLASS_TIMER => "timer",
-        MPI_T_PVAR_CLASS_GENERIC => "generic",
+        Some(PvarClass::State) => "state",
+        Some(PvarClass::Level) => "level",
+        Some(PvarClass::Size) => "size",
+        Some(PvarClass::Percentage) => "percentage",
+        Some(PvarClass::Counter) => "counter",
+        Some(PvarClass::Aggregate) => "aggregate",
+        Some(PvarClass::Timer) => "timer",
+        Some(PvarClass::Generic) => "generic",
         _ => "unknown",
     }
 }

@@ -47,7 +47,7 @@ pub use own::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use registry::{
     AddedTexts, CAPACITY_HINT, CategoryInfo, CvarInfo, DroppedHandler, EventCallback, EventInfo, FreedCallback, Lent,
     Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ, SettingsFile, Source, UnknownName, end_handles,
-    expectation,
+    expectation, name_in_environment,
 };
 pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use spare::{place_settings, retire_settings};

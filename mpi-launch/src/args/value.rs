@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use mpi_fabric::layout::MAX_RANKS;
-use mpi_t::PREFIX;
+use mpi_t::name_in_environment;
 
 use super::{Bind, ErrorFormat, Input};
 use crate::wireup;
@@ -95,14 +95,8 @@ pub(super) fn cvar(word: &OsStr) -> Result<(String, String), String> {
     if !letters || value.contains('\0') {
         return Err(rule());
     }
-    name(OsStr::new(&cvar_variable(given)))?;
+    name(OsStr::new(&name_in_environment(given)))?;
     Ok((given.to_owned(), value.to_owned()))
-}
-
-/// The variable in a rank's environment that sets a control variable.
-pub fn cvar_variable(name: &str) -> String {
-    let upper = name.to_ascii_uppercase();
-    if upper.starts_with(PREFIX) { upper } else { format!("{PREFIX}{upper}") }
 }
 
 fn digits(value: &OsStr) -> Option<u32> {
@@ -128,7 +122,7 @@ mod tests {
         let pair = |name: &str, value: &str| Ok((name.to_owned(), value.to_owned()));
         assert_eq!(cvar(OsStr::new("p2p_eager_limit=64k")), pair("p2p_eager_limit", "64k"));
         assert_eq!(cvar(OsStr::new("FERRUM_P2P_EAGER_LIMIT=")), pair("FERRUM_P2P_EAGER_LIMIT", ""));
-        assert_eq!(["p2p_wait", "FERRUM_P2P_WAIT"].map(cvar_variable), ["FERRUM_P2P_WAIT", "FERRUM_P2P_WAIT"]);
+        assert_eq!(["p2p_wait", "FERRUM_P2P_WAIT"].map(name_in_environment), ["FERRUM_P2P_WAIT", "FERRUM_P2P_WAIT"]);
         for bad in ["", "x", "=1", "a b=1", "ä=1", "rank=1", "FERRUM_JOB_FD=3"] {
             assert!(cvar(OsStr::new(bad)).is_err(), "{bad}");
         }

@@ -5,9 +5,9 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use mpi_t::{SETTINGS, SETTINGS_READ};
+use mpi_t::{SETTINGS, SETTINGS_READ, name_in_environment};
 
-use crate::args::{Group, Options, cvar_variable};
+use crate::args::{Group, Options};
 use crate::wireup;
 
 /// Variable for the initial error handler, in the words of the info key `mpi_initial_errhandler`.
@@ -47,7 +47,7 @@ pub(super) fn of_program(
         value.into_iter().for_each(|value| set(OsStr::new(variable), value));
     }
     options.variables.iter().for_each(|(name, value)| set(name, value));
-    options.cvars.iter().for_each(|(name, value)| set(OsStr::new(&cvar_variable(name)), OsStr::new(value)));
+    options.cvars.iter().for_each(|(name, value)| set(OsStr::new(&name_in_environment(name)), OsStr::new(value)));
     if let Some(path) = &options.settings {
         // For those that start a job of their own.
         set(OsStr::new(SETTINGS), std::path::absolute(path).as_deref().unwrap_or(path).as_os_str());

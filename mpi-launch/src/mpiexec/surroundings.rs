@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use mpi_t::{Registry, SettingsFile, Source};
+use mpi_t::{Registry, SettingsFile, Source, name_in_environment};
 
-use crate::args::{Options, cvar_variable};
+use crate::args::Options;
 use crate::variables::{self, Known};
 use crate::wireup;
 
@@ -55,7 +55,7 @@ impl Surroundings {
 fn misspelt(registry: &Registry) -> Option<String> {
     let of_option = |source| matches!(source, Source::Option(_));
     let found = registry.unknown_names().into_iter().find(|name| name.is_near_another && of_option(name.source))?;
-    let variable = cvar_variable(&found.name);
+    let variable = name_in_environment(&found.name);
     Some(format!(
         "{} For a variable that a plug-in adds under this name, set {variable} in the environment",
         found.sentence

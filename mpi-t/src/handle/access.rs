@@ -193,21 +193,15 @@ impl Found {
         if self.is_gone() {
             return Err(TError::INVALID_HANDLE);
         }
-        let Look { facts, source: first, elements, .. } = self.look;
-        let (count, stride, kind) = (facts.count(), facts.stride(), facts.kind());
-        let words = if elements.is_null() { std::ptr::from_ref(&self.slot.state).cast_mut() } else { elements };
-        for i in 0..count {
-            // SAFETY: as in `element`, and the caller's promise.
-            unsafe {
-                let (word, source) = (&*words.add(i), &*first.add(i * stride));
-                let value = match state::read_narrow(word, source) {
-                    Some(value) => value,
-                    None => state::read(word, source, kind).map_err(|Gone| TError::INVALID_HANDLE)?,
-                };
-                out.add(i).write_unaligned(value);
-            }
-        }
-        Ok(())
+        self.each(|i, word, source| {
+            let value = match state::read_narrow(word, source) {
+                Some(value) => value,
+                None => state::read(word, source, self.look.facts.kind())?,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { out.add(i).write_unaligned(value) };
+            Ok(())
+        })
     }
 
     fn set_running(&self, running: bool) -> TResult<()> {

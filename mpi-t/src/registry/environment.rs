@@ -195,8 +195,8 @@ fn is_ours(name: &str) -> bool {
     name.get(..PREFIX.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(PREFIX))
 }
 
-/// What a variable is called in the environment; its prefix may be written already.
-fn name_in_environment(name: &str) -> String {
+/// What a variable is called in the environment: `FERRUM_` and its name in capitals; the prefix may be written already.
+pub fn name_in_environment(name: &str) -> String {
     let name = name.to_ascii_uppercase();
     if name.starts_with(PREFIX) { name } else { format!("{PREFIX}{name}") }
 }
