@@ -121,8 +121,6 @@ pub(crate) fn complete(
     registry.register_settings(one_sided.settings())?;
     registry.register_settings(told.0)?;
     registry.register_settings(told.1)?;
-    match registry.startup_errors().first() {
-        None => Ok(registry),
-        Some(sentence) => Err(Error::new(MPI_ERR_ARG, sentence.clone())),
-    }
+    let wrong: Vec<_> = registry.startup_errors_with_source().into_iter().map(|(_, sentence)| sentence).collect();
+    if wrong.is_empty() { Ok(registry) } else { Err(Error::new(MPI_ERR_ARG, wrong.join("; "))) }
 }

@@ -20,6 +20,6 @@ mod words;
 
 pub use error::ArgsError;
 pub use help::HELP;
-pub use parse::{ReadFile, parse};
+pub use parse::{ReadFile, options_of, parse};
 pub use soft::Soft;
 pub use types::{Bind, Command, ErrorFormat, Group, Input, Options, Run, Variable};

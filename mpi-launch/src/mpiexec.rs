@@ -53,19 +53,24 @@ const TROUBLE: i32 = 1;
 /// Runs `mpiexec` with a command line (without its own name) and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     let words: Vec<OsString> = arguments.into_iter().collect();
-    let early = Voice::early(&words);
-    match args::parse(words, &|file| std::fs::read(file)) {
+    match args::parse(words.iter().cloned(), &|file| std::fs::read(file)) {
         Ok(Command::Help) => print(args::HELP),
         Ok(Command::HelpCvars) => print(&cvars::help()),
         Ok(Command::Version) => print(&format!("mpiexec (Ferrum MPI) {}\n", env!("CARGO_PKG_VERSION"))),
-        Ok(Command::Run(run)) => match Surroundings::read(&run.options) {
-            Ok(surroundings) => {
-                let voice = Voice::new(&run.options, surroundings.known.errors.is_json());
-                launch(&run, surroundings, voice).unwrap_or_else(|error| voice.refuse(error.exit_code(), &error))
+        Ok(Command::Run(run)) => {
+            let surroundings = Surroundings::read(&run.options);
+            let voice = Voice::new(&run.options, &surroundings);
+            if surroundings.faults.is_empty() {
+                return launch(&run, surroundings, voice)
+                    .unwrap_or_else(|error| voice.refuse(error.exit_code(), &error));
             }
-            Err(sentence) => early.refuse(USAGE, &sentence),
-        },
-        Err(error) => early.refuse(USAGE, &error),
+            surroundings.faults.iter().fold(USAGE, |code, fault| voice.refuse(code, fault))
+        }
+        // What else stands there says how the mistake is told.
+        Err(error) => {
+            let options = args::options_of(words);
+            Voice::new(&options, &Surroundings::read(&options)).refuse(USAGE, &error)
+        }
     }
 }
 

@@ -105,17 +105,72 @@ fn later_sources_win() {
 }
 
 #[test]
-fn mistakes_on_the_command_line_are_told_in_the_form_of_the_environment() {
-    let told = |form: &str, arguments: &[&str]| {
-        Job::start(mpiexec().env("FERRUM_ERROR_FORMAT", form).args(arguments)).finish().stderr
+fn all_that_is_wrong_is_told_in_the_order_of_lines_and_words() {
+    let folder = Folder::new("all");
+    let bad = folder.file("bad", "win_direct = 7\nwait\ncoll_shape = round\nx = 1\nx = 2\nerror_color = red\n");
+    let mistakes = ["--cvar", "p2p_wait_sleep=5", "--cvar", "coll_chek=on", "--cvar", "fabric_single_copy=x"];
+    let words = [&["--settings", &bad][..], &mistakes, &["echo", "started"]].concat();
+    let due = [
+        format!("{bad}, line 1: win_direct is \"7\", but it takes one of off, on"),
+        format!("{bad}, line 2: \"wait\" is not"),
+        format!("{bad}, line 3: coll_shape is \"round\", but"),
+        format!("{bad}, line 5: x is \"2\", but line 4 sets it already"),
+        format!("{bad}, line 6: error_color is \"red\", but"),
+        "--cvar p2p_wait_sleep is \"5\", but".to_owned(),
+        "--cvar coll_chek is set to \"on\", but no such variable exists so far; did you mean coll_check?".to_owned(),
+        "--cvar fabric_single_copy is \"x\", but".to_owned(),
+    ];
+    let done = run(&words);
+    assert_eq!((done.code, &*done.stdout, done.stderr.lines().count()), (Some(2), "", due.len()), "{}", done.stderr);
+    for (line, due) in done.stderr.lines().zip(&due) {
+        assert!(line.strip_prefix("mpiexec: ").is_some_and(|line| line.starts_with(due)), "{line}: {due}");
+    }
+    let json = run(&[&["--error-format=json"], &words[..]].concat()).stderr;
+    assert_eq!(json.lines().filter(|line| line.starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\"")).count(), 8);
+}
+
+#[test]
+fn refusals_are_told_in_the_form_that_any_source_asks_for() {
+    let folder = Folder::new("form");
+    let (json, text) = (folder.file("json", "error_format = json\n"), folder.file("text", "error_format = text\n"));
+    let home = Folder::new("form-home");
+    home.file("ferrum-mpi/settings", "error_format = json\n");
+    let forms: [(&[&str], &[(&str, &str)], bool); 10] = [
+        (&[], &[], false),
+        (&["--error-format", "json"], &[], true),
+        (&["-error-format=json"], &[("FERRUM_ERROR_FORMAT", "text")], true),
+        (&["--cvar", "error_format=json"], &[], true),
+        (&["--cvar=ERROR_FORMAT=text"], &[("FERRUM_ERROR_FORMAT", "json")], false),
+        (&["--settings", &json], &[], true),
+        (&["--settings", &text], &[("FERRUM_SETTINGS", &json)], false),
+        (&[], &[("FERRUM_ERROR_FORMAT", " JSON ")], true),
+        (&["-genv", "FERRUM_ERROR_FORMAT", "json"], &[], true),
+        (&[], &[("FERRUM_SETTINGS", &json)], true),
+    ];
+    // Each kind of refusal: of the words, of a value, of the job, of its start; the mistake behind the form and before it.
+    let mistakes: [&[&str]; 5] = [
+        &["--tag-ouput", "true"],
+        &["-n", "0", "true"],
+        &["--cvar", "coll_shap=flat", "true"],
+        &["-n", "2"],
+        &["/none"],
+    ];
+    let told = |words: &[&str], variables: &[(&str, &str)]| {
+        let done = Job::start(mpiexec().envs(variables.iter().copied()).args(words)).finish();
+        assert_eq!((&*done.stdout, done.stderr.lines().count()), ("", 1), "{words:?}: {}", done.stderr);
+        done.stderr.starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\",\"exit_code\":")
     };
-    assert!(
-        told("json", &["--tag-ouput", "true"])
-            .starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\",\"exit_code\":2,")
-    );
-    assert!(told("text", &["--tag-ouput", "true"]).starts_with("mpiexec: unknown option"));
-    assert!(told("json", &["/nonexistent"]).starts_with("{"));
-    assert!(told("json", &["--error-format", "text", "--tag-ouput", "true"]).starts_with("mpiexec: "));
+    for (form, variables, due) in forms {
+        for mistake in mistakes {
+            assert_eq!(told(&[form, mistake].concat(), variables), due, "{form:?} {mistake:?}");
+        }
+        assert_eq!(told(&[&["--tag-ouput"], form, &["true"]].concat(), variables), due, "{form:?}");
+        // What follows the program is the program's.
+        let words = [form, &["--tag-ouput", "true", "--error-format", if due { "text" } else { "json" }]].concat();
+        assert_eq!(told(&words, variables), due, "{form:?}");
+    }
+    assert!(told(&["--tag-ouput", "true"], &[("XDG_CONFIG_HOME", home.0.to_str().unwrap())]));
+    assert!(told(&["--tag-ouput", "true", ":", "--error-format", "json", "true"], &[]));
 }
 
 #[test]

@@ -19,18 +19,22 @@ pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
 /// # Errors
 /// See [`ArgsError`].
 pub fn parse(arguments: impl IntoIterator<Item = OsString>, read: ReadFile<'_>) -> Result<Command, ArgsError> {
-    let mut parser = Parser {
-        words: arguments.into_iter().collect(),
-        run: Run { groups: Vec::new(), options: Options::default() },
-        read,
-        form: Form::A,
-    };
+    let mut parser = Parser::new(arguments, read);
     match parser.command_line() {
         Ok(()) => {}
         Err(Stop::Command(command)) => return Ok(*command),
         Err(Stop::Error(error)) => return Err(error),
     }
     Ok(Command::Run(parser.run))
+}
+
+/// What a command line that has a mistake asks for of the job all the same: its options up to the programs, but those of
+/// files, which are not read.
+pub fn options_of(arguments: impl IntoIterator<Item = OsString>) -> Options {
+    let mut parser = Parser::new(arguments, &|_| Err(io::ErrorKind::Unsupported.into()));
+    // Each mistake takes a word at least, so this ends.
+    while matches!(parser.command_line(), Err(Stop::Error(_))) && !parser.words.is_empty() {}
+    parser.run.options
 }
 
 /// Why reading ends early.
@@ -78,7 +82,12 @@ struct Draft {
     touched: Option<String>,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    fn new(arguments: impl IntoIterator<Item = OsString>, read: ReadFile<'a>) -> Parser<'a> {
+        let run = Run { groups: Vec::new(), options: Options::default() };
+        Parser { words: arguments.into_iter().collect(), run, read, form: Form::A }
+    }
+
     fn command_line(&mut self) -> Result<(), Stop> {
         loop {
             match self.group()? {

@@ -1,9 +1,9 @@
 //! What `mpiexec` itself says: one line on standard error, in the form asked for.
 
-use std::ffi::OsString;
 use std::io::Write;
 
 use super::json::Object;
+use super::surroundings::Surroundings;
 use crate::args::Options;
 
 /// How to say it.
@@ -15,21 +15,10 @@ pub(super) struct Voice {
 }
 
 impl Voice {
-    pub(super) fn new(options: &Options, json: bool) -> Voice {
+    /// As these options and what surrounds them ask for.
+    pub(super) fn new(options: &Options, surroundings: &Surroundings) -> Voice {
+        let json = surroundings.known.errors.is_json();
         Voice { quiet: options.quiet, verbose: options.verbose && !options.quiet, json }
-    }
-
-    /// For what is said before all is read that could say how: as the environment or one of these words has it.
-    pub(super) fn early(words: &[OsString]) -> Voice {
-        let set = std::env::var("FERRUM_ERROR_FORMAT").is_ok_and(|value| is_json(value.trim()));
-        let json = words.iter().enumerate().rev().find_map(|(at, word)| {
-            let (name, value) = match word.to_str()?.split_once('=') {
-                Some((name, value)) => (name, value),
-                None => (word.to_str()?, words.get(at + 1)?.to_str()?),
-            };
-            matches!(name, "--error-format" | "-error-format").then(|| is_json(value))
-        });
-        Voice { json: json.unwrap_or(set), ..Voice::default() }
     }
 
     /// Whether it speaks in objects.
@@ -76,10 +65,6 @@ impl Voice {
             false => write(&format!("mpiexec: {sentence}")),
         }
     }
-}
-
-fn is_json(value: &str) -> bool {
-    value.eq_ignore_ascii_case("json") || value == "1"
 }
 
 /// One line in one piece.

@@ -18,15 +18,20 @@ use crate::{CvarDef, TError, Value};
 /// What the names of the environment variables begin with.
 pub const PREFIX: &str = "FERRUM_";
 
-/// Where a value of a control variable stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where a value of a control variable stands. The order is that in which mistakes are told: line by line, word by word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The settings file, at this line; 0: the file as such.
     File(usize),
     /// The environment.
     Environment,
-    /// An option of this name.
-    Option(&'static str),
+    /// An option.
+    Option {
+        /// How many options stand before it.
+        place: usize,
+        /// The option's name.
+        name: &'static str,
+    },
 }
 
 /// A name that something outside gives a value, and that no variable has.
@@ -54,6 +59,8 @@ pub(super) struct Environment {
     variables: Vec<&'static str>,
     /// What cannot be taken, with where it stands.
     errors: Vec<(Source, String)>,
+    /// How many options were given.
+    options: usize,
 }
 
 #[derive(Debug)]
@@ -71,7 +78,7 @@ const FILE: usize = 2;
 
 impl Environment {
     pub(super) fn new(file: SettingsFile, variables: impl IntoIterator<Item = (String, String)>) -> Environment {
-        let errors = file.faults.into_iter().map(|fault| (Source::File(0), fault)).collect();
+        let errors = file.faults.into_iter().map(|(line, fault)| (Source::File(line), fault)).collect();
         let mut environment = Environment { path: file.path, errors, ..Environment::default() };
         for (name, value) in variables.into_iter().filter(|(name, _)| is_ours(name)) {
             let given = Given { source: Source::Environment, name: name.clone(), value };
@@ -132,7 +139,7 @@ impl Environment {
         match given.source {
             Source::File(line) => format!("{}, line {line}: {}", self.path, given.name),
             Source::Environment => given.name.clone(),
-            Source::Option(option) => format!("{option} {}", given.name),
+            Source::Option { name, .. } => format!("{name} {}", given.name),
         }
     }
 
@@ -158,19 +165,24 @@ impl Registry {
     /// A value that an option of a launcher gives a variable, which wins over environment and file. To be called before
     /// the variable is registered; the last of several for one name counts.
     pub fn give_value(&self, option: &'static str, name: &str, value: &str) {
-        let given = Given { source: Source::Option(option), name: name.to_owned(), value: value.to_owned() };
-        self.growth().environment.sources[OPTIONS].insert(name_in_environment(name), given);
+        let environment = &mut self.growth().environment;
+        let source = Source::Option { place: environment.options, name: option };
+        let given = Given { source, name: name.to_owned(), value: value.to_owned() };
+        environment.sources[OPTIONS].insert(name_in_environment(name), given);
+        environment.options += 1;
     }
 
-    /// Sentences on what is wrong with the settings file, and on values from outside that were not accepted, in the order
-    /// of registration.
+    /// Sentences on what is wrong with the settings file, and on values from outside that were not accepted, as they were
+    /// found: the file's own first, then in the order of registration.
     pub fn startup_errors(&self) -> Vec<String> {
-        self.startup_errors_with_source().into_iter().map(|(_, sentence)| sentence).collect()
+        self.growth().environment.errors.iter().map(|(_, sentence)| sentence.clone()).collect()
     }
 
-    /// [`Registry::startup_errors`], each with where the value stands.
+    /// [`Registry::startup_errors`], each with where the value stands, in the order of these places.
     pub fn startup_errors_with_source(&self) -> Vec<(Source, String)> {
-        self.growth().environment.errors.clone()
+        let mut errors = self.growth().environment.errors.clone();
+        errors.sort_by_key(|(source, _)| *source);
+        errors
     }
 
     /// Names that other parts of the library read from the environment, so that they are not taken for mistakes.
@@ -301,6 +313,8 @@ mod tests {
                 "/f, line 3: part is \"2\", but it takes a number from 0 to 1",
             ]
         );
+        let in_order = registry.startup_errors_with_source().into_iter().map(|(source, _)| source).collect::<Vec<_>>();
+        assert_eq!(in_order, [Source::File(3), Source::Option { place: 1, name: "--cvar" }]);
     }
 
     #[test]
@@ -321,7 +335,11 @@ mod tests {
                     format!("/f, line 1: eager is set to \"1\", {so_far}; did you mean p2p_eager_limit?")
                 ),
                 (Source::File(2), false, format!("/f, line 2: rank is set to \"1\", {so_far}")),
-                (Source::Option("--cvar"), true, format!("--cvar pard is set to \"2\", {so_far}; did you mean part?")),
+                (
+                    Source::Option { place: 0, name: "--cvar" },
+                    true,
+                    format!("--cvar pard is set to \"2\", {so_far}; did you mean part?")
+                ),
             ]
         );
     }

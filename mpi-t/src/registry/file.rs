@@ -23,15 +23,16 @@ const MOST_LINES: usize = 1000;
 ///
 /// ```
 /// let file = mpi_t::SettingsFile::parse("site", b"# fewer copies\np2p_eager_limit = 64k\n");
-/// assert!(file.faults().is_empty());
+/// assert_eq!(file.faults().count(), 0);
 /// let file = mpi_t::SettingsFile::parse("site", b"p2p_eager_limit\n");
-/// assert!(file.faults()[0].starts_with("site, line 1: \"p2p_eager_limit\" "));
+/// assert!(file.faults().all(|fault| fault.starts_with("site, line 1: \"p2p_eager_limit\" ")));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SettingsFile {
     pub(super) path: String,
     pub(super) lines: Vec<Line>,
-    pub(super) faults: Vec<String>,
+    /// Each with its line; 0: the file as such.
+    pub(super) faults: Vec<(usize, String)>,
 }
 
 /// One line that sets something.
@@ -74,7 +75,7 @@ impl SettingsFile {
 
     fn unreadable(path: &Path, error: &io::Error) -> SettingsFile {
         let path = path.display().to_string();
-        let faults = vec![format!("the settings file {path} cannot be read: {error}")];
+        let faults = vec![(0, format!("the settings file {path} cannot be read: {error}"))];
         SettingsFile { path, faults, ..SettingsFile::default() }
     }
 
@@ -85,9 +86,7 @@ impl SettingsFile {
             match std::str::from_utf8(line).ok().filter(|line| !line.contains('\0')) {
                 Some(line) => file.line(number, line),
                 None => {
-                    file.faults.push(format!(
-                        "{path}, line {number}: this is no text; a settings file has lines NAME = VALUE"
-                    ));
+                    file.fault(number, "this is no text; a settings file has lines NAME = VALUE");
                     break;
                 }
             }
@@ -100,32 +99,33 @@ impl SettingsFile {
         if line.is_empty() {
             return;
         }
-        let path = &self.path;
         let Some((name, value)) = line.split_once('=').map(|(name, value)| (name.trim(), value.trim())) else {
             let short: String = line.chars().take(80).collect();
-            return self.faults.push(format!("{path}, line {number}: \"{short}\" is not of the form NAME = VALUE"));
+            return self.fault(number, &format!("\"{short}\" is not of the form NAME = VALUE"));
         };
         if !is_name(name) {
             let short: String = name.chars().take(80).collect();
             let rule = "is no name of a variable, which has letters, digits and _";
-            return self.faults.push(format!("{path}, line {number}: \"{short}\" (set to \"{value}\") {rule}"));
+            return self.fault(number, &format!("\"{short}\" (set to \"{value}\") {rule}"));
         }
         if let Some(before) = self.lines.iter().find(|line| line.name.eq_ignore_ascii_case(name)) {
             let before = before.number;
-            return self
-                .faults
-                .push(format!("{path}, line {number}: {name} is \"{value}\", but line {before} sets it already"));
+            return self.fault(number, &format!("{name} is \"{value}\", but line {before} sets it already"));
         }
         if self.lines.len() == MOST_LINES {
             let rule = format!("is beyond the {MOST_LINES} that a settings file can set");
-            return self.faults.push(format!("{path}, line {number}: {name} (set to \"{value}\") {rule}"));
+            return self.fault(number, &format!("{name} (set to \"{value}\") {rule}"));
         }
         self.lines.push(Line { number, name: name.to_owned(), value: value.to_owned() });
     }
 
+    fn fault(&mut self, number: usize, what: &str) {
+        self.faults.push((number, format!("{}, line {number}: {what}", self.path)));
+    }
+
     /// What is wrong with the file as such, in sentences; names and values are the registry's business.
-    pub fn faults(&self) -> &[String] {
-        &self.faults
+    pub fn faults(&self) -> impl Iterator<Item = &str> {
+        self.faults.iter().map(|(_, sentence)| &**sentence)
     }
 
     /// What stands in the file, in a form for [`SETTINGS_READ`]; empty where nothing does.
@@ -144,7 +144,9 @@ impl SettingsFile {
         for line in lines {
             match line.split_once(' ').and_then(|(number, rest)| Some((number.parse().ok()?, rest))) {
                 Some((number, rest)) => file.line(number, rest),
-                None => file.faults.push(format!("{SETTINGS_READ} holds \"{line}\"; only mpiexec sets this variable")),
+                None => {
+                    file.faults.push((0, format!("{SETTINGS_READ} holds \"{line}\"; only mpiexec sets this variable")));
+                }
             }
         }
         file
@@ -192,7 +194,7 @@ mod tests {
     fn lines_are_names_and_values_and_comments() {
         let text = "# all of it\n\n p2p_eager_limit=64k\r\nCOLL_SHAPE = tree # why\n\tpath\t=\t/a=b#c\nempty =\n";
         let file = SettingsFile::parse("f", text.as_bytes());
-        assert_eq!(file.faults, [""; 0]);
+        assert_eq!(file.faults().count(), 0);
         let due = [(3, "p2p_eager_limit", "64k"), (4, "COLL_SHAPE", "tree"), (5, "path", "/a=b#c"), (6, "empty", "")];
         assert_eq!(pairs(&file), due);
     }
@@ -201,7 +203,7 @@ mod tests {
     fn each_fault_names_file_line_and_word() {
         let file = SettingsFile::parse("/f", b"wait\na b = 1\nx = 1\nX = 2\n\xff\nnever = read\n");
         assert_eq!(
-            file.faults,
+            file.faults().collect::<Vec<_>>(),
             [
                 "/f, line 1: \"wait\" is not of the form NAME = VALUE",
                 "/f, line 2: \"a b\" (set to \"1\") is no name of a variable, which has letters, digits and _",
@@ -217,12 +219,12 @@ mod tests {
         assert_eq!(SettingsFile::from_text(&file.to_text()), file);
         assert_eq!(SettingsFile::from_text(""), SettingsFile::default());
         assert_eq!(SettingsFile::default().to_text(), "");
-        assert!(SettingsFile::from_text("/f\nx=1").faults[0].contains("\"x=1\""));
+        assert!(SettingsFile::from_text("/f\nx=1").faults().all(|fault| fault.contains("\"x=1\"")));
     }
 
     #[test]
     fn odd_files_are_refused_with_their_reason_and_an_absent_default_is_none() {
-        let faults = |path: &str| SettingsFile::read(Path::new(path)).faults.join("");
+        let faults = |path: &str| SettingsFile::read(Path::new(path)).faults().collect::<String>();
         assert!(faults("/nonexistent/x").starts_with("the settings file /nonexistent/x cannot be read: No such file"));
         for odd in ["/", "/dev/zero"] {
             assert!(faults(odd).ends_with("it is no plain file"), "{odd}");

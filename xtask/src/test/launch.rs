@@ -88,8 +88,8 @@ const CASES: [(&str, &str, Expect); 49] = [
     ),
     (
         "bad settings without mpiexec",
-        "printf '\nfabric_single_copy = 2\n' > $P/wrong; FERRUM_SETTINGS=$P/wrong FERRUM_ERROR_FORMAT=json $P/cvars",
-        Expect::Refused("wrong, line 2: fabric_single_copy is \\\"2\\\", but it takes one of off, on"),
+        "printf '\nfabric_single_copy = 2\nwait\n' > $P/wrong; FERRUM_SETTINGS=$P/wrong FERRUM_ERROR_FORMAT=json $P/cvars",
+        Expect::Refused("wrong, line 2: fabric_single_copy is \\\"2\\\", but it takes one of off, on; /"),
     ),
     ("no settings", "FERRUM_SETTINGS=/nonexistent/s $P/cvars", Expect::Refused("/nonexistent/s cannot be read")),
     (
