@@ -8,7 +8,7 @@ use mpi_coll::CollSettings;
 use mpi_errors::Result;
 use mpi_fabric::FabricSettings;
 use mpi_p2p::{CommSettings, EngineSettings};
-use mpi_t::Registry;
+use mpi_t::{Registry, Settings};
 use mpi_win::WinSettings;
 
 use crate::statistics::StatisticsSettings;
@@ -23,6 +23,11 @@ pub struct Known {
     pub statistics: &'static StatisticsSettings,
     /// How errors are told.
     pub errors: &'static ErrorSettings,
+}
+
+/// Names of the variables that `mpiexec` follows where the ranks cannot, so that they are one for the whole job.
+pub fn of_job() -> impl Iterator<Item = &'static str> {
+    StatisticsSettings::definitions().into_iter().map(|definition| definition.name).chain(["fabric_ring_bytes"])
 }
 
 /// Registers all control variables of a process that is not there: each has the value that it would begin with.

@@ -46,7 +46,8 @@ pub const ASKED: [(&str, &str); 5] = [
 /// Whether a variable tells a process its place, or what was read for it, so that only launchers set it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let asked = ASKED.iter().map(|(_, variable)| variable);
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).any(|own| name == *own) || name == mpi_t::SETTINGS_READ
+    let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ];
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).chain(&read).any(|own| name == *own)
 }
 
 /// Why a process cannot join its job.

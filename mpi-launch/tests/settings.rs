@@ -77,6 +77,9 @@ fn what_is_wrong_is_told_once_before_anything_starts() {
         said(&["--settings", "/nonexistent/s"]).contains("settings file /nonexistent/s cannot be read: No such file")
     );
     assert!(said(&["--settings", "/"]).contains("it is no plain file"));
+    let forgotten = "mpiexec: option --settings is \"-n\", but has to be the name of a file (one that begins with - is";
+    assert!(run(&["--settings", "-n", "1", "true"]).stderr.starts_with(forgotten));
+    assert!(said(&["-env", "FERRUM_STATS_FILE", "x"]).contains("write --cvar stats_file=x, or -genv"));
     assert!(
         said(&["--cvar", "coll_shape=round"]).contains("--cvar coll_shape is \"round\", but it takes one of auto,")
     );

@@ -186,7 +186,7 @@ impl<'a> Parser<'a> {
                 if draft.group.file.is_some() {
                     return Err(ArgsError::Twice { option, of_group: true }.into());
                 }
-                let file = words.value("a file", not_empty("a file"))?;
+                let file = words.value("a file", file_name)?;
                 draft.group.file = Some(file.clone());
                 self.insert(&option, &file)?;
             }
@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
                 if self.form == Form::B || draft.group.file.is_some() {
                     return Err(ArgsError::Nested(option).into());
                 }
-                let file = words.value("a file", not_empty("a file"))?;
+                let file = words.value("a file", file_name)?;
                 let program = self.run.groups.first().map(|group| group.program.clone());
                 let beside = draft.touched.take().map(OsString::from).or(program).or_else(|| self.words.pop_front());
                 if let Some(word) = beside {
@@ -263,8 +263,7 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
         Meaning::Genv => options.variables.push(words.variable()?),
         Meaning::Cvar => options.cvars.push(words.value("NAME=VALUE", value::cvar)?),
         Meaning::Settings => {
-            let parse = |text: &OsStr| not_empty("a file")(text).map(Into::into);
-            words.once(&mut options.settings, false, "a file", parse)?;
+            words.once(&mut options.settings, false, "a file", |text| file_name(text).map(Into::into))?;
         }
         Meaning::TagOutput => options.tag_output = words.flag()?,
         Meaning::Timestamp => options.timestamp = words.flag()?,
@@ -303,6 +302,15 @@ fn take_apart(word: &OsStr) -> (Option<Meaning>, String, Option<OsString>) {
 
 fn not_empty(rule: &'static str) -> impl Fn(&OsStr) -> Result<OsString, String> {
     move |text| if text.is_empty() { Err(rule.into()) } else { Ok(text.to_owned()) }
+}
+
+/// A file's name; not an option, before which it was forgotten.
+fn file_name(text: &OsStr) -> Result<OsString, String> {
+    match text.as_bytes() {
+        [] => Err("the name of a file".into()),
+        [b'-', ..] => Err("the name of a file (one that begins with - is written ./-NAME)".into()),
+        _ => Ok(text.to_owned()),
+    }
 }
 
 fn in_line(file: &OsStr, line: usize, error: ArgsError) -> ArgsError {

@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use mpi_t::{SETTINGS, SETTINGS_READ, name_in_environment};
+use mpi_t::{CVARS_READ, SETTINGS, SETTINGS_READ, name_in_environment};
 
 use crate::args::{Group, Options};
 use crate::wireup;
@@ -57,6 +57,10 @@ pub(super) fn of_program(
     if !group.variables.iter().any(|(name, _)| name == SETTINGS) {
         set(OsStr::new(SETTINGS_READ), OsStr::new(file));
     }
+    let names = names_of_options(group, options);
+    if !names.is_empty() {
+        set(OsStr::new(CVARS_READ), OsStr::new(&names));
+    }
     if terminal && allow_color(&variables) {
         variables.push((ERROR_COLOR.into(), "on".into()));
     }
@@ -66,6 +70,13 @@ pub(super) fn of_program(
         name
     };
     variables.into_iter().map(line).collect()
+}
+
+/// The names that options of the job give values which the program's own variables do not replace.
+fn names_of_options(group: &Group, options: &Options) -> String {
+    let replaced = |name: &str| group.variables.iter().any(|(own, _)| *own == *name_in_environment(name));
+    let names: Vec<&str> = options.cvars.iter().map(|(name, _)| &**name).filter(|name| !replaced(name)).collect();
+    names.join(" ")
 }
 
 /// Whether variables leave it open whether reports have colours: none of them says so, or refuses colours.
@@ -95,19 +106,28 @@ mod tests {
 
     #[test]
     fn the_programs_own_variables_come_last_and_names_stand_once() {
-        let own = ["A=1", "B=1", "FERRUM_RANK=3", "FERRUM_ASKED_HOST=outer", "PMI_FD=4", "PMIX_RANK=2", "PMI=x"]
-            .map(pair)
-            .into_iter();
+        let own = [
+            "A=1",
+            "B=1",
+            "FERRUM_RANK=3",
+            "FERRUM_CVARS_READ=a",
+            "FERRUM_ASKED_HOST=outer",
+            "PMI_FD=4",
+            "PMIX_RANK=2",
+            "PMI=x",
+        ]
+        .map(pair)
+        .into_iter();
         let options = Options {
             variables: ["B=2", "C=2", "FERRUM_ERROR_COLOR=on"].map(pair).to_vec(),
-            cvars: vec![("error_color".into(), "off".into())],
+            cvars: vec![("error_color".into(), "off".into()), ("pmi".into(), "1".into())],
             settings: Some("/f".into()),
             initial_errhandler: Some("mpi_errors_return"),
             ..Options::default()
         };
         let soft = Soft::parse(OsStr::new("1:9"));
         let group = Group {
-            variables: ["C=3", "A=", "PMI_SIZE=1"].map(pair).to_vec(),
+            variables: ["C=3", "A=", "PMI_SIZE=1", "FERRUM_PMI=2"].map(pair).to_vec(),
             processes: Some(9),
             soft,
             ..Group::default()
@@ -121,9 +141,11 @@ mod tests {
             "FERRUM_ASKED_SOFT=1:9",
             "C=3",
             "FERRUM_ERROR_COLOR=off",
+            "FERRUM_PMI=2",
             "FERRUM_SETTINGS=/f",
             "PMI_SIZE=1",
             "FERRUM_SETTINGS_READ=/f\n1 a=b",
+            "FERRUM_CVARS_READ=error_color",
         ];
         assert_eq!(of_program(own, &group, 4, &options, "/f\n1 a=b", false), due);
         let other = Group { variables: vec![pair("FERRUM_SETTINGS=/g")], ..Group::default() };

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 
 use mpi_fabric::host;
 use mpi_fabric::layout::MAX_RANKS;
+use mpi_t::name_in_environment;
 
 use super::memory::Memory;
 use super::refusal::Refusal;
 use super::{bind, place, program};
 use crate::args::{Group, Input, Run};
+use crate::variables;
 
 /// A program and its ranks.
 pub(super) struct Program<'a> {
@@ -46,6 +48,7 @@ impl<'a> Plan<'a> {
             group.host.as_deref().map_or(Ok(()), place::check_host)?;
             group.arch.as_deref().map_or(Ok(()), place::check_arch)?;
             group.wdir.as_deref().map_or(Ok(()), check_directory)?;
+            variables::of_job().try_for_each(|name| check_variables(group, name))?;
             let file = program::find(group)?;
             let room = memory.map_or(u32::MAX, |memory| memory.most_ranks().saturating_sub(total as u32));
             let ranks = number(group, room)?;
@@ -91,6 +94,15 @@ fn number(group: &Group, room: u32) -> Result<u32, Refusal> {
     // Without a number the cores are one.
     let most = group.processes.unwrap_or_else(|| host::usable_cores().min(MAX_RANKS));
     soft.largest(most.min(room)).ok_or(Refusal::Soft(most))
+}
+
+/// A variable that mpiexec itself follows cannot differ between programs.
+fn check_variables(group: &Group, name: &'static str) -> Result<(), Refusal> {
+    let variable = name_in_environment(name);
+    match group.variables.iter().find(|(given, _)| *given == *variable) {
+        Some((_, value)) => Err(Refusal::OfJob { name, variable, value: value.to_string_lossy().into_owned() }),
+        None => Ok(()),
+    }
 }
 
 fn check_directory(directory: &Path) -> Result<(), Refusal> {
@@ -140,6 +152,12 @@ mod tests {
         assert_eq!(refusal("-arch rs6000 true").exit_code(), 2);
         assert_eq!(refusal("-wdir /nonexistent true").exit_code(), 2);
         assert!(refusal("-wdir /etc/passwd true").to_string().contains("/etc/passwd"));
+        let of_job = refusal("true : -env FERRUM_STATS_AT_END 1 true");
+        let says = "-env FERRUM_STATS_AT_END=1 is for one program, but stats_at_end is for the whole job: write --cvar \
+                    stats_at_end=1, or -genv";
+        assert_eq!((of_job.exit_code(), &*of_job.to_string()), (2, says));
+        assert_eq!(refusal("-x FERRUM_FABRIC_RING_BYTES=64k true").exit_code(), 2);
+        assert!(Plan::new(&run("-env FERRUM_ERROR_FORMAT json true"), String::new()).is_ok());
         assert_eq!(refusal("true : /nonexistent").exit_code(), 127);
         assert!(
             refusal("-n 2 --stdin 2 true").to_string().contains("--stdin is rank 2, but the job has the ranks 0 to 1")

@@ -20,6 +20,10 @@ pub(super) enum Refusal {
     OtherArch { arch: OsString, own: String },
     #[error("-wdir {0:?} cannot be entered: {1}")]
     Directory(PathBuf, io::Error),
+    #[error(
+        "-env {variable}={value} is for one program, but {name} is for the whole job: write --cvar {name}={value}, or -genv"
+    )]
+    OfJob { name: &'static str, variable: String, value: String },
     #[error("-soft allows no number of processes from 1 to {0}")]
     Soft(u32),
     #[error("all programs together are {0} processes, but one job has at most {most}", most = mpi_fabric::layout::MAX_RANKS)]
@@ -54,6 +58,7 @@ impl Refusal {
             Refusal::OtherHost { .. }
             | Refusal::OtherArch { .. }
             | Refusal::Directory(..)
+            | Refusal::OfJob { .. }
             | Refusal::Soft(_)
             | Refusal::TooMany(_)
             | Refusal::Input { .. }

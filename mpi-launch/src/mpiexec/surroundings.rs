@@ -7,14 +7,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use mpi_t::{Registry, SettingsFile, Source, UnknownName, name_in_environment};
+use mpi_t::{CVAR_OPTION, Registry, SettingsFile, Source, UnknownName, name_in_environment};
 
 use crate::args::Options;
 use crate::variables::{self, Known};
 use crate::wireup;
-
-/// The option that gives one variable its value.
-const OPTION: &str = "--cvar";
 
 /// What was found.
 pub(super) struct Surroundings {
@@ -39,7 +36,7 @@ impl Surroundings {
         let named = environment.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
         let registry =
             Registry::with_values(file, named.map(|(name, value)| (name, value.to_string_lossy().into_owned())));
-        options.cvars.iter().for_each(|(name, value)| registry.give_value(OPTION, name, value));
+        options.cvars.iter().for_each(|(name, value)| registry.give_value(CVAR_OPTION, name, value));
         let known = variables::register(&registry).expect("no two control variables have one name");
         // The environment is the ranks' own: not each program is one of MPI, and one may handle the error.
         let mut faults = registry.startup_errors_with_source();

@@ -17,6 +17,11 @@ use crate::{CvarDef, TError, Value};
 
 /// What the names of the environment variables begin with.
 pub const PREFIX: &str = "FERRUM_";
+/// The environment variable by which a launcher tells which others it has set because of its option [`CVAR_OPTION`]: the
+/// names as the user wrote them, divided by blanks.
+pub const CVARS_READ: &str = "FERRUM_CVARS_READ";
+/// The launcher's option that gives one control variable its value.
+pub const CVAR_OPTION: &str = "--cvar";
 
 /// Where a value of a control variable stands. The order is that in which mistakes are told: line by line, word by word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,12 +89,25 @@ impl Environment {
             let given = Given { source: Source::Environment, name: name.clone(), value };
             environment.sources[ENVIRONMENT].insert(name, given);
         }
+        environment.name_options();
         for line in file.lines {
             let key = name_in_environment(&line.name);
             let given = Given { source: Source::File(line.number), name: line.name, value: line.value };
             environment.sources[FILE].insert(key, given);
         }
         environment
+    }
+
+    /// Lets those values that a launcher's option stands behind be told as that option.
+    fn name_options(&mut self) {
+        let variables = &mut self.sources[ENVIRONMENT];
+        let names = variables.remove(CVARS_READ).map_or_else(String::new, |given| given.value);
+        for (place, name) in names.split_ascii_whitespace().enumerate() {
+            if let Some(given) = variables.get_mut(&name_in_environment(name)) {
+                given.source = Source::Option { place, name: CVAR_OPTION };
+                given.name = name.to_owned();
+            }
+        }
     }
 
     /// The value that the outside has for a variable, if it has an acceptable one.
@@ -340,6 +358,26 @@ mod tests {
                     true,
                     format!("--cvar pard is set to \"2\", {so_far}; did you mean part?")
                 ),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_launchers_option_has_set_is_told_as_the_option() {
+        let (registry, block) = registry(&[
+            ("FERRUM_CVARS_READ", "part Single_Copy pard absent"),
+            ("FERRUM_PART", "0.25"),
+            ("FERRUM_SINGLE_COPY", "3"),
+            ("FERRUM_PARD", "2"),
+            ("FERRUM_POLICIES", "2"),
+        ]);
+        assert_eq!(block.part.get(), 0.25);
+        assert_eq!(registry.startup_errors(), ["--cvar Single_Copy is \"3\", but it takes one of off, on"]);
+        assert_eq!(
+            registry.unknown_environment(),
+            [
+                "--cvar pard is set to \"2\", but no such variable exists so far; did you mean part?",
+                "FERRUM_POLICIES is set, but no such variable exists so far",
             ]
         );
     }

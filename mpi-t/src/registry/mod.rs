@@ -44,7 +44,7 @@ pub use categories::CategoryInfo;
 use cvar_slots::{CvarHandle, Mirrors};
 pub use cvars::CvarInfo;
 use environment::Environment;
-pub use environment::{PREFIX, Source, UnknownName, name_in_environment};
+pub use environment::{CVAR_OPTION, CVARS_READ, PREFIX, Source, UnknownName, name_in_environment};
 pub use events::{CAPACITY_HINT, DroppedHandler, EventCallback, EventInfo, FreedCallback};
 pub use file::{SETTINGS, SETTINGS_READ, SettingsFile};
 pub use lent::{Lent, Open, end_handles};

@@ -15,7 +15,7 @@ use crate::{Result, paths, process, tools};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines and what must come of them. `$B` is the folder of `mpiexec`, `$P` that of the programs.
-const CASES: [(&str, &str, Expect); 49] = [
+const CASES: [(&str, &str, Expect); 51] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
@@ -101,6 +101,18 @@ const CASES: [(&str, &str, Expect); 49] = [
         "bad settings of a plug-in",
         "FERRUM_LATE_LIMIT=10 $P/cvars +late_limit 2>&1",
         Expect::Says("FERRUM_LATE_LIMIT is \"10\", but late_limit takes a whole number from 1 to 9\nlate_limit=3\n"),
+    ),
+    (
+        "bad --cvar of a plug-in",
+        "$B/mpiexec --cvar late_limit=10 $P/cvars +late_limit 2>&1",
+        Expect::Says("--cvar late_limit is \"10\", but it takes a whole number from 1 to 9\n"),
+    ),
+    (
+        "--cvar that nobody knows",
+        "$B/mpiexec --cvar nonsense=1 --cvar error_format=json $P/cvars 2>&1",
+        Expect::Says(
+            "\"kind\":\"warning\",\"rank\":0,\"message\":\"--cvar nonsense is set to \\\"1\\\", but no such variable",
+        ),
     ),
     (
         "warnings as JSON",
