@@ -73,7 +73,8 @@ pub unsafe extern "C" fn ferrum_tool_add(variable: *const Variable, words: *mut 
             class => {
                 let class = PvarClass::from_abi(class).ok_or(TError::INVALID)?;
                 let count = usize::try_from(variable.count).map_err(|_| TError::INVALID)?;
-                registry.add_pvar(&texts, class, value, count)?[0].as_ptr()
+                let memory = mpi_env::process().map_err(|_| TError::NOT_INITIALIZED)?.instrument_memory();
+                registry.add_pvar(memory, &texts, class, value, count)?[0].as_ptr()
             }
         };
         // SAFETY: the program passed the address of a pointer.

@@ -20,7 +20,7 @@ use mpi_launch::statistics::StatisticsSettings;
 use mpi_launch::told::ErrorSettings;
 use mpi_launch::wireup;
 use mpi_p2p::{CommMeters, Engine};
-use mpi_t::{Bind, Registry};
+use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};
 
 use crate::asked::{AskedAbout, Tables};
@@ -245,6 +245,11 @@ impl Process {
     pub fn asked(key: &str) -> Option<String> {
         let (_, variable) = wireup::ASKED.iter().find(|(known, _)| *known == key)?;
         std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
+    }
+
+    /// The memory whose words are in the table at the job's end.
+    pub fn instrument_memory(&self) -> &dyn InstrumentMemory {
+        &*self.memory
     }
 
     /// Number of processes in `MPI_COMM_WORLD`.

@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use mpi_comm::Comm;
+use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Guarded, Handle, ProcessLock};
 use mpi_errors::Result;
 use mpi_p2p::CommMeters;
@@ -154,6 +155,18 @@ impl Process {
         self.registry.bind_events(Bind::Comm, handle.0, event_key(instruments));
         self.tells.counts.communicators.follow(self.comms.get(guard).len() as u64);
         self.tells.events.comm_made.emit(|| (handle.0 as u64, rank, size));
+    }
+
+    /// A communicator, which lives, has the name that it has now: what is told outside the process is told under it. The names
+    /// of the predefined ones stay theirs, so that each is told apart.
+    pub fn tell_comm_named(&self, comm: &Comm) {
+        let (name, number) = (comm.name(), comm.context() / 2);
+        let is_predefined = [MPI_COMM_WORLD, MPI_COMM_SELF].contains(&comm.handle().0);
+        if !is_predefined {
+            let own = matches!(&*name, "" | "MPI_COMM_WORLD" | "MPI_COMM_SELF");
+            let title = if own { format!("communicator {number}") } else { name };
+            mpi_t::rename(&*self.memory, comm.instruments().block, &title);
+        }
     }
 
     /// A communicator's handle is stale.

@@ -120,6 +120,16 @@ impl InstrumentMemory for JobInstruments {
         directory.free.entry(of_type).or_default().push(at);
         true
     }
+
+    fn rename(&self, words: &'static [AtomicU64], object: &str) {
+        let directory = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Placed { at, .. }) = directory.live.get(&words.as_ptr().addr()) else { return };
+        let entry = ((ENTRY_HEAD + words.len() * 8) as u64) << 32;
+        // A reader that comes now finds no block. Stores of one thread are seen in their order where the kind is read (Acquire).
+        self.area.word(*at).store(entry | FREE, Ordering::Release);
+        self.area.put_text(*at, TITLE, object);
+        self.area.word(*at).store(entry | LIVE, Ordering::Release);
+    }
 }
 
 impl JobInstruments {
@@ -287,6 +297,21 @@ mod tests {
         assert_eq!(memory.read().len(), given);
         let foreign: &'static [AtomicU64] = Vec::leak(vec![AtomicU64::new(0), AtomicU64::new(0)]);
         assert!(!memory.release(foreign));
+        memory.rename(foreign, "y");
+        assert!(memory.read().iter().all(|block| block.object == "x"));
+    }
+
+    #[test]
+    fn an_object_shows_its_last_name_and_keeps_its_values() {
+        let job = job();
+        let memory = JobInstruments::new(&job, 0);
+        let [first, second] = ["first", "second"].map(|name| mpi_t::place::<QueueBlock>(&memory, name));
+        first.items.add(3);
+        second.items.add(4);
+        mpi_t::rename(&memory, first, "a long name of which only the begin is shown to all");
+        mpi_t::rename(&memory, first, "new");
+        let shown: Vec<_> = memory.read().into_iter().map(|block| (block.object, block.variables[0].word)).collect();
+        assert_eq!(shown, [("new".to_owned(), 3), ("second".to_owned(), 4)]);
     }
 
     #[test]

@@ -89,6 +89,13 @@ fn launch(run: &Run, surroundings: Surroundings, voice: Voice) -> Result<i32, Re
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
     let code = supervise::run(&plan, &run.options, &job, voice)?;
-    statistics.write(&job).unwrap_or_else(|sentence| voice.warn(&sentence));
-    Ok(code)
+    Ok(match statistics.write(&job) {
+        Ok(()) => code,
+        Err(sentence) if code == 0 => voice.fail(TROUBLE, &sentence, |object| object.text("kind", "output_lost")),
+        // The job's own failure counts.
+        Err(sentence) => {
+            voice.warn(&sentence);
+            code
+        }
+    })
 }

@@ -22,7 +22,7 @@ mpi_t::cvars! {
         /// Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is
         /// not 0 everywhere, with the least, the mean and the greatest value, their ranks and the sum. Summary: what the
         /// processes and MPI_COMM_WORLD have counted and timed; all: also levels, sizes and states, and all objects that were not
-        /// freed. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0 does in MPI_Finalize. To
+        /// freed, communicators by their names. Variables that plug-ins added are in it, watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0 does in MPI_Finalize. To
         /// be given by file, environment or option, for the whole job.
         pub at_end: i32 = 0 => { name: "stats_at_end", unit: "", category: "stats", scope: Constant, states: &EXTENTS },
         /// The file that the table is written to; if empty, the standard error output. As stats_at_end, for the whole job.
@@ -108,6 +108,14 @@ impl Table {
         row.words[rank] = Some(if adds_up(class) { before.wrapping_add(word) } else { before.max(word) });
     }
 
+    /// The ranks that used MPI and did not call MPI_Finalize, and those that did not use it.
+    fn missing(&self) -> (Vec<String>, Vec<String>) {
+        let of = |wanted: &dyn Fn(usize) -> bool| {
+            (0..self.used.len()).filter(|rank| wanted(*rank)).map(|rank| rank.to_string()).collect()
+        };
+        (of(&|rank| self.used[rank] && !self.finalised[rank]), of(&|rank| !self.used[rank]))
+    }
+
     fn text(&self) -> String {
         let count = self.used.iter().filter(|used| **used).count();
         if count == 0 {
@@ -115,10 +123,7 @@ impl Table {
         }
         let of = if count == 1 { "1 rank".to_owned() } else { format!("{count} ranks") };
         let mut text = format!("Ferrum MPI statistics of {of}\n");
-        let unfinished: Vec<String> = (0..self.used.len())
-            .filter(|rank| self.used[*rank] && !self.finalised[*rank])
-            .map(|rank| rank.to_string())
-            .collect();
+        let (unfinished, _) = self.missing();
         if !unfinished.is_empty() {
             let _ = writeln!(text, "  without MPI_Finalize, counted up to their end: rank {}", unfinished.join(", "));
         }
@@ -136,11 +141,18 @@ impl Table {
             }
             row.line(&mut text, name, width - 2);
         }
-        text + "  Times that are taken only while a tool asks for them are in it as far as one did; freed objects are not.\n"
+        text + "  Times that are taken only while a tool asks for them are in it as far as one did; freed objects are not, nor are\n  \
+                high- and low-water marks, which each tool has of its own.\n"
     }
 
     fn json(&self) -> String {
-        let mut text = String::new();
+        let (unfinished, unused) = self.missing();
+        let mut text = format!(
+            "{{\"source\":\"statistics\",\"ranks\":{},\"without_mpi\":[{}],\"without_finalize\":[{}]}}\n",
+            self.used.len(),
+            unused.join(","),
+            unfinished.join(",")
+        );
         for ((object, name, _), row) in &self.rows {
             text.push_str("{\"source\":\"statistics\",\"object\":");
             quote_json(&mut text, object);
@@ -266,7 +278,10 @@ mod tests {
         let time = ["0.000000000", "0", "1.500000000", "3.000000000", "2", "4.500000000", "seconds"];
         assert_eq!(words("test_time"), time);
         assert!(!text.contains("other") && !text.contains("test_length"), "{text}");
+        assert!(text.ends_with("water marks, which each tool has of its own.\n"), "{text}");
         let json = Table::read(&job, false).json();
+        let first = "{\"source\":\"statistics\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[1,2]}\n";
+        assert!(json.starts_with(first), "{json}");
         for line in [
             "{\"source\":\"statistics\",\"object\":\"other\",\"variable\":\"test_things\",\"class\":\"counter\",\
              \"unit\":\"things\",\"values\":[3,3,3]}",
@@ -280,6 +295,8 @@ mod tests {
     fn a_job_without_mpi_has_no_numbers() {
         let job = Job::create(&mpi_fabric::JobOptions { ranks: 2, ring_bytes: None, cores: 1 }).expect("memory");
         assert_eq!(Table::read(&job, false).text(), "Ferrum MPI statistics: no rank has used MPI\n");
+        let json = "{\"source\":\"statistics\",\"ranks\":2,\"without_mpi\":[0,1],\"without_finalize\":[]}\n";
+        assert_eq!(Table::read(&job, false).json(), json);
         let settings = StatisticsSettings::new();
         settings.write(&job).expect("off");
         settings.at_end.set(2);

@@ -29,6 +29,9 @@ pub trait InstrumentMemory: Send + Sync {
     /// Takes words back that [`InstrumentMemory::allocate`] of this memory may have handed out; says whether it had.
     /// A reader may still look at them for a moment, and then sees that its handle has ended.
     fn release(&self, words: &'static [AtomicU64]) -> bool;
+
+    /// The object of words in use is called so from here on, for a reader from outside. Nothing where nobody can look.
+    fn rename(&self, _words: &'static [AtomicU64], _object: &str) {}
 }
 
 /// The process's heap. Words given back are handed out again, so a program that makes and frees communicators for
@@ -77,6 +80,11 @@ pub fn retire<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B) 
     if !memory.release(words) {
         HeapMemory.release(words);
     }
+}
+
+/// The object of a block that is in use has a new name.
+pub fn rename<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B, object: &str) {
+    memory.rename(words_of(block), object);
 }
 
 /// Places `count` blocks one behind the other on the heap: one for each peer of a communicator, for example.

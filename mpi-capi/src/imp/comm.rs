@@ -58,7 +58,9 @@ pub fn comm_compare(cx: Cx, first: CommView, second: CommView, result: Out<i32>)
 
 /// `MPI_Comm_set_name`
 pub fn comm_set_name(cx: Cx, comm: CommView, name: &CStr) -> Outcome {
-    cx.whole_comm(comm.handle)?.set_name(&name.to_string_lossy());
+    let comm = cx.whole_comm(comm.handle)?;
+    comm.set_name(&name.to_string_lossy());
+    cx.process.tell_comm_named(&comm);
     Ok(())
 }
 

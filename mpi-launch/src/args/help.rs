@@ -53,7 +53,8 @@ Exit codes:
   0    all ranks returned 0
   N    the first rank that failed returned N, or ended the job with code N
   128+N  signal N ended the first rank that failed, or the job
-  1    a rank ended without MPI_Finalize, output was lost, or mpiexec itself failed
+  1    a rank ended without MPI_Finalize, output was lost, statistics could not be
+       written, or mpiexec itself failed
   2    the command line cannot be understood or done
   124  the time given by --timeout was over
   126  a program cannot be executed

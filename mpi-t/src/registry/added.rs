@@ -11,7 +11,8 @@ use super::Registry;
 use super::pvars::{Elements, PvarInfo};
 use crate::field::WordUnit;
 use crate::{
-    Bind, Cell, CvarDef, Limits, PvarClass, PvarDef, Scope, SettingType, TError, TResult, Value, ValueType, Verbosity,
+    Bind, BlockDescription, Cell, CvarDef, InstrumentMemory, Limits, PvarClass, PvarDef, Scope, SettingType, TError,
+    TResult, Value, ValueType, Verbosity,
 };
 use mpi_core::Handle;
 use mpi_core::abi::MPI_T_ENUM_NULL;
@@ -39,11 +40,13 @@ const MOST_ELEMENTS: usize = 1 << 20;
 
 impl Registry {
     /// Adds a performance variable of the process and gives the words that it reads, zeroed; whoever adds it writes
-    /// them, a word at a time. A word is the value itself, nanoseconds for timers, 2^-32 parts for percentages.
+    /// them, a word at a time. A word is the value itself, nanoseconds for timers, 2^-32 parts for percentages. A single word
+    /// is placed in `memory`, where that has room.
     /// `MPI_T_ERR_INVALID` for a class and type that do not go together, for watermarks and a bad count;
     /// `MPI_T_ERR_INVALID_NAME` for a name that is empty or taken; `MPI_T_ERR_MEMORY` when the registry is full.
     pub fn add_pvar(
         &self,
+        memory: &dyn InstrumentMemory,
         texts: &AddedTexts<'_>,
         class: PvarClass,
         value: ValueType,
@@ -79,7 +82,11 @@ impl Registry {
             watched: false,
             unit_of_word,
         }));
-        let words: &'static [AtomicU64] = Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect());
+        // Who looks from outside knows of one word for each variable.
+        let variables = std::slice::from_ref(definition);
+        let description = BlockDescription { block: definition.name, variables, object: "" };
+        let placed = if count == 1 { memory.allocate(1, &description) } else { None };
+        let words = placed.unwrap_or_else(|| Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect()));
         let info = PvarInfo::new(definition, Handle(MPI_T_ENUM_NULL), TypeId::of::<Added>(), None);
         info.is_in_rows();
         let index = self.pvars.push(info).map_err(|_| TError::MEMORY)?;
@@ -154,6 +161,7 @@ fn leaked(text: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::HeapMemory;
     use std::sync::atomic::Ordering::Relaxed;
 
     fn texts<'a>(name: &'a str, category: &'a str) -> AddedTexts<'a> {
@@ -168,7 +176,7 @@ mod tests {
             || (registry.pvar_get_num().expect("initialized"), registry.category_changed().expect("initialized"));
         let before = seen();
         let words = registry
-            .add_pvar(&texts("plug_things", "plug.in"), PvarClass::Counter, ValueType::U64, 3)
+            .add_pvar(&HeapMemory, &texts("plug_things", "plug.in"), PvarClass::Counter, ValueType::U64, 3)
             .expect("a new name");
         let limit = registry
             .add_cvar(&texts("plug_limit", "plug.in"), Scope::Local, &Value::U32(5), Limits::Whole(1, 9))
@@ -194,10 +202,10 @@ mod tests {
     fn what_does_not_go_together_is_refused() {
         let registry = Registry::with_environment([]);
         let add = |texts: &AddedTexts<'_>, class, value, count| {
-            registry.add_pvar(texts, class, value, count).map(|_| ()).unwrap_err()
+            registry.add_pvar(&HeapMemory, texts, class, value, count).map(|_| ()).unwrap_err()
         };
         let good = texts("thing", "plug");
-        registry.add_pvar(&good, PvarClass::Level, ValueType::U32, 1).expect("a new name");
+        registry.add_pvar(&HeapMemory, &good, PvarClass::Level, ValueType::U32, 1).expect("a new name");
         assert_eq!(add(&good, PvarClass::Level, ValueType::U32, 1), TError::INVALID_NAME);
         assert_eq!(add(&texts("", "plug"), PvarClass::Level, ValueType::U32, 1), TError::INVALID_NAME);
         assert_eq!(add(&texts("a", "plug..in"), PvarClass::Level, ValueType::U32, 1), TError::INVALID);

@@ -15,7 +15,7 @@ use crate::{Result, paths, process, tools};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines and what must come of them. `$B` is the folder of `mpiexec`, `$P` that of the programs.
-const CASES: [(&str, &str, Expect); 51] = [
+const CASES: [(&str, &str, Expect); 55] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
@@ -157,8 +157,32 @@ const CASES: [(&str, &str, Expect); 51] = [
     ),
     (
         "statistics that cannot be written",
-        "$B/mpiexec --cvar stats_at_end=all --cvar stats_file=/nonexistent/s $P/traffic 2>&1",
-        Expect::Says("stats_file is \"/nonexistent/s\", but cannot be written"),
+        "$B/mpiexec --cvar stats_at_end=all --cvar stats_file=/nonexistent/s $P/traffic; test $? = 1 && exit 1",
+        Expect::Refused("mpiexec: stats_file is \"/nonexistent/s\", but cannot be written"),
+    ),
+    (
+        "statistics that cannot be written of a job that failed",
+        "$B/mpiexec -n 2 --cvar stats_at_end=all --cvar stats_file=/nonexistent/s $P/refused; test $? = 5 && exit 5",
+        Expect::Refused("mpiexec: stats_file is \"/nonexistent/s\", but cannot be written"),
+    ),
+    (
+        "statistics have communicators' names",
+        "$B/mpiexec -n 2 --cvar stats_at_end=all --cvar stats_format=json $P/named 2>&1",
+        Expect::Says(
+            "{\"source\":\"statistics\",\"object\":\"solver\",\"variable\":\"p2p_messages_sent\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[1,1]}\n",
+        ),
+    ),
+    (
+        "statistics have plug-ins' variables",
+        "$B/mpiexec -n 2 --cvar stats_at_end=summary --cvar stats_format=json $P/named 2>&1",
+        Expect::Says(
+            "{\"source\":\"statistics\",\"object\":\"\",\"variable\":\"late_things\",\"class\":\"counter\",\"unit\":\"things\",\"values\":[1,2]}\n",
+        ),
+    ),
+    (
+        "statistics list who did not finalize",
+        "! $B/mpiexec -n 3 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats -q $P/traffic die && cat $P/stats",
+        Expect::Says("{\"source\":\"statistics\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":["),
     ),
     ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Says("size 2")),
     ("whole lines", "$B/mpiexec -n 8 $P/lines", Expect::Lines),
@@ -182,9 +206,10 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let folder = paths::scratch("launch");
     fs::create_dir_all(&folder)?;
-    for name in
-        ["size", "lines", "input", "barriers", "appnum", "abort", "hungry", "asked", "cvars", "refused", "traffic"]
-    {
+    for name in [
+        "size", "lines", "input", "barriers", "appnum", "abort", "hungry", "asked", "cvars", "refused", "traffic",
+        "named",
+    ] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));
         process::must(command.arg(source).arg("-o").arg(folder.join(name)), LIMIT)?;
