@@ -1,15 +1,22 @@
-//! The one function beyond the standard: a shared object adds variables of its own (`ferrum_tool.h`).
+//! The functions beyond the standard: a shared object adds variables of its own (`ferrum_tool.h`).
 //!
-//! Invariant: whatever the struct holds, the result is a variable or a code; what comes out are words of this
-//! library's, which last as long as the process.
+//! Invariant: whatever the struct holds, the result is a variable, or a code and a text of its own; what comes out are words
+//! of this library's, which last as long as the process.
 //! Not here: what variables are (mpi-t).
 
+use core::cell::RefCell;
+use core::cmp::Ordering;
 use core::ffi::{CStr, c_char, c_int};
+use std::ffi::CString;
 
 use mpi_core::abi;
-use mpi_t::{AddedTexts, Limits, PvarClass, Scope, TError, TResult, Value, ValueType};
+use mpi_env::Process;
+use mpi_t::{AddError, AddedTexts, Limits, PvarClass, Scope, Value, ValueType};
 
-use crate::tool_edge::with_registry;
+thread_local! {
+    /// What was wrong with this thread's last variable; empty: nothing.
+    static WRONG: RefCell<CString> = RefCell::default();
+}
 
 /// What the program says of a variable; as `struct ferrum_tool_variable`.
 #[derive(Debug, Clone, Copy)]
@@ -37,102 +44,142 @@ pub struct Variable {
 /// `words` has room for an address; either may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrum_tool_add(variable: *const Variable, words: *mut *mut u64) -> c_int {
-    with_registry(|registry| {
-        if variable.is_null() || words.is_null() {
-            return Err(TError::INVALID);
-        }
-        // SAFETY: the program passed the address of a struct whose first word is its size; the whole of it is read
-        // only if it is as long as this version's.
-        let variable = unsafe {
-            if variable.cast::<usize>().read_unaligned() < size_of::<Variable>() {
-                return Err(TError::INVALID);
-            }
-            variable.read_unaligned()
-        };
-        let texts = AddedTexts {
-            name: text(variable.name)?,
-            description: text(variable.description)?,
-            unit: text(variable.unit)?,
-            category: text(variable.category)?,
-            category_description: text(variable.category_description)?,
-        };
-        let value = value_type(variable.datatype)?;
-        let added = match variable.pvar_class {
-            0 => {
-                let scope = scope(variable.scope)?;
-                if variable.count != 1 {
-                    return Err(TError::INVALID);
-                }
-                let (initial, limits) = setting(value, &variable)?;
-                let told = registry.startup_errors().len();
-                let word = registry.add_cvar(&texts, scope, &initial, limits)?;
-                // File or environment have a value for it that it does not take.
-                registry.startup_errors().iter().skip(told).for_each(|sentence| warn(sentence));
-                word.as_ptr()
-            }
-            class => {
-                let class = PvarClass::from_abi(class).ok_or(TError::INVALID)?;
-                let count = usize::try_from(variable.count).map_err(|_| TError::INVALID)?;
-                let memory = mpi_env::process().map_err(|_| TError::NOT_INITIALIZED)?.instrument_memory();
-                registry.add_pvar(memory, &texts, class, value, count)?[0].as_ptr()
-            }
-        };
-        // SAFETY: the program passed the address of a pointer.
-        unsafe { words.write_unaligned(added) };
-        Ok(())
-    })
+    let (code, text) = match mpi_env::process() {
+        // SAFETY: the program's promise.
+        Ok(process) => match unsafe { add(process, variable, words) } {
+            Ok(()) => (abi::MPI_SUCCESS, String::new()),
+            Err(error) => (error.code().code(), error.to_string()),
+        },
+        Err(error) => (abi::MPI_T_ERR_NOT_INITIALIZED, format!("the library cannot work here: {error}")),
+    };
+    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+    // A thread that is ending has none any more.
+    let _ = WRONG.try_with(|wrong| wrong.replace(text));
+    code
 }
 
-fn warn(sentence: &str) {
-    if let Ok(process) = mpi_env::process() {
-        process.warn(sentence);
+/// What was wrong with the variable that this thread tried to add last (see `ferrum_tool.h`).
+#[unsafe(no_mangle)]
+pub extern "C" fn ferrum_tool_error() -> *const c_char {
+    WRONG.try_with(|wrong| wrong.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// # Safety
+/// As [`ferrum_tool_add`].
+unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64) -> Result<(), AddError> {
+    if variable.is_null() || words.is_null() {
+        return invalid(format!("{} is NULL", if variable.is_null() { "variable" } else { "words" }));
     }
+    // SAFETY: the program passed the address of a struct whose first word is its size.
+    let size = unsafe { variable.cast::<usize>().read_unaligned() };
+    if size < size_of::<Variable>() {
+        return invalid(format!(
+            "size is {size}, but has to be sizeof(struct ferrum_tool_variable), {} at least",
+            size_of::<Variable>()
+        ));
+    }
+    // SAFETY: it is as long as this version's.
+    let variable = unsafe { variable.read_unaligned() };
+    let texts = AddedTexts {
+        name: text("name", variable.name)?,
+        description: text("description", variable.description)?,
+        unit: text("unit", variable.unit)?,
+        category: text("category", variable.category)?,
+        category_description: text("category_description", variable.category_description)?,
+    };
+    let value = value_type(texts.name, variable.datatype)?;
+    let registry = &process.registry;
+    let added = match variable.pvar_class {
+        0 => {
+            let scope = scope(texts.name, variable.scope)?;
+            if variable.count != 1 {
+                let (name, count) = (texts.name, variable.count);
+                return invalid(format!("count of \"{name}\" is {count}, but of a control variable it has to be 1"));
+            }
+            let (initial, limits) = setting(texts.name, value, &variable)?;
+            let told = registry.startup_errors().len();
+            let word = registry.add_cvar(&texts, scope, &initial, limits)?;
+            // File or environment have a value for it that it does not take.
+            registry.startup_errors().iter().skip(told).for_each(|sentence| process.warn(sentence));
+            word.as_ptr()
+        }
+        word => {
+            let Some(class) = PvarClass::from_abi(word) else {
+                let rule = "but has to be 0 or one of MPI_T_PVAR_CLASS_*";
+                return invalid(format!("pvar_class of \"{}\" is {word}, {rule}", texts.name));
+            };
+            // What is below 0 is refused as 0 is.
+            let count = usize::try_from(variable.count).unwrap_or(0);
+            registry.add_pvar(process.instrument_memory(), &texts, class, value, count)?[0].as_ptr()
+        }
+    };
+    // SAFETY: the program passed the address of a pointer.
+    unsafe { words.write_unaligned(added) };
+    Ok(())
+}
+
+fn invalid<T>(why: String) -> Result<T, AddError> {
+    Err(AddError::invalid(why))
 }
 
 /// A text of the program's; empty for NULL.
-fn text<'a>(address: *const c_char) -> TResult<&'a str> {
+fn text<'a>(field: &str, address: *const c_char) -> Result<&'a str, AddError> {
     if address.is_null() {
         return Ok("");
     }
     // SAFETY: the program passed a C string.
-    unsafe { CStr::from_ptr(address) }.to_str().map_err(|_| TError::INVALID)
+    let text = unsafe { CStr::from_ptr(address) };
+    text.to_str().or_else(|_| invalid(format!("{field} is {text:?}, which is not UTF-8")))
 }
 
-fn value_type(datatype: usize) -> TResult<ValueType> {
+fn value_type(name: &str, datatype: usize) -> Result<ValueType, AddError> {
     let all = [ValueType::I32, ValueType::U32, ValueType::U64, ValueType::F64];
-    all.into_iter().find(|value| value.datatype() == datatype).ok_or(TError::INVALID)
+    let rule = "but has to be MPI_INT, MPI_UNSIGNED, MPI_UNSIGNED_LONG_LONG or MPI_DOUBLE";
+    let found = all.into_iter().find(|value| value.datatype() == datatype);
+    found.map_or_else(|| invalid(format!("datatype of \"{name}\" is {datatype:#x}, {rule}")), Ok)
 }
 
-fn scope(word: c_int) -> TResult<Scope> {
+fn scope(name: &str, word: c_int) -> Result<Scope, AddError> {
     let all = [Scope::Constant, Scope::Readonly, Scope::Local, Scope::Group, Scope::GroupEq, Scope::All, Scope::AllEq];
-    all.into_iter().find(|scope| *scope as c_int == word).ok_or(TError::INVALID)
+    let found = all.into_iter().find(|scope| *scope as c_int == word);
+    found.map_or_else(|| invalid(format!("scope of \"{name}\" is {word}, but has to be one of MPI_T_SCOPE_*")), Ok)
 }
 
 /// The first value and the limits of a control variable.
-fn setting(value: ValueType, variable: &Variable) -> TResult<(Value, Limits)> {
+fn setting(name: &str, value: ValueType, variable: &Variable) -> Result<(Value, Limits), AddError> {
     let Variable { initial, least, most, .. } = *variable;
     let all = least == 0.0 && most == 0.0;
+    if !least.partial_cmp(&most).is_some_and(Ordering::is_le) {
+        return invalid(format!("least of \"{name}\" is {least}, but most is {most}"));
+    }
     if value == ValueType::F64 {
         let limits = if all { Limits::Real(f64::MIN, f64::MAX) } else { Limits::Real(least, most) };
         return Ok((Value::F64(initial), limits));
+    }
+    for (field, number) in [("initial", initial), ("least", least), ("most", most)] {
+        if number.fract() != 0.0 {
+            let rule = format!("but {} takes whole numbers", value.name());
+            return invalid(format!("{field} of \"{name}\" is {number}, {rule}"));
+        }
     }
     let (low, high) = match value {
         ValueType::I32 => (i128::from(i32::MIN), i128::from(i32::MAX)),
         ValueType::U32 => (0, i128::from(u32::MAX)),
         _ => (0, i128::from(u64::MAX)),
     };
-    let limits = if all { (low, high) } else { (whole(least)?.max(low), whole(most)?.min(high)) };
-    let initial = whole(initial).ok().filter(|initial| (low..=high).contains(initial)).ok_or(TError::INVALID)?;
+    // All are whole now, and what is too large for a type is beyond its limits.
+    let limits = if all { (low, high) } else { ((least as i128).max(low), (most as i128).min(high)) };
+    let initial = initial as i128;
+    if !(limits.0..=limits.1).contains(&initial) {
+        let (low, high) = limits;
+        return invalid(format!("initial of \"{name}\" is {initial}, but has to be from {low} to {high}"));
+    }
     let initial = match value {
         ValueType::I32 => Value::I32(initial as i32),
         ValueType::U32 => Value::U32(initial as u32),
         _ => Value::U64(initial as u64),
     };
     Ok((initial, Limits::Whole(limits.0, limits.1)))
-}
-
-fn whole(number: f64) -> TResult<i128> {
-    if number.fract() == 0.0 { Ok(number as i128) } else { Err(TError::INVALID) }
 }
 
 const _: () = assert!(abi::MPI_T_PVAR_CLASS_STATE != 0, "no class is 0, which stands for control variables");

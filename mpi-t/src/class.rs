@@ -50,6 +50,22 @@ impl PvarClass {
         PvarClass::ALL.into_iter().find(|class| *class as i32 == value)
     }
 
+    /// The name of its constant.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PvarClass::State => "MPI_T_PVAR_CLASS_STATE",
+            PvarClass::Level => "MPI_T_PVAR_CLASS_LEVEL",
+            PvarClass::Size => "MPI_T_PVAR_CLASS_SIZE",
+            PvarClass::Percentage => "MPI_T_PVAR_CLASS_PERCENTAGE",
+            PvarClass::HighWatermark => "MPI_T_PVAR_CLASS_HIGHWATERMARK",
+            PvarClass::LowWatermark => "MPI_T_PVAR_CLASS_LOWWATERMARK",
+            PvarClass::Counter => "MPI_T_PVAR_CLASS_COUNTER",
+            PvarClass::Aggregate => "MPI_T_PVAR_CLASS_AGGREGATE",
+            PvarClass::Timer => "MPI_T_PVAR_CLASS_TIMER",
+            PvarClass::Generic => "MPI_T_PVAR_CLASS_GENERIC",
+        }
+    }
+
     /// Whether the standard lets variables of this class have this type.
     pub const fn allows(self, value: ValueType) -> bool {
         match self {
@@ -96,6 +112,17 @@ impl ValueType {
             ValueType::U64 => abi::MPI_UNSIGNED_LONG_LONG,
             ValueType::F64 => abi::MPI_DOUBLE,
             ValueType::Text => abi::MPI_CHAR,
+        }
+    }
+
+    /// The name of the MPI datatype.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ValueType::I32 => "MPI_INT",
+            ValueType::U32 => "MPI_UNSIGNED",
+            ValueType::U64 => "MPI_UNSIGNED_LONG_LONG",
+            ValueType::F64 => "MPI_DOUBLE",
+            ValueType::Text => "MPI_CHAR",
         }
     }
 

@@ -45,9 +45,9 @@ pub use handle::table::pvar_read_raw;
 pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, rename, retire, retire_rows};
 pub use own::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use registry::{
-    AddedTexts, CAPACITY_HINT, CVAR_OPTION, CVARS_READ, CategoryInfo, CvarInfo, DroppedHandler, EventCallback,
-    EventInfo, FreedCallback, Lent, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ, SettingsFile, Source,
-    UnknownName, end_handles, expectation, name_in_environment,
+    AddError, AddedTexts, CAPACITY_HINT, CVAR_OPTION, CVARS_READ, CategoryInfo, CvarInfo, DroppedHandler,
+    EventCallback, EventInfo, FreedCallback, Lent, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ,
+    SettingsFile, Source, UnknownName, end_handles, expectation, name_in_environment,
 };
 pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use spare::{place_settings, retire_settings};

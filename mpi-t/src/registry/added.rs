@@ -5,14 +5,16 @@
 //! Not here: who calls (`mpi-capi`'s extension).
 
 use std::any::TypeId;
+use std::fmt;
 use std::sync::atomic::AtomicU64;
 
 use super::Registry;
 use super::pvars::{Elements, PvarInfo};
+use super::reading::expectation;
 use crate::field::WordUnit;
 use crate::{
     Bind, BlockDescription, Cell, CvarDef, InstrumentMemory, Limits, PvarClass, PvarDef, Scope, SettingType, TError,
-    TResult, Value, ValueType, Verbosity,
+    Value, ValueType, Verbosity,
 };
 use mpi_core::Handle;
 use mpi_core::abi::MPI_T_ENUM_NULL;
@@ -32,6 +34,37 @@ pub struct AddedTexts<'a> {
     pub category_description: &'a str,
 }
 
+/// Why a variable cannot be added: a code, and a sentence that names what was wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddError {
+    code: TError,
+    why: String,
+}
+
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl std::error::Error for AddError {}
+
+impl AddError {
+    /// An argument that is not what it has to be (`MPI_T_ERR_INVALID`).
+    pub fn invalid(why: impl Into<String>) -> AddError {
+        AddError { code: TError::INVALID, why: why.into() }
+    }
+
+    /// The code: `MPI_T_ERR_INVALID`, `MPI_T_ERR_INVALID_NAME` or `MPI_T_ERR_MEMORY`.
+    pub fn code(&self) -> TError {
+        self.code
+    }
+
+    fn name(why: impl Into<String>) -> AddError {
+        AddError { code: TError::INVALID_NAME, why: why.into() }
+    }
+}
+
 /// Stands for all blocks of variables added at run time, each of which has elements of its own.
 enum Added {}
 
@@ -42,8 +75,8 @@ impl Registry {
     /// Adds a performance variable of the process and gives the words that it reads, zeroed; whoever adds it writes
     /// them, a word at a time. A word is the value itself, nanoseconds for timers, 2^-32 parts for percentages. A single word
     /// is placed in `memory`, where that has room.
-    /// `MPI_T_ERR_INVALID` for a class and type that do not go together, for watermarks and a bad count;
-    /// `MPI_T_ERR_INVALID_NAME` for a name that is empty or taken; `MPI_T_ERR_MEMORY` when the registry is full.
+    /// Errors: `MPI_T_ERR_INVALID` for a class and type that do not go together, for watermarks, a bad count and a category
+    /// that is no path; `MPI_T_ERR_INVALID_NAME` for a name that is empty or taken; `MPI_T_ERR_MEMORY` when the registry is full.
     pub fn add_pvar(
         &self,
         memory: &dyn InstrumentMemory,
@@ -51,14 +84,13 @@ impl Registry {
         class: PvarClass,
         value: ValueType,
         count: usize,
-    ) -> TResult<&'static [AtomicU64]> {
+    ) -> Result<&'static [AtomicU64], AddError> {
         check(texts)?;
-        if !class.allows(value) || class.is_watermark() || !(1..=MOST_ELEMENTS).contains(&count) {
-            return Err(TError::INVALID);
-        }
+        check_shape(texts.name, class, value, count)?;
         let mut growth = self.growth();
         if self.pvar_named(texts.name, class).is_some() {
-            return Err(TError::INVALID_NAME);
+            let name = texts.name;
+            return Err(AddError::name(format!("name is \"{name}\", which another variable of {} has", class.name())));
         }
         let unit_of_word = match class {
             PvarClass::Timer => WordUnit::Nanosecond,
@@ -89,7 +121,8 @@ impl Registry {
         let words = placed.unwrap_or_else(|| Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect()));
         let info = PvarInfo::new(definition, Handle(MPI_T_ENUM_NULL), TypeId::of::<Added>(), None);
         info.is_in_rows();
-        let index = self.pvars.push(info).map_err(|_| TError::MEMORY)?;
+        let full = |_| AddError { code: TError::MEMORY, why: format!("there is no room for \"{}\"", definition.name) };
+        let index = self.pvars.push(info).map_err(full)?;
         growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count: count as u32 });
         self.name_pvar(index);
         growth.category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
@@ -106,10 +139,11 @@ impl Registry {
         scope: Scope,
         initial: &Value,
         limits: Limits,
-    ) -> TResult<&'static AtomicU64> {
+    ) -> Result<&'static AtomicU64, AddError> {
         check(texts)?;
+        let taken = || AddError::name(format!("name is \"{}\", which another control variable has", texts.name));
         if self.cvar_named(texts.name).is_some() {
-            return Err(TError::INVALID_NAME);
+            return Err(taken());
         }
         let shape = CvarDef {
             name: "",
@@ -125,14 +159,15 @@ impl Registry {
             until_init: false,
         };
         if !shape.accepts(initial) {
-            return Err(TError::INVALID);
+            let takes = expectation(&shape);
+            return Err(AddError::invalid(format!("initial is {initial}, but \"{}\" {takes}", texts.name)));
         }
         let cell: &'static dyn Cell = match *initial {
             Value::I32(value) => Box::leak(Box::new(i32::cell(value))),
             Value::U32(value) => Box::leak(Box::new(u32::cell(value))),
             Value::U64(value) => Box::leak(Box::new(u64::cell(value))),
             Value::F64(value) => Box::leak(Box::new(f64::cell(value))),
-            Value::Text(_) => return Err(TError::INVALID),
+            Value::Text(_) => return Err(AddError::invalid("a control variable that is a text cannot be added")),
         };
         let definition = CvarDef {
             name: leaked(texts.name),
@@ -143,15 +178,38 @@ impl Registry {
         };
         self.growth().category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
         // A second of the name, added in this very moment, is refused too.
-        self.add_settings(vec![definition], std::iter::once(Some(cell)), None).map_err(|_| TError::INVALID_NAME)?;
+        self.add_settings(vec![definition], std::iter::once(Some(cell)), None).map_err(|_| taken())?;
         Ok(cell.word().expect("numbers lie in one word"))
     }
 }
 
-fn check(texts: &AddedTexts<'_>) -> TResult<()> {
-    if texts.name.is_empty() { Err(TError::INVALID_NAME) } else { Ok(()) }?;
-    let parts_are_named = texts.category.split('.').all(|part| !part.is_empty());
-    if parts_are_named { Ok(()) } else { Err(TError::INVALID) }
+fn check(texts: &AddedTexts<'_>) -> Result<(), AddError> {
+    if texts.name.is_empty() {
+        return Err(AddError::name("name is empty"));
+    }
+    if texts.category.split('.').all(|part| !part.is_empty()) {
+        return Ok(());
+    }
+    let rule = "but has to be a name, or several divided by dots, such as solver.cache";
+    Err(AddError::invalid(format!("category of \"{}\" is \"{}\", {rule}", texts.name, texts.category)))
+}
+
+/// What a performance variable can be, and how many elements it can have.
+fn check_shape(name: &str, class: PvarClass, value: ValueType, count: usize) -> Result<(), AddError> {
+    let invalid = |why: String| Err(AddError::invalid(why));
+    if class.is_watermark() {
+        return invalid(format!("pvar_class of \"{name}\" is {}, but watermarks cannot be added", class.name()));
+    }
+    if !class.allows(value) {
+        let all = [ValueType::I32, ValueType::U32, ValueType::U64, ValueType::F64];
+        let allowed: Vec<_> = all.into_iter().filter(|value| class.allows(*value)).map(ValueType::name).collect();
+        let rule = format!("but {} takes {}", class.name(), allowed.join(", "));
+        return invalid(format!("datatype of \"{name}\" is {}, {rule}", value.name()));
+    }
+    if !(1..=MOST_ELEMENTS).contains(&count) {
+        return invalid(format!("count of \"{name}\" is {count}, but has to be from 1 to {MOST_ELEMENTS}"));
+    }
+    Ok(())
 }
 
 fn leaked(text: &str) -> &'static str {
@@ -202,26 +260,40 @@ mod tests {
     fn what_does_not_go_together_is_refused() {
         let registry = Registry::with_environment([]);
         let add = |texts: &AddedTexts<'_>, class, value, count| {
-            registry.add_pvar(&HeapMemory, texts, class, value, count).map(|_| ()).unwrap_err()
+            let error = registry.add_pvar(&HeapMemory, texts, class, value, count).map(|_| ()).unwrap_err();
+            (error.code(), error.to_string())
         };
+        let invalid = |why: &str| (TError::INVALID, why.to_owned());
+        let level = |texts: &AddedTexts<'_>| add(texts, PvarClass::Level, ValueType::U32, 1);
         let good = texts("thing", "plug");
         registry.add_pvar(&HeapMemory, &good, PvarClass::Level, ValueType::U32, 1).expect("a new name");
-        assert_eq!(add(&good, PvarClass::Level, ValueType::U32, 1), TError::INVALID_NAME);
-        assert_eq!(add(&texts("", "plug"), PvarClass::Level, ValueType::U32, 1), TError::INVALID_NAME);
-        assert_eq!(add(&texts("a", "plug..in"), PvarClass::Level, ValueType::U32, 1), TError::INVALID);
-        assert_eq!(add(&texts("a", ""), PvarClass::Level, ValueType::U32, 1), TError::INVALID);
-        for (class, value, count) in [
-            (PvarClass::HighWatermark, ValueType::U32, 1),
-            (PvarClass::Counter, ValueType::F64, 1),
-            (PvarClass::Counter, ValueType::U64, 0),
-            (PvarClass::Counter, ValueType::U64, MOST_ELEMENTS + 1),
+        let taken = "name is \"thing\", which another variable of MPI_T_PVAR_CLASS_LEVEL has";
+        assert_eq!(level(&good), (TError::INVALID_NAME, taken.into()));
+        assert_eq!(level(&texts("", "plug")), (TError::INVALID_NAME, "name is empty".into()));
+        let rule = "but has to be a name, or several divided by dots, such as solver.cache";
+        assert_eq!(level(&texts("a", "plug..in")), invalid(&format!("category of \"a\" is \"plug..in\", {rule}")));
+        assert_eq!(level(&texts("a", "")), invalid(&format!("category of \"a\" is \"\", {rule}")));
+        let high = "pvar_class of \"a\" is MPI_T_PVAR_CLASS_HIGHWATERMARK, but watermarks cannot be added";
+        let whole = "datatype of \"a\" is MPI_DOUBLE, but MPI_T_PVAR_CLASS_COUNTER takes MPI_UNSIGNED, \
+                     MPI_UNSIGNED_LONG_LONG";
+        let range = "but has to be from 1 to 1048576";
+        for (class, value, count, why) in [
+            (PvarClass::HighWatermark, ValueType::U32, 1, high),
+            (PvarClass::Counter, ValueType::F64, 1, whole),
+            (PvarClass::Counter, ValueType::U64, 0, &format!("count of \"a\" is 0, {range}")),
+            (PvarClass::Counter, ValueType::U64, MOST_ELEMENTS + 1, &format!("count of \"a\" is 1048577, {range}")),
         ] {
-            assert_eq!(add(&texts("a", "plug"), class, value, count), TError::INVALID);
+            assert_eq!(add(&texts("a", "plug"), class, value, count), invalid(why));
         }
-        let cvar = |initial: Value, limits| registry.add_cvar(&texts("a", "plug"), Scope::Local, &initial, limits);
-        assert_eq!(cvar(Value::I32(-1), Limits::Whole(0, 9)).map(|_| ()), Err(TError::INVALID));
-        assert_eq!(cvar(Value::Text("x".into()), Limits::Length(9)).map(|_| ()), Err(TError::INVALID));
+        let cvar = |initial: Value, limits| {
+            let added = registry.add_cvar(&texts("a", "plug"), Scope::Local, &initial, limits);
+            added.map(|_| ()).map_err(|error| (error.code(), error.to_string()))
+        };
+        let low = "initial is -1, but \"a\" takes a whole number from 0 to 9";
+        assert_eq!(cvar(Value::I32(-1), Limits::Whole(0, 9)), Err(invalid(low)));
+        assert_eq!(cvar(Value::Text("x".into()), Limits::Length(9)).map_err(|error| error.0), Err(TError::INVALID));
         cvar(Value::F64(0.5), Limits::Real(0.0, 1.0)).expect("a new name");
-        assert_eq!(cvar(Value::F64(0.5), Limits::Real(0.0, 1.0)).map(|_| ()), Err(TError::INVALID_NAME));
+        let taken = (TError::INVALID_NAME, "name is \"a\", which another control variable has".to_owned());
+        assert_eq!(cvar(Value::F64(0.5), Limits::Real(0.0, 1.0)), Err(taken));
     }
 }

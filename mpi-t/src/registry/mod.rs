@@ -38,7 +38,7 @@ use crate::events::hub::Hub;
 use crate::handle::pool;
 use crate::own::RegistryInstruments;
 use crate::{Bind, Cell, EnumDef, PvarClass, TError, TResult};
-pub use added::AddedTexts;
+pub use added::{AddError, AddedTexts};
 pub(crate) use append::AppendOnly;
 pub use categories::CategoryInfo;
 use cvar_slots::{CvarHandle, Mirrors};

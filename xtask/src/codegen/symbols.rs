@@ -12,7 +12,7 @@ pub fn version_script(spec: &Spec) -> String {
         let _ = writeln!(text, "    MPI_{name}; PMPI_{name};", name = function.name);
     }
     // ferrum_tool.h: shared objects add variables of their own.
-    text.push_str("    ferrum_tool_add;\n  local: *;\n};\n");
+    text.push_str("    ferrum_tool_add; ferrum_tool_error;\n  local: *;\n};\n");
     text
 }
 

@@ -12,9 +12,10 @@ use std::time::Duration;
 use crate::{Failure, Result, process};
 
 /// Exported besides the functions of the standard; each needs a reason here.
-const OTHERS: [&str; 1] = [
+const OTHERS: [&str; 2] = [
     // ferrum_tool.h: shared objects add variables of their own.
     "ferrum_tool_add",
+    "ferrum_tool_error",
 ];
 
 /// All names that a library shows, for tools that are told them one by one.

@@ -63,7 +63,60 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         }
         run(dist, &folder, way, name, preload, report)?;
     }
-    plugin(dist, &folder, report)
+    plugin(dist, &folder, report)?;
+    example_plugin(dist, &folder, report)
+}
+
+/// The example of a plug-in, built as it says: with the table of its variables, with a value that they cannot have, without the library.
+fn example_plugin(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let examples = paths::root().join("examples/tools");
+    let (sources, include) = (examples.display(), dist.join("include"));
+    let strict = "-Wall -Wextra -Werror";
+    let table = "--cvar stats_at_end=all --cvar stats_format=json ./cache_program 2>&1";
+    let row = |name: &str, class: &str, unit: &str, values: &str| {
+        format!(
+            "\"object\":\"\",\"variable\":\"{name}\",\"class\":\"{class}\",\"unit\":\"{unit}\",\"values\":[{values}]}}\n"
+        )
+    };
+    let full = "cache_entries is \"65\", but it takes a whole number from 1 to 64 (entries)\n";
+    let main = "double cache_get(int); int main(void) { return cache_get(1) == cache_get(1) ? 0 : 1; }";
+    let cases: [(&str, String, Vec<String>); 4] = [
+        (
+            "example of a plug-in",
+            format!(
+                "mpicc {strict} -shared -fPIC {sources}/cache.c -o libcache.so && mpicc {strict} {sources}/cache_program.c -L. \
+                 -lcache -Wl,-rpath,'$ORIGIN' -o cache_program && mpiexec -n 2 {table}"
+            ),
+            vec![
+                row("cache_hits", "counter", "values", "72,72"),
+                row("cache_misses", "counter", "values", "8,8"),
+                row("cache_filled", "level", "entries", "8,8"),
+            ],
+        ),
+        (
+            "its control variable",
+            format!("mpiexec -n 2 --cvar cache_entries=4 {table}"),
+            vec![row("cache_misses", "counter", "values", "80,80"), row("cache_filled", "level", "entries", "4,4")],
+        ),
+        ("a bad value of it", "mpiexec -n 1 --cvar cache_entries=65 ./cache_program 2>&1".into(), vec![full.into()]),
+        (
+            "the same without the library",
+            format!(
+                "cc -I{} -shared -fPIC {sources}/cache.c -o libalone.so && echo '{main}' | cc -x c - -L. -lalone \
+                 -Wl,-rpath,'$ORIGIN' -o alone && ./alone && echo good",
+                include.display()
+            ),
+            vec!["good\n".into()],
+        ),
+    ];
+    let path = format!("{}:{}", dist.join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    for (name, line, says) in cases {
+        let mut command = Command::new("sh");
+        let outcome = process::run(command.args(["-c", &line]).current_dir(folder).env("PATH", &path), LIMIT)?;
+        let good = outcome.success() && says.iter().all(|text| outcome.stdout.contains(text));
+        report.check(name, good, || outcome.report());
+    }
+    Ok(())
 }
 
 /// A shared object that adds variables when it is loaded, and a program that loads and unloads it.

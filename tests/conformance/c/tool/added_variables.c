@@ -11,6 +11,18 @@ static struct ferrum_tool_variable variable(const char *name, int class, MPI_Dat
     return new;
 }
 
+/* It is refused with this code, and a text that begins so; nothing is stored. */
+static void refused(struct ferrum_tool_variable bad, const char *why, int class)
+{
+    uint64_t *none = NULL;
+    check_class(ferrum_tool_add(&bad, &none), class);
+    check(none == NULL);
+    if (strncmp(ferrum_tool_error(), why, strlen(why)) != 0) {
+        fprintf(stderr, "%s: %s\n", why, ferrum_tool_error());
+        check(0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     uint64_t *things = NULL, *time = NULL, *limit = NULL, *none = NULL;
@@ -69,21 +81,38 @@ int main(int argc, char **argv)
     ok(MPI_T_category_get_info(index, NULL, NULL, NULL, NULL, &count, &value, NULL));
     check(count == 1 && value == 3);
 
-    check_class(ferrum_tool_add(&new, &none), MPI_T_ERR_INVALID_NAME);
+    check(strcmp(ferrum_tool_error(), "") == 0);
+    refused(new, "name is \"plugin_limit\", which another control variable has", MPI_T_ERR_INVALID_NAME);
     check_class(ferrum_tool_add(NULL, &none), MPI_T_ERR_INVALID);
+    check(strcmp(ferrum_tool_error(), "variable is NULL") == 0);
     check_class(ferrum_tool_add(&new, NULL), MPI_T_ERR_INVALID);
-    bad = variable(NULL, MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1);
-    check_class(ferrum_tool_add(&bad, &none), MPI_T_ERR_INVALID_NAME);
-    bad = variable("plugin_bad", MPI_T_PVAR_CLASS_COUNTER, MPI_DOUBLE, 1);
-    check_class(ferrum_tool_add(&bad, &none), MPI_T_ERR_INVALID);
-    bad = variable("plugin_bad", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, -1);
-    check_class(ferrum_tool_add(&bad, &none), MPI_T_ERR_INVALID);
-    bad = variable("plugin_bad", 99, MPI_UNSIGNED, 1);
-    check_class(ferrum_tool_add(&bad, &none), MPI_T_ERR_INVALID);
-    bad = variable("plugin_bad", MPI_T_PVAR_CLASS_COUNTER, MPI_FLOAT, 1);
-    check_class(ferrum_tool_add(&bad, &none), MPI_T_ERR_INVALID);
+    check(strcmp(ferrum_tool_error(), "words is NULL") == 0);
+    refused(variable(NULL, MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1), "name is empty", MPI_T_ERR_INVALID_NAME);
+    refused(variable("plugin_things", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1),
+            "name is \"plugin_things\", which another variable of MPI_T_PVAR_CLASS_COUNTER has", MPI_T_ERR_INVALID_NAME);
+    refused(variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_DOUBLE, 1), "datatype of \"bad\" is MPI_DOUBLE, but", MPI_T_ERR_INVALID);
+    refused(variable("bad", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_UNSIGNED, 1),
+            "pvar_class of \"bad\" is MPI_T_PVAR_CLASS_HIGHWATERMARK, but", MPI_T_ERR_INVALID);
+    refused(variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, -1), "count of \"bad\" is ", MPI_T_ERR_INVALID);
+    refused(variable("bad", 99, MPI_UNSIGNED, 1), "pvar_class of \"bad\" is 99, but", MPI_T_ERR_INVALID);
+    refused(variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_FLOAT, 1), "datatype of \"bad\" is 0x", MPI_T_ERR_INVALID);
+    bad = variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1);
+    bad.category = NULL;
+    refused(bad, "category of \"bad\" is \"\", but", MPI_T_ERR_INVALID);
+    bad.unit = "\xff";
+    refused(bad, "unit is \"\\xff\", which is not UTF-8", MPI_T_ERR_INVALID);
     bad.size = 8;
-    check_class(ferrum_tool_add(&bad, &none), MPI_T_ERR_INVALID);
+    refused(bad, "size is 8, but", MPI_T_ERR_INVALID);
+    bad = variable("bad", 0, MPI_INT, 2);
+    refused(bad, "count of \"bad\" is 2, but", MPI_T_ERR_INVALID);
+    bad.count = 1, bad.least = 5, bad.most = 2;
+    refused(bad, "least of \"bad\" is 5, but most is 2", MPI_T_ERR_INVALID);
+    bad.most = 9;
+    refused(bad, "initial of \"bad\" is 0, but has to be from 5 to 9", MPI_T_ERR_INVALID);
+    bad.initial = 5.5;
+    refused(bad, "initial of \"bad\" is 5.5, but MPI_INT takes whole numbers", MPI_T_ERR_INVALID);
+    bad.scope = 99;
+    refused(bad, "scope of \"bad\" is 99, but", MPI_T_ERR_INVALID);
     check(none == NULL);
     ok(MPI_T_pvar_session_free(&session));
     ok(MPI_T_finalize());
