@@ -125,7 +125,8 @@ impl InstrumentMemory for JobInstruments {
         let directory = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Placed { at, .. }) = directory.live.get(&words.as_ptr().addr()) else { return };
         let entry = ((ENTRY_HEAD + words.len() * 8) as u64) << 32;
-        // A reader that comes now finds no block. Stores of one thread are seen in their order where the kind is read (Acquire).
+        // A reader that comes now finds no block; one that is at it may see a part of each name, and has the values all the same.
+        // The second Release pairs with the Acquire in `read`: the title is there when the block is live.
         self.area.word(*at).store(entry | FREE, Ordering::Release);
         self.area.put_text(*at, TITLE, object);
         self.area.word(*at).store(entry | LIVE, Ordering::Release);
