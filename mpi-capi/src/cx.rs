@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use mpi_coll::op::Op;
 use mpi_core::{Guard, Handle, Kind, abi};
-use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined};
+use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined, predefined_unwatched};
 use mpi_env::{CommRef, Object, Process};
 use mpi_errors::{Error, HandlerKind, Result};
 use mpi_fabric::{Mark, Recorder};
@@ -193,7 +193,7 @@ impl Cx {
     /// A datatype.
     #[inline]
     pub fn datatype(&self, name: &'static str, word: usize) -> Result<TypeRef> {
-        match predefined(word) {
+        match predefined_unwatched(word) {
             Some(datatype) => Ok(TypeRef { word, held: Held::Predefined(datatype) }),
             None => own_datatype(self.process, &self.guard, name, word),
         }
@@ -202,7 +202,7 @@ impl Cx {
     /// A datatype for as long as the lock is held: all that a buffer needs, and nothing to give up afterwards.
     #[inline]
     pub fn lent_datatype(&self, name: &'static str, word: usize) -> Result<&Datatype> {
-        match predefined(word) {
+        match predefined_unwatched(word) {
             Some(datatype) => Ok(datatype),
             None => lent_datatype(self.process, &self.guard, name, word),
         }
@@ -304,7 +304,11 @@ impl Cx {
 #[cold]
 fn own_datatype(process: &Process, guard: &Guard<'_>, name: &'static str, word: usize) -> Result<TypeRef> {
     let datatype = lent_datatype(process, guard, name, word)?;
-    Ok(TypeRef { word, held: Held::Own(Box::new(datatype.clone())) })
+    let held = match predefined(word) {
+        Some(datatype) => Held::Predefined(datatype),
+        None => Held::Own(Box::new(datatype.clone())),
+    };
+    Ok(TypeRef { word, held })
 }
 
 #[cold]
@@ -314,6 +318,10 @@ fn lent_datatype<'g>(
     name: &'static str,
     word: usize,
 ) -> Result<&'g Datatype> {
+    if let Some(datatype) = predefined(word) {
+        process.tell_predefined_used(guard, word);
+        return Ok(datatype);
+    }
     let found = process.datatypes.get(guard).get(Handle(word)).ok_or_else(|| bad_type(name, word))?;
     process.tell_datatype_used(guard, Handle(word));
     Ok(found)

@@ -19,4 +19,4 @@ pub use buffer::{RecvBuf, SendBuf};
 pub use datatype::{Category, Datatype, Scalar};
 pub use element::Element;
 pub use layout::{Layout, Segment};
-pub use predefined::predefined;
+pub use predefined::{predefined, predefined_unwatched};

@@ -3,7 +3,11 @@
 //! Invariant: every datatype handle of the ABI has an entry, with the size and extent that it has on x86-64 and
 //! aarch64 Linux; `MPI_DATATYPE_NULL` has none.
 //! Where `long double` is not the x87 format its scalar is [`Scalar::F128`]; sizes are the same.
+#![allow(unsafe_code)] // the table that calls look in is one of two, found through a pointer
 
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use mpi_core::Books;
 use mpi_core::abi::*;
 
 use crate::datatype::{Category, Datatype, Parts, Scalar};
@@ -21,6 +25,32 @@ pub fn predefined(handle: usize) -> Option<&'static Datatype> {
     }
 }
 
+/// As [`predefined`], for the calls of a program, and as cheap; `None` also for all words while somebody
+/// [watches](watch_uses) who uses which, so that the caller looks the longer way and counts.
+#[inline]
+pub fn predefined_unwatched(handle: usize) -> Option<&'static Datatype> {
+    // Relaxed: a call that begins while a watch is being set up may be missed; one that begins after is seen by its
+    // thread.
+    let table = LOOKED_IN.load(Relaxed);
+    // SAFETY: only TABLE and NOTHING are ever put there, which are static and never change.
+    let table: &'static Entries = unsafe { &*table };
+    table.get(handle.wrapping_sub(FIRST))?.as_ref()
+}
+
+/// From here on, uses of predefined datatypes are watched by one more, or (`false`) one less. For all who call
+/// [`predefined_unwatched`] in an operating-system process.
+pub fn watch_uses(watch: bool) {
+    let mut watchers = WATCHERS.lock();
+    *watchers = if watch { *watchers + 1 } else { watchers.saturating_sub(1) };
+    let table = if *watchers == 0 { &raw const TABLE } else { &raw const NOTHING };
+    LOOKED_IN.store(table.cast_mut(), Relaxed);
+}
+
+/// Where [`predefined_unwatched`] looks. Never written through.
+static LOOKED_IN: AtomicPtr<Entries> = AtomicPtr::new((&raw const TABLE).cast_mut());
+static NOTHING: Entries = [const { None }; SLOTS];
+static WATCHERS: Books<usize> = Books::new(0);
+
 /// All predefined datatypes with their handle words, in handle order.
 pub fn all() -> impl Iterator<Item = (usize, &'static Datatype)> {
     TABLE.iter().enumerate().filter_map(|(index, entry)| Some((FIRST + index, entry.as_ref()?)))
@@ -34,9 +64,12 @@ static LONG_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 12 }], 12
 static SHORT_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 2 }, Segment { offset: 4, length: 4 }], 6, 8);
 static LONG_DOUBLE_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 20 }], 20, 32);
 
-static TABLE: [Option<Datatype>; SLOTS] = table();
+/// An entry for each word from [`FIRST`] on.
+type Entries = [Option<Datatype>; SLOTS];
 
-const fn table() -> [Option<Datatype>; SLOTS] {
+static TABLE: Entries = table();
+
+const fn table() -> Entries {
     let mut table = [const { None }; SLOTS];
     macro_rules! types {
         ($($category:ident: $($handle:ident $size:literal $scalar:expr),+;)+) => {
@@ -92,7 +125,7 @@ const fn table() -> [Option<Datatype>; SLOTS] {
     table
 }
 
-const fn set(table: &mut [Option<Datatype>; SLOTS], handle: usize, datatype: Datatype) {
+const fn set(table: &mut Entries, handle: usize, datatype: Datatype) {
     // A value with a destructor cannot be overwritten at compile time; what stood there was `None`.
     std::mem::forget(table[handle - FIRST].replace(datatype));
 }
@@ -106,6 +139,20 @@ mod tests {
         for word in [0, 1, MPI_DATATYPE_NULL, 0x204, 0x1ff, 0x300, MPI_COMM_WORLD, 4096, usize::MAX] {
             assert!(predefined(word).is_none(), "{word:#x}");
         }
+    }
+
+    #[test]
+    fn while_uses_are_watched_the_short_way_finds_nothing() {
+        let found = || all().filter(|(word, _)| predefined_unwatched(*word).is_some()).count();
+        assert_eq!(found(), all().count());
+        assert!(predefined_unwatched(MPI_DATATYPE_NULL).is_none() && predefined_unwatched(0x1ff).is_none());
+        watch_uses(true);
+        watch_uses(true);
+        watch_uses(false);
+        assert_eq!(found(), 0);
+        assert!(predefined(MPI_INT).is_some());
+        watch_uses(false);
+        assert_eq!(found(), all().count());
     }
 
     #[test]

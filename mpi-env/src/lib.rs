@@ -11,7 +11,8 @@
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
 //! - `handlers`, `callees`: which object has which error handler. `failing`: how errors are told. [`Freed`]: who freed a handle.
 //! - [`hardware`]: which parts of the host the process may run on.
-//! - [`Tells`]: what the objects tell of themselves. `asked`: what single ones tell once somebody asks.
+//! - [`Tells`]: what the objects tell of themselves. `asked`: what single ones tell once somebody asks,
+//!   `predefined_uses` how often predefined datatypes are used then.
 //! - [`Heap`]: the C library's allocator, which counts what the library holds.
 //! - [`infos`]: handles of info objects.
 //! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
@@ -40,6 +41,7 @@ mod life;
 mod memory;
 mod notes;
 mod objects;
+mod predefined_uses;
 mod process;
 mod sessions;
 mod spread;

@@ -6,14 +6,16 @@
 //! Not here: what communicators' messages tell (mpi-p2p).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use mpi_comm::Comm;
 use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Guarded, Handle, ProcessLock};
 use mpi_errors::Result;
 use mpi_p2p::CommMeters;
-use mpi_t::{Bind, Counter, InstrumentMemory, Level, Registry, SourceDef};
+use mpi_t::{Bind, Counter, InstrumentMemory, Level, Registry, SourceDef, WatchedCounter};
 
+use crate::predefined_uses::{self, PredefinedUses};
 use crate::process::Process;
 use crate::spread::Spread;
 
@@ -75,10 +77,11 @@ mpi_t::instruments! {
 }
 
 mpi_t::instruments! {
-    /// One datatype of the program's.
+    /// One datatype.
     pub struct DatatypeInstruments: Datatype {
-        /// Calls that were given this datatype, of whatever kind. Only datatypes that the program made count.
-        pub uses: Counter =
+        /// Times that calls of whatever kind were given this datatype. Of a predefined one those count that begin while a
+        /// handle of this variable for it exists.
+        pub uses: WatchedCounter =
             { name: "objects_datatype_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
     }
 }
@@ -116,28 +119,31 @@ pub struct Tells {
     pub counts: &'static ObjectInstruments,
     handlers: Guarded<HashMap<usize, &'static ErrhandlerInstruments, Spread>>,
     datatypes: Guarded<Vec<Option<&'static DatatypeInstruments>>>,
+    pub(crate) predefined: Arc<Guarded<PredefinedUses>>,
 }
 
 impl Tells {
     /// Declares everything to the registry, and binds what is there from the start.
-    pub(crate) fn new(lock: &ProcessLock, registry: &Registry, memory: &dyn InstrumentMemory) -> Result<Tells> {
+    pub(crate) fn new(lock: &Arc<ProcessLock>, registry: &Registry, memory: &dyn InstrumentMemory) -> Result<Tells> {
         let (events, counts) = (ObjectEvents::new(), ObjectInstruments::place(memory));
         registry.register(counts)?;
         registry.declare::<ErrhandlerInstruments>()?;
-        registry.declare::<DatatypeInstruments>()?;
+        let predefined = Arc::new(Guarded::new(lock, PredefinedUses::default()));
+        predefined_uses::declare(lock, registry, &predefined)?;
         registry.register_events(events)?;
         let mut handlers = HashMap::default();
-        let predefined = [
+        let always = [
             (MPI_ERRORS_ARE_FATAL, "MPI_ERRORS_ARE_FATAL"),
             (MPI_ERRORS_ABORT, "MPI_ERRORS_ABORT"),
             (MPI_ERRORS_RETURN, "MPI_ERRORS_RETURN"),
         ];
-        for (word, name) in predefined {
+        for (word, name) in always {
             let block = ErrhandlerInstruments::place_for(memory, name);
             registry.bind(word, block);
             handlers.insert(word, block);
         }
-        Ok(Tells { events, counts, handlers: Guarded::new(lock, handlers), datatypes: Guarded::new(lock, Vec::new()) })
+        let (handlers, datatypes) = (Guarded::new(lock, handlers), Guarded::new(lock, Vec::new()));
+        Ok(Tells { events, counts, handlers, datatypes, predefined })
     }
 }
 

@@ -55,8 +55,8 @@ pub struct PvarDef {
     /// The block's word (of 8 bytes) that it reads.
     pub word: usize,
     pub(crate) unit_of_word: WordUnit,
-    /// Whether its second word counts handles.
-    pub(crate) watched: bool,
+    /// Which word from its own on counts handles; 0: none does.
+    pub(crate) handles_word: usize,
 }
 
 impl PvarDef {
@@ -76,6 +76,7 @@ impl PvarDef {
     ) -> PvarDef {
         assert!(fits::<F>(class, value), "the class does not allow this type, or the field cannot give this class");
         assert!(!name.is_empty() && !category.is_empty(), "a variable has a name and a category");
+        assert!(matches!(F::HANDLES, 0 | 1 | 3), "a slot's facts have two bits for it");
         PvarDef {
             name,
             description,
@@ -89,7 +90,7 @@ impl PvarDef {
             states: None,
             word: offset / 8,
             unit_of_word: F::UNIT,
-            watched: F::WATCHED,
+            handles_word: F::HANDLES,
         }
     }
 

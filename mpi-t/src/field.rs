@@ -24,8 +24,8 @@ pub unsafe trait Field: Sync + 'static {
     const CLASSES: &'static [PvarClass];
     /// How the first word becomes a value.
     const UNIT: WordUnit;
-    /// Whether the second word counts the handles that read the first.
-    const WATCHED: bool = false;
+    /// Which word counts the handles that read the first: 1 the second, 3 the fourth; 0: none does.
+    const HANDLES: usize = 0;
 }
 
 /// What a field's word counts.

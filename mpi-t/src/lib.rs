@@ -52,4 +52,4 @@ pub use registry::{
 pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use spare::{place_settings, retire_settings};
 pub use value::Value;
-pub use watched::{WatchedPercentage, WatchedTimer};
+pub use watched::{WatchedCounter, WatchedLevel, WatchedPercentage, WatchedState, WatchedTimer};

@@ -152,7 +152,7 @@ fn look_for(handle: usize) -> Look {
         telling: handle as u8,
         readonly: false,
         continuous: false,
-        watched: false,
+        handles_word: 0,
         stride: 1,
         count: handle as u32,
     });

@@ -296,12 +296,12 @@ fn watched_level(look: &Look) -> Option<&'static Level> {
     look.facts.is_mark().then(|| unsafe { &*look.source.cast::<Level>() })
 }
 
-/// Adds to the number of handles that a watched timer's elements have; `u64::MAX` takes one away.
+/// Adds to the number of handles that a watched field's elements have; `u64::MAX` takes one away.
 fn count_handle(look: &Look, change: u64) {
-    let facts = look.facts;
-    for element in 0..if facts.watched() { facts.count() } else { 0 } {
-        // SAFETY: a source has `count` elements, `stride` words apart, of a field with two words at least.
-        let handles = unsafe { &*look.source.add(element * facts.stride() + 1) };
+    let (facts, word) = (look.facts, look.facts.handles_word());
+    for element in 0..if word == 0 { 0 } else { facts.count() } {
+        // SAFETY: a source has `count` elements, `stride` words apart, each of a field that has this word.
+        let handles = unsafe { &*look.source.add(element * facts.stride() + word) };
         handles.fetch_add(change, Ordering::Relaxed);
     }
 }

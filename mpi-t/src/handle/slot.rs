@@ -37,8 +37,8 @@ pub(crate) struct Traits {
     pub(crate) telling: u8,
     pub(crate) readonly: bool,
     pub(crate) continuous: bool,
-    /// Whether the source counts its handles in its second word.
-    pub(crate) watched: bool,
+    /// Which word of the source counts its handles, 1 or 3; 0: none does.
+    pub(crate) handles_word: usize,
     /// Words from one element to the next.
     pub(crate) stride: u16,
     pub(crate) count: u32,
@@ -51,7 +51,8 @@ pub(crate) struct Facts(pub(crate) u64);
 const MARK: u64 = 2;
 const READONLY: u64 = 1 << 2;
 const CONTINUOUS: u64 = 1 << 3;
-const WATCHED: u64 = 1 << 4;
+const WATCHED_SHIFT: u32 = 4;
+const WATCHED: u64 = 3 << WATCHED_SHIFT;
 const COUNT_SHIFT: u32 = 32;
 
 const _: () = assert!(Kind::High as u64 & MARK != 0 && Kind::Low as u64 & MARK != 0);
@@ -63,7 +64,7 @@ impl Facts {
             traits.kind as u64
                 | if traits.readonly { READONLY } else { 0 }
                 | if traits.continuous { CONTINUOUS } else { 0 }
-                | if traits.watched { WATCHED } else { 0 }
+                | (traits.handles_word as u64) << WATCHED_SHIFT & WATCHED
                 | (traits.telling as u64) << 8
                 | (traits.stride as u64) << 16
                 | (traits.count as u64) << COUNT_SHIFT,
@@ -88,8 +89,9 @@ impl Facts {
         self.0 & CONTINUOUS != 0
     }
 
-    pub(crate) const fn watched(self) -> bool {
-        self.0 & WATCHED != 0
+    /// Which word of the source counts its handles; 0: none does.
+    pub(crate) const fn handles_word(self) -> usize {
+        ((self.0 & WATCHED) >> WATCHED_SHIFT) as usize
     }
 
     pub(crate) const fn stride(self) -> usize {

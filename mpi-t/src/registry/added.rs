@@ -111,7 +111,7 @@ impl Registry {
             continuous: false,
             states: None,
             word: 0,
-            watched: false,
+            handles_word: 0,
             unit_of_word,
         }));
         // Who looks from outside knows of one word for each variable.

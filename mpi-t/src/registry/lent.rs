@@ -57,7 +57,8 @@ impl Lender {
 pub type Open<'a, B> = dyn FnMut(&'static [B]) -> TResult<()> + 'a;
 
 impl Registry {
-    /// Declares a block's variables for objects that get their block when a handle is asked for.
+    /// Declares a block's variables for objects that get their block when a handle is asked for. An object for which a
+    /// block was bound ([`Registry::bind`]) has that; the others are asked for here.
     ///
     /// `lend` gets the word of the object's handle (0 for the process), which may be any word. It finds the object, lets
     /// nobody end it, calls `open` with its block (or its rows, each of which becomes an element) and gives back what
@@ -103,6 +104,11 @@ impl<B: Instruments> Lent<B> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether this is so of the block of any object.
+    pub fn any(&self, mut is_so: impl FnMut(&'static B) -> bool) -> bool {
+        self.0.values().any(|block| is_so(block))
     }
 
     /// The block of an object that somebody asked about.

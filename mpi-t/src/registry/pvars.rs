@@ -243,10 +243,6 @@ impl Registry {
             _ => object().ok_or(TError::INVALID)?,
         };
         let usize_index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
-        if let Some(lender) = &info.lender {
-            let (handle, count) = lender.open(session.0, def, usize_index, object)?;
-            return Ok((handle, int(count as usize)));
-        }
         let mut growth = self.growth();
         if info.in_rows.load(Relaxed)
             && let Some(elements) = growth.elements.get(&(def.bind, object, usize_index))
@@ -254,7 +250,12 @@ impl Registry {
             let new = new_handle(def, usize_index, elements.words, elements.count, elements.stride);
             return Ok((pool::open(session.0, new)?, int(elements.count as usize)));
         }
-        let words = growth.bound_words((def.bind, object, info.block)).ok_or(TError::INVALID)?;
+        let Some(words) = growth.bound_words((def.bind, object, info.block)) else {
+            drop(growth);
+            let lender = info.lender.as_ref().ok_or(TError::INVALID)?;
+            let (handle, count) = lender.open(session.0, def, usize_index, object)?;
+            return Ok((handle, int(count as usize)));
+        };
         let length = if def.class.is_watermark() { size_of::<Level>() / 8 } else { 1 };
         let source = words.get(def.word..def.word + length).ok_or(TError::INVALID)?;
         let (facts, format) = info.single;
@@ -349,6 +350,6 @@ fn facts_of(def: &PvarDef, count: u32, stride: u16) -> (Facts, Format) {
         (Kind::Sum | Kind::Mirror, ValueType::U32) if count == 1 => Format::U32,
         _ => Format::Other,
     };
-    let (readonly, continuous, watched) = (def.readonly(), def.continuous, def.watched);
-    (Facts::of(Traits { kind, telling: telling.bits(), readonly, continuous, watched, stride, count }), format)
+    let (readonly, continuous, handles_word) = (def.readonly(), def.continuous, def.handles_word);
+    (Facts::of(Traits { kind, telling: telling.bits(), readonly, continuous, handles_word, stride, count }), format)
 }

@@ -1,0 +1,67 @@
+//! How often predefined datatypes are used, counted while somebody asks (MPI-5.0, 3.2.2 and 15.3.7).
+//!
+//! Nearly every call is given one, so nothing is counted for nobody: the calls look predefined datatypes up in a way that
+//! finds none while there is a handle for any of them ([`predefined_unwatched`](mpi_datatype::predefined_unwatched)), and
+//! look again and count then. The first call that finds all handles gone ends that.
+//! Invariant: while a handle exists, this process is among the watchers; it is among them once at most.
+//! Not here: datatypes of the program's, which always count (`tells`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use mpi_core::{Guard, Guarded, ProcessLock};
+use mpi_datatype::predefined;
+use mpi_datatype::predefined::watch_uses;
+use mpi_errors::Result;
+use mpi_t::{Lent, Registry, TError};
+
+use crate::process::Process;
+use crate::tells::DatatypeInstruments;
+
+/// The predefined datatypes that somebody asked about.
+#[derive(Debug, Default)]
+pub(crate) struct PredefinedUses {
+    asked: Lent<DatatypeInstruments>,
+    /// Changed under the process lock.
+    watching: AtomicBool,
+}
+
+impl PredefinedUses {
+    fn watch(&self, watching: bool) {
+        if self.watching.swap(watching, Relaxed) != watching {
+            watch_uses(watching);
+        }
+    }
+}
+
+impl Drop for PredefinedUses {
+    fn drop(&mut self) {
+        self.watch(false);
+    }
+}
+
+/// Declares the variables of datatypes: a predefined one gets its block when a handle is asked for.
+pub(crate) fn declare(lock: &Arc<ProcessLock>, registry: &Registry, uses: &Arc<Guarded<PredefinedUses>>) -> Result<()> {
+    let (lock, uses) = (lock.clone(), uses.clone());
+    registry.declare_lent::<DatatypeInstruments>(move |object, open| {
+        let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
+        predefined(object).ok_or(TError::INVALID)?;
+        let uses = uses.get_mut(&mut guard);
+        uses.asked.lend(object, |_| (), open)?;
+        uses.watch(true);
+        Ok(())
+    })
+}
+
+impl Process {
+    /// A call was given this predefined datatype while somebody, here or elsewhere, asks about such.
+    #[cold]
+    pub fn tell_predefined_used(&self, guard: &Guard<'_>, word: usize) {
+        let uses = self.tells.predefined.get(guard);
+        if let Some(block) = uses.asked.get(word).filter(|block| block.uses.is_watched()) {
+            block.uses.incr();
+        } else if !uses.asked.any(|block| block.uses.is_watched()) {
+            uses.watch(false);
+        }
+    }
+}
