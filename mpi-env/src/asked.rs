@@ -5,10 +5,11 @@
 //! Invariant: what is lent here is an object that exists; it is ended where the object leaves its table.
 //! Not here: info objects (`infos`), requests and messages (mpi-p2p), objects that always count (`tells`).
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
 
 use mpi_coll::Op;
-use mpi_comm::Group;
+use mpi_comm::{Comm, Group};
 use mpi_core::abi::MPI_GROUP_EMPTY;
 use mpi_core::{Guard, Guarded, Handle, ProcessLock, Table};
 use mpi_errors::Result;
@@ -18,6 +19,7 @@ use mpi_t::{Aggregate, Counter, Lent, Level, Registry, Size, TError};
 use crate::infos;
 use crate::process::Process;
 use crate::sessions::Session;
+use crate::spread::Spread;
 
 mpi_t::instruments! {
     /// One group.
@@ -63,6 +65,8 @@ struct Asked {
     groups: Lent<GroupInstruments>,
     ops: Lent<OpInstruments>,
     sessions: Lent<SessionInstruments>,
+    /// Communicators by handle.
+    comms: HashMap<usize, Weak<Comm>, Spread>,
     /// Groups made of the process sets of sessions, each with its session.
     origins: Vec<(Handle, Handle)>,
 }
@@ -126,6 +130,14 @@ impl AskedAbout {
             asked.sessions.lend(object, |session| session.groups.follow(groups), open)
         })?;
         registry.declare_lent::<infos::InfoInstruments>(infos::lend)?;
+        let ((lock, known), of) = (own(), engine.clone());
+        registry.declare_lent(move |object, open| {
+            let comm = {
+                let guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
+                known.get(&guard).comms.get(&object).and_then(Weak::upgrade).ok_or(TError::INVALID)?
+            };
+            of.lend_posted(comm.context(), open)
+        })?;
         let of = engine.clone();
         registry.declare_lent(move |object, open| of.lend_request(object, open))?;
         let of = engine.clone();
@@ -133,6 +145,16 @@ impl AskedAbout {
         let of = engine.clone();
         registry.declare_lent(move |_, open| of.lend_rings(open))?;
         Ok(AskedAbout(asked))
+    }
+
+    /// A communicator has its handle.
+    pub(crate) fn comm_made(&self, guard: &mut Guard<'_>, comm: &Arc<Comm>) {
+        self.0.get_mut(guard).comms.insert(comm.handle().0, Arc::downgrade(comm));
+    }
+
+    /// The handle of a communicator is stale.
+    pub(crate) fn comm_freed(&self, guard: &mut Guard<'_>, comm: Handle) {
+        self.0.get_mut(guard).comms.remove(&comm.0);
     }
 
     /// A call was given this group, which exists.

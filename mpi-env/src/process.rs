@@ -148,6 +148,9 @@ impl Process {
         let (rank, size) = (engine.rank(), engine.size());
         let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size))?;
         let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank))?;
+        for comm in [&world, &own] {
+            asked.comm_made(&mut engine.lock(), comm);
+        }
         Ok(Process {
             coll,
             one_sided,

@@ -68,12 +68,13 @@ impl State {
         let core = &mut self.core;
         let Some(request) = core.requests.get(handle) else { return false };
         match &request.work {
-            Work::Posted { key, node, .. } => {
-                let (key, node, id) = (*key, *node, request.context);
+            Work::Posted { key, node, buffer } => {
+                let (key, node, id, bytes) = (*key, *node, request.context, buffer.bytes());
                 let Some(context) = core.contexts.get_mut(id) else { return false };
                 context.sides[(id & 1) as usize].posted.withdraw(key, node);
                 if user_side(id) {
                     context.spec.instruments.posted_length.lower(1);
+                    context.room.less(bytes, &mut core.rooms_kept);
                 }
                 core.contexts.remove_if_idle(id);
             }

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::instruments::{CommMeters, PeerInstruments};
 use crate::matching::{Posted, Unexpected};
 use crate::message::Message;
+use crate::posted::Room;
 
 /// The context id of a communicator that has none yet; no communicator ever gets it, because ids end far below.
 pub const UNSETTLED: u32 = u32::MAX - 1;
@@ -39,6 +40,8 @@ pub(crate) struct Context {
     pub sides: [Side; 2],
     /// The communicator was freed; posted receives are still to be matched.
     pub freed: bool,
+    /// What is told of its posted receives, if somebody asks.
+    pub room: Room,
     /// How many duplicates were asked for without waiting for them.
     pub duplicates: u32,
 }
@@ -171,7 +174,8 @@ impl Contexts {
         let (routes, sides) =
             (ranks.map(|(world, peer)| Route { world: *world, peer }).collect(), [Side::new(), Side::new()]);
         let eager_limit = spec.instruments.settings.eager_limit.in_force();
-        self.place(Box::new(Context { spec, eager_limit, routes, sides, freed: false, duplicates: 0 }));
+        let room = Room::default();
+        self.place(Box::new(Context { spec, eager_limit, routes, sides, freed: false, room, duplicates: 0 }));
     }
 
     fn place(&mut self, context: Box<Context>) {

@@ -25,6 +25,7 @@ use crate::direct::Direct;
 use crate::events::MessageEvents;
 use crate::instruments::{CommInstruments, EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Body, Message, Pool};
+use crate::posted::room;
 use crate::request::{ASKED, DETACHED, Request, Work};
 use crate::transfer::{Matched, SLOTS, ShareInHand, Slots, too_many_requests};
 use crate::wire::{self, Offer, Share};
@@ -76,6 +77,8 @@ pub(crate) struct Core {
     pub settings: &'static EngineSettings,
     /// Requests and messages that somebody asked about.
     pub asked: AskedAbout,
+    /// Communicators of which somebody asks how much room their posted receives have.
+    pub rooms_kept: usize,
     /// The first thing found wrong with what another process sent.
     pub fault: Option<Error>,
 }
@@ -147,6 +150,7 @@ impl Core {
             sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("as many as asked for"),
             settings,
             asked: AskedAbout::default(),
+            rooms_kept: 0,
             fault: None,
         }
     }
@@ -274,6 +278,9 @@ impl Core {
             Some(handle) => {
                 if let Some(instruments) = instruments {
                     instruments.posted_length.lower(1);
+                    if context.room.is_kept() {
+                        context.room.less(room(&self.requests, handle), &mut self.rooms_kept);
+                    }
                 }
                 context.count_received(head.context, key.source, bytes);
                 self.events.tell_matched(instruments, key, bytes);
@@ -327,6 +334,9 @@ impl Core {
             Some(request) => {
                 if let Some(instruments) = instruments {
                     instruments.posted_length.lower(1);
+                    if context.room.is_kept() {
+                        context.room.less(room(&self.requests, request), &mut self.rooms_kept);
+                    }
                 }
                 context.count_received(head.context, key.source, offer.bytes);
                 self.events.tell_matched(instruments, key, offer.bytes);

@@ -105,6 +105,9 @@ impl Engine {
     /// Forgets a communicator and the messages that nobody received. Operations under way complete first.
     pub fn remove_context(&self, guard: &mut Guard<'_>, id: u32) {
         let core = &mut self.state.get_mut(guard).core;
+        if let Some(context) = core.contexts.get_mut(id) {
+            context.room.end(&mut core.rooms_kept);
+        }
         core.contexts.free(id);
         core.forget_announced(id);
     }

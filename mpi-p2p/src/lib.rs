@@ -8,7 +8,7 @@
 //! - `core`: the state, and what becomes of a record that arrives.
 //! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `slot`: moving large messages.
 //! - `announce`: duplicates of communicators that do not wait.
-//! - `asked`: what single requests and messages tell, once somebody asks.
+//! - `asked`: what single requests and messages tell, once somebody asks; `posted`: the room in posted receives.
 //! - `remote`: copying without the other process's help.
 //! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
 //! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set. `limits`: eager limits.
@@ -33,6 +33,7 @@ mod instruments;
 mod limits;
 mod matching;
 mod message;
+mod posted;
 mod progress;
 mod queue;
 mod receive;
@@ -52,5 +53,6 @@ pub use engine::Engine;
 pub use events::{MessageEvents, WaitEvents};
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
+pub use posted::PostedInstruments;
 pub use request::Completion;
 pub use send::Mode;

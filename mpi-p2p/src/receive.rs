@@ -14,6 +14,7 @@ use crate::direct::Outcome;
 use crate::events::MessageEvents;
 use crate::instruments::EngineInstruments;
 use crate::message::{Body, Message};
+use crate::posted::room;
 use crate::request::{Request, Work};
 use crate::send::unknown_context;
 use crate::transfer::{Matched, too_many_requests};
@@ -62,7 +63,7 @@ impl State {
             return self.receive_unexpected(context_id, slot, buffer);
         }
         let instruments = user_side(context_id).then_some(context.spec.instruments.block);
-        if self.core.has_work() {
+        if self.core.has_work() || self.core.rooms_kept != 0 {
             return self.core.post(context_id, key, buffer).map(Outcome::Under);
         }
         self.receive_directly(context_id, key, buffer, instruments)
@@ -168,6 +169,9 @@ impl Core {
         self.instruments.requests.raise(1);
         if user_side(context_id) {
             context.spec.instruments.posted_length.raise(1);
+            if context.room.is_kept() {
+                context.room.more(room(&self.requests, handle), &mut self.rooms_kept);
+            }
             let instruments = context.spec.instruments.block;
             self.events.tell_posted(instruments, key);
         }
