@@ -29,9 +29,13 @@ impl Process {
         let told = self.is_launched() && self.manager.is_none();
         if self.job.request_abort(self.rank(), code, AbortCause::Call) && !told {
             let (rank, size, host) = (self.rank(), self.size(), &self.host.host);
-            say(&format!(
-                "Ferrum MPI: rank {rank} of {size} on {host} called MPI_Abort with code {code}; the job ends\n"
-            ));
+            let sentence = format!("rank {rank} of {size} on {host} called MPI_Abort with code {code}; the job ends");
+            failing::tell(
+                self.errors,
+                "abort",
+                &sentence,
+                &[("rank", rank.into()), ("size", size.into()), ("code", code.into())],
+            );
         }
         self.leave(code)
     }

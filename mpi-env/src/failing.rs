@@ -29,13 +29,19 @@ const HANDLERS: [(&str, usize); 3] = [
 impl Process {
     /// Tells what the user should know although nothing has failed, in the form of reports.
     pub fn warn(&self, sentence: &str) {
-        if !self.errors.is_json() {
-            return say(&format!("Ferrum MPI: {sentence}\n"));
-        }
-        let mut object = format!("{{\"source\":\"library\",\"kind\":\"warning\",\"rank\":{},\"message\":", self.rank());
-        quote_json(&mut object, sentence);
-        say(&(object + "}\n"));
+        tell(self.errors, "warning", sentence, &[("rank", self.rank().into())]);
     }
+}
+
+/// One line, or one object with the kind and these numbers as well.
+pub(crate) fn tell(settings: &ErrorSettings, kind: &str, sentence: &str, numbers: &[(&str, i64)]) {
+    if !settings.is_json() {
+        return say(&format!("Ferrum MPI: {sentence}\n"));
+    }
+    let numbers: String = numbers.iter().map(|(name, number)| format!(",\"{name}\":{number}")).collect();
+    let mut object = format!("{{\"source\":\"library\",\"kind\":\"{kind}\"{numbers},\"message\":");
+    quote_json(&mut object, sentence);
+    say(&(object + "}\n"));
 }
 
 /// The form of a report that these settings ask for.

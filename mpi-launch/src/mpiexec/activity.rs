@@ -38,7 +38,8 @@ pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
         text += &format!("\n  {word} {}: {what}", ranges(&ranks));
         let sequences = members.iter().filter_map(|member| Some(member.call?.sequence));
         text += &spread(", call ", sequences, |number| format!("number {number}"));
-        text += &state.map_or_else(String::new, |state| format!("; the process is {state}"));
+        let they_are = if ranks.len() == 1 { "the process is" } else { "the processes are" };
+        text += &state.map_or_else(String::new, |state| format!("; {they_are} {state}"));
         let seconds = members.iter().filter_map(|member| Some(member.process?.1));
         text += &spread(", ", seconds.map(|s| (s * 10.0).round() as u64), |tenths| {
             format!("{} s of processor time", tenths as f64 / 10.0)
@@ -148,7 +149,7 @@ mod tests {
         let own = Some(std::process::id() as i32);
         let text = report(&job, &[own, own, own, own, None]);
         let lines: Vec<_> = text.lines().collect();
-        assert!(lines[1].starts_with("  ranks 0, 2-3: inside MPI_Allreduce, call number 1; the process is "), "{text}");
+        assert!(lines[1].starts_with("  ranks 0, 2-3: inside MPI_Allreduce, call number 1; the processes are "), "{text}");
         assert!(lines[2].starts_with("  rank 1: inside MPI_Recv from rank 3 with tag 7, call number 1"), "{text}");
         assert_eq!(lines[3..], ["  rank 4: has ended"]);
         let json = list(&job, &[own, own, own, own, None]).pop().map(Object::end);

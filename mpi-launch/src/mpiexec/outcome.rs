@@ -1,5 +1,6 @@
 //! How a job ended: which rank failed first, the exit code, and the sentence about it.
 
+use mpi_core::functions;
 use mpi_fabric::recorder::REFUSED;
 use mpi_fabric::{AbortCause, Job, host};
 
@@ -61,7 +62,11 @@ impl Failure {
             };
         };
         let what = match *self {
-            Failure::Aborted { code, cause: AbortCause::Call, .. } => format!("called MPI_Abort with code {code}"),
+            Failure::Aborted { code, cause: AbortCause::Call, .. } => {
+                let why = refused_before_abort(job, rank);
+                let why = why.map_or_else(String::new, |name| format!(", after {name} was refused"));
+                format!("called MPI_Abort with code {code}{why}")
+            }
             Failure::Aborted { code, cause: AbortCause::Error, .. } => {
                 format!("ended the job after a fatal error, with code {code}")
             }
@@ -107,7 +112,14 @@ impl Failure {
             Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Told { signal } => {
                 object.text("signal", &signal_name(signal))
             }
-            Failure::Aborted { code, .. } => object.number("code", code),
+            Failure::Aborted { rank, code, cause } => {
+                let why = if cause == AbortCause::Call { refused_before_abort(job, rank) } else { None };
+                let object = object.number("code", code);
+                match why {
+                    Some(name) => object.text("refused", &name),
+                    None => object,
+                }
+            }
             _ => object,
         }
     }
@@ -142,6 +154,13 @@ fn last_call(job: &Job, rank: u32) -> String {
     }
 }
 
+/// The call before MPI_Abort, if it was refused: most likely why the program gave up.
+fn refused_before_abort(job: &Job, rank: u32) -> Option<String> {
+    let calls = job.recorder(rank).calls();
+    let before = calls.iter().rev().find(|call| call.function != functions::MPI_ABORT)?;
+    (before.peer == REFUSED).then(|| calls::name(before))
+}
+
 /// A signal's name; its number where it has none.
 pub(super) fn signal_name(signal: i32) -> String {
     let name = match signal {
@@ -173,7 +192,6 @@ mod tests {
     use super::*;
     use crate::args::Group;
     use crate::mpiexec::plan::Program;
-    use mpi_core::functions;
     use mpi_fabric::JobOptions;
 
     fn job() -> Job {
@@ -223,6 +241,14 @@ mod tests {
         assert!(abort(AbortCause::Call).ends_with("called MPI_Abort with code 15"));
         let error = abort(AbortCause::Error);
         assert!(error.contains("fatal error, with code 15") && !error.contains("MPI_Abort"), "{error}");
+        job.recorder(2).refused(functions::MPI_SEND);
+        job.recorder(2).enter(functions::MPI_ABORT, 0, -1, 0, 0);
+        assert!(abort(AbortCause::Call).ends_with("called MPI_Abort with code 15, after MPI_Send was refused"));
+        assert_eq!(abort(AbortCause::Error), error);
+        let mark = job.recorder(2).enter(functions::MPI_BARRIER, 0, -1, 0, 0);
+        job.recorder(2).leave(mark);
+        job.recorder(2).enter(functions::MPI_ABORT, 0, -1, 0, 0);
+        assert!(abort(AbortCause::Call).ends_with("called MPI_Abort with code 15"));
     }
 
     #[test]
