@@ -148,13 +148,13 @@ impl Table {
     fn json(&self) -> String {
         let (unfinished, unused) = self.missing();
         let mut text = format!(
-            "{{\"source\":\"statistics\",\"ranks\":{},\"without_mpi\":[{}],\"without_finalize\":[{}]}}\n",
+            "{{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":{},\"without_mpi\":[{}],\"without_finalize\":[{}]}}\n",
             self.used.len(),
             unused.join(","),
             unfinished.join(",")
         );
         for ((object, name, _), row) in &self.rows {
-            text.push_str("{\"source\":\"statistics\",\"object\":");
+            text.push_str("{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":");
             quote_json(&mut text, object);
             text.push_str(",\"variable\":");
             quote_json(&mut text, name);
@@ -280,10 +280,11 @@ mod tests {
         assert!(!text.contains("other") && !text.contains("test_length"), "{text}");
         assert!(text.ends_with("water marks, which each tool has of its own.\n"), "{text}");
         let json = Table::read(&job, false).json();
-        let first = "{\"source\":\"statistics\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[1,2]}\n";
+        let first =
+            "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[1,2]}\n";
         assert!(json.starts_with(first), "{json}");
         for line in [
-            "{\"source\":\"statistics\",\"object\":\"other\",\"variable\":\"test_things\",\"class\":\"counter\",\
+            "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"other\",\"variable\":\"test_things\",\"class\":\"counter\",\
              \"unit\":\"things\",\"values\":[3,3,3]}",
             "\"variable\":\"test_length\",\"class\":\"level\",\"unit\":\"things\",\"values\":[2,2,2]}",
         ] {
@@ -295,7 +296,8 @@ mod tests {
     fn a_job_without_mpi_has_no_numbers() {
         let job = Job::create(&mpi_fabric::JobOptions { ranks: 2, ring_bytes: None, cores: 1 }).expect("memory");
         assert_eq!(Table::read(&job, false).text(), "Ferrum MPI statistics: no rank has used MPI\n");
-        let json = "{\"source\":\"statistics\",\"ranks\":2,\"without_mpi\":[0,1],\"without_finalize\":[]}\n";
+        let json =
+            "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":2,\"without_mpi\":[0,1],\"without_finalize\":[]}\n";
         assert_eq!(Table::read(&job, false).json(), json);
         let settings = StatisticsSettings::new();
         settings.write(&job).expect("off");

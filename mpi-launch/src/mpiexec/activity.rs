@@ -149,7 +149,10 @@ mod tests {
         let own = Some(std::process::id() as i32);
         let text = report(&job, &[own, own, own, own, None]);
         let lines: Vec<_> = text.lines().collect();
-        assert!(lines[1].starts_with("  ranks 0, 2-3: inside MPI_Allreduce, call number 1; the processes are "), "{text}");
+        assert!(
+            lines[1].starts_with("  ranks 0, 2-3: inside MPI_Allreduce, call number 1; the processes are "),
+            "{text}"
+        );
         assert!(lines[2].starts_with("  rank 1: inside MPI_Recv from rank 3 with tag 7, call number 1"), "{text}");
         assert_eq!(lines[3..], ["  rank 4: has ended"]);
         let json = list(&job, &[own, own, own, own, None]).pop().map(Object::end);

@@ -198,13 +198,20 @@ mod tests {
         Job::create(&JobOptions { ranks: 3, ring_bytes: None, cores: 1 }).unwrap()
     }
 
-    fn text(failure: Failure, job: &Job, others: bool) -> String {
+    fn with_plan<T>(work: impl FnOnce(&Plan<'_>) -> T) -> T {
         let group = Group { program: "./prog".into(), ..Group::default() };
         let programs = vec![Program { group: &group, file: "./prog".into(), ranks: 3 }];
-        let plan = Plan { programs, ranks: 3, cores: None, settings: String::new(), warnings: vec![] };
-        let facts = failure.facts(&plan, job, Object::new()).end();
+        work(&Plan { programs, ranks: 3, cores: None, settings: String::new(), warnings: vec![] })
+    }
+
+    fn object(failure: Failure, job: &Job) -> String {
+        with_plan(|plan| failure.facts(plan, job, Object::new()).end())
+    }
+
+    fn text(failure: Failure, job: &Job, others: bool) -> String {
+        let facts = object(failure, job);
         assert!(facts.starts_with("{\"kind\":\"") && !facts.contains('\n'), "{facts}");
-        failure.sentence(&plan, job, others)
+        with_plan(|plan| failure.sentence(plan, job, others))
     }
 
     #[test]
@@ -226,6 +233,11 @@ mod tests {
         assert_eq!(plain, format!("rank 1 of 3 (./prog) on host {} was killed by signal 11 (SIGSEGV)", host::name()));
         let memory = text(Failure::Ended { rank: 1, how: Ended::Killed(9), memory: true }, &job, false);
         assert!(memory.ends_with("signal 9 (SIGKILL) because there was no memory left"), "{memory}");
+        let kind = |memory| {
+            let facts = object(Failure::Ended { rank: 1, how: Ended::Killed(9), memory }, &job);
+            facts.split_once(',').map(|(kind, rest)| (kind.to_owned(), rest.to_owned())).unwrap()
+        };
+        assert_eq!((kind(true).0, kind(true).1), ("{\"kind\":\"out_of_memory\"".to_owned(), kind(false).1));
         job.recorder(1).enter(functions::MPI_RECV, 0, 0, 0, 0);
         let inside = text(failure, &job, true);
         assert!(inside.ends_with("(SIGSEGV), inside MPI_Recv; the other ranks were ended"), "{inside}");

@@ -133,21 +133,21 @@ const CASES: [(&str, &str, Expect); 55] = [
         "statistics are true",
         "$B/mpiexec -n 3 --cvar stats_at_end=summary --cvar stats_format=json --cvar stats_file=$P/stats $P/traffic && cat $P/stats",
         Expect::Says(
-            "{\"source\":\"statistics\",\"object\":\"MPI_COMM_WORLD\",\"variable\":\"p2p_messages_sent\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[0,10,20]}\n",
+            "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"MPI_COMM_WORLD\",\"variable\":\"p2p_messages_sent\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[0,10,20]}\n",
         ),
     ),
     (
         "statistics of a rank that died",
         "! $B/mpiexec -n 3 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats -q $P/traffic die && cat $P/stats",
         Expect::Says(
-            "{\"source\":\"statistics\",\"object\":\"MPI_COMM_WORLD\",\"variable\":\"p2p_bytes_sent\",\"class\":\"aggregate\",\"unit\":\"bytes\",\"values\":[0,80,160]}\n",
+            "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"MPI_COMM_WORLD\",\"variable\":\"p2p_bytes_sent\",\"class\":\"aggregate\",\"unit\":\"bytes\",\"values\":[0,80,160]}\n",
         ),
     ),
     (
         "statistics without mpiexec",
         "FERRUM_STATS_AT_END=all FERRUM_STATS_FORMAT=json $P/traffic 2>&1",
         Expect::Says(
-            "{\"source\":\"statistics\",\"object\":\"MPI_COMM_SELF\",\"variable\":\"p2p_messages_received\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[5]}\n",
+            "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"MPI_COMM_SELF\",\"variable\":\"p2p_messages_received\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[5]}\n",
         ),
     ),
     (
@@ -169,20 +169,22 @@ const CASES: [(&str, &str, Expect); 55] = [
         "statistics have communicators' names",
         "$B/mpiexec -n 2 --cvar stats_at_end=all --cvar stats_format=json $P/named 2>&1",
         Expect::Says(
-            "{\"source\":\"statistics\",\"object\":\"solver\",\"variable\":\"p2p_messages_sent\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[1,1]}\n",
+            "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"solver\",\"variable\":\"p2p_messages_sent\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[1,1]}\n",
         ),
     ),
     (
         "statistics have plug-ins' variables",
         "$B/mpiexec -n 2 --cvar stats_at_end=summary --cvar stats_format=json $P/named 2>&1",
         Expect::Says(
-            "{\"source\":\"statistics\",\"object\":\"\",\"variable\":\"late_things\",\"class\":\"counter\",\"unit\":\"things\",\"values\":[1,2]}\n",
+            "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"\",\"variable\":\"late_things\",\"class\":\"counter\",\"unit\":\"things\",\"values\":[1,2]}\n",
         ),
     ),
     (
         "statistics list who did not finalize",
         "! $B/mpiexec -n 3 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats -q $P/traffic die && cat $P/stats",
-        Expect::Says("{\"source\":\"statistics\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":["),
+        Expect::Says(
+            "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[",
+        ),
     ),
     ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Says("size 2")),
     ("whole lines", "$B/mpiexec -n 8 $P/lines", Expect::Lines),
@@ -208,7 +210,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     fs::create_dir_all(&folder)?;
     for name in [
         "size", "lines", "input", "barriers", "appnum", "abort", "hungry", "asked", "cvars", "refused", "traffic",
-        "named",
+        "named", "ends",
     ] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));
         let mut command = Command::new(dist.join("bin/mpicc"));
@@ -223,6 +225,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         let outcome = process::run(&mut command, LIMIT)?;
         report.check(name, holds(&expect, &outcome), || outcome.report());
     }
+    super::reports::suite(dist, &folder, report)?;
     super::surroundings::suite(dist, &folder, report)?;
     crowd(dist, &folder, report)?;
     let left: Vec<String> = names(&temporary).into_iter().collect();

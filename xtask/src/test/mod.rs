@@ -13,6 +13,7 @@ mod manifest;
 mod mpi4py;
 mod pmi;
 mod report;
+mod reports;
 mod surroundings;
 mod tools;
 mod wrappers;
