@@ -7,7 +7,7 @@
 /// First word of the job memory: "FERRUMJB" in memory order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"FERRUMJB");
 /// Version of the format; readers of another version refuse it.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Most ranks of one job.
 pub const MAX_RANKS: u32 = 1024;
 /// Shortest ring, in bytes.

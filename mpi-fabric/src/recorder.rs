@@ -1,7 +1,8 @@
 //! The flight recorder: the last calls of a rank, in the job memory, so that they outlive the process.
 //!
-//! On unless its depth is 0: entering a call is four stores into memory of one's own, leaving it one. An entry is written word by word
-//! with its sequence number last, so a reader in another process sees whole entries, or skips one that is being written.
+//! On unless its depth is 0: entering a call is seven stores into memory of one's own, leaving it one. The number of the
+//! call is stored first and the entry's first word last, each store a Release, which costs nothing where stores keep their
+//! order: a reader in another process that sees anything of a later call sees the later number as well, and skips the entry.
 //! When several threads call at once entries get lost, never mixed up for long: each has its own sequence number.
 //!
 //! Format: see `FORMAT.md`, section "Flight recorder".
@@ -12,7 +13,7 @@ use std::sync::atomic::Ordering;
 
 use crate::layout::{LINE, block};
 use crate::mapping::Mapping;
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU32, AtomicU64};
 
 /// Whether calls are recorded: not in the build that the cost of instruments is measured against.
 const KEPT: bool = cfg!(not(feature = "uninstrumented"));
@@ -23,22 +24,33 @@ pub const DEPTH: u64 = 64;
 pub const MOST: u64 = 2048;
 /// Stands for the peer of a call that an error refused before its arguments were recorded.
 pub const REFUSED: i32 = i32::MIN;
-/// Bytes of an entry.
-const ENTRY_BYTES: usize = 32;
+/// Bytes of an entry, which calls are counted in: call number s has `s * UNIT` in its first word.
+const UNIT: u64 = 32;
 /// Set in the first word of an entry once the call has returned.
-const ENDED: u64 = 1 << 16;
-/// Set in the third word of an entry from when the call has failed until its error is raised.
-const FAILED: u64 = 1 << 32;
+const ENDED: u64 = 1;
+/// Set in the first word of an entry from when the call has failed until its error is raised.
+const FAILED: u64 = 2;
+/// What the first word says besides the call's number.
+const FLAGS: u64 = UNIT - 1;
 
 /// Offset of the number of calls remembered; 0: none is, and all write over each other in the first entry.
 const DEPTH_AT: usize = 8;
-/// Offset of the number of entries in use, a power of two, less one.
+/// Offset of the mask that makes an entry's place out of a call's number: in bytes, the entries in use are a power of two.
 const MASK_AT: usize = 16;
 /// Offset of the first entry; the line before it holds the number of the last call and what stands above.
 const ENTRIES_AT: usize = LINE;
+/// The largest mask.
+const WHOLE_MASK: u64 = (MOST - 1) * UNIT;
+
+/// Offsets in an entry.
+const FUNCTION: usize = 8;
+const COMM: usize = 12;
+const PEER: usize = 16;
+const TAG: usize = 20;
+const COUNT: usize = 24;
 
 const _: () = assert!(MOST.is_power_of_two());
-const _: () = assert!(ENTRIES_AT + MOST as usize * ENTRY_BYTES <= block::RECORDER_BYTES);
+const _: () = assert!(ENTRIES_AT + (MOST * UNIT) as usize <= block::RECORDER_BYTES);
 
 /// A rank's recorder. Thread-safe, async-signal-safe; cheap to clone.
 #[derive(Clone)]
@@ -86,24 +98,37 @@ impl Recorder {
         Recorder { base: mapping.at(block_at + block::RECORDER, block::RECORDER_BYTES), _mapping: mapping }
     }
 
+    /// The number of the last call, in units.
     #[inline(always)]
-    fn next(&self) -> &AtomicU64 {
+    fn last(&self) -> &AtomicU64 {
         self.word(0)
     }
 
     #[inline(always)]
     fn word(&self, offset: usize) -> &AtomicU64 {
         debug_assert!(offset.is_multiple_of(8) && offset < block::RECORDER_BYTES);
-        // SAFETY: `new` checked the whole recorder, the offsets are `next`'s and those of `entry`'s words, all inside it
-        // and multiples of 8; the mapping lives as long as `self`.
+        // SAFETY: `new` checked the whole recorder, the offsets are of the begin or of `entry`'s words, all inside it and
+        // multiples of 8; the mapping lives as long as `self`.
         unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(offset).cast()) }
     }
 
     #[inline(always)]
-    fn entry(&self, sequence: u64) -> usize {
+    fn half(&self, offset: usize) -> &AtomicU32 {
+        debug_assert!(offset.is_multiple_of(4) && offset < block::RECORDER_BYTES);
+        // SAFETY: as in `word`; these are accessed as halves everywhere.
+        unsafe { AtomicU32::from_ptr(self.base.as_ptr().add(offset).cast()) }
+    }
+
+    /// Where the entry of a call is, whose number is given in units.
+    #[inline(always)]
+    fn entry(&self, units: u64) -> usize {
+        ENTRIES_AT + (units & self.mask()) as usize
+    }
+
+    #[inline(always)]
+    fn mask(&self) -> u64 {
         // Others can write the mask: it must not lead out of the recorder.
-        let mask = self.word(MASK_AT).load(Ordering::Relaxed) & (MOST - 1);
-        ENTRIES_AT + (sequence & mask) as usize * ENTRY_BYTES
+        self.word(MASK_AT).load(Ordering::Relaxed) & WHOLE_MASK
     }
 
     #[inline(always)]
@@ -111,14 +136,16 @@ impl Recorder {
         if !KEPT {
             return Mark { at: 0, first: 0 };
         }
-        let sequence = self.next().load(Ordering::Relaxed).wrapping_add(1);
-        self.next().store(sequence, Ordering::Relaxed);
-        let at = self.entry(sequence);
-        self.word(at + 8).store((peer as u32 as u64) << 32 | comm as u64, Ordering::Relaxed);
-        self.word(at + 16).store(tag as u32 as u64, Ordering::Relaxed);
-        self.word(at + 24).store(count, Ordering::Relaxed);
-        let first = sequence << 17 | ended | function as u64;
-        // Release pairs with the Acquire in `call`.
+        let units = self.last().load(Ordering::Relaxed).wrapping_add(UNIT);
+        self.last().store(units, Ordering::Relaxed);
+        let at = self.entry(units);
+        // Release, each: pair with the Acquires in `call`, which then sees the number stored above.
+        self.half(at + FUNCTION).store(u32::from(function), Ordering::Release);
+        self.half(at + COMM).store(comm, Ordering::Release);
+        self.half(at + PEER).store(peer as u32, Ordering::Release);
+        self.half(at + TAG).store(tag as u32, Ordering::Release);
+        self.word(at + COUNT).store(count, Ordering::Release);
+        let first = units | ended;
         self.word(at).store(first, Ordering::Release);
         Mark { at, first }
     }
@@ -137,18 +164,21 @@ impl Recorder {
 
     /// Records that a call which [`Self::enter`] began has failed, for [`Self::refused`]. Not for hot paths.
     pub fn failed(&self, mark: Mark) {
-        let third = self.word(mark.at + 16);
-        third.store(third.load(Ordering::Relaxed) | FAILED, Ordering::Relaxed);
+        let first = self.word(mark.at);
+        if first.load(Ordering::Relaxed) == mark.first | ENDED {
+            first.store(mark.first | ENDED | FAILED, Ordering::Release);
+        }
     }
 
     /// Records a call that failed with an error, unless it was recorded when it began. Not for hot paths.
     pub fn refused(&self, function: u16) {
-        let last = self.next().load(Ordering::Relaxed);
-        let third = self.word(self.entry(last) + 16);
-        let tag = third.load(Ordering::Relaxed);
-        if tag & FAILED != 0 && self.call(last).is_some_and(|last| last.function == function) {
+        let last = self.last().load(Ordering::Relaxed) & !FLAGS;
+        let at = self.entry(last);
+        let first = self.word(at);
+        let known = first.load(Ordering::Relaxed) == last | ENDED | FAILED;
+        if known && self.half(at + FUNCTION).load(Ordering::Relaxed) == u32::from(function) {
             // The next error is of another call.
-            third.store(tag & !FAILED, Ordering::Relaxed);
+            first.store(last | ENDED, Ordering::Release);
         } else {
             self.note(function, 0, REFUSED, 0, 0);
         }
@@ -176,33 +206,36 @@ impl Recorder {
     /// How many calls are remembered from now on, at most [`MOST`]; 0: none. Earlier ones may be forgotten.
     pub fn set_depth(&self, depth: u64) {
         let depth = depth.min(MOST);
-        self.word(MASK_AT).store(depth.max(1).next_power_of_two() - 1, Ordering::Relaxed);
+        self.word(MASK_AT).store((depth.max(1).next_power_of_two() - 1) * UNIT, Ordering::Relaxed);
         self.word(DEPTH_AT).store(depth, Ordering::Relaxed);
     }
 
     /// The recorded calls, oldest first. Entries that do not make sense are left out: the rank may be writing, or broken.
     pub fn calls(&self) -> Vec<Call> {
-        let last = self.next().load(Ordering::Relaxed);
-        // The number is the rank's word: any value, so no arithmetic on it may overflow.
+        let last = self.last().load(Ordering::Relaxed) / UNIT;
         let Some(before) = self.depth().checked_sub(1) else { return Vec::new() };
         let first = last.saturating_sub(before).max(1);
         (first..=last).filter_map(|sequence| self.call(sequence)).collect()
     }
 
     fn call(&self, sequence: u64) -> Option<Call> {
-        let at = self.entry(sequence);
-        // Acquire pairs with the Releases in `write` and `leave`.
+        let units = sequence * UNIT;
+        let at = self.entry(units);
+        // Acquire pairs with the Releases in `write`, `leave` and `failed`: what another call wrote comes with that call's
+        // number, which the last load then sees.
         let first = self.word(at).load(Ordering::Acquire);
-        let [second, third, count] = [8, 16, 24].map(|offset| self.word(at + offset).load(Ordering::Acquire));
-        let again = self.word(at).load(Ordering::Relaxed);
-        let whole = first >> 17 == sequence << 17 >> 17 && (first | ENDED) == (again | ENDED);
+        let [function, comm, peer, tag] =
+            [FUNCTION, COMM, PEER, TAG].map(|offset| self.half(at + offset).load(Ordering::Acquire));
+        let count = self.word(at + COUNT).load(Ordering::Acquire);
+        let overwritten = self.last().load(Ordering::Relaxed).saturating_sub(units) > self.mask();
+        let whole = first & !FLAGS == units && !overwritten;
         whole.then_some(Call {
             sequence,
-            function: first as u16,
-            ended: again & ENDED != 0,
-            comm: second as u32,
-            peer: (second >> 32) as i32,
-            tag: third as i32,
+            function: function as u16,
+            ended: first & ENDED != 0,
+            comm,
+            peer: peer as i32,
+            tag: tag as i32,
             count,
         })
     }

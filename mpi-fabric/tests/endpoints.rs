@@ -228,6 +228,31 @@ fn a_refused_call_is_recorded_once_whatever_came_before() {
 }
 
 #[test]
+fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_asked_for() {
+    const CALLS: u32 = 300_000;
+    let alone = Endpoint::world_of_one().unwrap();
+    let (writer, reader) = (alone.recorder(), alone.job().recorder(0));
+    writer.set_depth(4);
+    let mut seen = 0;
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            for n in 1..=CALLS {
+                let mark = writer.enter(n as u16, n, n as i32, n as i32, u64::from(n));
+                writer.leave(mark);
+            }
+        });
+        while !writing.is_finished() || seen == 0 {
+            for call in reader.calls() {
+                let n = call.sequence as u32;
+                let expected = (n as u16, n, n as i32, n as i32, u64::from(n));
+                assert_eq!((call.function, call.comm, call.peer, call.tag, call.count), expected);
+                seen += 1;
+            }
+        }
+    });
+}
+
+#[test]
 fn the_recorder_keeps_the_last_calls_and_who_is_still_inside() {
     let alone = Endpoint::world_of_one().unwrap();
     let recorder = alone.recorder();
