@@ -12,7 +12,7 @@ use mpi_core::{Guard, Handle, Kind, abi};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined, predefined_unwatched};
 use mpi_env::{CommRef, Object, Process};
 use mpi_errors::{Error, HandlerKind, Result};
-use mpi_fabric::{Mark, Recorder};
+use mpi_fabric::Mark;
 use mpi_io::File;
 use mpi_win::Win;
 
@@ -111,16 +111,13 @@ impl Deref for TypeRef {
 }
 
 /// A call's entry in the flight recorder.
-pub struct Record {
-    recorder: &'static Recorder,
-    mark: Mark,
-}
+pub struct Record(Mark<'static>);
 
 impl Record {
     /// Says that the call is over.
     #[inline]
     pub fn end(self, outcome: Outcome) -> Outcome {
-        self.recorder.leave(self.mark);
+        self.0.leave();
         if outcome.is_err() {
             self.failed();
         }
@@ -129,7 +126,7 @@ impl Record {
 
     #[cold]
     fn failed(&self) {
-        self.recorder.failed(self.mark);
+        self.0.failed();
     }
 }
 
@@ -144,8 +141,7 @@ impl Cx {
     /// Writes the begin of a call that may wait into the flight recorder.
     #[inline]
     pub fn enter(&self, function: u16, peer: i32, tag: i32, count: u64) -> Record {
-        let recorder = &self.process.recorder;
-        Record { recorder, mark: recorder.enter(function, self.comm.context, peer, tag, count) }
+        Record(self.process.recorder.enter(function, self.comm.context, peer, tag, count))
     }
 
     /// Writes a call that cannot wait into the flight recorder.

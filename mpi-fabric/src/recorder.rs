@@ -65,12 +65,12 @@ unsafe impl Send for Recorder {}
 // SAFETY: as above.
 unsafe impl Sync for Recorder {}
 
-/// Which entry a call has, for [`Recorder::leave`].
+/// The entry of a call that has begun.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark {
-    /// The entry's offset.
-    at: usize,
-    /// Its first word.
+pub struct Mark<'r> {
+    /// The entry's first word.
+    word: &'r AtomicU64,
+    /// What it is as long as the entry is the call's: calls inside may take it over, or the depth be changed.
     first: u64,
 }
 
@@ -91,6 +91,24 @@ pub struct Call {
     pub tag: i32,
     /// Count.
     pub count: u64,
+}
+
+impl Mark<'_> {
+    /// Records that the call has returned.
+    #[inline(always)]
+    pub fn leave(self) {
+        if KEPT && self.word.load(Ordering::Relaxed) == self.first {
+            // Release pairs with the Acquire in `call`.
+            self.word.store(self.first | ENDED, Ordering::Release);
+        }
+    }
+
+    /// Records that the call has failed, after it has returned, for [`Recorder::refused`]. Not for hot paths.
+    pub fn failed(self) {
+        if self.word.load(Ordering::Relaxed) == self.first | ENDED {
+            self.word.store(self.first | ENDED | FAILED, Ordering::Release);
+        }
+    }
 }
 
 impl Recorder {
@@ -132,9 +150,9 @@ impl Recorder {
     }
 
     #[inline(always)]
-    fn write(&self, function: u16, ended: u64, comm: u32, peer: i32, tag: i32, count: u64) -> Mark {
+    fn write(&self, function: u16, ended: u64, comm: u32, peer: i32, tag: i32, count: u64) -> Mark<'_> {
         if !KEPT {
-            return Mark { at: 0, first: 0 };
+            return Mark { word: self.last(), first: 0 };
         }
         let units = self.last().load(Ordering::Relaxed).wrapping_add(UNIT);
         self.last().store(units, Ordering::Relaxed);
@@ -145,12 +163,12 @@ impl Recorder {
         self.half(at + PEER).store(peer as u32, Ordering::Release);
         self.half(at + TAG).store(tag as u32, Ordering::Release);
         self.word(at + COUNT).store(count, Ordering::Release);
-        let first = units | ended;
-        self.word(at).store(first, Ordering::Release);
-        Mark { at, first }
+        let (word, first) = (self.word(at), units | ended);
+        word.store(first, Ordering::Release);
+        Mark { word, first }
     }
 
-    /// Records a call that cannot wait, as begun and returned in one. Needs no [`Self::leave`].
+    /// Records a call that cannot wait, as begun and returned in one. Needs no [`Mark::leave`].
     #[inline(always)]
     pub fn note(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
         self.write(function, ENDED, comm, peer, tag, count);
@@ -158,19 +176,11 @@ impl Recorder {
 
     /// Records that a call begins. A few nanoseconds.
     #[inline(always)]
-    pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Mark {
+    pub fn enter(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) -> Mark<'_> {
         self.write(function, 0, comm, peer, tag, count)
     }
 
-    /// Records that a call which [`Self::enter`] began has failed, for [`Self::refused`]. Not for hot paths.
-    pub fn failed(&self, mark: Mark) {
-        let first = self.word(mark.at);
-        if first.load(Ordering::Relaxed) == mark.first | ENDED {
-            first.store(mark.first | ENDED | FAILED, Ordering::Release);
-        }
-    }
-
-    /// Records a call that failed with an error, unless it was recorded when it began. Not for hot paths.
+    /// Records a call that failed with an error, unless its [`Mark`] says so already. Not for hot paths.
     pub fn refused(&self, function: u16) {
         let last = self.last().load(Ordering::Relaxed) & !FLAGS;
         let at = self.entry(last);
@@ -181,20 +191,6 @@ impl Recorder {
             first.store(last | ENDED, Ordering::Release);
         } else {
             self.note(function, 0, REFUSED, 0, 0);
-        }
-    }
-
-    /// Records that the call has returned.
-    #[inline(always)]
-    pub fn leave(&self, mark: Mark) {
-        if !KEPT {
-            return;
-        }
-        let first = self.word(mark.at);
-        // Calls inside this one may have taken the entry over, or the depth was changed: then it is not ours any more.
-        if first.load(Ordering::Relaxed) == mark.first {
-            // Release pairs with the Acquire in `call`.
-            first.store(mark.first | ENDED, Ordering::Release);
         }
     }
 

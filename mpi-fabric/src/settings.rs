@@ -128,7 +128,7 @@ mod tests {
         settings.recorder_depth.write(&Value::U64(0)).expect("a number");
         let open = recorder.enter(1, 0, 0, 0, 0);
         assert!(calls().is_empty() && recorder.current().is_none());
-        recorder.leave(open);
+        open.leave();
         settings.recorder_depth.write(&Value::U64(1)).expect("a number");
         recorder.note(2, 0, 0, 0, 0);
         assert_eq!(recorder.current().map(|call| (call.sequence, call.function)), Some((3007, 2)));

@@ -214,12 +214,12 @@ fn a_refused_call_is_recorded_once_whatever_came_before() {
     let recorder = alone.recorder();
     let calls = || recorder.calls().iter().map(|call| (call.function, call.peer == REFUSED)).collect::<Vec<_>>();
     let mark = recorder.enter(5, 0, 1, 2, 3);
-    recorder.leave(mark);
+    mark.leave();
     recorder.refused(5);
     assert_eq!(calls(), [(5, false), (5, true)], "the one before had succeeded");
     let mark = recorder.enter(5, 0, 1, 2, 3);
-    recorder.leave(mark);
-    recorder.failed(mark);
+    mark.leave();
+    mark.failed();
     recorder.refused(5);
     assert_eq!(calls()[2..], [(5, false)], "it was recorded when it began");
     assert_eq!(recorder.current().map(|call| call.tag), Some(2));
@@ -238,7 +238,7 @@ fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_asked_for() {
         let writing = scope.spawn(|| {
             for n in 1..=CALLS {
                 let mark = writer.enter(n as u16, n, n as i32, n as i32, u64::from(n));
-                writer.leave(mark);
+                mark.leave();
             }
         });
         while !writing.is_finished() || seen == 0 {
@@ -259,15 +259,15 @@ fn the_recorder_keeps_the_last_calls_and_who_is_still_inside() {
     assert_eq!(recorder.current(), None);
     for i in 0..200 {
         let mark = recorder.enter(5, 1, i, 2, 3);
-        recorder.leave(mark);
+        mark.leave();
     }
     let outer = recorder.enter(6, 1, -1, 9, 1 << 40);
     let inner = recorder.enter(7, 2, 0, 0, 0);
     assert_eq!(alone.job().recorder(0).current().unwrap().function, 7);
-    recorder.leave(inner);
+    inner.leave();
     let current = alone.job().recorder(0).current().unwrap();
     assert_eq!((current.function, current.peer, current.tag, current.count, current.ended), (6, -1, 9, 1 << 40, false));
-    recorder.leave(outer);
+    outer.leave();
     assert!(recorder.current().unwrap().ended);
     let calls = recorder.calls();
     assert_eq!((calls.len(), calls[0].sequence, calls.last().unwrap().sequence), (64, 139, 202));

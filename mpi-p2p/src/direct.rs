@@ -104,14 +104,17 @@ impl State {
         direct.context = context;
         direct.key = key;
         direct.buffer = buffer;
-        direct.instruments = instruments;
-        if let Some(instruments) = instruments {
-            instruments.posted_length.raise(1);
-        }
+        let mut counts = instruments;
         for _ in 0..self.core.first_polls() {
             self.core.instruments.polls.incr();
             match self.endpoint.poll(&mut self.core) {
-                Ok(0) => {}
+                Ok(0) => {
+                    // It waits from here on.
+                    if let Some(instruments) = counts.take() {
+                        instruments.posted_length.raise(1);
+                        self.core.direct.instruments = Some(instruments);
+                    }
+                }
                 moved => {
                     if let Some(outcome) = self.after_direct_poll(moved)? {
                         return Ok(outcome);

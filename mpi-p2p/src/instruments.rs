@@ -9,21 +9,22 @@ use std::time::Instant;
 use crate::cvars::CommSettings;
 use mpi_errors::Result;
 use mpi_t::{
-    Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, Percentage, Registry, State, Timer, WatchedTimer,
+    Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, PeakLevel, Percentage, Registry, State, Timer,
+    WatchedTimer,
 };
 
 mpi_t::instruments! {
     /// The queues and messages of one communicator.
     pub struct CommInstruments: Comm {
         /// Messages that have arrived and wait for a receive to be posted.
-        pub umq_length: Level =
+        pub umq_length: PeakLevel =
             { name: "MPI_T_UMQ_LENGTH", class: Level, type: u32, unit: "messages", category: "p2p.unexpected" }
             { name: "MPI_T_UMQ_LENGTH", class: HighWatermark, type: u32, unit: "messages",
               category: "p2p.unexpected",
               doc: "Most messages that waited at once for a receive to be posted." },
         /// Bytes of data held for messages that wait for a receive to be posted; offered messages, whose data is
         /// still with the sender, hold none.
-        pub umq_bytes: Level =
+        pub umq_bytes: PeakLevel =
             { name: "p2p_unexpected_bytes", class: Level, type: u64, unit: "bytes", category: "p2p.unexpected" }
             { name: "p2p_unexpected_bytes", class: HighWatermark, type: u64, unit: "bytes",
               category: "p2p.unexpected",
@@ -41,8 +42,9 @@ mpi_t::instruments! {
         /// however long it is. None while nothing is queued. Probes do not count.
         pub search_steps: Counter =
             { name: "p2p_search_steps", class: Counter, type: u64, unit: "steps", category: "p2p.matching" },
-        /// Receives that are posted and wait for their message.
-        pub posted_length: Level =
+        /// Receives that are posted and wait for their message. A blocking receive whose message is there at its first
+        /// look is not among them.
+        pub posted_length: PeakLevel =
             { name: "p2p_posted_length", class: Level, type: u32, unit: "receives", category: "p2p.posted" }
             { name: "p2p_posted_length", class: HighWatermark, type: u32, unit: "receives", category: "p2p.posted",
               doc: "Most receives that were posted at once, waiting for their message." },
@@ -125,7 +127,7 @@ mpi_t::instruments! {
             { name: "process_state", class: State, type: i32, unit: "", category: "process", states: &STATES },
         /// Requests that exist: their operation is under way, or over and not yet asked for. A send that was over when it
         /// started, as short ones are, is not among them.
-        pub requests: Level =
+        pub requests: PeakLevel =
             { name: "p2p_requests", class: Level, type: u64, unit: "requests", category: "p2p.requests" }
             { name: "p2p_requests", class: HighWatermark, type: u64, unit: "requests", category: "p2p.requests",
               doc: "Most requests that existed at once, without sends that were over when they started." },
@@ -146,7 +148,7 @@ mpi_t::instruments! {
             { name: "p2p_transfer_slots_used", class: Percentage, type: f64, unit: "part of 1",
               category: "p2p.protocol" },
         /// Messages that a matched probe has taken and that are not received yet.
-        pub messages_held: Level =
+        pub messages_held: PeakLevel =
             { name: "p2p_messages_held", class: Level, type: u64, unit: "messages", category: "p2p.unexpected" }
             { name: "p2p_messages_held", class: HighWatermark, type: u64, unit: "messages",
               category: "p2p.unexpected", doc: "Most messages that matched probes had taken and nobody received." },

@@ -285,6 +285,34 @@ impl Level {
     }
 }
 
+/// A [`Level`] without low-water marks: to lower it costs one instruction.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct PeakLevel(Level);
+
+field!(PeakLevel, One, [Level, HighWatermark, Generic]);
+
+impl PeakLevel {
+    /// As [`Level::raise`].
+    #[inline(always)]
+    pub fn raise(&self, n: u64) {
+        self.0.raise(n);
+    }
+
+    /// `n` less in use; at least `n` must be. For the holder of the engine's lock.
+    #[inline(always)]
+    pub fn lower(&self, n: u64) {
+        debug_assert!(!KEPT || self.get() >= n, "a level cannot be below zero: {} - {n}", self.get());
+        add(&self.0.value, n.wrapping_neg());
+    }
+
+    /// The level now. Async-signal-safe, thread-safe.
+    #[inline(always)]
+    pub fn get(&self) -> u64 {
+        self.0.get()
+    }
+}
+
 #[inline(always)]
 pub(crate) fn add(word: &AtomicU64, n: u64) {
     store(word, word.load(Relaxed).wrapping_add(n));
@@ -345,5 +373,7 @@ mod tests {
         assert!(!fits::<Level>(PvarClass::Counter, ValueType::U32));
         assert!(!fits::<Counter>(PvarClass::Counter, ValueType::F64));
         assert!(!fits::<Level>(PvarClass::Level, ValueType::I32));
+        assert!(fits::<PeakLevel>(PvarClass::HighWatermark, ValueType::U64));
+        assert!(!fits::<PeakLevel>(PvarClass::LowWatermark, ValueType::U64));
     }
 }

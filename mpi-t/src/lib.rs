@@ -39,7 +39,7 @@ pub use events::{
     AnyPoint, Dropped, EVENT_BYTES, ElementDef, EventDef, EventInstance, EventPoint, Events, Freed, Payload, Safety,
     SourceDef, now_ns, somebody_listens,
 };
-pub use field::{Aggregate, Counter, Field, Level, Percentage, Size, State, Timer};
+pub use field::{Aggregate, Counter, Field, Level, PeakLevel, Percentage, Size, State, Timer};
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 pub use handle::table::pvar_read_raw;
 pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, rename, retire, retire_rows};

@@ -163,9 +163,10 @@ mod tests {
     fn a_rank_outside_mpi_is_said_to_be() {
         let job = Job::create(&JobOptions { ranks: 3, ring_bytes: None, cores: 1 }).unwrap();
         job.set_life(1, Life::Initialised);
-        let mark = job.recorder(1).enter(functions::MPI_BCAST, 0, 2, 0, 1);
-        job.recorder(1).leave(mark);
-        job.recorder(1).failed(mark);
+        let recorder = job.recorder(1);
+        let mark = recorder.enter(functions::MPI_BCAST, 0, 2, 0, 1);
+        mark.leave();
+        mark.failed();
         job.set_life(2, Life::Finalised);
         job.recorder(1).refused(functions::MPI_BCAST);
         let text = report(&job, &[Some(-5), Some(-5), Some(-5)]);

@@ -241,8 +241,9 @@ mod tests {
         job.recorder(1).enter(functions::MPI_RECV, 0, 0, 0, 0);
         let inside = text(failure, &job, true);
         assert!(inside.ends_with("(SIGSEGV), inside MPI_Recv; the other ranks were ended"), "{inside}");
-        let mark = job.recorder(1).enter(functions::MPI_SEND, 0, 0, 0, 0);
-        job.recorder(1).leave(mark);
+        let recorder = job.recorder(1);
+        let mark = recorder.enter(functions::MPI_SEND, 0, 0, 0, 0);
+        mark.leave();
         assert!(text(failure, &job, true).contains("inside MPI_Recv"));
     }
 
@@ -257,8 +258,8 @@ mod tests {
         job.recorder(2).enter(functions::MPI_ABORT, 0, -1, 0, 0);
         assert!(abort(AbortCause::Call).ends_with("called MPI_Abort with code 15, after MPI_Send was refused"));
         assert_eq!(abort(AbortCause::Error), error);
-        let mark = job.recorder(2).enter(functions::MPI_BARRIER, 0, -1, 0, 0);
-        job.recorder(2).leave(mark);
+        let recorder = job.recorder(2);
+        recorder.enter(functions::MPI_BARRIER, 0, -1, 0, 0).leave();
         job.recorder(2).enter(functions::MPI_ABORT, 0, -1, 0, 0);
         assert!(abort(AbortCause::Call).ends_with("called MPI_Abort with code 15"));
     }
