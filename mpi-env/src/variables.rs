@@ -57,18 +57,15 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("fabric.queues", "The queues of records between processes."),
     ("fabric.recorder", "The flight recorder: the last calls of a process, for those who look at it from outside."),
     ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
-    ("errors", "How errors are told."),
     ("stats", "What is written about the job when it ends."),
     ("coll", "Collective operations."),
     ("coll.ops", "Reduction operations: how often each is used, and on how much data."),
     ("coll.calls", "How often each collective operation was called."),
     ("objects", "Communicators, groups, datatypes and other objects: how many there are, how they are used."),
     ("objects.events", "Objects that come and go."),
-    ("errors", "Errors that calls raise, and who is given them."),
+    ("errors", "Errors that calls raise, who is given them, and how they are told."),
     ("errors.events", "Errors as they are raised."),
     ("memory", "Memory that the program or the library has."),
-    ("tool", "The tool information interface itself."),
-    ("tool.events", "Changes of the interface's own variables."),
     ("file", "Files that processes open together."),
     ("file.traffic", "What is read from and written to each file, and how long that takes."),
     ("coll.time", "Time spent in each collective operation, taken while somebody watches."),
@@ -83,6 +80,7 @@ const CATEGORIES: &[(&str, &str)] = &[
 /// What is wrong with the values is an error only later ([`complete`]), when the job can be told of it.
 pub(crate) fn begin(fabric: &'static FabricSettings) -> Result<Registry> {
     let registry = Registry::from_surroundings();
+    registry.describe_categories(CATEGORIES);
     registry.register_settings(fabric)?;
     Ok(registry)
 }
@@ -99,7 +97,6 @@ pub(crate) fn complete(
     told: (&'static ErrorSettings, &'static StatisticsSettings),
 ) -> Result<Registry> {
     registry.reserve_environment(RESERVED);
-    registry.describe_categories(CATEGORIES);
     registry.declare::<CommInstruments>()?;
     registry.declare::<PeerInstruments>()?;
     registry.bind_rows(0, engine.sizes())?;

@@ -36,7 +36,7 @@ use mpi_errors::Error;
 use crate::events::OwnEvents;
 use crate::events::hub::Hub;
 use crate::handle::pool;
-use crate::own::RegistryInstruments;
+use crate::own::{self, RegistryInstruments};
 use crate::{Bind, Cell, EnumDef, PvarClass, TError, TResult};
 pub use added::{AddError, AddedTexts};
 pub(crate) use append::AppendOnly;
@@ -206,6 +206,7 @@ impl Registry {
             cvar_handles: Books::new(Table::new(Kind::Cvar)),
             cvar_mirrors: Mirrors::new(),
         };
+        registry.describe_categories(&own::CATEGORIES);
         registry.register_events(registry.own_events).expect("the first events of a new registry");
         registry
     }
