@@ -8,10 +8,8 @@ use std::sync::OnceLock;
 use crate::Level;
 
 /// What the categories of this crate's own variables and events are about.
-pub(crate) static CATEGORIES: [(&str, &str); 2] = [
-    ("tool", "The tool information interface itself."),
-    ("tool.events", "Changes of the interface's own variables."),
-];
+pub(crate) static CATEGORIES: [(&str, &str); 2] =
+    [("tool", "The tool information interface itself."), ("tool.events", "Changes of the interface's own variables.")];
 
 crate::instruments! {
     /// Handles of performance variables, which all registries of an operating-system process have in common.

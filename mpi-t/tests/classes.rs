@@ -3,8 +3,8 @@
 
 use mpi_core::{Handle, abi};
 use mpi_t::{
-    Aggregate, Counter, EnumDef, Level, Percentage, PvarClass, Registry, Size, State, TError, Timer, Value, ValueType,
-    WatchedTimer,
+    Aggregate, Bind, Counter, EnumDef, Level, Percentage, PvarClass, Registry, Size, State, TError, Timer, Value,
+    ValueType, Verbosity, WatchedTimer,
 };
 
 static STATES: EnumDef = EnumDef { name: "engine state", items: &[(0, "idle"), (1, "sending"), (-1, "broken")] };
@@ -32,7 +32,10 @@ mpi_t::instruments! {
         /// Part in use.
         part: Percentage = { name: "part", class: Percentage, type: f64, unit: "parts of one", category: "x" },
         /// A level that is always active.
-        always: Level = { name: "always", class: Level, type: u64, unit: "items", category: "x", continuous: true },
+        always: Level = {
+            name: "always", class: Level, type: u64, unit: "items", category: "x", continuous: true,
+            verbosity: Verbosity::DeveloperDetail,
+        },
     }
 }
 
@@ -112,13 +115,33 @@ fn a_written_sum_goes_on_from_what_was_written() {
     assert_eq!(tool.registry.pvar_write(tool.session, few, &[]), Err(TError::INVALID), "a wrong count");
 }
 
+/// What a C program gets, in memory that says whether it was written.
+fn raw_u32(read: unsafe fn(usize, usize, *mut std::ffi::c_void) -> i32, tool: &Tool, handle: Handle) -> [u32; 2] {
+    let mut out = [77u32; 2];
+    // SAFETY: room for one u32 and more.
+    assert_eq!(unsafe { read(tool.session.0, handle.0, out.as_mut_ptr().cast()) }, abi::MPI_SUCCESS);
+    out
+}
+
 #[test]
 fn a_value_too_large_for_its_type_is_told_as_the_largest() {
     let tool = Tool::new();
-    let few = tool.handle("few", PvarClass::Counter);
+    let (few, depth) = (tool.handle("few", PvarClass::Counter), tool.handle("depth", PvarClass::Level));
     tool.start(few);
+    tool.start(depth);
     tool.block.few.add(u64::from(u32::MAX) + 5);
-    assert_eq!(tool.read(few), Value::U32(u32::MAX));
+    tool.block.depth.raise(u64::from(u32::MAX) + 9);
+    let largest = [u32::MAX, 77];
+    for stopped in [false, true] {
+        for handle in [few, depth] {
+            assert_eq!(tool.read(handle), Value::U32(u32::MAX), "stopped: {stopped}");
+            assert_eq!(raw_u32(mpi_t::pvar_read_raw, &tool, handle), largest, "stopped: {stopped}");
+            tool.stop(handle);
+        }
+    }
+    tool.start(few);
+    assert_eq!(raw_u32(mpi_t::pvar_readreset_raw, &tool, few), largest);
+    assert_eq!(raw_u32(mpi_t::pvar_read_raw, &tool, few), [0, 77]);
 }
 
 #[test]
@@ -194,11 +217,14 @@ fn watermarks_follow_the_level_from_their_own_start_or_reset() {
 #[test]
 fn states_sizes_and_percentages_are_read_only() {
     let tool = Tool::new();
+    tool.block.state.set(1);
+    tool.block.part.set(1, 2);
     let (state, size, part) = (
         tool.handle("state", PvarClass::State),
         tool.handle("size", PvarClass::Size),
         tool.handle("part", PvarClass::Percentage),
     );
+    assert_eq!((tool.read(state), tool.read(part)), (Value::I32(1), Value::F64(0.5)), "what is now is the start");
     tool.start(state);
     tool.start(part);
     assert_eq!(tool.registry.pvar_start(tool.session, size), Err(TError::PVAR_NO_STARTSTOP), "sizes are continuous");
@@ -213,6 +239,9 @@ fn states_sizes_and_percentages_are_read_only() {
     assert_eq!(tool.read(state), Value::I32(-1), "a negative state survives stopping");
     for handle in [state, size, part] {
         assert_eq!(tool.registry.pvar_reset(tool.session, handle), Err(TError::PVAR_NO_WRITE));
+        let same = [tool.read(handle)];
+        assert_eq!(tool.registry.pvar_write(tool.session, handle, &same), Err(TError::PVAR_NO_WRITE));
+        assert_eq!(tool.registry.pvar_readreset(tool.session, handle), Err(TError::PVAR_NO_ATOMIC));
     }
 }
 
@@ -223,6 +252,9 @@ fn a_continuous_variable_runs_from_its_allocation() {
     tool.block.always.raise(9);
     assert_eq!(tool.read(always), Value::U64(9));
     assert_eq!(tool.registry.pvar_stop(tool.session, always), Err(TError::PVAR_NO_STARTSTOP));
+    assert_eq!(tool.registry.pvar_start(tool.session, always), Err(TError::PVAR_NO_STARTSTOP));
+    tool.block.always.raise(1);
+    assert_eq!(tool.read(always), Value::U64(10), "it runs all the same");
 }
 
 #[test]
@@ -238,13 +270,20 @@ fn all_handles_start_stop_and_reset_what_can_be() {
     assert_eq!(tool.registry.pvar_start(tool.session, all), Ok(()), "already started ones are left alone");
     tool.block.events.add(3);
     tool.block.depth.raise(3);
+    assert_eq!(tool.registry.pvar_start(tool.session, all), Ok(()), "those that run keep what they have");
     assert_eq!((tool.read(events), tool.read(depth)), (Value::U64(3), Value::U32(3)));
     assert_eq!(tool.registry.pvar_reset(tool.session, all), Ok(()));
     assert_eq!((tool.read(events), tool.read(depth)), (Value::U64(0), Value::U32(3)), "read-only ones are left alone");
+    tool.block.events.add(2);
     assert_eq!(tool.registry.pvar_stop(tool.session, all), Ok(()));
     tool.block.events.add(3);
+    tool.block.depth.raise(3);
     tool.block.size.set(5);
-    assert_eq!((tool.read(events), tool.read(size)), (Value::U64(0), Value::U64(5)));
+    assert_eq!(tool.registry.pvar_stop(tool.session, all), Ok(()), "already stopped ones are left alone");
+    assert_eq!((tool.read(events), tool.read(depth)), (Value::U64(2), Value::U32(3)));
+    assert_eq!(tool.read(size), Value::U64(5), "continuous ones run");
+    assert_eq!(tool.registry.pvar_reset(tool.session, all), Ok(()));
+    assert_eq!((tool.read(events), tool.read(depth)), (Value::U64(0), Value::U32(3)), "stopped read-only ones as well");
     assert_eq!(tool.registry.pvar_read(tool.session, all), Err(TError::INVALID_HANDLE));
     assert_eq!(tool.registry.pvar_readreset(tool.session, all), Err(TError::INVALID_HANDLE));
     assert_eq!(tool.registry.pvar_write(tool.session, all, &[Value::U64(0)]), Err(TError::INVALID_HANDLE));
@@ -291,16 +330,51 @@ fn every_element_of_an_array_is_a_variable_of_its_own() {
     assert_eq!(values(tool.registry.pvar_read_all(tool.session, again)), [0, 0, 0]);
 }
 
+/// What the standard's texts of the classes say about types (MPI-5.0, section 15.3.7), written out once more. A text is
+/// not a variable's value in any class, and `MPI_INT` is for states and what has no class alone.
 #[test]
-fn the_class_table_of_the_standard_holds_for_every_variable() {
-    let tool = Tool::new();
-    for index in 0..tool.registry.pvar_get_num().expect("initialized") {
-        let info = tool.registry.pvar_get_info(index).expect("in range");
-        assert!(info.class().allows(info.value()), "{}", info.name());
-        assert!(!info.description.is_empty() && !info.name().is_empty());
-        assert_eq!(info.enumeration.0 != abi::MPI_T_ENUM_NULL, info.name() == "state");
+fn each_class_allows_the_types_that_the_standard_lists_and_no_others() {
+    use ValueType::{F64, I32, Text, U32, U64};
+    let types = [I32, U32, U64, F64, Text];
+    let table = [
+        (PvarClass::State, [true, false, false, false, false]),
+        (PvarClass::Level, [false, true, true, true, false]),
+        (PvarClass::Size, [false, true, true, true, false]),
+        (PvarClass::Percentage, [false, false, false, true, false]),
+        (PvarClass::HighWatermark, [false, true, true, true, false]),
+        (PvarClass::LowWatermark, [false, true, true, true, false]),
+        (PvarClass::Counter, [false, true, true, false, false]),
+        (PvarClass::Aggregate, [false, true, true, true, false]),
+        (PvarClass::Timer, [false, true, true, true, false]),
+        (PvarClass::Generic, [true, true, true, true, false]),
+    ];
+    for (class, allowed) in table {
+        assert_eq!(types.map(|each| class.allows(each)), allowed, "{class:?}");
     }
-    assert!(!PvarClass::Level.allows(ValueType::I32), "a level is never MPI_INT");
+    assert_eq!(table.map(|(class, _)| class), PvarClass::ALL);
+}
+
+#[test]
+fn what_is_told_of_a_variable_is_as_declared() {
+    let tool = Tool::new();
+    assert_eq!(tool.registry.pvar_get_num(), Ok(All::VARS.len() as i32));
+    for (index, definition) in (0..).zip(All::VARS) {
+        let info = tool.registry.pvar_get_info(index).expect("in range");
+        assert_eq!((info.name(), info.class(), info.value()), (definition.name, definition.class, definition.value));
+        assert_eq!(info.enumeration.0 != abi::MPI_T_ENUM_NULL, info.name() == "state");
+        let readonly = matches!(
+            info.class(),
+            PvarClass::State | PvarClass::Level | PvarClass::Size | PvarClass::Percentage | PvarClass::Generic
+        );
+        assert_eq!((info.readonly(), info.atomic()), (readonly, !readonly), "{}", info.name());
+        assert_eq!(info.continuous(), matches!(info.name(), "size" | "always"), "{}", info.name());
+        let verbosity = if info.name() == "always" { Verbosity::DeveloperDetail } else { Verbosity::UserBasic };
+        assert_eq!((info.verbosity(), info.bind()), (verbosity, Bind::NoObject), "{}", info.name());
+    }
+    let state = tool.registry.pvar_get_info(tool.registry.pvar_get_index("state", 1).expect("a state")).expect("there");
+    assert_eq!(state.description, "State.", "a value without a unit");
+    let size = tool.registry.pvar_get_index("size", PvarClass::Size as i32).expect("declared");
+    assert_eq!(tool.registry.pvar_get_info(size).expect("there").description, "Size. Unit: bytes.");
 }
 
 mpi_t::instruments! {

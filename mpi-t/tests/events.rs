@@ -3,8 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use mpi_core::abi::MPI_T_ENUM_NULL;
 use mpi_core::{Handle, Info};
-use mpi_t::{Bind, CAPACITY_HINT, Dropped, EventCallback, Freed, Registry, Safety, SourceDef, TError, Value, now_ns};
+use mpi_t::{
+    Bind, CAPACITY_HINT, Dropped, EventCallback, Freed, Registry, Safety, SourceDef, TError, Value, ValueType,
+    Verbosity, now_ns,
+};
 use proptest::prelude::*;
 
 static ENGINE: SourceDef = SourceDef { name: "engine", description: "A test engine." };
@@ -54,6 +58,12 @@ fn what_is_told_of_events_and_sources_is_as_declared() {
     let info = registry.event_get_info(index).expect("an index");
     assert_eq!((info.definition.name, info.description.as_str()), ("free", "Raised where anything may be called."));
     assert_eq!(info.definition.elements.iter().map(|each| each.displacement).collect::<Vec<_>>(), [0, 8, 16, 24]);
+    let values = info.definition.elements.iter().map(|each| each.value).collect::<Vec<_>>();
+    assert_eq!(values, [ValueType::I32, ValueType::U64, ValueType::F64, ValueType::U32]);
+    assert_eq!((info.definition.bind, info.definition.verbosity), (Bind::NoObject, Verbosity::UserDetail));
+    let bare = registry.event_get_info(registry.event_get_index("bare").expect("declared")).expect("an index");
+    assert_eq!((bare.definition.verbosity, bare.definition.elements.len()), (Verbosity::TunerAll, 0));
+    assert_eq!(bare.elements.0, MPI_T_ENUM_NULL, "no elements, no names");
     assert_eq!(registry.enum_get_info(info.elements).expect("names"), (4, "free_elements"));
     assert_eq!(registry.enum_get_item(info.elements, 2), Ok((2, "part")));
     let source = registry.source_get_info(info.source).expect("a source");
@@ -110,7 +120,14 @@ fn nobody_is_called_before_registering_and_after_freeing() {
     events.free.emit(|| (1, 0, 0.0, 0));
     let (handle, seen) = listen(&registry, "free", Safety::None);
     events.free.emit(|| (2, 0, 0.0, 0));
-    registry.event_handle_free(handle, None).expect("live");
+    let told = Arc::new(AtomicU64::new(0));
+    let count = told.clone();
+    let freed = move |freed: &Freed| {
+        assert_eq!((freed.registration, freed.safety), (handle, Safety::None));
+        count.fetch_add(1, Ordering::Relaxed);
+    };
+    registry.event_handle_free(handle, Some(Box::new(freed))).expect("live");
+    assert_eq!(told.load(Ordering::Relaxed), 1, "at once, as no callback runs");
     events.free.emit(|| (3, 0, 0.0, 0));
     assert_eq!(*seen.lock().expect("no panic"), [2]);
     assert_eq!(registry.event_handle_free(handle, None), Err(TError::INVALID_HANDLE));
@@ -303,6 +320,8 @@ fn a_registration_gets_the_events_of_its_object_only_until_that_ends() {
     };
     assert_eq!((of(None), of(Some(3000))), (Err(TError::INVALID), Err(TError::INVALID)));
     let first = of(Some(1000)).expect("bound");
+    // Somebody listens to others still, so that events are raised all the time.
+    let second = registry.subscribe("of_comm", Some(2000), Safety::None, |_| ()).expect("bound");
     events.of_comm.emit_for(|| (1, (10,)));
     events.of_comm.emit_for(|| (2, (20,)));
     registry.unbind_events(Bind::Comm, 1000);
@@ -310,6 +329,7 @@ fn a_registration_gets_the_events_of_its_object_only_until_that_ends() {
     assert_eq!(*seen.lock().expect("no panic"), [Some(Value::U32(10))]);
     assert_eq!(of(Some(1000)), Err(TError::INVALID));
     registry.event_handle_free(first, None).expect("still to be freed");
+    registry.event_handle_free(second, None).expect("live");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Variables, categories and enumerations can be added at any time; what was told stays true.
 
 use mpi_core::{Handle, abi};
-use mpi_t::{Counter, EnumDef, Registry, State, TError};
+use mpi_t::{Counter, EnumDef, Registry, SourceDef, State, TError};
 
 static STATES: EnumDef = EnumDef { name: "engine state", items: &[(3, "idle"), (-1, "broken")] };
 
@@ -24,6 +24,24 @@ mpi_t::instruments! {
     }
 }
 
+mpi_t::instruments! {
+    /// Another plug-in's, in a category of the first.
+    struct Third: NoObject {
+        /// Events.
+        events: Counter = { name: "third_events", class: Counter, type: u64, unit: "events", category: "p2p.unexpected" },
+    }
+}
+
+static LATE: SourceDef = SourceDef { name: "late", description: "A plug-in." };
+
+mpi_t::events! {
+    /// A plug-in's.
+    struct LateEvents: NoObject, from: LATE {
+        /// Something happened.
+        happened(number: i32) = { name: "late_happened", category: "tool.events", at: None },
+    }
+}
+
 mpi_t::cvars! {
     /// Settings.
     struct Settings {
@@ -40,19 +58,86 @@ fn registry() -> Registry {
     registry
 }
 
+/// All that is told by index: names, descriptions and what else there is, in order, and the members of each category.
+#[derive(Debug)]
+struct Told {
+    pvars: Vec<String>,
+    cvars: Vec<String>,
+    events: Vec<String>,
+    categories: Vec<String>,
+    members: Vec<[Vec<i32>; 4]>,
+    stamp: i32,
+}
+
+impl Told {
+    fn by(registry: &Registry) -> Told {
+        let all = |count: i32, tell: &dyn Fn(i32) -> String| (0..count).map(tell).collect();
+        let counts = [registry.pvar_get_num(), registry.cvar_get_num(), registry.event_get_num()];
+        let [pvars, cvars, events] = counts.map(|count| count.expect("initialized"));
+        let categories = registry.category_get_num().expect("initialized");
+        Told {
+            pvars: all(pvars, &|i| format!("{:?}", registry.pvar_get_info(i).expect("there"))),
+            cvars: all(cvars, &|i| {
+                let info = registry.cvar_get_info(i).expect("there");
+                format!("{:?} {} {:?}", info.definition, info.description, info.enumeration)
+            }),
+            events: all(events, &|i| format!("{:?}", registry.event_get_info(i).expect("there"))),
+            categories: all(categories, &|i| {
+                let info = registry.category_get_info(i).expect("there");
+                format!("{} {}", info.name(), info.description())
+            }),
+            members: (0..categories)
+                .map(|i| {
+                    let info = registry.category_get_info(i).expect("there");
+                    [info.cvars(), info.pvars(), info.events(), info.categories()]
+                })
+                .collect(),
+            stamp: registry.category_changed().expect("initialized"),
+        }
+    }
+
+    /// Whether all of it is in a later one, where it was.
+    fn is_the_beginning_of(&self, later: &Told) -> bool {
+        let members = self.members.iter().zip(&later.members);
+        later.pvars.starts_with(&self.pvars)
+            && later.cvars.starts_with(&self.cvars)
+            && later.events.starts_with(&self.events)
+            && later.categories.starts_with(&self.categories)
+            && members.flat_map(|(old, new)| old.iter().zip(new)).all(|(old, new)| new.starts_with(old))
+    }
+}
+
 #[test]
 fn indices_and_what_was_told_do_not_change_and_the_stamp_moves() {
     let registry = registry();
-    let (first, stamp) = (registry.pvar_get_info(0).expect("there"), registry.category_changed().expect("initialized"));
-    let told = (first.name(), first.description.clone());
-    assert_eq!(registry.category_changed(), Ok(stamp), "nothing changed");
-    registry.register(Second::detached()).expect("new names");
-    assert!(registry.category_changed().expect("initialized") > stamp);
-    assert_eq!(registry.pvar_get_num(), Ok(3));
-    let again = registry.pvar_get_info(0).expect("there");
-    assert_eq!((again.name(), again.description.clone()), told);
-    let second = registry.pvar_get_info(1).expect("there");
-    assert_eq!(second.description, "Events of the plug-in. Unit: events.");
+    let mut last = Told::by(&registry);
+    assert_eq!(registry.category_changed(), Ok(last.stamp), "nothing changed");
+    // What is added is in categories that there are, of each kind, and in new ones.
+    let additions: [&dyn Fn(); 4] = [
+        &|| registry.register(Second::detached()).expect("new names"),
+        &|| registry.register_settings(Settings::new()).expect("new names"),
+        &|| registry.register_events(LateEvents::new()).expect("new names"),
+        &|| registry.register(Third::detached()).expect("new names"),
+    ];
+    for (step, add) in additions.iter().enumerate() {
+        add();
+        let now = Told::by(&registry);
+        assert!(last.is_the_beginning_of(&now), "{step}: {last:?} {now:?}");
+        assert!(now.stamp > last.stamp, "{step}: {} {}", last.stamp, now.stamp);
+        last = now;
+    }
+    assert_eq!([last.pvars.len(), last.cvars.len(), last.events.len()], [4, 1, 2]);
+    assert_eq!(registry.pvar_get_info(1).expect("there").description, "Events of the plug-in. Unit: events.");
+    for (name, class) in
+        [("first_events", abi::MPI_T_PVAR_CLASS_COUNTER), ("third_events", abi::MPI_T_PVAR_CLASS_COUNTER)]
+    {
+        let index = registry.pvar_get_index(name, class).expect("declared");
+        assert_eq!(registry.pvar_get_info(index).expect("there").name(), name);
+    }
+    registry.finalize().expect("initialized");
+    registry.init_thread().expect("again");
+    let again = Told::by(&registry);
+    assert!(last.is_the_beginning_of(&again) && again.is_the_beginning_of(&last) && again.stamp == last.stamp);
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! Whatever one session does, no other sees it: random histories of handles of every class against a model that knows
-//! nothing of state words.
+//! nothing of state words. The second session's handles are used as C does, by words and memory, which takes other ways
+//! through the library.
 #![allow(clippy::unwrap_used)] // a proptest failure shows the history
+#![allow(unsafe_code)] // reads as C does
 
-use mpi_core::Handle;
-use mpi_t::{Aggregate, Counter, Level, Percentage, PvarClass, Registry, Size, State, Timer, Value, ValueType};
+use std::ffi::c_void;
+
+use mpi_core::{Handle, abi};
+use mpi_t::{Aggregate, Counter, Level, Percentage, PvarClass, Registry, Size, State, TError, Timer, Value, ValueType};
 use proptest::prelude::*;
 
 mpi_t::instruments! {
@@ -191,8 +195,9 @@ impl World {
                 let running = matches!(step, Step::Start(_));
                 let (session, handle, model) = &mut self.handles[i];
                 let done = match running {
-                    true => self.registry.pvar_start(*session, *handle),
-                    false => self.registry.pvar_stop(*session, *handle),
+                    _ if as_c(i) => outcome(mpi_t::pvar_set_running(session.0, handle.0, running)),
+                    true => self.registry.pvar_start(*session, *handle).map_err(TError::code),
+                    false => self.registry.pvar_stop(*session, *handle).map_err(TError::code),
                 };
                 assert_eq!(done.is_err(), model.continuous());
                 if done.is_ok() {
@@ -202,7 +207,10 @@ impl World {
             Step::Reset(i) => {
                 let now = self.now(self.handles[i].2.name);
                 let (session, handle, model) = &mut self.handles[i];
-                let done = self.registry.pvar_reset(*session, *handle);
+                let done = match as_c(i) {
+                    true => outcome(mpi_t::pvar_reset(session.0, handle.0)),
+                    false => self.registry.pvar_reset(*session, *handle).map_err(TError::code),
+                };
                 assert_eq!(done.is_err(), model.readonly());
                 if done.is_ok() {
                     model.reset(now);
@@ -215,7 +223,13 @@ impl World {
                 let told = model.told(word);
                 let wrong = if told.value_type() == ValueType::U64 { Value::I32(1) } else { Value::U64(1) };
                 assert!(self.registry.pvar_write(*session, *handle, &[wrong]).is_err(), "a wrong type");
-                let done = self.registry.pvar_write(*session, *handle, &[told]);
+                let done = if as_c(i) {
+                    let memory = in_memory(&told);
+                    // SAFETY: a value of the variable's type.
+                    outcome(unsafe { mpi_t::pvar_write_raw(session.0, handle.0, memory.as_ptr().cast()) })
+                } else {
+                    self.registry.pvar_write(*session, *handle, &[told]).map_err(TError::code)
+                };
                 assert_eq!(done.is_err(), model.readonly());
                 if done.is_ok() {
                     model.value = word;
@@ -224,10 +238,20 @@ impl World {
             Step::ReadReset(i) => {
                 let now = self.now(self.handles[i].2.name);
                 let (session, handle, model) = &mut self.handles[i];
-                let done = self.registry.pvar_readreset(*session, *handle);
+                let told = model.told(model.value);
+                let done = match as_c(i) {
+                    true => from_memory(&told, |out| {
+                        // SAFETY: room for any value.
+                        unsafe { mpi_t::pvar_readreset_raw(session.0, handle.0, out) }
+                    }),
+                    false => {
+                        let values = self.registry.pvar_readreset(*session, *handle);
+                        values.map(|values| values[0].clone()).map_err(TError::code)
+                    }
+                };
                 assert_eq!(done.is_err(), model.readonly());
-                if let Ok(values) = done {
-                    assert_eq!(values, [model.told(model.value)]);
+                if let Ok(value) = done {
+                    assert_eq!(value, told);
                     model.reset(now);
                 }
             }
@@ -255,15 +279,57 @@ impl World {
     }
 }
 
+/// Whether this handle, one of the second session, is used as C does.
+fn as_c(i: usize) -> bool {
+    i >= CLASSES.len()
+}
+
+fn outcome(code: i32) -> Result<(), i32> {
+    if code == abi::MPI_SUCCESS { Ok(()) } else { Err(code) }
+}
+
+/// A value as it lies in a program's memory, in as many of the bytes as its type has.
+fn in_memory(value: &Value) -> [u8; 8] {
+    let mut memory = [0xa5; 8];
+    match value {
+        Value::I32(value) => memory[..4].copy_from_slice(&value.to_ne_bytes()),
+        Value::U32(value) => memory[..4].copy_from_slice(&value.to_ne_bytes()),
+        Value::U64(value) => memory.copy_from_slice(&value.to_ne_bytes()),
+        Value::F64(value) => memory.copy_from_slice(&value.to_ne_bytes()),
+        Value::Text(_) => unreachable!("no performance variable is a text"),
+    }
+    memory
+}
+
+/// What a call stores as a value of the same type as this one. Nothing may lie behind it.
+fn from_memory(like: &Value, call: impl FnOnce(*mut c_void) -> i32) -> Result<Value, i32> {
+    let mut memory = [0xa5u8; 8];
+    outcome(call(memory.as_mut_ptr().cast()))?;
+    let short = memory[..4].try_into().unwrap();
+    let value = match like {
+        Value::I32(_) => Value::I32(i32::from_ne_bytes(short)),
+        Value::U32(_) => Value::U32(u32::from_ne_bytes(short)),
+        Value::U64(_) => Value::U64(u64::from_ne_bytes(memory)),
+        _ => Value::F64(f64::from_ne_bytes(memory)),
+    };
+    assert_eq!(in_memory(&value), memory, "{like:?}");
+    Ok(value)
+}
+
 proptest! {
     #[test]
     fn every_handle_tells_what_its_own_history_says(steps in prop::collection::vec(step(), 1..120)) {
         let mut world = World::new();
         for step in &steps {
             world.take(step);
-            for (session, handle, model) in &world.handles {
-                let read = world.registry.pvar_read(*session, *handle);
-                prop_assert_eq!(read, Ok(model.told(model.value)), "after {:?}: {:?}", step, model);
+            for (i, (session, handle, model)) in world.handles.iter().enumerate() {
+                let told = model.told(model.value);
+                let read = match as_c(i) {
+                    // SAFETY: room for any value.
+                    true => from_memory(&told, |out| unsafe { mpi_t::pvar_read_raw(session.0, handle.0, out) }),
+                    false => world.registry.pvar_read(*session, *handle).map_err(TError::code),
+                };
+                prop_assert_eq!(read, Ok(told), "after {:?}: {:?}", step, model);
             }
         }
     }

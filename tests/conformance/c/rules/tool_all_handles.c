@@ -43,11 +43,14 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_get_index("MPI_T_UMQ_LENGTH", MPI_T_PVAR_CLASS_LEVEL, &index));
     ok(MPI_T_pvar_handle_alloc(session, index, &comm, &length, &count));
     ok(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
-    ok(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
     ok(MPI_Sendrecv(&word, 1, MPI_INT, 0, 0, &back, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE));
+    ok(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+    check_equal(read_pvar(session, sent), 1);
     ok(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
     ok(MPI_Sendrecv(&word, 1, MPI_INT, 0, 0, &back, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE));
+    ok(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
     check_equal(read_pvar(session, sent), 1);
+    check_equal(read_pvar(session, length), 0);
     ok(MPI_T_pvar_reset(session, MPI_T_PVAR_ALL_HANDLES));
     check_equal(read_pvar(session, sent), 0);
     ok(MPI_T_pvar_session_free(&session));

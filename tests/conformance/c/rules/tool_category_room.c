@@ -24,6 +24,10 @@ static void lists(lister list, int category, int members)
         }
         check_equal(some[stored], MARK);
     }
+    some[0] = MARK;
+    check_equal(list(category, -1, some), MPI_T_ERR_INVALID);
+    check_equal(some[0], MARK);
+    ok(list(category, 0, NULL));
 }
 
 int main(int argc, char **argv)
@@ -34,11 +38,13 @@ int main(int argc, char **argv)
     ok(MPI_T_category_get_num(&number));
     check(number > 0);
     for (int i = 0; i < number; i++) {
-        int cvars = 0, pvars = 0, categories = 0;
+        int cvars = 0, pvars = 0, categories = 0, events = 0;
         ok(MPI_T_category_get_info(i, NULL, NULL, NULL, NULL, &cvars, &pvars, &categories));
         lists(MPI_T_category_get_cvars, i, cvars);
         lists(MPI_T_category_get_pvars, i, pvars);
         lists(MPI_T_category_get_categories, i, categories);
+        ok(MPI_T_category_get_num_events(i, &events));
+        lists(MPI_T_category_get_events, i, events);
     }
     MPI_T_finalize();
     return finish();

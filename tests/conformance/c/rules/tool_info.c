@@ -69,6 +69,8 @@ static void pvars(void)
         check(info.name[0] != 0 && fresh("pvar", info.class, info.name));
         check(is_listed(info.type) && is_level(info.verbosity));
         check(info.bind >= MPI_T_BIND_NO_OBJECT && info.bind <= MPI_T_BIND_MPI_SESSION);
+        if (strcmp(info.name, "MPI_T_UMQ_LENGTH") == 0)
+            check(info.verbosity == MPI_T_VERBOSITY_USER_BASIC && info.bind == MPI_T_BIND_MPI_COMM);
         enumeration(info.items, info.type);
         if (info.class == MPI_T_PVAR_CLASS_COUNTER || info.class == MPI_T_PVAR_CLASS_AGGREGATE) {
             /* Wide enough not to overflow. */
@@ -103,6 +105,8 @@ static void cvars(void)
         check(is_listed(type) && is_level(verbosity));
         check(bind >= MPI_T_BIND_NO_OBJECT && bind <= MPI_T_BIND_MPI_SESSION);
         check(scope >= MPI_T_SCOPE_CONSTANT && scope <= MPI_T_SCOPE_ALL_EQ);
+        if (strcmp(name, "p2p_eager_limit") == 0)
+            check(verbosity == MPI_T_VERBOSITY_USER_BASIC && bind == MPI_T_BIND_NO_OBJECT && scope == MPI_T_SCOPE_LOCAL);
         enumeration(items, type);
         check(strlen(text) > 10);
         /* What must be set in several processes says so. */

@@ -2,6 +2,12 @@
  * between ends nothing. */
 #include "tool/tool.h"
 
+static void message(void)
+{
+    int word = 1, back;
+    ok(MPI_Sendrecv(&word, 1, MPI_INT, 0, 0, &back, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+}
+
 int main(int argc, char **argv)
 {
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
@@ -10,19 +16,24 @@ int main(int argc, char **argv)
     begin(&argc, &argv);
     tool_begin();
     ok(MPI_T_pvar_session_create(&session));
-    MPI_T_pvar_handle handle = watch(session, "MPI_T_UMQ_LENGTH", MPI_T_PVAR_CLASS_LEVEL, MPI_COMM_SELF);
+    MPI_T_pvar_handle handle = watch(session, "p2p_messages_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_SELF);
+    unsigned long long sent = 41;
+    ok(MPI_T_pvar_write(session, handle, &sent));
     for (int i = 0; i < 4; i++) {
         provided = -1;
         ok(MPI_T_init_thread(levels[i], &provided));
         check(provided == levels[0] || provided == levels[1] || provided == levels[2] || provided == levels[3]);
         check(provided >= levels[i]);
-        check_equal(read_pvar(session, handle), 0);
+        check_equal(read_pvar(session, handle), sent);
+        message();
+        check_equal(read_pvar(session, handle), ++sent);
     }
     for (int i = 0; i < 2; i++)
         ok(MPI_T_finalize());
     ok(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     for (int i = 0; i < 3; i++) {
-        check_equal(read_pvar(session, handle), 0);
+        message();
+        check_equal(read_pvar(session, handle), ++sent);
         ok(MPI_T_finalize());
     }
     ok(MPI_T_pvar_handle_free(session, &handle));

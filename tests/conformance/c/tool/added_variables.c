@@ -23,6 +23,32 @@ static void refused(struct ferrum_tool_variable bad, const char *why, int class)
     }
 }
 
+/* The description of what has none is an empty string, whose length is 1. */
+static void without_descriptions(void)
+{
+    uint64_t *words = NULL;
+    char text[8] = "xxxxxxx";
+    int length = sizeof text, index;
+    struct ferrum_tool_variable pvar = variable("plugin_bare", MPI_T_PVAR_CLASS_LEVEL, MPI_UNSIGNED, 1),
+                                cvar = variable("plugin_bare", 0, MPI_INT, 1);
+    pvar.description = pvar.unit = pvar.category_description = cvar.description = cvar.unit = cvar.category_description = "";
+    pvar.category = cvar.category = "plugin.bare";
+    cvar.most = 1;
+    ok(ferrum_tool_add(&pvar, &words));
+    ok(ferrum_tool_add(&cvar, &words));
+    index = find_pvar("plugin_bare", MPI_T_PVAR_CLASS_LEVEL);
+    ok(MPI_T_pvar_get_info(index, NULL, NULL, NULL, NULL, NULL, NULL, text, &length, NULL, NULL, NULL, NULL));
+    check(text[0] == 0 && text[1] == 'x' && length == 1);
+    ok(MPI_T_cvar_get_index("plugin_bare", &index));
+    length = sizeof text, text[0] = 'x';
+    ok(MPI_T_cvar_get_info(index, NULL, NULL, NULL, NULL, NULL, text, &length, NULL, NULL));
+    check(text[0] == 0 && text[1] == 'x' && length == 1);
+    ok(MPI_T_category_get_index("plugin.bare", &index));
+    length = sizeof text, text[0] = 'x';
+    ok(MPI_T_category_get_info(index, NULL, NULL, text, &length, NULL, NULL, NULL));
+    check(text[0] == 0 && text[1] == 'x' && length == 1);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t *things = NULL, *time = NULL, *limit = NULL, *none = NULL;
@@ -81,6 +107,7 @@ int main(int argc, char **argv)
     ok(MPI_T_category_get_info(index, NULL, NULL, NULL, NULL, &count, &value, NULL));
     check(count == 1 && value == 3);
 
+    without_descriptions();
     check(strcmp(ferrum_tool_error(), "") == 0);
     refused(new, "name is \"plugin_limit\", which another control variable has", MPI_T_ERR_INVALID_NAME);
     check_class(ferrum_tool_add(NULL, &none), MPI_T_ERR_INVALID);

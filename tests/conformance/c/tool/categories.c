@@ -46,7 +46,8 @@ int main(int argc, char **argv)
         check_equal(index, i);
         for (int kind = 0; kind < KINDS; kind++) {
             int *members = malloc(sizeof(int) * ((size_t)counts[kind] + 1));
-            members[counts[kind]] = -99;
+            for (int m = 0; m <= counts[kind]; m++)
+                members[m] = -99;
             ok(lists[kind](i, counts[kind], members));
             check_equal(members[counts[kind]], -99);
             for (int m = 0; m < counts[kind]; m++) {

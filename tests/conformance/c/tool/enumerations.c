@@ -4,8 +4,10 @@
 static void ask(MPI_T_enum items)
 {
     char name[256];
-    int length = (int)sizeof name, number = -1, value;
+    int length = (int)sizeof name, number = -1, again = -2, value;
     ok(MPI_T_enum_get_info(items, &number, name, &length));
+    ok(MPI_T_enum_get_info(items, &again, NULL, NULL));
+    check_equal(again, number);
     check(number >= 1);
     check(strlen(name) >= 1);
     for (int i = 0; i < number; i++) {
@@ -22,6 +24,17 @@ int main(int argc, char **argv)
     int number = 0, found = 0;
     begin(&argc, &argv);
     tool_begin();
+    ok(MPI_T_pvar_get_num(&number));
+    for (int i = 0; i < number; i++) {
+        struct pvar_info info = pvar_info(i);
+        if (info.items != MPI_T_ENUM_NULL) {
+            check(info.type == MPI_INT);
+            ask(info.items);
+            found++;
+        }
+    }
+    check(found >= 1);
+    found = 0;
     ok(MPI_T_cvar_get_num(&number));
     for (int i = 0; i < number; i++) {
         MPI_T_enum items = MPI_T_ENUM_NULL;

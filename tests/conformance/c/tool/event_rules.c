@@ -17,6 +17,15 @@ static void on_set(MPI_T_event_instance instance, MPI_T_event_registration regis
     check_equal(int_element(instance, 0), index_of_cvar);
     ok(MPI_T_event_copy(instance, &copy));
     check(copy.index == index_of_cvar && copy.value == 4096);
+    /* Not a byte more than the element, or than all elements. */
+    unsigned char bytes[24];
+    memset(bytes, 0xa5, sizeof bytes);
+    ok(MPI_T_event_read(instance, 0, bytes));
+    check(memcmp(bytes, &copy.index, 4) == 0 && bytes[4] == 0xa5 && bytes[7] == 0xa5);
+    ok(MPI_T_event_read(instance, 1, bytes));
+    check(memcmp(bytes, &copy.value, 8) == 0 && bytes[8] == 0xa5);
+    ok(MPI_T_event_copy(instance, bytes));
+    check(memcmp(bytes, &copy.index, 4) == 0 && memcmp(bytes + 8, &copy.value, 8) == 0 && bytes[16] == 0xa5);
     ok(MPI_T_event_get_timestamp(instance, &time));
     ok(MPI_T_event_get_source(instance, &source));
     ok(MPI_T_source_get_timestamp(source, &now));
@@ -83,6 +92,17 @@ static void types(void)
         ok(MPI_T_event_get_info(i, name, &name_length, &verbosity, datatypes, displacements, &elements, &names, &info,
                                 description, &description_length, &bind));
         check(name[0] && description[0] && elements <= 16);
+        check_equal(verbosity, MPI_T_VERBOSITY_USER_DETAIL);
+        int of_comm = strncmp(name, "p2p_", 4) == 0 && strncmp(name, "p2p_wait", 8) != 0;
+        if (of_comm || strcmp(name, "coll_begin") == 0)
+            check_equal(bind, MPI_T_BIND_MPI_COMM);
+        if (strcmp(name, "tool_cvar_set") == 0 || strncmp(name, "p2p_wait", 8) == 0)
+            check_equal(bind, MPI_T_BIND_NO_OBJECT);
+        if (strcmp(name, "tool_cvar_set") == 0)
+            check(elements == 2 && datatypes[0] == MPI_INT && datatypes[1] == MPI_DOUBLE && displacements[1] == 8);
+        for (int e = 0; e < elements; e++)
+            check(datatypes[e] == MPI_INT || datatypes[e] == MPI_UNSIGNED || datatypes[e] == MPI_UNSIGNED_LONG_LONG ||
+                  datatypes[e] == MPI_DOUBLE);
         ok(MPI_Info_free(&info));
         ok(MPI_T_event_get_index(name, &index));
         check_equal(index, i);
@@ -130,6 +150,20 @@ static void bad_handle(MPI_T_event_registration bad)
     check(info == MPI_INFO_NULL);
 }
 
+/* The hints in use are the number of events that wait at most, and no others. */
+static void capacity_is(MPI_T_event_registration registration, int capacity)
+{
+    MPI_Info info;
+    char value[16] = "";
+    int keys = -1, length = sizeof value, flag = 0;
+    ok(MPI_T_event_handle_get_info(registration, &info));
+    ok(MPI_Info_get_nkeys(info, &keys));
+    check_equal(keys, 1);
+    ok(MPI_Info_get_string(info, "ferrum_waiting_events", &length, value, &flag));
+    check(flag && atoi(value) == capacity);
+    ok(MPI_Info_free(&info));
+}
+
 int main(int argc, char **argv)
 {
     int at, count;
@@ -162,9 +196,16 @@ int main(int argc, char **argv)
     ok(MPI_Info_free(&info));
     check_class(MPI_T_event_callback_get_info(registration, MPI_T_CB_REQUIRE_THREAD_SAFE, &info), MPI_T_ERR_INVALID);
     check_class(MPI_T_event_callback_get_info(registration, MPI_T_CB_REQUIRE_NONE, NULL), MPI_T_ERR_INVALID);
-    ok(MPI_T_event_handle_get_info(registration, &info));
-    ok(MPI_Info_get_nkeys(info, &count));
-    check(count >= 1);
+    capacity_is(registration, 4096);
+    ok(MPI_Info_create(&info));
+    ok(MPI_Info_set(info, "ferrum_waiting_events", "17"));
+    ok(MPI_Info_set(info, "of_somebody_else", "1"));
+    ok(MPI_T_event_handle_set_info(registration, info));
+    capacity_is(registration, 17);
+    ok(MPI_Info_set(info, "ferrum_waiting_events", "0"));
+    check_class(MPI_T_event_handle_set_info(registration, info), MPI_T_ERR_INVALID);
+    check_class(MPI_T_event_handle_set_info(registration, other), MPI_T_ERR_INVALID);
+    capacity_is(registration, 17);
     ok(MPI_Info_free(&info));
     check_class(MPI_T_event_handle_get_info(registration, NULL), MPI_T_ERR_INVALID);
     ok(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, NULL));

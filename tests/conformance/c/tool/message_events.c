@@ -10,7 +10,8 @@ static struct seen {
     unsigned long long bytes;
     int tags[200];
 } unexpected, posted, matched, received, moving, moved, sent, later, elsewhere;
-static int waits_begun, waits_over, dropped;
+static int waits_begun, waits_over, dropped, source_seen = -1;
+static MPI_T_event_registration slow;
 static MPI_Count last_time;
 
 static void note(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
@@ -22,6 +23,7 @@ static void note(MPI_T_event_instance instance, MPI_T_event_registration registr
         seen->tags[seen->calls] = int_element(instance, 1);
     if (seen != &posted)
         seen->bytes += long_element(instance, 2);
+    ok(MPI_T_event_get_source(instance, &source_seen));
     ok(MPI_T_event_get_timestamp(instance, &time));
     check(time >= last_time);
     last_time = time;
@@ -42,6 +44,7 @@ static void note_wait(MPI_T_event_instance instance, MPI_T_event_registration re
 static void note_dropped(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety safety, void *data)
 {
     check(count > 0 && data == &later && safety == MPI_T_CB_REQUIRE_NONE);
+    check(registration == slow && source == source_seen && source_seen >= 0);
     dropped += (int)count;
 }
 
@@ -105,7 +108,6 @@ static void receiver(MPI_Comm comm)
 /* Events that must wait for the end of the call, five at most. */
 static void bounded(MPI_Comm comm)
 {
-    MPI_T_event_registration slow;
     MPI_Info few;
     int value;
     ok(MPI_Info_create(&few));

@@ -36,6 +36,14 @@ int main(int argc, char **argv)
     message();
     check_equal(read_pvar(one, a), 3);
     check_equal(read_pvar(two, b), 4);
+    /* Those that run are left as they are when they are started, and so are those that are stopped when they are stopped. */
+    ok(MPI_T_pvar_start(one, a));
+    check_equal(read_pvar(one, a), 3);
+    ok(MPI_T_pvar_stop(one, a));
+    ok(MPI_T_pvar_stop(one, a));
+    check_equal(read_pvar(one, a), 3);
+    ok(MPI_T_pvar_start(one, a));
+    check_equal(read_pvar(one, a), 3);
     ok(MPI_T_pvar_reset(one, a));
     check_equal(read_pvar(one, a), 0);
     check_equal(read_pvar(one, c), 4);
@@ -51,6 +59,11 @@ int main(int argc, char **argv)
     }
     check_equal(MPI_T_pvar_read(two, a, &value), MPI_T_ERR_INVALID_HANDLE);
     check_equal(MPI_T_pvar_start(two, a), MPI_T_ERR_INVALID_HANDLE);
+    check_equal(MPI_T_pvar_stop(two, a), MPI_T_ERR_INVALID_HANDLE);
+    check_equal(MPI_T_pvar_reset(two, a), MPI_T_ERR_INVALID_HANDLE);
+    check_equal(MPI_T_pvar_write(two, a, &start), MPI_T_ERR_INVALID_HANDLE);
+    check_equal(MPI_T_pvar_readreset(two, a, &start), MPI_T_ERR_INVALID_HANDLE);
+    check(start == 100 && read_pvar(one, a) == 1);
     check_equal(MPI_T_pvar_handle_free(two, &a), MPI_T_ERR_INVALID_HANDLE);
     /* All handles of a session at once, and of that session only. */
     ok(MPI_T_pvar_stop(one, MPI_T_PVAR_ALL_HANDLES));
