@@ -141,8 +141,8 @@ impl Table {
             }
             row.line(&mut text, name, width - 2);
         }
-        text + "  Times that are taken only while a tool asks for them are in it as far as one did; freed objects are not, nor are\n  \
-                high- and low-water marks, which each tool has of its own.\n"
+        text + "  Not in it: freed objects, high- and low-water marks (each tool has its own), and times that are taken only while a\n  \
+                tool asks for them, as long as none did.\n"
     }
 
     fn json(&self) -> String {
@@ -278,7 +278,7 @@ mod tests {
         let time = ["0.000000000", "0", "1.500000000", "3.000000000", "2", "4.500000000", "seconds"];
         assert_eq!(words("test_time"), time);
         assert!(!text.contains("other") && !text.contains("test_length"), "{text}");
-        assert!(text.ends_with("water marks, which each tool has of its own.\n"), "{text}");
+        assert!(text.contains("Not in it: freed objects, high- and low-water marks"), "{text}");
         let json = Table::read(&job, false).json();
         let first =
             "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[1,2]}\n";

@@ -60,7 +60,7 @@ Exit codes:
   126  a program cannot be executed
   127  a program is not found
 
-Control variables get their values from, the later before the former: the settings file
-(--settings, else FERRUM_SETTINGS, else ~/.config/ferrum-mpi/settings), the environment
-(FERRUM_ and the name in capitals), --cvar.
+Control variables (--help-cvars lists them) get their values from --cvar; else from the
+environment (FERRUM_ and the name in capitals); else from the settings file (--settings,
+else the one that FERRUM_SETTINGS names, else ~/.config/ferrum-mpi/settings).
 ";

@@ -17,9 +17,11 @@ const CHOSEN: [&str; 3] = ["fabric_ring_bytes", "p2p_wait_spins", "p2p_wait_yiel
 pub(super) fn help() -> String {
     let registry = Registry::with_environment([]);
     let mut text = String::from(
-        "Control variables of the library. Set one by --cvar NAME=VALUE, by FERRUM_NAME (in capitals)\n\
-         in the environment, or by a line NAME = VALUE in a settings file; the program, or a tool,\n\
-         by MPI_T. Numbers may end in k, M or G.\n",
+        "Control variables of the library, each with the value that it begins with, what it takes,\n\
+         and what it does. Set one by --cvar NAME=VALUE; else by FERRUM_NAME (in capitals) in the\n\
+         environment; else by a line NAME = VALUE in a settings file (--settings). Whole numbers may\n\
+         end in k, M or G (1024, 1024 k, 1024 M). Programs and tools set them by MPI_T_cvar_write,\n\
+         but for those that can be set before the start only.\n",
     );
     // Names that two variables have are refused by every process.
     if variables::register(&registry).is_err() || registry.init_thread().is_err() {
@@ -39,12 +41,12 @@ fn about(info: &CvarInfo) -> String {
         Some(Value::Text(text)) if text.is_empty() => "empty".to_owned(),
         Some(Value::I32(value)) => name_of(info, value),
         Some(value) => value.to_string(),
-        // Each communicator has its own.
-        None => "(see below)".to_owned(),
+        None => "each communicator's own".to_owned(),
     };
     let all = if matches!(definition.scope, Scope::AllEq | Scope::GroupEq) { "; alike in all processes" } else { "" };
+    let early = if definition.scope.is_writable() { "" } else { "; set before the start only" };
     let mut text = format!("\n  {} = {initial}\n", definition.name);
-    text += &format!("{INDENT}{}{all}\n", expectation(definition));
+    text += &format!("{INDENT}{}{all}{early}\n", expectation(definition));
     let mut line = INDENT.to_owned();
     for word in definition.description.split_whitespace() {
         if line.len() + 1 + word.len() > WIDTH {
@@ -73,7 +75,10 @@ mod tests {
             "\n  p2p_eager_limit = 16384\n      takes a whole number from 0 to 1073741824 (bytes)\n      Longest message",
             "\n  coll_shape = auto\n      takes one of auto, flat, tree; alike in all processes\n",
             "\n  win_direct = on\n      takes one of off, on\n",
+            "\n  coll_split_limit = 16384\n      takes a whole number from 0 up (bytes); alike in all processes\n",
             "\n  fabric_ring_bytes = chosen when the job starts\n",
+            "\n  stats_at_end = off\n      takes one of off, summary, all; set before the start only\n",
+            "\n  p2p_comm_eager_limit = each communicator's own\n",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }

@@ -55,6 +55,8 @@ pub fn expectation(definition: &CvarDef) -> String {
             let names: Vec<_> = states.items.iter().map(|(_, name)| *name).collect();
             text += &format!("one of {}", names.join(", "));
         }
+        // No number is larger.
+        (None, Limits::Whole(low, high)) if high >= u64::MAX.into() => text += &format!("a whole number from {low} up"),
         (None, Limits::Whole(low, high)) => text += &format!("a whole number from {low} to {high}"),
         (None, Limits::Real(f64::MIN, f64::MAX)) => text += "a number",
         (None, Limits::Real(low, high)) => text += &format!("a number from {low} to {high}"),
