@@ -34,6 +34,8 @@ mpi_t::cvars! {
 }
 
 const SUMMARY: i32 = 1;
+/// What a reading calls the type `MPI_INT`.
+const INT: u32 = 0;
 /// The object whose variables are in the summary beside those of the process.
 const WORLD: &str = "MPI_COMM_WORLD";
 
@@ -65,7 +67,7 @@ struct Row {
     class: Option<PvarClass>,
     unit: String,
     /// The word of each rank; none of a rank that has no such variable.
-    words: Vec<Option<u64>>,
+    words: Vec<Option<i128>>,
 }
 
 struct Table {
@@ -98,14 +100,19 @@ impl Table {
     }
 
     fn add(&mut self, rank: usize, object: &str, variable: VariableReading) {
-        let VariableReading { name, unit, class, word, .. } = variable;
+        let VariableReading { name, unit, class, value_type, word, .. } = variable;
+        // States, and what else is an int, may be negative.
+        let word = if value_type == INT { i128::from(word as u32 as i32) } else { i128::from(word) };
         let ranks = self.used.len();
         let row = self.rows.entry((printable(object), printable(&name), class));
         let class = PvarClass::from_abi(class);
         let row = row.or_insert_with(|| Row { class, unit: printable(&unit), words: vec![None; ranks] });
         // Objects of one name are taken together.
-        let before = row.words[rank].unwrap_or(0);
-        row.words[rank] = Some(if adds_up(class) { before.wrapping_add(word) } else { before.max(word) });
+        row.words[rank] = Some(match row.words[rank] {
+            Some(before) if adds_up(class) => before + word,
+            Some(before) => before.max(word),
+            None => word,
+        });
     }
 
     /// The ranks that used MPI and did not call MPI_Finalize, and those that did not use it.
@@ -161,7 +168,7 @@ impl Table {
             let _ = write!(text, ",\"class\":\"{}\",\"unit\":", class_name(row.class));
             quote_json(&mut text, row.unit());
             let values: Vec<String> =
-                row.words.iter().map(|word| word.map_or_else(|| "null".into(), |word| row.show(word as f64))).collect();
+                row.words.iter().map(|word| word.map_or_else(|| "null".into(), |word| row.show_word(word))).collect();
             let _ = writeln!(text, ",\"values\":[{}]}}", values.join(","));
         }
         text
@@ -179,7 +186,7 @@ impl Row {
         let sum: f64 = values().map(|(word, _)| word as f64).sum();
         let mean = sum / values().count() as f64;
         let sum = if adds_up(self.class) { self.show(sum) } else { "-".into() };
-        let (low, high) = (self.show(least.0 as f64), self.show(most.0 as f64));
+        let (low, high) = (self.show_word(least.0), self.show_word(most.0));
         let (low_rank, high_rank, unit) = (least.1, most.1, self.unit());
         let line = format!(
             "    {name:<width$} {low:>15} {low_rank:<6} {:>15} {high:>15} {high_rank:<6} {sum:>17} {unit}",
@@ -193,7 +200,15 @@ impl Row {
         if self.class == Some(PvarClass::Timer) { "seconds" } else { &self.unit }
     }
 
-    /// A word, or a mean or sum of words, as its value.
+    /// A word as its value.
+    fn show_word(&self, word: i128) -> String {
+        match self.class {
+            Some(PvarClass::Timer | PvarClass::Percentage) => self.show(word as f64),
+            _ => word.to_string(),
+        }
+    }
+
+    /// A mean or sum of words as its value.
     fn show(&self, words: f64) -> String {
         match self.class {
             Some(PvarClass::Timer) => format!("{:.9}", words / 1e9),
@@ -236,7 +251,7 @@ fn printable(text: &str) -> String {
 mod tests {
     use super::*;
     use mpi_fabric::{Endpoint, JobInstruments};
-    use mpi_t::{Counter, Level, Timer};
+    use mpi_t::{Counter, Level, State, Timer};
 
     mpi_t::instruments! {
         /// A block.
@@ -245,6 +260,8 @@ mod tests {
             things: Counter = { name: "test_things", class: Counter, type: u64, unit: "things", category: "test" },
             /// How many.
             length: Level = { name: "test_length", class: Level, type: u32, unit: "things", category: "test" },
+            /// What.
+            state: State = { name: "test_state", class: State, type: i32, unit: "", category: "test" },
             /// How long.
             time: Timer = { name: "test_time", class: Timer, type: f64, unit: "", category: "test" },
         }
@@ -266,6 +283,9 @@ mod tests {
             block.time.add_ns(1_500_000_000 * rank as u64);
             place(&memory, "other", 1).length.raise(2);
             place(&memory, "other", 2);
+            if rank == 1 {
+                place(&memory, "third", u64::MAX).state.set(-2);
+            }
         }
         job.set_life(0, Life::Finalised);
         let text = Table::read(&job, true).text();
@@ -286,6 +306,8 @@ mod tests {
         for line in [
             "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"other\",\"variable\":\"test_things\",\"class\":\"counter\",\
              \"unit\":\"things\",\"values\":[3,3,3]}",
+            "\"class\":\"counter\",\"unit\":\"things\",\"values\":[null,18446744073709551615,null]}",
+            "\"variable\":\"test_state\",\"class\":\"state\",\"unit\":\"\",\"values\":[null,-2,null]}",
             "\"variable\":\"test_length\",\"class\":\"level\",\"unit\":\"things\",\"values\":[2,2,2]}",
         ] {
             assert!(json.lines().any(|found| found.ends_with(line)), "{line}: {json}");

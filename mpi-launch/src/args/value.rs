@@ -52,7 +52,7 @@ pub(super) fn input(value: &OsStr) -> Result<Input, String> {
 
 /// `text` or `json`.
 pub(super) fn error_format(value: &OsStr) -> Result<ErrorFormat, String> {
-    match value.to_str() {
+    match value.to_ascii_lowercase().to_str() {
         Some("text") => Ok(ErrorFormat::Text),
         Some("json") => Ok(ErrorFormat::Json),
         _ => Err("text or json".into()),
@@ -131,6 +131,12 @@ mod tests {
     #[test]
     fn a_ranks_place_cannot_be_set_by_hand() {
         assert!(name(OsStr::new("FERRUM_RANK")).is_err() && name(OsStr::new("FERRUM_RANKS")).is_ok());
+    }
+
+    #[test]
+    fn the_form_is_named_in_any_case_as_in_other_places() {
+        assert_eq!(error_format(OsStr::new("JSON")), Ok(ErrorFormat::Json));
+        assert!(error_format(OsStr::new("xml")).is_err());
     }
 
     #[test]

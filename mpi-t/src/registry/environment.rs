@@ -4,14 +4,13 @@
 //! In the environment a variable is called `FERRUM_` + its name in capitals; elsewhere by its name.
 //! Invariant: whatever comes from outside, the result is an accepted value or a sentence for the user, which says where the
 //! value stood.
-//! Not here: setting the cells (`cvars`), texts of values (`reading`), the file's lines (`file`).
+//! Not here: setting the cells (`cvars`), texts of values (`reading`), the file's lines (`file`), which name was meant (`nearest`).
 
 use std::collections::BTreeMap;
 
-use mpi_core::text::distance;
-
 use super::Registry;
 use super::file::SettingsFile;
+use super::nearest::nearest;
 use super::reading::{expectation, parse};
 use crate::{CvarDef, TError, Value};
 
@@ -229,24 +228,6 @@ fn is_ours(name: &str) -> bool {
 pub fn name_in_environment(name: &str) -> String {
     let name = name.to_ascii_uppercase();
     if name.starts_with(PREFIX) { name } else { format!("{PREFIX}{name}") }
-}
-
-/// The name that fewest changes of a character make of this one, if they are few.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Another prefix of the same length of what follows is a likely slip: compare whole names, and ends.
-    let word = |text: &str| text.to_ascii_uppercase().trim_start_matches(PREFIX).to_owned();
-    // Of very long words only the begin: none of them is near a name.
-    let name: String = word(name).chars().take(80).collect();
-    let distance_to = |known: &str| {
-        let known = word(known);
-        match name.len() >= 4 {
-            true if known.ends_with(&name) => 1,
-            true if known.contains(&name) => 2,
-            _ => distance(name.bytes(), known.as_bytes()),
-        }
-    };
-    let (most, found) = known.map(|known| (distance_to(known), known)).min()?;
-    (most <= (2 + name.len() / 6).min(name.len())).then_some(found)
 }
 
 #[cfg(test)]

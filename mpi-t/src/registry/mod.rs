@@ -18,6 +18,7 @@ mod events;
 mod file;
 mod lent;
 mod names;
+mod nearest;
 mod pvars;
 mod reading;
 mod spread;
