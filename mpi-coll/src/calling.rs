@@ -125,6 +125,9 @@ impl<'a> Calling<'a> {
     pub fn begin(coll: &'a Collectives, comm: &'a Comm, (which, bytes): (Which, u64)) -> Calling<'a> {
         coll.under_way.more(coll.engine.process_lock().is_multiple());
         let plan = coll.plan(comm, which);
+        if coll.chosen.is_asked(which) {
+            coll.chosen.tell(which, bytes, plan);
+        }
         let began = if mpi_t::somebody_listens() {
             tell_begun(coll, comm, which, bytes, plan)
         } else if coll.instruments.timer(which).is_watched() {

@@ -7,6 +7,7 @@
 //! - `partial`: combining contributions in rank order.
 //! - `agreement`: whether the processes of a call mean the same call.
 //! - `plan`: which algorithm, for which size and number of processes.
+//! - `algorithms`: which ones were chosen, told while somebody asks.
 //! - `calling`: what a call tells from begin to end, as states, times and events.
 //! - `instruments`, `settings`: what the collectives tell of themselves and let be set.
 //!
@@ -15,6 +16,7 @@
 //! Not here: handles of operations (`mpi-env`), argument checks of the C interface (`mpi-capi`).
 
 mod agreement;
+mod algorithms;
 mod allgather;
 mod allreduce;
 mod alltoall;
@@ -42,11 +44,13 @@ use mpi_datatype::Datatype;
 use mpi_p2p::Engine;
 use mpi_t::{InstrumentMemory, TResult};
 
+pub use algorithms::{AlgorithmCalls, LastAlgorithms};
 pub use calling::CollEvents;
 pub use instruments::CollInstruments;
 pub use op::{Builtin, Op, Reducer, UserFunction};
 pub use settings::CollSettings;
 
+use algorithms::Chosen;
 use calling::{Calling, UnderWay, Which};
 use link::Link;
 use plan::Plan;
@@ -60,6 +64,7 @@ use plan::Plan;
 pub struct Collectives {
     engine: Arc<Engine>,
     instruments: &'static CollInstruments,
+    chosen: Chosen,
     settings: &'static CollSettings,
     events: &'static CollEvents,
     under_way: Arc<UnderWay>,
@@ -85,12 +90,23 @@ impl Collectives {
     /// same in all its processes.
     pub fn new(engine: Arc<Engine>, crowded: bool, memory: &dyn InstrumentMemory) -> Collectives {
         let (instruments, settings) = (CollInstruments::place(memory), CollSettings::new());
-        Collectives { engine, instruments, settings, events: CollEvents::new(), under_way: Arc::default(), crowded }
+        let (chosen, events) = (Chosen::new(memory), CollEvents::new());
+        Collectives { engine, instruments, chosen, settings, events, under_way: Arc::default(), crowded }
     }
 
     /// What the collectives count.
     pub fn instruments(&self) -> &'static CollInstruments {
         self.instruments
+    }
+
+    /// Which algorithm each operation chose last.
+    pub fn last_algorithms(&self) -> &'static LastAlgorithms {
+        self.chosen.last
+    }
+
+    /// Calls by algorithm: one row for each.
+    pub fn algorithm_calls(&self) -> &'static [AlgorithmCalls] {
+        self.chosen.calls
     }
 
     /// What can be set of the collectives.

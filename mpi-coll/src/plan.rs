@@ -30,6 +30,11 @@ pub(crate) enum Algorithm {
     Direct = 5,
 }
 
+impl Algorithm {
+    /// How many there are; they are numbered from 0.
+    pub const COUNT: usize = Algorithm::Direct as usize + 1;
+}
+
 /// The choices for one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {

@@ -54,6 +54,12 @@ impl CommSpec {
         }
     }
 
+    /// A communicator of part of another's processes, in which this one has `rank`: same error handler, no name.
+    pub fn part(parent: &Comm, context: u32, group: &Group, rank: u32) -> CommSpec {
+        let group = group.clone().derived_from(parent.group());
+        CommSpec { context, group, rank, name: String::new(), errhandler: parent.errhandler().get() }
+    }
+
     /// A duplicate of a communicator with another context: same processes, same order, same error handler, no name.
     pub fn duplicate(parent: &Comm, context: u32) -> CommSpec {
         CommSpec {

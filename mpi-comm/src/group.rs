@@ -2,11 +2,23 @@
 
 use std::sync::Arc;
 
+use mpi_core::Handle;
+
 /// An ordered set of processes. Cheap to clone; immutable, so safe to use from any thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Group {
     world_ranks: Arc<[u32]>,
+    /// The session that it is derived from (MPI-5.0, 11.3): no part of what the group is.
+    session: Option<Handle>,
 }
+
+impl PartialEq for Group {
+    fn eq(&self, other: &Group) -> bool {
+        self.world_ranks == other.world_ranks
+    }
+}
+
+impl Eq for Group {}
 
 /// How two groups relate (MPI-5.0, 7.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +34,22 @@ pub enum GroupRelation {
 impl Group {
     /// The group of these processes; each must be named once.
     pub fn new(world_ranks: impl Into<Arc<[u32]>>) -> Group {
-        Group { world_ranks: world_ranks.into() }
+        Group { world_ranks: world_ranks.into(), session: None }
+    }
+
+    /// The same group, derived from this session.
+    pub fn of_session(self, session: Handle) -> Group {
+        Group { session: Some(session), ..self }
+    }
+
+    /// The same group, derived from what the other one is derived from, if that is a session.
+    pub(crate) fn derived_from(self, other: &Group) -> Group {
+        Group { session: other.session.or(self.session), ..self }
+    }
+
+    /// The session from whose process sets it comes, by way of whatever groups and communicators; it may be over.
+    pub fn session(&self) -> Option<Handle> {
+        self.session
     }
 
     /// All processes of a job of `size`, in order.

@@ -34,7 +34,8 @@ impl Group {
     pub fn union(&self, other: &Group) -> Group {
         let here = Members::of(self);
         let missing = other.world_ranks().iter().filter(|member| here.rank(**member).is_none());
-        Group::new(self.world_ranks().iter().chain(missing).copied().collect::<Vec<_>>())
+        let all = self.world_ranks().iter().chain(missing).copied();
+        Group::new(all.collect::<Vec<_>>()).derived_from(other).derived_from(self)
     }
 
     /// `MPI_Group_intersection`: those of this group that are in the other too, in this group's order.
@@ -50,7 +51,8 @@ impl Group {
     }
 
     fn filtered(&self, stays: impl Fn(u32) -> bool) -> Group {
-        Group::new(self.world_ranks().iter().copied().filter(|member| stays(*member)).collect::<Vec<_>>())
+        let members = self.world_ranks().iter().copied().filter(|member| stays(*member));
+        Group::new(members.collect::<Vec<_>>()).derived_from(self)
     }
 
     /// `MPI_Group_incl`: these ranks, in this order. Errors: `MPI_ERR_RANK` for a rank that is none, or named twice.
@@ -60,7 +62,7 @@ impl Group {
         for rank in ranks {
             members.push(self.world_ranks()[self.once(&mut named, rank)?]);
         }
-        Ok(Group::new(members))
+        Ok(Group::new(members).derived_from(self))
     }
 
     /// `MPI_Group_excl`: all but these ranks, in order. Errors: as for [`Group::incl`].
@@ -70,7 +72,7 @@ impl Group {
             self.once(&mut named, rank)?;
         }
         let left = self.world_ranks().iter().zip(&named).filter(|(_, named)| !**named);
-        Ok(Group::new(left.map(|(member, _)| *member).collect::<Vec<_>>()))
+        Ok(Group::new(left.map(|(member, _)| *member).collect::<Vec<_>>()).derived_from(self))
     }
 
     /// A rank as an index, once.

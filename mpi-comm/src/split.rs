@@ -19,7 +19,8 @@ pub fn by_color(parent: &Comm, words: &[[i32; 2]]) -> Option<Group> {
     let mut sorted: Vec<(i32, u32)> = same.map(|([_, key], member)| (*key, *member)).collect();
     // Stable: equal keys stay in the order of the parent.
     sorted.sort_by_key(|(key, _)| *key);
-    Some(Group::new(sorted.into_iter().map(|(_, member)| member).collect::<Vec<_>>()))
+    let group = Group::new(sorted.into_iter().map(|(_, member)| member).collect::<Vec<_>>());
+    Some(group.derived_from(parent.group()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::sync::{Arc, Weak};
 use mpi_coll::Op;
 use mpi_comm::{Comm, Group};
 use mpi_core::abi::MPI_GROUP_EMPTY;
-use mpi_core::{Guard, Guarded, Handle, ProcessLock, Table};
+use mpi_core::{Guard, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_errors::Result;
 use mpi_p2p::Engine;
 use mpi_t::{Aggregate, Counter, Lent, Level, Registry, Size, TError};
@@ -51,11 +51,35 @@ mpi_t::instruments! {
         /// Calls that were given this session, about its process sets, its hints or its end.
         pub uses: Counter =
             { name: "objects_session_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
-        /// Groups that were made of this session's process sets and are not freed.
+        /// Groups that were made of this session's process sets, or derived from objects that were, and are not freed.
         pub groups: Level =
             { name: "objects_session_groups", class: Level, type: u64, unit: "groups", category: "objects" }
             { name: "objects_session_groups", class: HighWatermark, type: u64, unit: "groups", category: "objects",
-              doc: "Most groups that were made of this session's process sets and existed at once." },
+              doc: "Most groups that were derived from this session and existed at once." },
+        /// Communicators that are derived from this session, by way of its groups and other communicators, and are not
+        /// freed. A program frees them before it ends the session.
+        pub communicators: Level =
+            { name: "objects_session_communicators", class: Level, type: u64, unit: "communicators",
+              category: "objects" }
+            { name: "objects_session_communicators", class: HighWatermark, type: u64, unit: "communicators",
+              category: "objects", doc: "Most communicators that were derived from this session and existed at once." },
+        /// Windows over communicators that are derived from this session, not freed.
+        pub windows: Level =
+            { name: "objects_session_windows", class: Level, type: u64, unit: "windows", category: "objects" },
+        /// Files opened with communicators that are derived from this session, not closed.
+        pub files: Level =
+            { name: "objects_session_files", class: Level, type: u64, unit: "files", category: "objects" },
+    }
+}
+
+/// The kinds of objects that are derived from sessions.
+const DERIVED: [Kind; 4] = [Kind::Group, Kind::Comm, Kind::Win, Kind::File];
+
+impl SessionInstruments {
+    /// Tells how many objects of each kind of [`DERIVED`] there are.
+    fn tell(&self, counts: [u64; 4]) {
+        let levels = [&self.groups, &self.communicators, &self.windows, &self.files];
+        levels.into_iter().zip(counts).for_each(|(level, count)| level.follow(count));
     }
 }
 
@@ -67,18 +91,20 @@ struct Asked {
     sessions: Lent<SessionInstruments>,
     /// Communicators by handle.
     comms: HashMap<usize, Weak<Comm>, Spread>,
-    /// Groups made of the process sets of sessions, each with its session.
-    origins: Vec<(Handle, Handle)>,
+    /// Objects that are derived from sessions, each with its session.
+    derived: HashMap<usize, Handle, Spread>,
 }
 
 impl Asked {
-    fn groups_of(&self, session: Handle) -> u64 {
-        self.origins.iter().filter(|(_, of)| *of == session).count() as u64
+    /// Objects of this kind that are derived from a session.
+    fn derived(&self, session: Handle, kind: Kind) -> u64 {
+        self.derived.iter().filter(|(object, of)| **of == session && Handle(**object).is(kind)).count() as u64
     }
 
-    fn tell_groups_of(&self, session: Handle) {
+    /// Tells how many objects are derived from a session, after one has come or gone.
+    fn tell_derived(&self, session: Handle) {
         if let Some(instruments) = self.sessions.get(session.0) {
-            instruments.groups.follow(self.groups_of(session));
+            instruments.tell(DERIVED.map(|kind| self.derived(session, kind)));
         }
     }
 }
@@ -126,8 +152,8 @@ impl AskedAbout {
             let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
             sessions.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?;
             let asked = known.get_mut(&mut guard);
-            let groups = asked.groups_of(Handle(object));
-            asked.sessions.lend(object, |session| session.groups.follow(groups), open)
+            let counts = DERIVED.map(|kind| asked.derived(Handle(object), kind));
+            asked.sessions.lend(object, |session| session.tell(counts), open)
         })?;
         registry.declare_lent::<infos::InfoInstruments>(infos::lend)?;
         let ((lock, known), of) = (own(), engine.clone());
@@ -150,11 +176,13 @@ impl AskedAbout {
     /// A communicator has its handle.
     pub(crate) fn comm_made(&self, guard: &mut Guard<'_>, comm: &Arc<Comm>) {
         self.0.get_mut(guard).comms.insert(comm.handle().0, Arc::downgrade(comm));
+        self.made(guard, comm.handle(), comm.group());
     }
 
     /// The handle of a communicator is stale.
     pub(crate) fn comm_freed(&self, guard: &mut Guard<'_>, comm: Handle) {
         self.0.get_mut(guard).comms.remove(&comm.0);
+        self.gone(guard, comm);
     }
 
     /// A call was given this group, which exists.
@@ -166,11 +194,24 @@ impl AskedAbout {
 
     /// The handle of a group is stale.
     pub(crate) fn group_freed(&self, guard: &mut Guard<'_>, group: Handle) {
+        self.0.get_mut(guard).groups.end(group.0);
+        self.gone(guard, group);
+    }
+
+    /// An object has its handle: this group, or one over its processes.
+    pub(crate) fn made(&self, guard: &mut Guard<'_>, object: Handle, group: &Group) {
+        if let Some(session) = group.session() {
+            let asked = self.0.get_mut(guard);
+            asked.derived.insert(object.0, session);
+            asked.tell_derived(session);
+        }
+    }
+
+    /// The handle of an object is stale.
+    pub(crate) fn gone(&self, guard: &mut Guard<'_>, object: Handle) {
         let asked = self.0.get_mut(guard);
-        asked.groups.end(group.0);
-        if let Some(place) = asked.origins.iter().position(|(made, _)| *made == group) {
-            let (_, session) = asked.origins.swap_remove(place);
-            asked.tell_groups_of(session);
+        if let Some(session) = asked.derived.remove(&object.0) {
+            asked.tell_derived(session);
         }
     }
 
@@ -190,7 +231,7 @@ impl AskedAbout {
     pub(crate) fn session_ended(&self, guard: &mut Guard<'_>, session: Handle) {
         let asked = self.0.get_mut(guard);
         asked.sessions.end(session.0);
-        asked.origins.retain(|(_, of)| *of != session);
+        asked.derived.retain(|_, of| *of != session);
     }
 }
 
@@ -202,16 +243,5 @@ impl Process {
             instruments.calls.incr();
             instruments.bytes.add(bytes);
         }
-    }
-
-    /// A handle for a group of a session's process set. Errors: as [`Process::group_insert`].
-    pub fn group_insert_of(&self, guard: &mut Guard<'_>, group: Group, session: Handle) -> Result<Handle> {
-        let made = self.group_insert(guard, group)?;
-        if made.0 != MPI_GROUP_EMPTY {
-            let asked = self.asked.0.get_mut(guard);
-            asked.origins.push((made, session));
-            asked.tell_groups_of(session);
-        }
-        Ok(made)
     }
 }

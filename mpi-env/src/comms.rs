@@ -72,8 +72,7 @@ impl Process {
     fn member_comm(&self, parent: &Comm, context: u32, group: &Group) -> Result<Handle> {
         let Some(rank) = group.rank_of(self.rank()) else { return Ok(NULL) };
         let guard = &mut self.engine.lock();
-        let errhandler = parent.errhandler().get();
-        self.adopt(guard, CommSpec { context, group: group.clone(), rank, name: String::new(), errhandler })
+        self.adopt(guard, CommSpec::part(parent, context, group, rank))
     }
 
     /// A handle for a communicator that is agreed on. Errors: `MPI_ERR_NO_MEM`.
@@ -122,9 +121,11 @@ impl Process {
         if group.size() == 0 {
             return Ok(Handle(MPI_GROUP_EMPTY));
         }
-        let inserted = self.groups.get_mut(guard).insert(group);
+        let handle = self.groups.get_mut(guard).insert(group.clone());
+        let handle = handle.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many groups"))?;
         self.tells.counts.groups.follow(self.groups.get(guard).len() as u64);
-        inserted.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many groups"))
+        self.asked.made(guard, handle, &group);
+        Ok(handle)
     }
 
     /// `MPI_Group_free`. The empty group may be freed, because any call that makes groups may have returned it.

@@ -38,6 +38,7 @@ impl Process {
         match (opened, reserved) {
             (Ok(file), Ok(handle)) => {
                 self.registry.bind(handle.0, file.instruments());
+                self.asked.made(guard, handle, file.group());
                 let filled = self.files.get_mut(guard).fill(handle, Arc::new(file));
                 debug_assert!(filled, "the handle was reserved for this file");
                 self.tells.counts.files.follow(self.files.get(guard).len() as u64);
@@ -75,6 +76,7 @@ impl Process {
         self.errhandlers.get_mut(guard).detach(file.errhandler().get());
         self.tell_errhandlers(guard);
         self.registry.unbind(handle.0, file.instruments());
+        self.asked.gone(guard, handle);
         self.io.leave(guard, file.comm());
         // A call of another thread, which has no business to be under way, still counts in its instruments.
         if let Some(file) = Arc::into_inner(file) {

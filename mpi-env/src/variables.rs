@@ -69,6 +69,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("file", "Files that processes open together."),
     ("file.traffic", "What is read from and written to each file, and how long that takes."),
     ("coll.time", "Time spent in each collective operation, taken while somebody watches."),
+    ("coll.algorithms", "Which algorithms collective calls choose, told while somebody watches."),
     ("coll.events", "Collective calls as they begin and end, with the algorithm chosen."),
     ("coll.data", "Bytes that the program gave to each collective operation."),
     ("win", "One-sided communication."),
@@ -105,6 +106,8 @@ pub(crate) fn complete(
     registry.register_events(engine.events().0)?;
     registry.register_events(engine.events().1)?;
     registry.register(coll.instruments())?;
+    registry.register(coll.last_algorithms())?;
+    registry.bind_rows(0, coll.algorithm_calls())?;
     registry.register_events(coll.events())?;
     registry.register(mpi_t::handle_instruments())?;
     registry.register(registry.instruments())?;

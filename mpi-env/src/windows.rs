@@ -37,6 +37,7 @@ impl Process {
         match (made, reserved) {
             (Ok(win), Ok(handle)) => {
                 self.registry.bind(handle.0, win.instruments());
+                self.asked.made(guard, handle, win.group());
                 let filled = self.windows.get_mut(guard).fill(handle, Arc::new(win));
                 debug_assert!(filled, "the handle was reserved for this window");
                 self.tells.counts.windows.follow(self.windows.get(guard).len() as u64);
@@ -62,6 +63,7 @@ impl Process {
             win.is_complete(guard)?;
             self.windows.get_mut(guard).remove(handle);
             self.registry.unbind(handle.0, win.instruments());
+            self.asked.gone(guard, handle);
             self.tells.counts.windows.follow(self.windows.get(guard).len() as u64);
             win
         };

@@ -125,7 +125,7 @@ fn facts_of(facts: &[(&str, &str)]) -> Result<usize> {
 pub fn group_from_session_pset(cx: Cx, session: Handle, name: &CStr, new: Out<usize>) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
     new.set(match name.to_str().ok().and_then(|name| process.pset(name)) {
-        Some(group) => process.group_insert_of(&mut guard, group, session)?.0,
+        Some(group) => process.group_insert(&mut guard, group.of_session(session))?.0,
         None => abi::MPI_GROUP_NULL,
     });
     Ok(())
