@@ -1,8 +1,8 @@
 //! A sampling tool reads from a signal handler whatever the interrupted thread is doing, the handle itself included.
 #![allow(unsafe_code)] // installs a signal handler
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use mpi_core::{Handle, abi};
 use mpi_t::{Counter, Level, PvarClass, Registry};
@@ -22,14 +22,9 @@ static EVENTS: AtomicUsize = AtomicUsize::new(0);
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 static SAMPLES: AtomicU64 = AtomicU64::new(0);
 static LAST: AtomicU64 = AtomicU64::new(0);
-static BUSY: AtomicBool = AtomicBool::new(false);
 static WRONG: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn sample(_: libc::c_int) {
-    // The next signal may come to the harness's thread while this one's sample is under way.
-    if BUSY.swap(true, Acquire) {
-        return;
-    }
     let session = SESSION.load(Relaxed);
     let mut value = 0u64;
     // SAFETY: room for one u64.
@@ -44,7 +39,37 @@ extern "C" fn sample(_: libc::c_int) {
         WRONG.fetch_add(1, Relaxed);
     }
     SAMPLES.fetch_add(1, Relaxed);
-    BUSY.store(false, Release);
+}
+
+/// A signal every 200 microseconds to the thread that made this, wherever it is: a signal to the process as a whole would mostly go to
+/// the harness's thread, which waits, and holds no lock that a handler could need.
+struct Sampling(libc::timer_t);
+
+impl Sampling {
+    fn of_this_thread() -> Sampling {
+        let every = libc::timespec { tv_sec: 0, tv_nsec: 200_000 };
+        let often = libc::itimerspec { it_interval: every, it_value: every };
+        let mut timer = std::ptr::null_mut();
+        // SAFETY: the handler touches only atomics and calls only async-signal-safe functions; zeroed memory is a
+        // `sigevent`, and the calls store into what is passed.
+        unsafe {
+            libc::signal(libc::SIGALRM, sample as extern "C" fn(libc::c_int) as libc::sighandler_t);
+            let mut event: libc::sigevent = std::mem::zeroed();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_signo = libc::SIGALRM;
+            event.sigev_notify_thread_id = libc::gettid();
+            assert_eq!(libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer), 0);
+            assert_eq!(libc::timer_settime(timer, 0, &often, std::ptr::null_mut()), 0);
+        }
+        Sampling(timer)
+    }
+}
+
+impl Drop for Sampling {
+    fn drop(&mut self) {
+        // SAFETY: the timer that was made.
+        unsafe { libc::timer_delete(self.0) };
+    }
 }
 
 #[test]
@@ -63,16 +88,7 @@ fn reads_and_resets_in_a_signal_handler_are_right_at_any_moment() {
     SESSION.store(session.0, Relaxed);
     EVENTS.store(watch("events", PvarClass::Counter).0, Relaxed);
     DEPTH.store(watch("depth", PvarClass::HighWatermark).0, Relaxed);
-    // SAFETY: the handler touches only atomics and calls only async-signal-safe functions.
-    unsafe {
-        libc::signal(libc::SIGALRM, sample as extern "C" fn(libc::c_int) as libc::sighandler_t);
-        let every = libc::timeval { tv_sec: 0, tv_usec: 200 };
-        libc::setitimer(
-            libc::ITIMER_REAL,
-            &libc::itimerval { it_interval: every, it_value: every },
-            std::ptr::null_mut(),
-        );
-    }
+    let sampling = Sampling::of_this_thread();
     let mine = registry.pvar_session_create().expect("room");
     while SAMPLES.load(Relaxed) < 300 {
         block.events.incr();
@@ -86,7 +102,6 @@ fn reads_and_resets_in_a_signal_handler_are_right_at_any_moment() {
         block.depth.lower(2);
         registry.pvar_handle_free(mine, handle).expect("live");
     }
-    // SAFETY: stops the timer.
-    unsafe { libc::setitimer(libc::ITIMER_REAL, &std::mem::zeroed(), std::ptr::null_mut()) };
+    drop(sampling);
     assert_eq!(WRONG.load(Relaxed), 0);
 }

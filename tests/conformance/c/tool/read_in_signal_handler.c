@@ -5,7 +5,7 @@
 #include <sys/time.h>
 
 static MPI_T_pvar_session session;
-static MPI_T_pvar_handle sent, queue, other;
+static MPI_T_pvar_handle sent, queue, most, other;
 static volatile sig_atomic_t samples, failures;
 
 static void sample(int signal_number)
@@ -15,10 +15,25 @@ static void sample(int signal_number)
     samples++;
     failures += MPI_T_pvar_read(session, sent, &value) != MPI_SUCCESS;
     failures += MPI_T_pvar_read(session, queue, &value) != MPI_SUCCESS;
+    failures += MPI_T_pvar_readreset(session, most, &value) != MPI_SUCCESS;
     failures += MPI_T_pvar_stop(session, other) != MPI_SUCCESS;
     failures += MPI_T_pvar_reset(session, other) != MPI_SUCCESS;
     failures += MPI_T_pvar_start(session, other) != MPI_SUCCESS;
     failures += MPI_T_pvar_readreset(session, other, &value) != MPI_SUCCESS;
+}
+
+/* What no handler may do, and what one may interrupt: handles and sessions come and go. */
+static void others_come_and_go(void)
+{
+    MPI_T_pvar_session mine;
+    ok(MPI_T_pvar_session_create(&mine));
+    for (int i = 0; i < 5; i++) {
+        MPI_T_pvar_handle handle = watch(mine, "MPI_T_UMQ_LENGTH", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_COMM_WORLD);
+        (void)read_pvar(mine, handle);
+        if (i % 2)
+            ok(MPI_T_pvar_handle_free(mine, &handle));
+    }
+    ok(MPI_T_pvar_session_free(&mine));
 }
 
 int main(int argc, char **argv)
@@ -29,6 +44,7 @@ int main(int argc, char **argv)
     sent = watch(session, "p2p_messages_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_WORLD);
     other = watch(session, "p2p_messages_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_WORLD);
     queue = watch(session, "MPI_T_UMQ_LENGTH", MPI_T_PVAR_CLASS_LEVEL, MPI_COMM_WORLD);
+    most = watch(session, "MPI_T_UMQ_LENGTH", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_COMM_WORLD);
     struct sigaction action = {.sa_handler = sample, .sa_flags = SA_RESTART};
     sigaction(SIGPROF, &action, NULL);
     struct itimerval often = {{0, 500}, {0, 500}};
@@ -48,6 +64,7 @@ int main(int argc, char **argv)
             }
             check_equal(value, i);
             messages++;
+            others_come_and_go();
         }
         double spent = MPI_Wtime() - start;
         int enough = samples > 5;
