@@ -14,6 +14,7 @@
 #![allow(unsafe_code)] // C pointers become checked references here, and nowhere else
 
 mod attributes;
+mod bad;
 mod check;
 mod cx;
 mod entry;

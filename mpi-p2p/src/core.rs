@@ -1,16 +1,15 @@
-//! The engine's state, and what becomes of a record that arrives.
+//! The engine's state, and its requests.
 //!
 //! [`State`] is the fabric's endpoint beside [`Core`], so that the endpoint can hand records to the core while it
 //! polls. The core answers nothing itself while it is being fed: replies and large transfers are noted and carried
 //! out after the poll, in `progress`.
-//! Invariant: everything in a record is checked before use: its context, its source, its token.
+//! Not here: what becomes of a record that arrives (`arrival`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use mpi_core::abi::{MPI_ANY_TAG, MPI_ERR_INTERN, MPI_ERR_TRUNCATE};
-use mpi_core::{Handle, Kind, ProcessLock, Status, Table};
-use mpi_datatype::RecvBuf;
+use mpi_core::abi::MPI_ERR_INTERN;
+use mpi_core::{Handle, Kind, ProcessLock, Table};
 use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
@@ -19,16 +18,15 @@ use crate::asked::AskedAbout;
 use crate::buffered::Buffered;
 use crate::cancel::{Asked, Sent};
 use crate::chains::Key;
-use crate::context::{ContextSpec, Contexts, user_side};
+use crate::context::{ContextSpec, Contexts};
 use crate::cvars::EngineSettings;
 use crate::direct::Direct;
 use crate::events::MessageEvents;
-use crate::instruments::{CommInstruments, EngineInstruments, SIZE_CLASSES, SizeInstruments};
-use crate::message::{Body, Message, Pool};
-use crate::posted::room;
+use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
+use crate::message::{Message, Pool};
 use crate::request::{ASKED, DETACHED, Request, Work};
 use crate::transfer::{Matched, SLOTS, ShareInHand, Slots, too_many_requests};
-use crate::wire::{self, Offer, Share};
+use crate::wire::{self, Share};
 
 pub(crate) struct State {
     pub endpoint: Endpoint,
@@ -256,204 +254,9 @@ impl Core {
     }
 
     #[cold]
-    fn keep_early(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) {
+    pub fn keep_early(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) {
         let words = (0..payload.len().div_ceil(8)).map(|i| payload.word(i)).collect();
         let record = Early { from, head: *head, words, len: payload.len() };
         self.early.entry(head.context).or_default().push(record);
     }
-
-    #[inline]
-    fn eager(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>, synchronous: bool) {
-        let Some(context) = self.contexts.get_mut(head.context) else {
-            return self.keep_early(from, head, &payload);
-        };
-        let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
-            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
-        };
-        let instruments = user_side(head.context).then_some(context.spec.instruments.block);
-        let bytes = payload.len() as u64;
-        let (receive, steps) = context.sides[(head.context & 1) as usize].posted.take_match(key);
-        context.count_search(head.context, steps);
-        match receive {
-            Some(handle) => {
-                if let Some(instruments) = instruments {
-                    instruments.posted_length.lower(1);
-                    if context.room.is_kept() {
-                        context.room.less(room(&self.requests, handle), &mut self.rooms_kept);
-                    }
-                }
-                context.count_received(head.context, key.source, bytes);
-                self.events.tell_matched(instruments, key, bytes);
-                self.instruments.eager_received.incr();
-                if synchronous {
-                    self.replies.push_back(Reply::about(from, wire::ACK, head.b));
-                }
-                let request = self.requests.get_mut(handle).expect("a posted receive is in its table");
-                let Work::Posted { buffer, .. } = &mut request.work else {
-                    unreachable!("a receive leaves `posted` when it leaves that state")
-                };
-                (request.status, request.error) = deliver(buffer, key, &payload);
-                if context.freed {
-                    self.contexts.remove_if_idle(head.context);
-                }
-                self.finish(handle);
-            }
-            None if self.direct.wants(head.context, key) => {
-                context.count_received(head.context, key.source, bytes);
-                self.events.tell_matched(instruments, key, bytes);
-                self.instruments.eager_received.incr();
-                if synchronous {
-                    self.replies.push_back(Reply::about(from, wire::ACK, head.b));
-                }
-                self.direct.deliver(key, &payload);
-            }
-            None => {
-                let arrived = instruments.map_or(0, |instruments| arrive(instruments, bytes));
-                self.events.tell_unexpected(instruments, key, bytes);
-                let message = Message::keep(from, &payload, head.b, synchronous, &mut self.pool, arrived);
-                context.sides[(head.context & 1) as usize].unexpected.add(key, message, self.settings.list_limit());
-            }
-        }
-    }
-
-    fn offer(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
-        if payload.len() != Offer::LEN {
-            return self.fault(from, "a malformed offer of a large message");
-        }
-        let offer = Offer::decode([payload.word(0), payload.word(1)]);
-        let Some(context) = self.contexts.get_mut(head.context) else {
-            return self.keep_early(from, head, &payload);
-        };
-        let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
-            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
-        };
-        let instruments = user_side(head.context).then_some(context.spec.instruments.block);
-        let (receive, steps) = context.sides[(head.context & 1) as usize].posted.take_match(key);
-        context.count_search(head.context, steps);
-        match receive {
-            Some(request) => {
-                if let Some(instruments) = instruments {
-                    instruments.posted_length.lower(1);
-                    if context.room.is_kept() {
-                        context.room.less(room(&self.requests, request), &mut self.rooms_kept);
-                    }
-                }
-                context.count_received(head.context, key.source, offer.bytes);
-                self.events.tell_matched(instruments, key, offer.bytes);
-                self.instruments.rendezvous_received.incr();
-                if context.freed {
-                    self.contexts.remove_if_idle(head.context);
-                }
-                self.requests.get_mut(request).expect("a posted receive is in its table").match_offer();
-                self.matched.push(Matched { from, token: head.b, offer, key, request });
-            }
-            None if self.direct.wants(head.context, key) => {
-                context.count_received(head.context, key.source, offer.bytes);
-                self.events.tell_matched(instruments, key, offer.bytes);
-                self.instruments.rendezvous_received.incr();
-                self.match_direct(head.context, from, head.b, offer, key);
-            }
-            None => {
-                let arrived = instruments.map_or(0, |instruments| arrive(instruments, 0));
-                self.events.tell_unexpected(instruments, key, offer.bytes);
-                let message = Message { from, bytes: offer.bytes, body: Body::Offered(offer), token: head.b, arrived };
-                context.sides[(head.context & 1) as usize].unexpected.add(key, message, self.settings.list_limit());
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn other(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
-        match head.kind {
-            wire::OFFER => self.offer(from, head, payload),
-            wire::ACK => self.acknowledged(from, head),
-            wire::STREAM => self.stream_wanted(from, head, payload),
-            wire::SHARE => self.share_wanted(from, head, payload),
-            wire::DONE => self.delivered(from, head),
-            wire::FRAGMENT => self.fragment(from, head, payload),
-            wire::CANCEL => self.asked_back(from, head),
-            wire::CANCELLED => self.cancelled(from, head),
-            wire::CONTEXT => {
-                if self.announced(from, head, &payload).is_err() {
-                    self.keep_early(from, head, &payload);
-                }
-            }
-            _ => self.fault(from, "a record of unknown kind"),
-        }
-    }
-}
-
-impl Sink for Core {
-    #[inline]
-    fn record(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
-        match head.kind {
-            wire::EAGER => self.eager(from, head, payload, false),
-            wire::EAGER_SYNC => self.eager(from, head, payload, true),
-            _ => self.other(from, head, payload),
-        }
-    }
-}
-
-/// Notes that a message has come unexpectedly, with data of this many bytes; the time, if that is asked for, else 0.
-#[inline]
-fn arrive(instruments: &CommInstruments, held: u64) -> u64 {
-    instruments.unexpected.incr();
-    instruments.umq_length.raise(1);
-    if held > 0 {
-        instruments.umq_bytes.raise(held);
-    }
-    if instruments.time_unexpected.is_watched() { mpi_t::now_ns() } else { 0 }
-}
-
-/// The source and tag of a message, if its sender is who it says it is and its tag is not the wildcard. The library's own
-/// messages may have negative tags.
-#[inline]
-fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
-    let source = head.a as usize;
-    (world_ranks.get(source) == Some(&from) && head.tag != MPI_ANY_TAG)
-        .then_some(Key { source: source as i32, tag: head.tag })
-}
-
-/// Puts a whole message into a receive buffer.
-#[inline]
-pub(crate) fn deliver(buffer: &mut RecvBuf<'_>, key: Key, payload: &Payload<'_>) -> (Status, Option<Error>) {
-    let bytes = payload.len();
-    if let Some(memory) = buffer.contiguous_mut()
-        && bytes <= memory.len()
-    {
-        payload.copy_to(&mut memory[..bytes]);
-        return (Status::new(key.source, key.tag, bytes as u64), None);
-    }
-    deliver_slowly(buffer, key, &payload.to_vec())
-}
-
-/// Puts a stored message into a receive buffer.
-#[inline]
-pub(crate) fn deliver_stored(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
-    if let Some(memory) = buffer.contiguous_mut()
-        && data.len() <= memory.len()
-    {
-        memory[..data.len()].copy_from_slice(data);
-        return (Status::new(key.source, key.tag, data.len() as u64), None);
-    }
-    deliver_slowly(buffer, key, data)
-}
-
-/// Puts a whole message into a receive buffer that is too short, or not in one piece.
-#[inline(never)]
-fn deliver_slowly(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
-    let room = buffer.bytes();
-    let fitting = room.min(data.len() as u64);
-    buffer.unpack(0, &data[..fitting as usize]);
-    let error = (room < data.len() as u64).then(|| truncated(key, data.len() as u64, room));
-    (Status::new(key.source, key.tag, fitting), error)
-}
-
-#[cold]
-pub(crate) fn truncated(key: Key, bytes: u64, room: u64) -> Error {
-    let rule = format!(
-        "the message from rank {} has {bytes} bytes, but the receive buffer has room for {room} bytes",
-        key.source
-    );
-    Error::new(MPI_ERR_TRUNCATE, rule).detail("tag", &key.tag)
 }

@@ -10,8 +10,9 @@ use mpi_datatype::RecvBuf;
 use mpi_errors::{Error, Result};
 use mpi_fabric::Payload;
 
+use crate::arrival::deliver;
 use crate::chains::Key;
-use crate::core::{Core, State, deliver};
+use crate::core::{Core, State};
 use crate::instruments::CommInstruments;
 use crate::request::{Request, Work};
 use crate::transfer::Matched;

@@ -1,7 +1,7 @@
 //! The engine as others use it: non-blocking calls under the guard, blocking calls that give it up while they wait.
 //!
 //! Invariant: no call sleeps with the process lock held, and none runs the program's code.
-//! Not here: waiting for sets of requests (`complete`), argument checks (`mpi-capi`).
+//! Not here: waiting (`waiting`), sets of requests (`complete`), argument checks (`mpi-capi`).
 #![allow(unsafe_code)] // a blocking call's buffer is lent to its request, which ends before the call does
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use mpi_core::{Guard, Guarded, Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Doorbell, Endpoint, Spell};
+use mpi_fabric::{Doorbell, Endpoint};
 use mpi_t::InstrumentMemory;
 
 use crate::buffered::Attached;
@@ -19,8 +19,8 @@ use crate::core::{Core, State};
 use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
-use crate::instruments::{Doing, EngineInstruments, SizeInstruments};
-use crate::request::{Completion, token};
+use crate::instruments::{EngineInstruments, SizeInstruments};
+use crate::request::token;
 use crate::send::{Mode, Started, unknown_context};
 
 /// The message engine of one process. Share it freely; every call needs the process's lock.
@@ -28,13 +28,13 @@ use crate::send::{Mode, Started, unknown_context};
 /// Ranks are ranks of the communicator whose context id is given. The caller checks that they and tags are in range;
 /// `MPI_PROC_NULL` and the wildcards are the engine's to handle.
 pub struct Engine {
-    lock: Arc<ProcessLock>,
+    pub(crate) lock: Arc<ProcessLock>,
     pub(crate) state: Guarded<State>,
     pub(crate) doorbell: Doorbell,
     pub(crate) instruments: &'static EngineInstruments,
     events: &'static MessageEvents,
-    wait_events: &'static WaitEvents,
-    settings: &'static EngineSettings,
+    pub(crate) wait_events: &'static WaitEvents,
+    pub(crate) settings: &'static EngineSettings,
     rank: u32,
     size: u32,
 }
@@ -354,121 +354,5 @@ impl Engine {
             Some(_) => Ok(()),
             None => Err(unknown_context(context)),
         }
-    }
-
-    /// The end of a blocking send that could not be over at once.
-    #[inline(never)]
-    fn finish_send(&self, guard: Guard<'_>, request: Handle) -> Result<()> {
-        let begun = self.instruments.begin(Doing::Sending);
-        let sent = self.finish_blocking(guard, request);
-        self.instruments.end(begun);
-        sent.map(drop)
-    }
-
-    /// The end of a blocking call: waits for its request; an error of the operation is the call's.
-    #[inline]
-    fn finish_blocking(&self, guard: Guard<'_>, request: Handle) -> Result<Status> {
-        match self.block(guard, |state| state.core.take_if_done(request).flatten()) {
-            Ok(Completion { status, error: None, .. }) => Ok(status),
-            Ok(Completion { error: Some(error), .. }) => Err(error),
-            Err(fault) => {
-                // The buffer was lent for this call only.
-                self.state.get_mut(&mut self.lock.lock()).abandon(request);
-                Err(fault)
-            }
-        }
-    }
-
-    /// Waits until `ready` gives a value, moving messages meanwhile.
-    ///
-    /// Alone, the thread keeps the lock until it must sleep. Beside others it polls for a turn, then lets them in.
-    #[inline]
-    pub(crate) fn block<'e, T>(
-        &'e self,
-        mut guard: Guard<'e>,
-        mut ready: impl FnMut(&mut State) -> Option<T>,
-    ) -> Result<T> {
-        let state = self.state.get_mut(&mut guard);
-        if let Some(value) = ready(state) {
-            return Ok(value);
-        }
-        for _ in 0..state.core.first_polls() {
-            if state.progress()? > 0
-                && let Some(value) = ready(state)
-            {
-                return Ok(value);
-            }
-        }
-        self.block_slowly(guard, ready)
-    }
-
-    #[inline(never)]
-    fn block_slowly<'e, T>(
-        &'e self,
-        mut guard: Guard<'e>,
-        mut ready: impl FnMut(&mut State) -> Option<T>,
-    ) -> Result<T> {
-        let multiple = self.lock.is_multiple();
-        let policy = self.doorbell.policy();
-        policy.set_spins(self.settings.wait_spins.get());
-        policy.set_yields(self.settings.wait_yields.get());
-        policy.set_sleeps(self.settings.wait_sleep.get());
-        let mut spell = self.doorbell.spell();
-        let waited = self.instruments.begin_wait();
-        let began = self.wait_events.tell_begin(self.instruments.requests.get());
-        let mut turns = 0u32;
-        let result = loop {
-            let state = self.state.get_mut(&mut guard);
-            match state.progress() {
-                Err(error) => break Err(error),
-                Ok(moved) => {
-                    if let Some(value) = ready(state) {
-                        break Ok(value);
-                    }
-                    if moved > 0 {
-                        spell = self.doorbell.spell();
-                        continue;
-                    }
-                }
-            }
-            if state.core.wants_to_push() {
-                // No doorbell rings for room in a ring: look again, and let others run now and then.
-                turns += 1;
-                if turns.is_multiple_of(64) || self.settings.wait_spins.get() == 0 {
-                    drop(guard);
-                    std::thread::yield_now();
-                    guard = self.lock.lock();
-                }
-                continue;
-            }
-            // `next` may yield the core: never with the lock, where another thread wants it.
-            let step = if multiple {
-                drop(guard);
-                let step = spell.next();
-                guard = self.lock.lock();
-                step
-            } else {
-                spell.next()
-            };
-            if let Spell::Sleep(ticket) = step {
-                // The ticket announces the sleeper; what came before it is seen by this last poll.
-                let state = self.state.get_mut(&mut guard);
-                let moved = match state.progress() {
-                    Ok(moved) => moved,
-                    Err(error) => break Err(error),
-                };
-                if let Some(value) = ready(state) {
-                    break Ok(value);
-                }
-                if moved == 0 && !state.core.wants_to_push() {
-                    drop(guard);
-                    self.doorbell.sleep(ticket);
-                    guard = self.lock.lock();
-                }
-            }
-        };
-        self.instruments.end_wait(waited);
-        self.wait_events.tell_end(began);
-        result
     }
 }

@@ -5,12 +5,12 @@
 //! - `chains`, `queue`, `matching`: which receive gets which message, in constant time.
 //! - `context`: what the engine knows of a communicator.
 //! - `request`, `message`: operations under way, and messages that came before their receive.
-//! - `core`: the state, and what becomes of a record that arrives.
+//! - `core`: the state and its requests. `arrival`: what becomes of a record that arrives.
 //! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `slot`: moving large messages.
 //! - `announce`: duplicates of communicators that do not wait.
 //! - `asked`: what single requests and messages tell, once somebody asks; `posted`: the room in posted receives.
 //! - `remote`: copying without the other process's help.
-//! - `progress`, `engine`, `complete`: moving what can move, waiting, completing.
+//! - `engine`: the calls. `progress`, `waiting`, `complete`: moving what can move, waiting, completing.
 //! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set. `limits`: eager limits.
 //!
 //! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing another process wrote
@@ -18,6 +18,7 @@
 //! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks.
 
 mod announce;
+mod arrival;
 mod asked;
 mod buffered;
 mod cancel;
@@ -42,6 +43,7 @@ mod request;
 mod send;
 mod slot;
 mod transfer;
+mod waiting;
 mod wire;
 
 pub use announce::MakeContext;

@@ -7,9 +7,10 @@ use mpi_core::{Handle, Status};
 use mpi_datatype::RecvBuf;
 use mpi_errors::{Error, Result};
 
+use crate::arrival::deliver_stored;
 use crate::chains::Key;
 use crate::context::{Context, user_side};
-use crate::core::{Core, Held, Reply, State, deliver_stored};
+use crate::core::{Core, Held, Reply, State};
 use crate::direct::Outcome;
 use crate::events::MessageEvents;
 use crate::instruments::EngineInstruments;

@@ -5,7 +5,7 @@
 //! counter in the receiver's page, until none is left. Otherwise the sender feeds fragments through the ring.
 //! Invariant: a receive completes when every byte it wants is in place; a send when its receiver said so, or when
 //! its last fragment is in the ring.
-//! Not here: matching (`core`).
+//! Not here: matching (`arrival`).
 
 use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_OTHER};
 use mpi_core::{Handle, Status};
@@ -13,8 +13,9 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::{Endpoint, Payload, RecordHead};
 use smallvec::SmallVec;
 
+use crate::arrival::truncated;
 use crate::chains::Key;
-use crate::core::{Core, Reply, truncated};
+use crate::core::{Core, Reply};
 use crate::request::{ASKED, Data, Request, Work, token};
 use crate::slot;
 use crate::wire::{self, Offer, Share};

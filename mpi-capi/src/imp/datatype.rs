@@ -7,8 +7,9 @@ use mpi_datatype::predefined;
 use mpi_errors::Error;
 
 use crate::attributes;
+use crate::bad::bad_type;
 use crate::check::{self, CountOut, Out};
-use crate::cx::{Cx, TypeRef, bad_type};
+use crate::cx::{Cx, TypeRef};
 use crate::errors::Outcome;
 
 /// `MPI_Type_size`

@@ -6,8 +6,9 @@ use mpi_core::{Guard, Handle, abi};
 use mpi_env::{Object, Process};
 use mpi_errors::{Error, HandlerKind, Result, classes, own_class};
 
+use crate::bad::{bad_errhandler, bad_object};
 use crate::check::{self, Function, Out};
-use crate::cx::{CommView, Cx, Glance, bad_errhandler, bad_object};
+use crate::cx::{CommView, Cx, Glance};
 use crate::errors::{self, Outcome, Raised, Target};
 use crate::nesting;
 

@@ -6,8 +6,9 @@ use mpi_comm::{Group, GroupRelation, ranks_of_ranges};
 use mpi_core::{Handle, Kind, abi};
 use mpi_errors::{Error, Result};
 
+use crate::bad::bad_handle;
 use crate::check::{self, Out};
-use crate::cx::{CommView, Cx, bad_handle};
+use crate::cx::{CommView, Cx};
 use crate::errors::Outcome;
 
 /// The group of a handle.

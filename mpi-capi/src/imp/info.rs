@@ -11,8 +11,8 @@ use mpi_core::{Handle, Info, Kind, abi};
 use mpi_env::infos;
 use mpi_errors::{Error, Result};
 
+use crate::bad::bad_handle;
 use crate::check::{self, Out};
-use crate::cx::bad_handle;
 use crate::errors::Outcome;
 
 /// Puts an info object into the table.

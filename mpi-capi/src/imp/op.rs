@@ -9,8 +9,9 @@ use mpi_coll::op::Op;
 use mpi_core::{Handle, abi};
 use mpi_errors::{Error, Result};
 
+use crate::bad::bad_op;
 use crate::check::{Function, Out, bad_buffer, is_no_memory};
-use crate::cx::{Cx, TypeRef, bad_op};
+use crate::cx::{Cx, TypeRef};
 use crate::errors::Outcome;
 
 /// `MPI_User_function`

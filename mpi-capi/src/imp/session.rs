@@ -12,8 +12,9 @@ use mpi_errors::{Error, HandlerKind, Result};
 use super::comm_create::{hints, set_hints};
 use super::group::group;
 use super::info;
+use crate::bad::bad_object;
 use crate::check::{self, Out};
-use crate::cx::{Cx, bad_object};
+use crate::cx::Cx;
 use crate::errors::{Outcome, Raised};
 
 /// Kinds of memory that messages may lie in (MPI-5.0, 11.4.3).

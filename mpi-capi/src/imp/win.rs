@@ -11,8 +11,9 @@ use mpi_win::{Exposure, Flavor};
 
 use super::info;
 use crate::attributes;
+use crate::bad::bad_object;
 use crate::check::{self, CountOut, Out, is_no_memory};
-use crate::cx::{CommView, Cx, WinRef, bad_object};
+use crate::cx::{CommView, Cx, WinRef};
 use crate::errors::Outcome;
 
 fn hints(word: usize) -> Result<Info> {

@@ -1,0 +1,99 @@
+//! Errors about what names nothing: ranks and handles that are none (MPI-5.0, 9.4).
+//!
+//! Not here: checks that need no process (`check`).
+
+use mpi_core::{Handle, Kind, abi};
+use mpi_env::Object;
+use mpi_errors::{Error, HandlerKind};
+
+/// A rank that the communicator does not have.
+#[cold]
+pub fn bad_rank(size: u32, name: &'static str, rank: i32) -> Error {
+    let rule = match size {
+        1 => "the communicator has 1 process, rank 0".to_owned(),
+        _ => format!("the communicator has {size} processes, ranks 0 to {}", size - 1),
+    };
+    Error::new(abi::MPI_ERR_RANK, rule).arg(name, &rank)
+}
+
+/// A root that the communicator does not have.
+#[cold]
+pub fn bad_root(size: u32, name: &'static str, rank: i32) -> Error {
+    Error::new(abi::MPI_ERR_ROOT, format!("a root is a rank from 0 to {}", size.saturating_sub(1))).arg(name, &rank)
+}
+
+/// A word that is no communicator.
+#[cold]
+pub fn bad_comm(name: &'static str, word: usize) -> Error {
+    if let Some(predefined) = [(abi::MPI_COMM_WORLD, "MPI_COMM_WORLD"), (abi::MPI_COMM_SELF, "MPI_COMM_SELF")]
+        .iter()
+        .find_map(|(of, called)| (*of == word).then_some(called))
+    {
+        let rule = "the predefined communicators can be used between MPI_Init and MPI_Finalize only";
+        return Error::new(abi::MPI_ERR_COMM, rule).arg(name, predefined);
+    }
+    bad_handle(name, word, abi::MPI_ERR_COMM, Kind::Comm, (abi::MPI_COMM_NULL, "MPI_COMM_NULL", "communicator"))
+}
+
+/// A word that is no live object of a kind that has error handlers.
+#[cold]
+pub fn bad_object(name: &'static str, object: Object) -> Error {
+    let word = object.handle.0;
+    match object.kind {
+        HandlerKind::Comm => bad_comm(name, word),
+        HandlerKind::Win => {
+            bad_handle(name, word, abi::MPI_ERR_WIN, Kind::Win, (abi::MPI_WIN_NULL, "MPI_WIN_NULL", "window"))
+        }
+        HandlerKind::File => {
+            bad_handle(name, word, abi::MPI_ERR_FILE, Kind::File, (abi::MPI_FILE_NULL, "MPI_FILE_NULL", "file"))
+        }
+        HandlerKind::Session => {
+            let null = (abi::MPI_SESSION_NULL, "MPI_SESSION_NULL", "session");
+            bad_handle(name, word, abi::MPI_ERR_SESSION, Kind::Session, null)
+        }
+    }
+}
+
+/// A word that is no datatype.
+#[cold]
+pub fn bad_type(name: &'static str, word: usize) -> Error {
+    bad_handle(name, word, abi::MPI_ERR_TYPE, Kind::Datatype, (abi::MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL", "datatype"))
+}
+
+/// A word that is no reduction operation.
+#[cold]
+pub fn bad_op(name: &'static str, word: usize) -> Error {
+    bad_handle(name, word, abi::MPI_ERR_OP, Kind::Op, (abi::MPI_OP_NULL, "MPI_OP_NULL", "operation"))
+}
+
+/// A word that is no error handler.
+#[cold]
+pub fn bad_errhandler(name: &'static str, word: usize) -> Error {
+    let null = (abi::MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL", "error handler");
+    bad_handle(name, word, abi::MPI_ERR_ERRHANDLER, Kind::Errhandler, null)
+}
+
+/// A word that is no handle of its kind: the null handle, one that was freed, of another kind, or no handle at all.
+/// The texts are the null handle's name and what the kind is called.
+#[cold]
+pub fn bad_handle(
+    name: &'static str,
+    word: usize,
+    class: i32,
+    kind: Kind,
+    (null, null_name, called): (usize, &str, &str),
+) -> Error {
+    if word == null {
+        return Error::new(class, format!("a handle of a live {called} is needed")).arg(name, &null_name);
+    }
+    let why = match Handle(word).kind() {
+        Some(found) if found == kind => {
+            let tale =
+                mpi_env::process().map_or_else(|_| "it was freed".to_owned(), |process| process.freed.tale(word));
+            format!("no {called} has that handle any more: {tale}")
+        }
+        Some(found) => format!("that looks like the handle of another kind of object ({found:?})"),
+        None => format!("no {called} has that handle"),
+    };
+    Error::new(class, why).arg(name, &format_args!("{word:#x}"))
+}
