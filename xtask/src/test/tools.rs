@@ -80,7 +80,10 @@ fn example_plugin(dist: &Path, folder: &Path, report: &mut Report) -> Result<()>
     };
     let full = "cache_entries is \"65\", but it takes a whole number from 1 to 64 (entries)\n";
     let main = "double cache_get(int); int main(void) { return cache_get(1) == cache_get(1) ? 0 : 1; }";
-    let cases: [(&str, String, Vec<String>); 4] = [
+    let twice = "#include <dlfcn.h>\\n#include <mpi.h>\\nint main(void) { int done; void *cache = dlopen(\"./libcache.so\", RTLD_NOW); \
+                 dlclose(cache); MPI_Initialized(&done); return !dlopen(\"./libcache.so\", RTLD_NOW); }";
+    let taken = "tools will not see cache_hits: name is \"cache_hits\", which another variable of MPI_T_PVAR_CLASS_COUNTER has\n";
+    let cases: [(&str, String, Vec<String>); 5] = [
         (
             "example of a plug-in",
             format!(
@@ -99,6 +102,11 @@ fn example_plugin(dist: &Path, folder: &Path, report: &mut Report) -> Result<()>
             vec![row("cache_misses", "counter", "values", "80,80"), row("cache_filled", "level", "entries", "4,4")],
         ),
         ("a bad value of it", "mpiexec -n 1 --cvar cache_entries=65 ./cache_program 2>&1".into(), vec![full.into()]),
+        (
+            "it is loaded again",
+            format!("printf '%b' '{twice}' | mpicc -x c - -x none -ldl -o twice && ./twice 2>&1"),
+            vec![taken.into()],
+        ),
         (
             "the same without the library",
             format!(
