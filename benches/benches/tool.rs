@@ -1,5 +1,5 @@
-//! What the calls of the tool information interface cost in Rust, and a point that raises events; the baselines are an empty
-//! iteration and a loop without the point.
+//! What the calls of the tool information interface cost in Rust, and a point that raises events; the baselines are an
+//! empty iteration and a loop without the point.
 #![allow(missing_docs)] // criterion's macros make public items
 
 use std::hint::black_box;

@@ -1,7 +1,7 @@
 //! The functions beyond the standard: a shared object adds variables of its own (`ferrum_tool.h`).
 //!
-//! Invariant: whatever the struct holds, the result is a variable, or a code and a text of its own; what comes out are words
-//! of this library's, which last as long as the process.
+//! Invariant: whatever the struct holds, the result is a variable, or a code and a text of its own; what comes out are
+//! words of this library's, which last as long as the process.
 //! Not here: what variables are (mpi-t).
 
 use core::cell::RefCell;

@@ -1,7 +1,7 @@
 //! One collective call from begin to end: what it tells while it lasts.
 //!
-//! Invariant: what began ends when the value goes, whichever way the call returns. It goes after the guard of the call, so
-//! that it may take the lock.
+//! Invariant: what began ends when the value goes, whichever way the call returns. It goes after the guard of the call,
+//! so that it may take the lock.
 //! Not here: counting calls and bytes (`instruments`), choosing algorithms (`plan`).
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -21,19 +21,20 @@ mpi_t::cvars! {
         /// this process is under way.
         pub shape: i32 = 0 =>
             { name: "coll_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// How the messages of MPI_Barrier travel: flat, tree, or as coll_shape says (auto). Set it alike in all processes of the job.
+        /// How the messages of MPI_Barrier travel: flat, tree, or as coll_shape says (auto). Set it alike in all
+        /// processes of the job.
         pub barrier_shape: i32 = 0 =>
             { name: "coll_barrier_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape says (auto). Set it
         /// alike in all processes of the job.
         pub bcast_shape: i32 = 0 =>
             { name: "coll_bcast_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto). Set
-        /// it alike in all processes of the job.
+        /// How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto).
+        /// Set it alike in all processes of the job.
         pub reduce_shape: i32 = 0 =>
             { name: "coll_reduce_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto).
-        /// Set it alike in all processes of the job.
+        /// How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape says
+        /// (auto). Set it alike in all processes of the job.
         pub allreduce_shape: i32 = 0 =>
             { name: "coll_allreduce_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// How the messages of an MPI_Allgather up to coll_allgather_limit travel: flat, tree, or as coll_shape says
@@ -50,9 +51,9 @@ mpi_t::cvars! {
         pub split_limit: u64 = 16384 =>
             { name: "coll_split_limit", unit: "bytes", category: "coll", scope: AllEq },
         /// Whether the processes of a collective call first compare what they call: operation, root, bytes, and
-        /// predefined operation and type of reductions. Calls that do not match then fail in all processes with an error
-        /// that names the ranks, where they would hang or give wrong data; a call takes two more messages for each
-        /// process. Set it alike in all processes of the job: where it differs they wait for each other for ever.
+        /// predefined operation and type of reductions. Calls that do not match then fail in all processes with an
+        /// error that names the ranks, where they would hang or give wrong data; a call takes two more messages for
+        /// each process. Set it alike in all processes of the job: where it differs they wait for each other for ever.
         pub check: bool = false => { name: "coll_check", unit: "", category: "coll", scope: AllEq },
     }
 }

@@ -56,8 +56,8 @@ pub fn compare_exchange(word: &AtomicU64, current: u64, new: u64) -> Result<u64,
 unsafe fn swap_alone(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
     let mut seen = current;
     let swapped: u8;
-    // SAFETY: the word lives and may be written through a shared reference; by the caller's promise only signal handlers
-    // can come between, and to them one instruction is whole. The compiler takes it for any access of memory.
+    // SAFETY: the word lives and may be written through a shared reference; by the caller's promise only signal
+    // handlers can come between, and to them one instruction is whole. The compiler takes it for any access of memory.
     unsafe {
         core::arch::asm!(
             "cmpxchg qword ptr [{at}], {new}",

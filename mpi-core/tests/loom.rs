@@ -1,5 +1,5 @@
-//! Every order in which threads can meet on a slot of facts and on the process's lock: the protocols' own files, on loom's
-//! atomics. The fence that a sleeper has the kernel make in all threads is one in each of them here.
+//! Every order in which threads can meet on a slot of facts and on the process's lock: the protocols' own files, on
+//! loom's atomics. The fence that a sleeper has the kernel make in all threads is one in each of them here.
 #![allow(dead_code)] // the models use a part of the files
 
 mod sync {

@@ -1,6 +1,7 @@
 //! Which call freed a handle, so that an error on a stale one can say so.
 //!
-//! Invariant: what is remembered of a word is true or nothing; a later freed object may take the place of an earlier one.
+//! Invariant: what is remembered of a word is true or nothing; a later freed object may take the place of an earlier
+//! one.
 //! Not here: whether a handle is stale (the tables know).
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};

@@ -6,10 +6,12 @@
 //!   [`Process::new`], several as threads.
 //! - `life`: initialisation, thread levels, finalisation. `abort`: ending the job.
 //! - `sessions`: uses of the library beside the world model, process sets.
-//! - `objects`: handles of communicators, datatypes and operations. `files`: of files. `comms`, `late`: making communicators of others.
+//! - `objects`: handles of communicators, datatypes and operations. `files`: of files. `comms`, `late`: making
+//!   communicators of others.
 //! - `windows`: handles of windows, making and ending them.
 //! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
-//! - `handlers`, `callees`: which object has which error handler. `failing`: how errors are told. [`Freed`]: who freed a handle.
+//! - `handlers`, `callees`: which object has which error handler. `failing`: how errors are told. [`Freed`]: who freed
+//!   a handle.
 //! - [`hardware`]: which parts of the host the process may run on.
 //! - [`Tells`]: what the objects tell of themselves. `asked`: what single ones tell once somebody asks,
 //!   `predefined_uses` how often predefined datatypes are used then.

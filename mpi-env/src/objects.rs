@@ -49,8 +49,8 @@ impl Process {
         }
     }
 
-    /// The communicator a handle names; `None` for a null, freed, forged or wrong-kind word, and for the predefined ones
-    /// outside the world model.
+    /// The communicator a handle names; `None` for a null, freed, forged or wrong-kind word, and for the predefined
+    /// ones outside the world model.
     #[inline]
     pub fn comm<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Arc<Comm>> {
         match handle.0 {

@@ -1,8 +1,9 @@
 //! How often predefined datatypes are used, counted while somebody asks (MPI-5.0, 3.2.2 and 15.3.7).
 //!
-//! Nearly every call is given one, so nothing is counted for nobody: the calls look predefined datatypes up in a way that
-//! finds none while there is a handle for any of them ([`predefined_unwatched`](mpi_datatype::predefined_unwatched)), and
-//! look again and count then. The first call that finds all handles gone ends that.
+//! Nearly every call is given one, so nothing is counted for nobody: the calls look predefined datatypes up in a way
+//! that finds none while there is a handle for any of them
+//! ([`predefined_unwatched`](mpi_datatype::predefined_unwatched)), and look again and count then. The first call that
+//! finds all handles gone ends that.
 //! Invariant: while a handle exists, this process is among the watchers; it is among them once at most.
 //! Not here: datatypes of the program's, which always count (`tells`).
 

@@ -244,7 +244,8 @@ impl Process {
         &self.appnum
     }
 
-    /// What the launcher was asked for, by a key of `MPI_INFO_ENV`; `None` where it was not, or another started the process.
+    /// What the launcher was asked for, by a key of `MPI_INFO_ENV`; `None` where it was not, or another started the
+    /// process.
     pub fn asked(key: &str) -> Option<String> {
         let (_, variable) = wireup::ASKED.iter().find(|(known, _)| *known == key)?;
         std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned())

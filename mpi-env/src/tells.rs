@@ -79,8 +79,8 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// One datatype.
     pub struct DatatypeInstruments: Datatype {
-        /// Times that calls of whatever kind were given this datatype. Of a predefined one those count that begin while a
-        /// handle of this variable for it exists.
+        /// Times that calls of whatever kind were given this datatype. Of a predefined one those count that begin while
+        /// a handle of this variable for it exists.
         pub uses: WatchedCounter =
             { name: "objects_datatype_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
     }
@@ -164,8 +164,8 @@ impl Process {
         self.tells.events.comm_made.emit(|| (handle.0 as u64, rank, size));
     }
 
-    /// A communicator, which lives, has the name that it has now: what is told outside the process is told under it. The names
-    /// of the predefined ones stay theirs, so that each is told apart.
+    /// A communicator, which lives, has the name that it has now: what is told outside the process is told under it.
+    /// The names of the predefined ones stay theirs, so that each is told apart.
     pub fn tell_comm_named(&self, comm: &Comm) {
         let (name, number) = (comm.name(), comm.context() / 2);
         let is_predefined = [MPI_COMM_WORLD, MPI_COMM_SELF].contains(&comm.handle().0);

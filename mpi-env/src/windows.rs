@@ -21,9 +21,9 @@ impl Process {
         self.windows.get(guard).get(handle)
     }
 
-    /// `MPI_Win_create`, `MPI_Win_allocate` and `MPI_Win_allocate_shared`: the handle of a new window over the processes
-    /// of a communicator. Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_SIZE`, `MPI_ERR_DISP`,
-    /// `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, `MPI_ERR_RMA_SHARED`, `MPI_ERR_OTHER`.
+    /// `MPI_Win_create`, `MPI_Win_allocate` and `MPI_Win_allocate_shared`: the handle of a new window over the
+    /// processes of a communicator. Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_SIZE`,
+    /// `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, `MPI_ERR_RMA_SHARED`, `MPI_ERR_OTHER`.
     ///
     /// # Safety
     /// The program's memory that it exposes stays until the window is freed.

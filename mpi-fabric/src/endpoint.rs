@@ -212,8 +212,8 @@ impl Endpoint {
         self.settings
     }
 
-    /// Whether to use [`Self::read_remote`] and [`Self::write_remote`] with a peer: they work, and are wanted. False until
-    /// the peer has attached.
+    /// Whether to use [`Self::read_remote`] and [`Self::write_remote`] with a peer: they work, and are wanted. False
+    /// until the peer has attached.
     pub fn can_copy(&self, peer: u32) -> bool {
         self.settings.single_copy.get() && self.outputs[peer as usize].can_copy(self.job.block(peer))
     }

@@ -125,8 +125,8 @@ impl InstrumentMemory for JobInstruments {
         let directory = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Placed { at, .. }) = directory.live.get(&words.as_ptr().addr()) else { return };
         let entry = ((ENTRY_HEAD + words.len() * 8) as u64) << 32;
-        // A reader that comes now finds no block; one that is at it may see a part of each name, and has the values all the same.
-        // The second Release pairs with the Acquire in `read`: the title is there when the block is live.
+        // A reader that comes now finds no block; one that is at it may see a part of each name, and has the values all
+        // the same. The second Release pairs with the Acquire in `read`: the title is there when the block is live.
         self.area.word(*at).store(entry | FREE, Ordering::Release);
         self.area.put_text(*at, TITLE, object);
         self.area.word(*at).store(entry | LIVE, Ordering::Release);
@@ -190,7 +190,8 @@ impl Area {
         assert!(at.is_multiple_of(8) && at + count * 8 <= block::INSTRUMENTS_BYTES);
         let address = self.mapping.at(self.at + at, count * 8).cast::<AtomicU64>();
         self.mapping.keep(self.end);
-        // SAFETY: inside the part of the mapping that is never unmapped, as just asked; aligned; any bits are valid atomics.
+        // SAFETY: inside the part of the mapping that is never unmapped, as just asked; aligned; any bits are valid
+        // atomics.
         unsafe { std::slice::from_raw_parts(address.as_ptr(), count) }
     }
 

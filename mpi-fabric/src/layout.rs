@@ -1,7 +1,7 @@
 //! Where everything lies in the job memory (`FORMAT.md` describes the same for readers outside).
 //!
-//! Invariant: a `Layout` is computed from (ranks, ring bytes) alone, and its parts neither overlap nor overflow; a header
-//! read from shared memory is accepted only if it says what this computation says.
+//! Invariant: a `Layout` is computed from (ranks, ring bytes) alone, and its parts neither overlap nor overflow; a
+//! header read from shared memory is accepted only if it says what this computation says.
 //! Not here: the mapping itself (`mapping`).
 
 /// First word of the job memory: "FERRUMJB" in memory order.

@@ -1,7 +1,7 @@
 //! The job memory as mapped into this process.
 //!
-//! Invariant: `base..base + bytes` stays mapped while the value lives, and its first bytes for ever once [`Mapping::keep`] said so;
-//! every access is checked against `bytes` here or by the layout it was made from.
+//! Invariant: `base..base + bytes` stays mapped while the value lives, and its first bytes for ever once
+//! [`Mapping::keep`] said so; every access is checked against `bytes` here or by the layout it was made from.
 
 use std::fs::File;
 use std::io;

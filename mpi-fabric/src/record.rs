@@ -1,8 +1,9 @@
 //! Records: what travels through a ring, and how its first word is packed.
 //!
 //! A record is a 32-byte head and its payload, rounded up to cache lines; the head's first word is written last and so
-//! publishes the whole. Up to 32 bytes of payload share the head's line, so that a short record is one line; longer ones
-//! begin in the next line, so that they are copied line by line. What `kind`, `flags`, `context`, `tag`, `a` and `b` mean is up to the protocol above.
+//! publishes the whole. Up to 32 bytes of payload share the head's line, so that a short record is one line; longer
+//! ones begin in the next line, so that they are copied line by line. What `kind`, `flags`, `context`, `tag`, `a` and
+//! `b` mean is up to the protocol above.
 
 use crate::layout::LINE;
 

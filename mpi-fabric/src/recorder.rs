@@ -1,9 +1,10 @@
 //! The flight recorder: the last calls of a rank, in the job memory, so that they outlive the process.
 //!
-//! On unless its depth is 0: entering a call is seven stores into memory of one's own, leaving it one. The number of the
-//! call is stored first and the entry's first word last, each store a Release, which costs nothing where stores keep their
-//! order: a reader in another process that sees anything of a later call sees the later number as well, and skips the entry.
-//! When several threads call at once entries get lost, never mixed up for long: each has its own sequence number.
+//! On unless its depth is 0: entering a call is seven stores into memory of one's own, leaving it one. The number of
+//! the call is stored first and the entry's first word last, each store a Release, which costs nothing where stores
+//! keep their order: a reader in another process that sees anything of a later call sees the later number as well, and
+//! skips the entry. When several threads call at once entries get lost, never mixed up for long: each has its own
+//! sequence number.
 //!
 //! Format: see `FORMAT.md`, section "Flight recorder".
 
@@ -35,7 +36,8 @@ const FLAGS: u64 = UNIT - 1;
 
 /// Offset of the number of calls remembered; 0: none is, and all write over each other in the first entry.
 const DEPTH_AT: usize = 8;
-/// Offset of the mask that makes an entry's place out of a call's number: in bytes, the entries in use are a power of two.
+/// Offset of the mask that makes an entry's place out of a call's number: in bytes, the entries in use are a power of
+/// two.
 const MASK_AT: usize = 16;
 /// Offset of the first entry; the line before it holds the number of the last call and what stands above.
 const ENTRIES_AT: usize = LINE;
@@ -125,8 +127,8 @@ impl Recorder {
     #[inline(always)]
     fn word(&self, offset: usize) -> &AtomicU64 {
         debug_assert!(offset.is_multiple_of(8) && offset < block::RECORDER_BYTES);
-        // SAFETY: `new` checked the whole recorder, the offsets are of the begin or of `entry`'s words, all inside it and
-        // multiples of 8; the mapping lives as long as `self`.
+        // SAFETY: `new` checked the whole recorder, the offsets are of the begin or of `entry`'s words, all inside it
+        // and multiples of 8; the mapping lives as long as `self`.
         unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(offset).cast()) }
     }
 
@@ -206,7 +208,8 @@ impl Recorder {
         self.word(DEPTH_AT).store(depth, Ordering::Relaxed);
     }
 
-    /// The recorded calls, oldest first. Entries that do not make sense are left out: the rank may be writing, or broken.
+    /// The recorded calls, oldest first. Entries that do not make sense are left out: the rank may be writing, or
+    /// broken.
     pub fn calls(&self) -> Vec<Call> {
         let last = self.last().load(Ordering::Relaxed) / UNIT;
         let Some(before) = self.depth().checked_sub(1) else { return Vec::new() };
@@ -217,8 +220,8 @@ impl Recorder {
     fn call(&self, sequence: u64) -> Option<Call> {
         let units = sequence * UNIT;
         let at = self.entry(units);
-        // Acquire pairs with the Releases in `write`, `leave` and `failed`: what another call wrote comes with that call's
-        // number, which the last load then sees.
+        // Acquire pairs with the Releases in `write`, `leave` and `failed`: what another call wrote comes with that
+        // call's number, which the last load then sees.
         let first = self.word(at).load(Ordering::Acquire);
         let [function, comm, peer, tag] =
             [FUNCTION, COMM, PEER, TAG].map(|offset| self.half(at + offset).load(Ordering::Acquire));

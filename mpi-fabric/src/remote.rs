@@ -13,7 +13,8 @@ pub fn read(pid: u32, from: u64, dst: &mut [u8]) -> io::Result<()> {
         let rest = &mut dst[done..];
         let local = libc::iovec { iov_base: rest.as_mut_ptr().cast(), iov_len: rest.len() };
         let remote = libc::iovec { iov_base: (from as usize).wrapping_add(done) as *mut _, iov_len: rest.len() };
-        // SAFETY: `local` is writable private memory; `remote` is an address in the other process, which the kernel checks.
+        // SAFETY: `local` is writable private memory; `remote` is an address in the other process, which the kernel
+        // checks.
         done += step(unsafe { libc::process_vm_readv(pid as libc::pid_t, &local, 1, &remote, 1, 0) })?;
     }
     Ok(())

@@ -7,7 +7,8 @@
 //! know what it may overwrite.
 //!
 //! Invariants:
-//! - at the receiver's position there is 0, a complete record, or a wrap mark, and nothing is ever published behind a 0;
+//! - at the receiver's position there is 0, a complete record, or a wrap mark, and nothing is ever published behind a
+//!   0;
 //! - every record leaves `SPARE` bytes before the end of the ring, so that the line of the next head belongs to the
 //!   same lap; what does not fit gets a wrap mark;
 //! - a ring that was drained takes the longest record, whatever the positions: see `longest_record`.
@@ -33,8 +34,8 @@ pub(crate) use mapped::MappedRing;
 const SPARE: usize = LINE;
 
 /// Records up to this many bytes are pushed towards the receiver once they are written (measured, half round trips with
-/// and without: 256 B 278 against 371 ns, 1 KiB 473 against 561 ns, 8 KiB 1680 against 1920 ns). What is longer is part of
-/// a stream, where the receiver reads while the sender writes on.
+/// and without: 256 B 278 against 371 ns, 1 KiB 473 against 561 ns, 8 KiB 1680 against 1920 ns). What is longer is part
+/// of a stream, where the receiver reads while the sender writes on.
 const HANDED_OVER: usize = (8 << 10) + LINE;
 
 /// What a ring lies in. Positions are offsets in bytes, multiples of 8.
@@ -66,8 +67,8 @@ pub(crate) trait RingMemory: Clone {
 
 /// The longest record, in bytes with its head, for a ring of `bytes`.
 ///
-/// A quarter: in a drained ring at most a quarter is not yet reported back, less than a record and the spare is lost before
-/// a wrap, and the record and its spare follow. With eight lines or more that is no more than the ring.
+/// A quarter: in a drained ring at most a quarter is not yet reported back, less than a record and the spare is lost
+/// before a wrap, and the record and its spare follow. With eight lines or more that is no more than the ring.
 pub(crate) fn longest_record(bytes: usize) -> usize {
     bytes / 4 / LINE * LINE
 }
@@ -139,7 +140,8 @@ impl<M: RingMemory> Producer<M> {
         Ok(())
     }
 
-    /// Bytes that are written and, as far as the receiver has reported, not yet read; what is left before a wrap counts.
+    /// Bytes that are written and, as far as the receiver has reported, not yet read; what is left before a wrap
+    /// counts.
     pub(crate) fn used(&self) -> usize {
         (self.laps + self.pos as u64 - self.consumed) as usize
     }
@@ -154,7 +156,8 @@ impl<M: RingMemory> Producer<M> {
         }
     }
 
-    /// Lets go of room that was found: of all but one record with `len` bytes of payload, or of all. The next one asks anew.
+    /// Lets go of room that was found: of all but one record with `len` bytes of payload, or of all. The next one asks
+    /// anew.
     pub(crate) fn limit(&mut self, len: Option<usize>) {
         if len.is_none() {
             self.ask();
@@ -201,9 +204,9 @@ impl<M: RingMemory> Producer<M> {
                 memory.hand_over(at, next);
             }
         }
-        // Ahead of need, and after the record is on its way: where the head after the next one will be, if the next record
-        // is as long as this one. Fetching that line from the receiver's cache would delay the next record otherwise,
-        // since stores become visible in order (measured: 150 against 250 ns for a half round trip).
+        // Ahead of need, and after the record is on its way: where the head after the next one will be, if the next
+        // record is as long as this one. Fetching that line from the receiver's cache would delay the next record
+        // otherwise, since stores become visible in order (measured: 150 against 250 ns for a half round trip).
         let ahead = next + (next - at);
         if ahead <= self.stop {
             // SAFETY: `ahead + SPARE` is at most what `grow` found to be free and in this lap.
@@ -288,8 +291,8 @@ impl<M: RingMemory> Consumer<M> {
         let mut seen = 0;
         while seen < most {
             let at = self.pos;
-            // SAFETY: `pos` is a multiple of 64 below `bytes()`: 0 at first, and below it stays `pos + SPARE <= bytes()`.
-            // Acquire pairs with the Release in `Producer::append` and in `Producer::grow`.
+            // SAFETY: `pos` is a multiple of 64 below `bytes()`: 0 at first, and below it stays `pos + SPARE <=
+            // bytes()`. Acquire pairs with the Release in `Producer::append` and in `Producer::grow`.
             let first = FirstWord(unsafe { self.memory.word(at) }.load(Ordering::Acquire));
             if first.is_empty() {
                 break;

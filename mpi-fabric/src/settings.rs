@@ -15,8 +15,8 @@ mpi_t::cvars! {
     /// How the processes of a job are connected.
     pub struct FabricSettings {
         /// Length of the queue of records from one process to another, chosen when the job starts: given by file,
-        /// environment or mpiexec, rounded up to a power of two of at least 16384. 0 lets the number of processes decide.
-        /// Once the process has its place in the job, the variable tells the length that the queues have.
+        /// environment or mpiexec, rounded up to a power of two of at least 16384. 0 lets the number of processes
+        /// decide. Once the process has its place in the job, the variable tells the length that the queues have.
         pub ring_bytes: u64 = 0 => {
             name: "fabric_ring_bytes", unit: "bytes", category: "fabric.queues", scope: Constant,
             range: 0..=MAX_RING_BYTES as i128 },
@@ -25,8 +25,8 @@ mpi_t::cvars! {
         pub single_copy: bool = true => {
             name: "fabric_single_copy", unit: "", category: "fabric", scope: Local },
         /// How many of the last MPI calls the flight recorder of this process remembers: what mpiexec tells of a
-        /// process that hangs or dies, and the full error report of the process itself, are taken from there. 0: none. In
-        /// force with the next call; a change may forget the calls before.
+        /// process that hangs or dies, and the full error report of the process itself, are taken from there. 0: none.
+        /// In force with the next call; a change may forget the calls before.
         pub recorder_depth: RecorderDepth = recorder::DEPTH => {
             name: "fabric_recorder_depth", unit: "calls", category: "fabric.recorder", scope: Local },
     }

@@ -19,8 +19,8 @@ mpi_t::instruments! {
         /// Times that a waiting thread prepared to sleep; nearly every time it then did.
         pub sleeps: Counter =
             { name: "fabric_sleeps", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
-        /// Times that a thread that went to sleep was woken, by what another process sent or another thread did; also if
-        /// that came before it slept.
+        /// Times that a thread that went to sleep was woken, by what another process sent or another thread did; also
+        /// if that came before it slept.
         pub wakeups_received: Counter =
             { name: "fabric_wakeups_received", class: Counter, type: u64, unit: "events",
               category: "fabric.waiting" },
@@ -35,7 +35,8 @@ mpi_t::instruments! {
               doc: "Fewest bytes that were free in a ring when this process asked for room, as far as its receiver had \
                     told what it has read. Near to 0, messages wait in their sender: receive earlier, or take longer \
                     rings." },
-        /// Bytes of memory that all processes of the job share, most of it rings; pages that nobody has written take none.
+        /// Bytes of memory that all processes of the job share, most of it rings; pages that nobody has written take
+        /// none.
         pub job_memory: Size =
             { name: "fabric_job_memory", class: Size, type: u64, unit: "bytes", category: "memory" },
         /// Polls that a wait spends at most before it gives its core to others, as this process has learned: halved by
@@ -51,8 +52,8 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// The ring to one process of the job: one element for each rank in MPI_COMM_WORLD.
     pub struct RingInstruments: NoObject {
-        /// Part of the ring to each process that is in use: written by this process and, as far as the receiver has told,
-        /// not yet read. A receiver tells after each quarter of the ring. As of this process's last record in the
+        /// Part of the ring to each process that is in use: written by this process and, as far as the receiver has
+        /// told, not yet read. A receiver tells after each quarter of the ring. As of this process's last record in the
         /// ring, or of the allocation of the handle.
         pub used: WatchedPercentage =
             { name: "fabric_ring_used", class: Percentage, type: f64, unit: "part of 1", category: "fabric.queues" },

@@ -28,8 +28,8 @@ type Moved = (u64, Option<Fault>);
 
 impl File {
     /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for where the file ends; the status
-    /// tells. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes, `MPI_ERR_ACCESS` for a file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a
-    /// sequential one, what the system says.
+    /// tells. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes, `MPI_ERR_ACCESS` for a
+    /// file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential one, what the system says.
     pub fn read_at(&self, offset: i64, buffer: RecvBuf<'_>) -> Result<Status> {
         self.check_read()?;
         self.read_from(&self.view(), position(offset)?, buffer)

@@ -200,15 +200,15 @@ impl File {
         length(&self.system, self.regular).map_err(|error| self.fault(error))
     }
 
-    /// The individual file pointer, in etypes of the view (`MPI_File_get_position`). Errors: `MPI_ERR_UNSUPPORTED_OPERATION` for a
-    /// sequential file.
+    /// The individual file pointer, in etypes of the view (`MPI_File_get_position`). Errors:
+    /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file.
     pub fn position(&self) -> Result<u64> {
         self.check_pointers()?;
         Ok(*self.pointer())
     }
 
-    /// Moves the individual file pointer (`MPI_File_seek`), in etypes of the view; it may stand behind the end of the file. Errors:
-    /// `MPI_ERR_ARG` for a place before the start or beyond what an offset can hold, and then it stays;
+    /// Moves the individual file pointer (`MPI_File_seek`), in etypes of the view; it may stand behind the end of the
+    /// file. Errors: `MPI_ERR_ARG` for a place before the start or beyond what an offset can hold, and then it stays;
     /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file; what the system says.
     pub fn seek(&self, offset: i64, whence: Whence) -> Result<()> {
         self.check_pointers()?;

@@ -1,8 +1,8 @@
 //! Accesses by the shared file pointer (MPI-5.0, 14.4.4): each takes its place, and the next one that of the next.
 //!
 //! A pipe or a terminal, opened with `MPI_MODE_SEQUENTIAL`, has no places: there the data goes as it comes.
-//! Invariant: the pointer moves when an access takes its place, by as many etypes as were asked for, also where the file
-//! ends before, or the access fails.
+//! Invariant: the pointer moves when an access takes its place, by as many etypes as were asked for, also where the
+//! file ends before, or the access fails.
 
 use mpi_core::Status;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME, MPI_ERR_UNSUPPORTED_OPERATION};

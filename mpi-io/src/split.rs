@@ -30,8 +30,8 @@ pub(crate) struct Split {
 }
 
 impl File {
-    /// The first call, with the memory at `address` if that has no gaps: `access` moves the data. Errors: `MPI_ERR_IO` when another such
-    /// access is not over, those of `access`; then there is no second call.
+    /// The first call, with the memory at `address` if that has no gaps: `access` moves the data. Errors: `MPI_ERR_IO`
+    /// when another such access is not over, those of `access`; then there is no second call.
     pub fn begin(
         &self,
         kind: SplitKind,

@@ -2,8 +2,8 @@
 //!
 //! A view repeats the filetype from the displacement on; what the filetype leaves out cannot be seen. Data bytes are
 //! counted from 0 through all that can be seen.
-//! Invariant: data bytes lie in the order in which they are counted, none at the place of another, and an etype is never
-//! divided.
+//! Invariant: data bytes lie in the order in which they are counted, none at the place of another, and an etype is
+//! never divided.
 //! Not here: moving data (`access`).
 
 use mpi_core::abi::{MPI_BYTE, MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP};

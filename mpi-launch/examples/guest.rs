@@ -1,5 +1,5 @@
-//! A process of another MPI library, as far as its launcher is concerned: it speaks PMI-1 over `PMI_FD`, and does what its
-//! first argument says; the tests of `mpiexec` run it.
+//! A process of another MPI library, as far as its launcher is concerned: it speaks PMI-1 over `PMI_FD`, and does what
+//! its first argument says; the tests of `mpiexec` run it.
 //!
 //! `mpiexec -n 4 target/debug/examples/guest exchange`
 #![allow(unsafe_code)] // writes to a descriptor that the environment names

@@ -1,4 +1,5 @@
-//! The command line of `mpiexec` (MPI-4.1, 11.5): from words to what they ask for, or one sentence that names the fault.
+//! The command line of `mpiexec` (MPI-4.1, 11.5): from words to what they ask for, or one sentence that names the
+//! fault.
 //!
 //! - `parse`: groups, options and their values.
 //! - `names`, `value`, `soft`, `words`: the options' names, single values, the lists of `-soft`, files of options.

@@ -4,7 +4,8 @@
 //! now is queued, and a full queue stops the reading of what would fill it further.
 //!
 //! - `surroundings`, `cvars`: what control variables are given, and what there is to give.
-//! - `plan`: programs found, places checked, ranks counted, before anything starts (`program`, `place`, `memory`, `bind`).
+//! - `plan`: programs found, places checked, ranks counted, before anything starts (`program`, `place`, `memory`,
+//!   `bind`).
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.

@@ -1,4 +1,5 @@
-//! A table of all ranks' performance variables when a job ends, read from the job memory: so it has those of ranks that died.
+//! A table of all ranks' performance variables when a job ends, read from the job memory: so it has those of ranks that
+//! died.
 //!
 //! `mpiexec` writes it; where the launcher is another's, or there is none, rank 0 does in `MPI_Finalize`.
 //! Invariant: what a rank wrote is input: whatever stands in the memory, the table has one line for each variable.
@@ -19,13 +20,15 @@ const FORMATS: EnumDef = EnumDef { name: "stats_format", items: &[(0, "text"), (
 mpi_t::cvars! {
     /// What is written about the job at its end.
     pub struct StatisticsSettings {
-        /// Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is
-        /// not 0 everywhere, with the least, the mean and the greatest value, their ranks and the sum. Summary: what the
-        /// processes and MPI_COMM_WORLD have counted and timed; all: also levels, sizes and states, and all objects that were not
-        /// freed, communicators by their names. Variables that plug-ins added are in it, watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0 does in MPI_Finalize. To
-        /// be given by file, environment or option, for the whole job.
+        /// Whether a table of the ranks' performance variables is written when the job ends: one line for each variable
+        /// that is not 0 everywhere, with the least, the mean and the greatest value, their ranks and the sum. Summary:
+        /// what the processes and MPI_COMM_WORLD have counted and timed; all: also levels, sizes and states, and all
+        /// objects that were not freed, communicators by their names. Variables that plug-ins added are in it,
+        /// watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0
+        /// does in MPI_Finalize. To be given by file, environment or option, for the whole job.
         pub at_end: i32 = 0 => { name: "stats_at_end", unit: "", category: "stats", scope: Constant, states: &EXTENTS },
-        /// The file that the table is written to; if empty, the standard error output. As stats_at_end, for the whole job.
+        /// The file that the table is written to; if empty, the standard error output. As stats_at_end, for the whole
+        /// job.
         pub file: Text = "" => { name: "stats_file", unit: "", category: "stats", scope: Constant },
         /// The form of the table: text, or JSON, one object a line with the values of all ranks (null: it has not used
         /// MPI). As stats_at_end, for the whole job.

@@ -11,17 +11,19 @@ const VERBOSITIES: EnumDef = EnumDef { name: "error_verbosity", items: &[(0, "br
 mpi_t::cvars! {
     /// How errors are told.
     pub struct ErrorSettings {
-        /// The form of what is said of failures on the standard error output, by mpiexec, and by the library of warnings and
-        /// of the error that ends a process: lines for people, or one JSON object on one line with the same facts.
-        /// `mpiexec --error-format` sets it for all processes.
+        /// The form of what is said of failures on the standard error output, by mpiexec, and by the library of
+        /// warnings and of the error that ends a process: lines for people, or one JSON object on one line with the
+        /// same facts. `mpiexec --error-format` sets it for all processes.
         pub format: i32 = 0 =>
             { name: "error_format", unit: "", category: "errors", scope: Local, states: &FORMATS },
-        /// Whether the report of a fatal error has colours. With auto it has them on a terminal, unless NO_COLOR is set.
+        /// Whether the report of a fatal error has colours. With auto it has them on a terminal, unless NO_COLOR is
+        /// set.
         pub color: i32 = 0 =>
             { name: "error_color", unit: "", category: "errors", scope: Local, states: &COLORS },
-        /// How much the report of a fatal error says. Brief: one line with rank, call, what was wrong and the class; normal: what
-        /// to try and what happens now as well; full: also the last calls of the process, as many as the flight recorder
-        /// remembers (fabric_recorder_depth), at most 10. JSON has the last calls with full, and else the same.
+        /// How much the report of a fatal error says. Brief: one line with rank, call, what was wrong and the class;
+        /// normal: what to try and what happens now as well; full: also the last calls of the process, as many as the
+        /// flight recorder remembers (fabric_recorder_depth), at most 10. JSON has the last calls with full, and else
+        /// the same.
         pub verbosity: i32 = 1 =>
             { name: "error_verbosity", unit: "", category: "errors", scope: Local, states: &VERBOSITIES },
     }

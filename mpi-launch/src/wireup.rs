@@ -33,8 +33,8 @@ pub const SIZE: &str = "FERRUM_SIZE";
 /// Number of this process's program among those of the job, decimal, from 0; without it 0.
 pub const APPNUM: &str = "FERRUM_APPNUM";
 
-/// What was asked for when the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the variables that hold
-/// their values, where there are any.
+/// What was asked for when the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the variables that
+/// hold their values, where there are any.
 pub const ASKED: [(&str, &str); 5] = [
     ("maxprocs", "FERRUM_ASKED_MAXPROCS"),
     ("soft", "FERRUM_ASKED_SOFT"),

@@ -1,4 +1,5 @@
-//! Twenty-four ways for a job to end. After each: the right code and sentence, no process, no file, nothing in shared memory.
+//! Twenty-four ways for a job to end. After each: the right code and sentence, no process, no file, nothing in shared
+//! memory.
 #![allow(clippy::unwrap_used)] // a test that cannot go on says so
 
 mod common;

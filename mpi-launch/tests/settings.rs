@@ -150,7 +150,8 @@ fn refusals_are_told_in_the_form_that_any_source_asks_for() {
         (&["-genv", "FERRUM_ERROR_FORMAT", "json"], &[], true),
         (&[], &[("FERRUM_SETTINGS", &json)], true),
     ];
-    // Each kind of refusal: of the words, of a value, of the job, of its start; the mistake behind the form and before it.
+    // Each kind of refusal: of the words, of a value, of the job, of its start; the mistake behind the form and before
+    // it.
     let mistakes: [&[&str]; 5] = [
         &["--tag-ouput", "true"],
         &["-n", "0", "true"],

@@ -4,8 +4,8 @@
 //! The first process of the new communicator takes an id and tells it, under a key that all have worked out for
 //! themselves: for a duplicate its parent and its number among the parent's duplicates, because the calls have the same
 //! order everywhere; for a communicator without a parent a digest of its group and of the program's tag. A process that
-//! has made the call already gets its context the moment the id comes, inside whatever call moves messages then; one that
-//! has not finds the id when it does.
+//! has made the call already gets its context the moment the id comes, inside whatever call moves messages then; one
+//! that has not finds the id when it does.
 //! Invariant: ids of one key are told, and found, in the order of the calls.
 //! Not here: taking ids and handles of communicators (the layers above).
 

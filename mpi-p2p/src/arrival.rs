@@ -163,8 +163,8 @@ fn arrive(instruments: &CommInstruments, held: u64) -> u64 {
     if instruments.time_unexpected.is_watched() { mpi_t::now_ns() } else { 0 }
 }
 
-/// The source and tag of a message, if its sender is who it says it is and its tag is not the wildcard. The library's own
-/// messages may have negative tags.
+/// The source and tag of a message, if its sender is who it says it is and its tag is not the wildcard. The library's
+/// own messages may have negative tags.
 #[inline]
 fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
     let source = head.a as usize;

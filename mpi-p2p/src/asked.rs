@@ -1,7 +1,7 @@
 //! What single requests and messages tell, once somebody asks about them (MPI-5.0, 15.3.2 and 15.3.7).
 //!
-//! A request has instruments from when a handle is allocated for it until the program's handle of it is stale. It bears a
-//! mark meanwhile, looked at where the request is looked at anyway, so that those nobody asks about cost nothing.
+//! A request has instruments from when a handle is allocated for it until the program's handle of it is stale. It bears
+//! a mark meanwhile, looked at where the request is looked at anyway, so that those nobody asks about cost nothing.
 //! Invariant: a mark stands exactly on the requests and sends that have instruments here.
 //! Not here: how operations go on (`transfer`, `send`).
 
@@ -24,7 +24,8 @@ mpi_t::instruments! {
         /// receiver copies by itself the sender knows when it is all done.
         pub moved: Level =
             { name: "p2p_request_bytes_moved", class: Level, type: u64, unit: "bytes", category: "p2p.requests" },
-        /// Part of the bytes to be moved that has been, as far as this process knows; 1.0 once the operation is complete.
+        /// Part of the bytes to be moved that has been, as far as this process knows; 1.0 once the operation is
+        /// complete.
         pub done: Percentage =
             { name: "p2p_request_done", class: Percentage, type: f64, unit: "part of 1", category: "p2p.requests" },
     }

@@ -156,7 +156,8 @@ impl Core {
         }
     }
 
-    /// How a send that was over when it started ended, or `None` while it is asked back; takes the answer out if `take`.
+    /// How a send that was over when it started ended, or `None` while it is asked back; takes the answer out if
+    /// `take`.
     #[cold]
     pub fn answer(&mut self, handle: Handle, take: bool) -> Option<Status> {
         let mut status = Status::EMPTY;

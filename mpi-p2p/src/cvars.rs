@@ -15,9 +15,9 @@ mpi_t::cvars! {
         /// collectives theirs. In force for each queue from when it next grows, if that makes it too long, or is empty.
         pub match_list_limit: u32 = 16 => {
             name: "p2p_match_list_limit", unit: "items", category: "p2p.matching", scope: Local, range: 0..=4096 },
-        /// How often a waiting call polls at most before it yields its core or sleeps, rounded up to 32 if not 0; it polls
-        /// less where that has not paid lately, but for one wait in 16. Initially many times with a core for every
-        /// process of the job, else none.
+        /// How often a waiting call polls at most before it yields its core or sleeps, rounded up to 32 if not 0; it
+        /// polls less where that has not paid lately, but for one wait in 16. Initially many times with a core for
+        /// every process of the job, else none.
         pub wait_spins: u32 = 0 => {
             name: "p2p_wait_spins", unit: "polls", category: "p2p.waiting", scope: Local, range: 0..=1 << 30 },
         /// How often a waiting call yields its core, polling after each, before it sleeps. In force with the next wait.

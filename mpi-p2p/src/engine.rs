@@ -112,8 +112,8 @@ impl Engine {
         core.forget_announced(id);
     }
 
-    /// A request of an operation that was over when it was started, with this status. Errors: `MPI_ERR_INTERN` when there
-    /// are too many requests.
+    /// A request of an operation that was over when it was started, with this status. Errors: `MPI_ERR_INTERN` when
+    /// there are too many requests.
     pub fn completed(&self, guard: &mut Guard<'_>, context: u32, status: Status) -> Result<Handle> {
         self.state.get_mut(guard).core.received_request(context, status, None)
     }
@@ -205,7 +205,8 @@ impl Engine {
         }
     }
 
-    /// Sends if that is over at once, because the message is short and its receiver's ring has room; says whether it did.
+    /// Sends if that is over at once, because the message is short and its receiver's ring has room; says whether it
+    /// did.
     pub fn send_at_once(&self, guard: &mut Guard<'_>, context: u32, dest: i32, tag: i32, buffer: &SendBuf<'_>) -> bool {
         self.state.get_mut(guard).send_at_once(context, dest, tag, buffer, 0)
     }

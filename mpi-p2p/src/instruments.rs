@@ -125,8 +125,8 @@ mpi_t::instruments! {
         /// what the last one to change it does.
         pub state: State =
             { name: "process_state", class: State, type: i32, unit: "", category: "process", states: &STATES },
-        /// Requests that exist: their operation is under way, or over and not yet asked for. A send that was over when it
-        /// started, as short ones are, is not among them.
+        /// Requests that exist: their operation is under way, or over and not yet asked for. A send that was over when
+        /// it started, as short ones are, is not among them.
         pub requests: PeakLevel =
             { name: "p2p_requests", class: Level, type: u64, unit: "requests", category: "p2p.requests" }
             { name: "p2p_requests", class: HighWatermark, type: u64, unit: "requests", category: "p2p.requests",
@@ -137,7 +137,8 @@ mpi_t::instruments! {
         /// Looks at the queues of this process for what others have sent.
         pub polls: Counter =
             { name: "p2p_polls", class: Counter, type: u64, unit: "polls", category: "p2p.waiting" },
-        /// Long messages that both sides can copy at once from now on before one has to be copied by its receiver alone.
+        /// Long messages that both sides can copy at once from now on before one has to be copied by its receiver
+        /// alone.
         pub slots_free: Level =
             { name: "p2p_transfer_slots_free", class: Level, type: u32, unit: "slots", category: "p2p.protocol" }
             { name: "p2p_transfer_slots_free", class: LowWatermark, type: u32, unit: "slots",

@@ -1,7 +1,7 @@
 //! Room in the buffers of posted receives, by communicator, kept while somebody asks (MPI-5.0, 15.3.7).
 //!
-//! A communicator gets the block when a handle is first allocated for it, with what is posted then. From there on what is
-//! posted or leaves changes it, until a change finds all handles gone; the next handle begins anew.
+//! A communicator gets the block when a handle is first allocated for it, with what is posted then. From there on what
+//! is posted or leaves changes it, until a change finds all handles gone; the next handle begins anew.
 //! Invariant: while a block is kept its level is right. While any is kept no receive is direct, so that all are posted.
 //! Not here: the number of posted receives, which is always kept (`instruments`).
 
@@ -15,8 +15,8 @@ use crate::request::{Request, Work};
 mpi_t::instruments! {
     /// The posted receives of one communicator.
     pub struct PostedInstruments: Comm {
-        /// Bytes of data that the buffers of the receives that are posted and wait for their message have room for. Kept
-        /// while a handle of this variable exists; blocking receives cost a little more then.
+        /// Bytes of data that the buffers of the receives that are posted and wait for their message have room for.
+        /// Kept while a handle of this variable exists; blocking receives cost a little more then.
         pub bytes: WatchedLevel =
             { name: "p2p_posted_bytes", class: Level, type: u64, unit: "bytes", category: "p2p.posted" }
             { name: "p2p_posted_bytes", class: HighWatermark, type: u64, unit: "bytes", category: "p2p.posted",

@@ -2,8 +2,8 @@
 //!
 //! A few items are found faster by looking at one after the other than by hashing, many are not. An item keeps its node
 //! when the queue changes from one to the other.
-//! Invariant: the list is in order of insertion; either all items are in it and none is linked, or all are linked and it is
-//! empty. A queue that has become chains stays so until it is empty.
+//! Invariant: the list is in order of insertion; either all items are in it and none is linked, or all are linked and
+//! it is empty. A queue that has become chains stays so until it is empty.
 //! Not here: the chains (`chains`), which of several candidates wins (`matching`).
 
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};

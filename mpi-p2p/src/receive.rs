@@ -70,7 +70,8 @@ impl State {
         self.receive_directly(context_id, key, buffer, instruments)
     }
 
-    /// Receives the unexpected message that `slot` names: out of its slot if it is there whole and nobody waits for that.
+    /// Receives the unexpected message that `slot` names: out of its slot if it is there whole and nobody waits for
+    /// that.
     #[inline]
     fn receive_unexpected(&mut self, context_id: u32, slot: u32, mut buffer: RecvBuf<'static>) -> Result<Outcome> {
         let core = &mut self.core;

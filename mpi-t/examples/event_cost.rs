@@ -1,5 +1,5 @@
-//! What a point that raises events costs while nobody listens, as instructions: two loops, one with a point and one without, each
-//! a function that a profiler can tell apart. The argument is how many rounds.
+//! What a point that raises events costs while nobody listens, as instructions: two loops, one with a point and one
+//! without, each a function that a profiler can tell apart. The argument is how many rounds.
 //!
 //! `cargo xtask bench instruments` counts both with callgrind.
 

@@ -1,4 +1,5 @@
-//! A program raises events, a tool listens: at once where the callback restricts itself, later where it may do anything.
+//! A program raises events, a tool listens: at once where the callback restricts itself, later where it may do
+//! anything.
 //!
 //! Run it with `cargo run -p mpi-t --example events`.
 

@@ -17,6 +17,7 @@
 
 mod class;
 mod declare;
+mod definition;
 mod error;
 mod events;
 mod field;
@@ -33,6 +34,7 @@ mod watched;
 
 pub use class::{Bind, PvarClass, Scope, ValueType, Verbosity};
 pub use declare::{EnumDef, Instruments, PvarDef};
+pub use definition::{CvarDef, Limits};
 pub use error::{TError, TResult};
 pub use events::declare::{bytes_of as __bytes_of, laid_out as __laid_out};
 pub use events::{
@@ -49,7 +51,7 @@ pub use registry::{
     EventCallback, EventInfo, FreedCallback, Lent, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ,
     SettingsFile, Source, UnknownName, end_handles, expectation, name_in_environment,
 };
-pub use setting::{Cell, CvarDef, Limits, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
+pub use setting::{Cell, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use spare::{place_settings, retire_settings};
 pub use value::Value;
 pub use watched::{WatchedCounter, WatchedLevel, WatchedPercentage, WatchedState, WatchedTimer};

@@ -2,12 +2,14 @@
 //!
 //! A cell is read by the engine with one relaxed load, so a change is in force with the next message.
 //! Invariant: a cell's value always lies in the declared range.
-//! Not here: indices and handles (`registry`), the environment (`environment`).
+//! Not here: what a variable is as declared (`definition`), indices and handles (`registry`), the environment
+//! (`environment`).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Bind, EnumDef, Scope, TError, TResult, Value, ValueType, Verbosity};
+use crate::definition::{CvarDef, Limits};
+use crate::{Bind, EnumDef, TError, TResult, Value, ValueType};
 
 /// A block of control variables; [`cvars!`](crate::cvars) implements it.
 pub trait Settings: Sync + 'static {
@@ -21,120 +23,6 @@ pub trait Settings: Sync + 'static {
     fn restore(&'static self);
     /// A new block with the initial values. It lives for ever.
     fn make() -> &'static Self;
-}
-
-/// Which values a control variable can take.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Limits {
-    /// Whole numbers from the first to the second.
-    Whole(i128, i128),
-    /// Numbers from the first to the second.
-    Real(f64, f64),
-    /// At most so many bytes.
-    Length(usize),
-}
-
-/// One control variable as declared.
-#[derive(Debug, Clone, Copy)]
-pub struct CvarDef {
-    /// The name, unique in a process.
-    pub name: &'static str,
-    /// What it controls, as written above the field.
-    pub description: &'static str,
-    /// The unit, for people; empty: none.
-    pub unit: &'static str,
-    /// The category, a dotted path.
-    pub category: &'static str,
-    /// The type.
-    pub value: ValueType,
-    /// What it is bound to.
-    pub bind: Bind,
-    /// Who must agree on a change.
-    pub scope: Scope,
-    /// For whom it is meant.
-    pub verbosity: Verbosity,
-    /// The values it can take.
-    pub limits: Limits,
-    /// The names of its values.
-    pub states: Option<&'static EnumDef>,
-    /// Whether it can be set only until MPI is initialized.
-    pub until_init: bool,
-}
-
-impl CvarDef {
-    #[doc(hidden)]
-    pub const fn declare<T: SettingType>(
-        name: &'static str,
-        description: &'static str,
-        unit: &'static str,
-        category: &'static str,
-        bind: Bind,
-        scope: Scope,
-    ) -> CvarDef {
-        CvarDef {
-            name,
-            description,
-            unit,
-            category,
-            value: T::TYPE,
-            bind,
-            scope,
-            verbosity: Verbosity::UserBasic,
-            limits: T::LIMITS,
-            states: T::STATES,
-            until_init: false,
-        }
-    }
-
-    /// For whom it is meant; users if not said.
-    pub const fn verbosity(self, verbosity: Verbosity) -> CvarDef {
-        CvarDef { verbosity, ..self }
-    }
-
-    /// The smallest and the largest whole number it can take; all of the type if not said.
-    pub const fn range(self, range: std::ops::RangeInclusive<i128>) -> CvarDef {
-        CvarDef { limits: Limits::Whole(*range.start(), *range.end()), ..self }
-    }
-
-    /// The smallest and the largest number it can take, for `f64`.
-    pub const fn real_range(self, range: std::ops::RangeInclusive<f64>) -> CvarDef {
-        CvarDef { limits: Limits::Real(*range.start(), *range.end()), ..self }
-    }
-
-    /// The names of its values, for `i32`; no other value can be set.
-    pub const fn states(self, states: &'static EnumDef) -> CvarDef {
-        CvarDef { states: Some(states), ..self }
-    }
-
-    /// Whether it can be set only until MPI is initialized.
-    pub const fn until_init(self, until_init: bool) -> CvarDef {
-        CvarDef { until_init, ..self }
-    }
-
-    /// Whether the value is of the right type and in range.
-    pub fn accepts(&self, value: &Value) -> bool {
-        let in_limits = match (value, self.limits) {
-            (Value::Text(text), Limits::Length(most)) => text.len() < most && !text.contains('\0'),
-            (Value::F64(value), Limits::Real(low, high)) => (low..=high).contains(value),
-            (Value::I32(value), Limits::Whole(low, high)) => (low..=high).contains(&i128::from(*value)),
-            (Value::U32(value), Limits::Whole(low, high)) => (low..=high).contains(&i128::from(*value)),
-            (Value::U64(value), Limits::Whole(low, high)) => (low..=high).contains(&i128::from(*value)),
-            _ => false,
-        };
-        let named = match (value, self.states) {
-            (Value::I32(value), Some(states)) => states.items.iter().any(|(item, _)| item == value),
-            _ => true,
-        };
-        value.value_type() == self.value && in_limits && named
-    }
-
-    /// Number of elements: 1, or the bytes of the longest text with its null.
-    pub const fn count(&self) -> usize {
-        match self.limits {
-            Limits::Length(most) => most,
-            _ => 1,
-        }
-    }
 }
 
 /// A type that a control variable can have: `bool`, `i32`, `u32`, `u64`, `f64` and [`Text`].
@@ -286,7 +174,8 @@ word!(bool, I32, Limits::Whole(0, 1), Some(&SWITCH), u64::from, |b| b != 0, i32:
 ///     /// How a queue behaves.
 ///     pub struct QueueSettings {
 ///         /// Items that the queue holds at most; in force with the next item.
-///         pub limit: u64 = 64 => { name: "queue_limit", unit: "items", category: "queue", scope: Local, range: 1..=4096 },
+///         pub limit: u64 = 64 =>
+///             { name: "queue_limit", unit: "items", category: "queue", scope: Local, range: 1..=4096 },
 ///         /// Whether the queue drops items when it is full.
 ///         pub lossy: bool = false => { name: "queue_lossy", unit: "", category: "queue", scope: Local },
 ///     }
@@ -298,9 +187,9 @@ word!(bool, I32, Limits::Whole(0, 1), Some(&SWITCH), u64::from, |b| b != 0, i32:
 ///
 /// The types are `bool` (told as off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and
 /// [`Text`](crate::Text). After the struct's name may stand what the block is bound to, `: Comm` for example
-/// ([`Bind`](crate::Bind)); each object then has a block of its own. `scope` is a [`Scope`](crate::Scope). Further keys: `range`, `real_range`, `states`,
-/// `verbosity`, `until_init`, as the methods of [`CvarDef`](crate::CvarDef). A registry that the block is added to sets
-/// each cell from the environment variable `FERRUM_` + the name in capitals.
+/// ([`Bind`](crate::Bind)); each object then has a block of its own. `scope` is a [`Scope`](crate::Scope). Further
+/// keys: `range`, `real_range`, `states`, `verbosity`, `until_init`, as the methods of [`CvarDef`](crate::CvarDef). A
+/// registry that the block is added to sets each cell from the environment variable `FERRUM_` + the name in capitals.
 #[macro_export]
 macro_rules! cvars {
     (

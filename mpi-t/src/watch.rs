@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mpi_core::Books;
 
 use crate::Level;
-use crate::handle::state::{self, Kind};
+use crate::handle::kind::Kind;
+use crate::handle::state;
 
 /// The watchers of each watched level, by the level's address.
 static WATCHERS: Books<BTreeMap<usize, Vec<Watcher>>> = Books::new(BTreeMap::new());
@@ -31,8 +32,8 @@ pub(crate) fn rose(level: &Level, now: u64) {
     passed(level, Kind::High, now);
 }
 
-/// As [`rose`], for a level that may rise while this thread is among the watchers: because they take memory, and the level
-/// counts that. It is then told when the thread leaves them.
+/// As [`rose`], for a level that may rise while this thread is among the watchers: because they take memory, and the
+/// level counts that. It is then told when the thread leaves them.
 #[cold]
 pub(crate) fn rose_anywhere(level: &'static Level, now: u64) {
     if !AMONG.get() {

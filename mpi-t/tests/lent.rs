@@ -1,4 +1,5 @@
-//! Objects whose instruments are placed when somebody asks: handles are opened while the object is kept, and end with it.
+//! Objects whose instruments are placed when somebody asks: handles are opened while the object is kept, and end with
+//! it.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -11,6 +11,8 @@ mod sync {
     }
 }
 
+#[path = "../src/handle/kind.rs"]
+mod kind_file;
 #[path = "../src/handle/slot.rs"]
 mod slot_file;
 #[path = "../src/handle/state.rs"]
@@ -34,6 +36,7 @@ mod wide_model {
 }
 
 mod handle {
+    pub(crate) use crate::kind_file as kind;
     pub(crate) use crate::slot_file as slot;
     pub(crate) use crate::state_file as state;
     pub(crate) use crate::wide_model as wide;
@@ -41,8 +44,9 @@ mod handle {
 
 use std::sync::Arc;
 
+use handle::kind::Kind;
 use handle::slot::{Facts, Look, Slot, Traits};
-use handle::state::{self, Format, Gone, Kind, State};
+use handle::state::{self, Format, Gone, State};
 use loom::thread;
 use sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 

@@ -1,4 +1,5 @@
-//! Every order in which threads can meet at the desk of events: the protocol's file itself, on loom's mutex and atomics.
+//! Every order in which threads can meet at the desk of events: the protocol's file itself, on loom's mutex and
+//! atomics.
 #![allow(dead_code)] // the models use a part of the file
 
 mod sync {

@@ -41,8 +41,8 @@ extern "C" fn sample(_: libc::c_int) {
     SAMPLES.fetch_add(1, Relaxed);
 }
 
-/// A signal every 200 microseconds to the thread that made this, wherever it is: a signal to the process as a whole would mostly go to
-/// the harness's thread, which waits, and holds no lock that a handler could need.
+/// A signal every 200 microseconds to the thread that made this, wherever it is: a signal to the process as a whole
+/// would mostly go to the harness's thread, which waits, and holds no lock that a handler could need.
 struct Sampling(libc::timer_t);
 
 impl Sampling {

@@ -50,8 +50,8 @@ pub struct Exposure {
 
 impl OneSided {
     /// `MPI_Win_create`, `MPI_Win_allocate` and `MPI_Win_allocate_shared`. Collective over
-    /// `parent`; waits, with no guard held. `memory` is where the window's instruments go; without `room` for the window
-    /// in this process, no process gets one.
+    /// `parent`; waits, with no guard held. `memory` is where the window's instruments go; without `room` for the
+    /// window in this process, no process gets one.
     ///
     /// Errors: `MPI_ERR_SIZE`, `MPI_ERR_DISP` and `MPI_ERR_BASE` at once; `MPI_ERR_NO_MEM` in every process when one of
     /// them cannot get its memory, `MPI_ERR_RMA_SHARED` when one cannot share it; `MPI_ERR_OTHER` when there are no

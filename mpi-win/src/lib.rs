@@ -9,11 +9,11 @@
 //! - `hints`, `instruments`, `settings`: what a window is told, tells, and what can be set.
 //!
 //! How data moves: memory that the library allocates is mapped by all processes of the window, which then do everything
-//! themselves, accumulations under a lock that stands beside the memory. Of memory that is the program's, a put or a get
-//! of bytes that lie one after the other is copied at once by the kernel's help where that is allowed; accumulations, and
-//! whatever cannot be copied directly, go as messages and are carried out by the process that owns the memory, under its
-//! own lock, in its next fence. In either case each element is changed by one accumulation at a time. A fence agrees on
-//! how many messages everybody has to expect.
+//! themselves, accumulations under a lock that stands beside the memory. Of memory that is the program's, a put or a
+//! get of bytes that lie one after the other is copied at once by the kernel's help where that is allowed;
+//! accumulations, and whatever cannot be copied directly, go as messages and are carried out by the process that owns
+//! the memory, under its own lock, in its next fence. In either case each element is changed by one accumulation at a
+//! time. A fence agrees on how many messages everybody has to expect.
 //!
 //! Invariants: an access reaches no byte that its target's owner did not expose, checked on both sides; an operation
 //! touches memory only between two fences of both processes; no program code runs in here.

@@ -1,7 +1,7 @@
 //! The only door to the memory that processes expose in a window.
 //!
-//! Invariant: a buffer that comes out of here lies inside the memory. That memory stays as long as the window: it is the
-//! window's own, or the program promised so when it made the window.
+//! Invariant: a buffer that comes out of here lies inside the memory. That memory stays as long as the window: it is
+//! the window's own, or the program promised so when it made the window.
 #![allow(unsafe_code)] // makes buffers of the program's memory, and allocates
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};

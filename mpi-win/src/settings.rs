@@ -7,8 +7,8 @@ mpi_t::cvars! {
         /// they go as messages, which the target carries out in its next fence. In force with the next operation.
         pub direct: bool = true => { name: "win_direct", unit: "", category: "win", scope: Local },
         /// Whether the memory of MPI_Win_allocate is such that all processes of the window can map it, so that
-        /// operations need neither the kernel nor their target. In force with the next window; one process that says no,
-        /// or cannot, decides for all of the window, and MPI_Win_allocate_shared then fails.
+        /// operations need neither the kernel nor their target. In force with the next window; one process that says
+        /// no, or cannot, decides for all of the window, and MPI_Win_allocate_shared then fails.
         pub shared: bool = true => { name: "win_shared", unit: "", category: "win", scope: Local },
     }
 }

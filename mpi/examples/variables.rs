@@ -1,6 +1,7 @@
 //! A tool in Rust: lists all variables of the library with their values, and watches some while messages flow.
 //!
-//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 2 target/debug/examples/variables`.
+//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 2
+//! target/debug/examples/variables`.
 
 use mpi::tool::{Bind, PvarClass, TResult, Value, Variable, Variables, Watch};
 use mpi::{Result, World};

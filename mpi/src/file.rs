@@ -69,8 +69,8 @@ pub struct File<'w, M: ThreadUse = Single> {
 
 impl<M: ThreadUse> World<M> {
     /// Opens a file in all processes of the job (`MPI_File_open`); waits for all. Errors, in all processes or in none:
-    /// `MPI_ERR_AMODE` for what contradicts itself, `MPI_ERR_NOT_SAME` when the processes differ, `MPI_ERR_NO_SUCH_FILE`
-    /// and its like for what the system says.
+    /// `MPI_ERR_AMODE` for what contradicts itself, `MPI_ERR_NOT_SAME` when the processes differ,
+    /// `MPI_ERR_NO_SUCH_FILE` and its like for what the system says.
     pub fn open(&self, path: impl AsRef<Path>, access: Access) -> Result<File<'_, M>> {
         let args = OpenArgs {
             name: Ok(path.as_ref().as_os_str().to_owned()),
@@ -88,8 +88,8 @@ impl<M: ThreadUse> File<'_, M> {
         process.file(&process.engine.lock(), self.handle).cloned().expect("it is open as long as this is")
     }
 
-    /// Reads from byte `offset` on until `into` is full or the file ends; the number of elements that are there. Errors:
-    /// `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, what the system says.
+    /// Reads from byte `offset` on until `into` is full or the file ends; the number of elements that are there.
+    /// Errors: `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, what the system says.
     pub fn read_at<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
         let status = self.file().read_at(place(offset), RecvBuf::from_slice(into))?;
         Ok(status.bytes() as usize / size_of::<T>().max(1))

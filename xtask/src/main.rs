@@ -54,7 +54,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Count the functions of MPI-5.0 that are implemented and the rules in docs/rules that have a test, and write docs/coverage.md
+    /// Count the functions of MPI-5.0 that are implemented and the rules in docs/rules that have a test, and write
+    /// docs/coverage.md
     Coverage {
         /// Change nothing; fail when the table is stale, or a rule names a test that is not there
         #[arg(long)]

@@ -2,8 +2,8 @@
 //!
 //! Invariant: a test that a row names exists. Not here: whether that test passes (`test`), the functions (`coverage`).
 //!
-//! A file is a table of one section. Columns: `place` (document and line), `weight` (`must`, `should`, `may`, `advice`), `rule` (in our
-//! own words), `tests`, joined by `; `:
+//! A file is a table of one section. Columns: `place` (document and line), `weight` (`must`, `should`, `may`,
+//! `advice`), `rule` (in our own words), `tests`, joined by `; `:
 //!
 //! | test | is |
 //! | --- | --- |

@@ -1,7 +1,7 @@
 //! Every performance variable is named in a conformance program.
 //!
-//! Invariant: a variable that is declared and that no program mentions is named. Not here: whether the program passes (`test`),
-//! the normative statements (`rules`).
+//! Invariant: a variable that is declared and that no program mentions is named. Not here: whether the program passes
+//! (`test`), the normative statements (`rules`).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,8 @@ pub fn untested() -> Result<Vec<String>> {
     Ok(names.into_iter().filter(|(name, _)| !tested(name)).map(sentence).collect())
 }
 
-/// The Rust files of the crates that declare variables of the library; what `mpi-t` declares are examples, but for its own.
+/// The Rust files of the crates that declare variables of the library; what `mpi-t` declares are examples, but for its
+/// own.
 fn sources(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root)? {

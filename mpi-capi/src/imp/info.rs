@@ -44,7 +44,8 @@ fn no_info(name: &'static str, word: usize) -> Error {
 }
 
 /// What `MPI_INFO_ENV` says of how the program was started (MPI-5.0, 11.5.3), as it was when somebody first asked, at
-/// the latest in `MPI_Init`. What was not said when the program was started is absent: `soft`, `file`; `thread_level` always.
+/// the latest in `MPI_Init`. What was not said when the program was started is absent: `soft`, `file`; `thread_level`
+/// always.
 pub fn environment() -> &'static Info {
     static FACTS: OnceLock<Info> = OnceLock::new();
     FACTS.get_or_init(|| {

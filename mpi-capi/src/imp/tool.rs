@@ -6,8 +6,8 @@ use mpi_core::abi;
 
 use crate::tool_edge::{code, required, store, with_registry};
 
-/// `MPI_T_init_thread`: any thread may use the interface at any time, whatever level is asked for, one that does not exist
-/// included; `MPI_THREAD_MULTIPLE` is granted.
+/// `MPI_T_init_thread`: any thread may use the interface at any time, whatever level is asked for, one that does not
+/// exist included; `MPI_THREAD_MULTIPLE` is granted.
 pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
     if let Err(error) = required(provided) {
         return code(Err(error));

@@ -26,7 +26,8 @@ impl Bell<'_> {
         // Pairs with the fence in `ring`: our store above is before the last poll's loads.
         fence(Ordering::SeqCst);
         let fenced = kernel.fence_others();
-        // Acquire pairs with the Release in `ring`: a wake-up already counted here comes with its record, for the last poll.
+        // Acquire pairs with the Release in `ring`: a wake-up already counted here comes with its record, for the last
+        // poll.
         (self.futex.load(Ordering::Acquire), !fenced)
     }
 

@@ -52,8 +52,8 @@ impl RingMemory for MappedRing {
     #[inline(always)]
     unsafe fn fill(&self, at: usize, len: usize, fill: impl FnOnce(&mut [u8])) {
         debug_assert!(at + len <= self.bytes);
-        // SAFETY: inside the mapping by the caller's contract; the receiver does not read it before it is published, and
-        // a process that breaks the protocol can spoil only the bytes it receives.
+        // SAFETY: inside the mapping by the caller's contract; the receiver does not read it before it is published,
+        // and a process that breaks the protocol can spoil only the bytes it receives.
         fill(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().add(at), len) });
     }
 
@@ -64,8 +64,8 @@ impl RingMemory for MappedRing {
         unsafe { copy_short(src.as_ptr(), self.data.as_ptr().add(at), src.len()) };
     }
 
-    /// Demotes the lines to the cache that the cores share, where the receiver finds them sooner (measured: 64 bytes 272
-    /// against 324 ns for a half round trip). Other processors ignore or lack the hint.
+    /// Demotes the lines to the cache that the cores share, where the receiver finds them sooner (measured: 64 bytes
+    /// 272 against 324 ns for a half round trip). Other processors ignore or lack the hint.
     #[inline(always)]
     unsafe fn hand_over(&self, at: usize, end: usize) {
         debug_assert!(at < end && end <= self.bytes);
@@ -92,7 +92,8 @@ impl RingMemory for MappedRing {
     #[inline(always)]
     unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
         debug_assert!(at + len <= self.bytes);
-        // SAFETY: inside the mapping and aligned by the caller's contract; the sender leaves it alone until we report it.
+        // SAFETY: inside the mapping and aligned by the caller's contract; the sender leaves it alone until we report
+        // it.
         view(unsafe { Payload::new(self.data.as_ptr().add(at), len) })
     }
 }

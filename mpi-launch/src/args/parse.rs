@@ -28,8 +28,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, read: ReadFile<'_>) 
     Ok(Command::Run(parser.run))
 }
 
-/// What a command line that has a mistake asks for of the job all the same: its options up to the programs, but those of
-/// files, which are not read.
+/// What a command line that has a mistake asks for of the job all the same: its options up to the programs, but those
+/// of files, which are not read.
 pub fn options_of(arguments: impl IntoIterator<Item = OsString>) -> Options {
     let mut parser = Parser::new(arguments, &|_| Err(io::ErrorKind::Unsupported.into()));
     // Each mistake takes a word at least, so this ends.

@@ -1,7 +1,7 @@
 //! `--bind`: a core for each rank.
 //!
-//! By itself it is done only if the job has exactly as many ranks as there are cores: with fewer, two jobs on one machine
-//! would take the same cores while others idle; with more, the system spreads them better.
+//! By itself it is done only if the job has exactly as many ranks as there are cores: with fewer, two jobs on one
+//! machine would take the same cores while others idle; with more, the system spreads them better.
 
 use mpi_fabric::host;
 

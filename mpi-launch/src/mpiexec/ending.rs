@@ -13,7 +13,8 @@ const GRACE: Duration = Duration::from_millis(1000);
 const LEFT_GRACE: Duration = Duration::from_millis(1000);
 /// What ranks left running in the background may take to end by themselves.
 const BACKGROUND_GRACE: Duration = Duration::from_millis(250);
-/// After so long SIGKILL has had its effect, or never has: on a process that the kernel cannot end, or that cannot be found.
+/// After so long SIGKILL has had its effect, or never has: on a process that the kernel cannot end, or that cannot be
+/// found.
 const GIVE_UP: Duration = Duration::from_secs(5);
 /// Between two SIGKILLs, for what a process started while it was being killed.
 const AGAIN: Duration = Duration::from_millis(10);

@@ -16,8 +16,8 @@ const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
 const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
 
 /// `NAME=VALUE` of each variable: the launcher's own ones, changed by options of the job, then by those of
-/// the program, which has so many ranks. `file`: what the settings file says, so that ranks need not read it. `terminal`: the launcher's standard error is one, so what ranks report may have
-/// colours although theirs is a pipe.
+/// the program, which has so many ranks. `file`: what the settings file says, so that ranks need not read it.
+/// `terminal`: the launcher's standard error is one, so what ranks report may have colours although theirs is a pipe.
 pub(super) fn of_program(
     own: impl Iterator<Item = (OsString, OsString)>,
     group: &Group,

@@ -27,8 +27,8 @@ impl Guard {
     pub(super) fn start(ranks: u32, job_id: u64) -> io::Result<Guard> {
         let groups = shared_words(ranks as usize)?;
         let (read, write) = os::pipe()?;
-        // SAFETY: a fork without SIGCHLD, so that waiting for the ranks does not see the guard. One thread exists, so the
-        // child may go on in this program's code.
+        // SAFETY: a fork without SIGCHLD, so that waiting for the ranks does not see the guard. One thread exists, so
+        // the child may go on in this program's code.
         let pid = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) } as libc::pid_t;
         match pid {
             0 => {

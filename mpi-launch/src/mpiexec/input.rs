@@ -1,8 +1,8 @@
 //! The standard input: who gets it, and passing it on where a rank cannot read it itself.
 //!
-//! Input from a file or pipe that goes to one rank is not touched: the rank reads it itself. What goes to all is copied to
-//! each. A terminal no rank can read, being in a background process group: its lines are read only while `mpiexec` is in
-//! the foreground, and only when the lines before were taken, so that little that was meant for others is eaten.
+//! Input from a file or pipe that goes to one rank is not touched: the rank reads it itself. What goes to all is copied
+//! to each. A terminal no rank can read, being in a background process group: its lines are read only while `mpiexec`
+//! is in the foreground, and only when the lines before were taken, so that little that was meant for others is eaten.
 
 use std::fs::File;
 use std::io;

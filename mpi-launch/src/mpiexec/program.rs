@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use super::refusal::Refusal;
 use crate::args::Group;
 
-/// The file of a group's program. A name with a slash is a path from the directory of `mpiexec`, or else from `-wdir`; any
-/// other is searched in `-path`, then in `PATH`.
+/// The file of a group's program. A name with a slash is a path from the directory of `mpiexec`, or else from `-wdir`;
+/// any other is searched in `-path`, then in `PATH`.
 pub(super) fn find(group: &Group) -> Result<PathBuf, Refusal> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     let mut whole = group.path.clone().unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Starting one rank.
 //!
-//! The child is made with `clone(CLONE_VM | CLONE_VFORK)`, as `posix_spawn` does it: it borrows the launcher's memory on
-//! a stack of its own until it executes the program, so starting costs the same however large the launcher is, and the
-//! child can report a failed `execve` in a variable. It differs from `posix_spawn` in what it does in between.
+//! The child is made with `clone(CLONE_VM | CLONE_VFORK)`, as `posix_spawn` does it: it borrows the launcher's memory
+//! on a stack of its own until it executes the program, so starting costs the same however large the launcher is, and
+//! the child can report a failed `execve` in a variable. It differs from `posix_spawn` in what it does in between.
 //!
 //! Invariant: between `clone` and `execve` the child calls only the system; it neither allocates nor locks.
 #![allow(unsafe_code)] // clone and what a child does before exec

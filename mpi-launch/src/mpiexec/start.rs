@@ -32,8 +32,8 @@ pub(super) struct Starter<'a> {
 }
 
 impl Starter<'_> {
-    /// Starts the ranks in their order; `started` is told each one's process id, so that those which were started are known
-    /// when a later one cannot be.
+    /// Starts the ranks in their order; `started` is told each one's process id, so that those which were started are
+    /// known when a later one cannot be.
     pub(super) fn start_all(&mut self, inherited: Inherited, mut started: impl FnMut(i32)) -> Result<(), Refusal> {
         if let Some(directory) = &self.options.output {
             fs::create_dir_all(directory).map_err(|error| Refusal::Output(directory.clone(), error))?;

@@ -146,7 +146,8 @@ impl Streams {
         self.sources.iter().all(Source::is_done) && self.sinks.iter().all(|sink| sink.waiting() == 0)
     }
 
-    /// Gives up on streams that somebody outside the job still holds: what they have is read, the rest is not waited for.
+    /// Gives up on streams that somebody outside the job still holds: what they have is read, the rest is not waited
+    /// for.
     pub(super) fn close(&mut self) {
         for i in 0..self.sources.len() {
             while self.read(i) {}

@@ -268,7 +268,8 @@ impl Supervisor<'_> {
                     orphans.for_each(|pid| os::signal_process(pid, signal));
                 }
                 None => {
-                    // Groups of ranks that have ended may still have members; the others are found by their environment.
+                    // Groups of ranks that have ended may still have members; the others are found by their
+                    // environment.
                     self.guard.groups().for_each(|group| os::signal_group(group, signal));
                     if signal == libc::SIGKILL {
                         guard::end_members(self.job.id());

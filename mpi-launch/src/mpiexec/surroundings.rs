@@ -1,7 +1,8 @@
-//! What the control variables of the ranks are given: a file, the environment, options; read once, before anything starts.
+//! What the control variables of the ranks are given: a file, the environment, options; read once, before anything
+//! starts.
 //!
-//! Invariant: what a rank of this release would refuse of file and options is refused here, once for the whole job and all of it
-//! at once; a name that no variable has passes where a plug-in may add it.
+//! Invariant: what a rank of this release would refuse of file and options is refused here, once for the whole job and
+//! all of it at once; a name that no variable has passes where a plug-in may add it.
 //! Not here: what the variables are (`variables`), how ranks get the values (`environment`).
 
 use std::collections::BTreeMap;

@@ -6,7 +6,8 @@
 //!
 //! - [`desk`]: what is answered. - [`space`]: the values.
 //!
-//! Invariant: whatever a rank sends, the launcher goes on, and the other ranks' answers are those they would get anyway.
+//! Invariant: whatever a rank sends, the launcher goes on, and the other ranks' answers are those they would get
+//! anyway.
 
 pub mod desk;
 pub mod space;

@@ -51,8 +51,8 @@ impl<P> Default for EventPoint<P> {
 
 impl<P: Payload> EventPoint<P> {
     /// Raises an event of the process as a whole. Call it where the declaration says the place is: under the engine's
-    /// lock, or with none held. Thread-safe; not for signal handlers. A `move` closure costs nothing while nobody listens;
-    /// one that borrows has what it borrows kept in memory.
+    /// lock, or with none held. Thread-safe; not for signal handlers. A `move` closure costs nothing while nobody
+    /// listens; one that borrows has what it borrows kept in memory.
     #[inline(always)]
     pub fn emit(&self, payload: impl FnOnce() -> P) {
         if somebody_listens() {

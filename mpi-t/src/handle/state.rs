@@ -5,13 +5,16 @@
 //!  | own part, signed           | wide | turn     | format | stopped |
 //! ```
 //! For sums, levels and states the value is the own part plus, while running, the source. For watermarks the own part
-//! is the mark. Every step is one compare-and-swap (without the bus lock while the process has one thread), so any number of threads and signal handlers may take it.
+//! is the mark. Every step is one compare-and-swap (without the bus lock while the process has one thread), so any
+//! number of threads and signal handlers may take it.
 //! An own part that does not fit is kept in a cell, which a wide word names (`wide`).
 //! `turn` is the low bits of the slot's generation: the word of a slot's next handle differs from this one's.
 //!
 //! Invariant: between two equal looks at the word, the source read in between belongs to it.
-//! Not here: which word belongs to which handle (`slot`). `tests/loom.rs` checks this file.
+//! Not here: what a value is made of (`kind`), which word belongs to which handle (`slot`). `tests/loom.rs` checks this
+//! file.
 
+use crate::handle::kind::Kind;
 use crate::handle::wide;
 use crate::sync::{AtomicU64, Ordering, compare_exchange, fence};
 
@@ -110,7 +113,7 @@ impl State {
 
     /// The same word with another own part. One that does not fit takes a cell; without a free one it is cut to the
     /// nearest that fits.
-    fn with_own(self, own: u64) -> State {
+    pub(crate) fn with_own(self, own: u64) -> State {
         let signed = own as i64;
         let low = self.0 & LOW_BITS & !WIDE;
         if is_narrow(own) {
@@ -165,85 +168,6 @@ impl State {
 const fn is_narrow(own: u64) -> bool {
     let signed = own as i64;
     signed << OWN_SHIFT >> OWN_SHIFT == signed
-}
-
-/// What a handle's value is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// What was added to the source while running.
-    Sum = 0,
-    /// The source; the source as it was, while stopped.
-    Mirror = 1,
-    /// The highest source while running.
-    High = 2,
-    /// The lowest source while running.
-    Low = 3,
-}
-
-impl Kind {
-    pub(crate) const fn from_bits(bits: u8) -> Kind {
-        match bits & 3 {
-            0 => Kind::Sum,
-            1 => Kind::Mirror,
-            2 => Kind::High,
-            _ => Kind::Low,
-        }
-    }
-
-    /// The value, from a state and the source as it was at that state.
-    #[inline]
-    pub(crate) fn value(self, state: State, source: u64) -> u64 {
-        self.value_of(state, state.own(), source)
-    }
-
-    /// The same, with the state's own part.
-    #[inline(always)]
-    pub(crate) fn value_of(self, state: State, own: u64, source: u64) -> u64 {
-        if !state.running() {
-            return own;
-        }
-        match self {
-            Kind::Sum | Kind::Mirror => own.wrapping_add(source),
-            Kind::High => {
-                if source > own {
-                    source
-                } else {
-                    own
-                }
-            }
-            Kind::Low => {
-                if source < own {
-                    source
-                } else {
-                    own
-                }
-            }
-        }
-    }
-
-    /// The own part with which `value` is the value now.
-    const fn own_for(self, value: u64, running: bool, source: u64) -> u64 {
-        match self {
-            Kind::Sum if running => value.wrapping_sub(source),
-            Kind::Mirror if running => 0,
-            _ => value,
-        }
-    }
-
-    /// The starting value (MPI-5.0, section 15.3.7): zero for sums, what is now for all others.
-    const fn starting_value(self, source: u64) -> u64 {
-        match self {
-            Kind::Sum => 0,
-            _ => source,
-        }
-    }
-
-    /// The state of a new handle, which has its starting value.
-    #[inline]
-    pub(crate) fn initial(self, turn: u32, format: Format, running: bool, source: u64) -> State {
-        let own = self.own_for(self.starting_value(source), running, source);
-        State::new(0, turn, format, running).with_own(own)
-    }
 }
 
 /// The object is gone: the handle has no value any more.

@@ -73,10 +73,11 @@ const MOST_ELEMENTS: usize = 1 << 20;
 
 impl Registry {
     /// Adds a performance variable of the process and gives the words that it reads, zeroed; whoever adds it writes
-    /// them, a word at a time. A word is the value itself, nanoseconds for timers, 2^-32 parts for percentages. A single word
-    /// is placed in `memory`, where that has room.
-    /// Errors: `MPI_T_ERR_INVALID` for a class and type that do not go together, for watermarks, a bad count and a category
-    /// that is no path; `MPI_T_ERR_INVALID_NAME` for a name that is empty or taken; `MPI_T_ERR_MEMORY` when the registry is full.
+    /// them, a word at a time. A word is the value itself, nanoseconds for timers, 2^-32 parts for percentages. A
+    /// single word is placed in `memory`, where that has room.
+    /// Errors: `MPI_T_ERR_INVALID` for a class and type that do not go together, for watermarks, a bad count and a
+    /// category that is no path; `MPI_T_ERR_INVALID_NAME` for a name that is empty or taken; `MPI_T_ERR_MEMORY` when
+    /// the registry is full.
     pub fn add_pvar(
         &self,
         memory: &dyn InstrumentMemory,

@@ -59,17 +59,17 @@ impl CvarInfo {
 }
 
 impl Registry {
-    /// Gives the variables of a block their indices, and those that a file or the environment names their values. A value that
-    /// is not accepted is left out, and told by [`Registry::startup_errors`].
+    /// Gives the variables of a block their indices, and those that a file or the environment names their values. A
+    /// value that is not accepted is left out, and told by [`Registry::startup_errors`].
     pub fn register_settings<S: Settings>(&self, block: &'static S) -> Result<()> {
         self.add_settings(S::definitions(), block.cells().into_iter().map(Some), None)
     }
 
-    /// As [`Registry::register_settings`], for an owner that cannot take every change at every moment: `refuse` is asked
-    /// before any variable of the block is set, whoever sets it, and its error is what [`Registry::cvar_write`] returns:
-    /// `MPI_T_ERR_CVAR_SET_NOT_NOW` for a change that may be possible later, `MPI_T_ERR_CVAR_SET_NEVER` for one that
-    /// will not be, `MPI_T_ERR_INVALID` for a value that is in the declared range and no good all the same. A value
-    /// from the environment that it refuses is left out, and told by [`Registry::startup_errors`].
+    /// As [`Registry::register_settings`], for an owner that cannot take every change at every moment: `refuse` is
+    /// asked before any variable of the block is set, whoever sets it, and its error is what [`Registry::cvar_write`]
+    /// returns: `MPI_T_ERR_CVAR_SET_NOT_NOW` for a change that may be possible later, `MPI_T_ERR_CVAR_SET_NEVER` for
+    /// one that will not be, `MPI_T_ERR_INVALID` for a value that is in the declared range and no good all the same. A
+    /// value from the environment that it refuses is left out, and told by [`Registry::startup_errors`].
     ///
     /// It is asked in the thread that writes, which may hold the engine's lock (a callback's does), so it must not take
     /// that, nor call this registry. What it finds may change before the value is set.

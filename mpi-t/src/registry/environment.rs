@@ -2,9 +2,10 @@
 //! launcher, of which the later ones win.
 //!
 //! In the environment a variable is called `FERRUM_` + its name in capitals; elsewhere by its name.
-//! Invariant: whatever comes from outside, the result is an accepted value or a sentence for the user, which says where the
-//! value stood.
-//! Not here: setting the cells (`cvars`), texts of values (`reading`), the file's lines (`file`), which name was meant (`nearest`).
+//! Invariant: whatever comes from outside, the result is an accepted value or a sentence for the user, which says where
+//! the value stood.
+//! Not here: setting the cells (`cvars`), texts of values (`reading`), the file's lines (`file`), which name was meant
+//! (`nearest`).
 
 use std::collections::BTreeMap;
 
@@ -16,13 +17,14 @@ use crate::{CvarDef, TError, Value};
 
 /// What the names of the environment variables begin with.
 pub const PREFIX: &str = "FERRUM_";
-/// The environment variable by which a launcher tells which others it has set because of its option [`CVAR_OPTION`]: the
-/// names as the user wrote them, divided by blanks.
+/// The environment variable by which a launcher tells which others it has set because of its option [`CVAR_OPTION`]:
+/// the names as the user wrote them, divided by blanks.
 pub const CVARS_READ: &str = "FERRUM_CVARS_READ";
 /// The launcher's option that gives one control variable its value.
 pub const CVAR_OPTION: &str = "--cvar";
 
-/// Where a value of a control variable stands. The order is that in which mistakes are told: line by line, word by word.
+/// Where a value of a control variable stands. The order is that in which mistakes are told: line by line, word by
+/// word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The settings file, at this line; 0: the file as such.
@@ -189,8 +191,8 @@ impl Registry {
         environment.options += 1;
     }
 
-    /// Sentences on what is wrong with the settings file, and on values from outside that were not accepted, as they were
-    /// found: the file's own first, then in the order of registration.
+    /// Sentences on what is wrong with the settings file, and on values from outside that were not accepted, as they
+    /// were found: the file's own first, then in the order of registration.
     pub fn startup_errors(&self) -> Vec<String> {
         self.growth().environment.errors.iter().map(|(_, sentence)| sentence.clone()).collect()
     }

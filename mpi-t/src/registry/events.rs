@@ -200,8 +200,8 @@ impl Registry {
         Ok(())
     }
 
-    /// `MPI_T_event_register_callback`: the callback of a level, in place of the one before; `None` removes it. Callbacks
-    /// have no hints.
+    /// `MPI_T_event_register_callback`: the callback of a level, in place of the one before; `None` removes it.
+    /// Callbacks have no hints.
     pub fn event_register_callback(
         &self,
         registration: Handle,

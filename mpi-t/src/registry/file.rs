@@ -1,7 +1,7 @@
 //! The settings file: lines `name = value`, of which `#` begins a comment.
 //!
-//! Invariant: a name stands in it once, and every fault is a sentence with file, line, and what stands there; whatever the
-//! file is, reading it ends, and takes little memory.
+//! Invariant: a name stands in it once, and every fault is a sentence with file, line, and what stands there; whatever
+//! the file is, reading it ends, and takes little memory.
 //! Not here: which names and values there are (`environment`).
 
 use std::ffi::OsString;
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// The environment variable that names the file; empty: none is read.
 pub const SETTINGS: &str = "FERRUM_SETTINGS";
-/// The environment variable by which a launcher that has read the file hands it on, as [`SettingsFile::to_text`] gives it.
+/// The environment variable by which a launcher that has read the file hands it on, as [`SettingsFile::to_text`] gives
+/// it.
 pub const SETTINGS_READ: &str = "FERRUM_SETTINGS_READ";
 
 /// The longest file, in bytes: handed on in one environment variable, it has room to spare.

@@ -1,4 +1,5 @@
-//! Objects whose instruments are placed when somebody asks for them: those that come and go too often to have some each.
+//! Objects whose instruments are placed when somebody asks for them: those that come and go too often to have some
+//! each.
 //!
 //! Whoever owns a kind of object declares its block with a function that lends the block of one object
 //! ([`Registry::declare_lent`]). Allocating a handle calls that function, and the function opens the handle while it
@@ -6,7 +7,8 @@
 //!
 //! Locks: the registry holds none when it calls; the owner holds its own while it opens the handle, which takes the
 //! pool's. That is the order in which an owner ends handles too. The owner's lock may be waited for, so allocating
-//! such a handle is not for signal handlers, and refused within callbacks of events that the raiser's lock may be held for.
+//! such a handle is not for signal handlers, and refused within callbacks of events that the raiser's lock may be held
+//! for.
 //! Invariant: a handle is opened only while its object is kept, so none reads a block that was given back.
 //! Not here: blocks that are bound for good (`pvars`).
 
@@ -60,10 +62,10 @@ impl Registry {
     /// Declares a block's variables for objects that get their block when a handle is asked for. An object for which a
     /// block was bound ([`Registry::bind`]) has that; the others are asked for here.
     ///
-    /// `lend` gets the word of the object's handle (0 for the process), which may be any word. It finds the object, lets
-    /// nobody end it, calls `open` with its block (or its rows, each of which becomes an element) and gives back what
-    /// that said; or it refuses: [`TError::INVALID`] when there is no such object. It may wait for a lock under which
-    /// the caller also calls [`end_handles`], but for none under which somebody allocates handles.
+    /// `lend` gets the word of the object's handle (0 for the process), which may be any word. It finds the object,
+    /// lets nobody end it, calls `open` with its block (or its rows, each of which becomes an element) and gives back
+    /// what that said; or it refuses: [`TError::INVALID`] when there is no such object. It may wait for a lock under
+    /// which the caller also calls [`end_handles`], but for none under which somebody allocates handles.
     ///
     /// Errors: as [`Registry::declare`].
     pub fn declare_lent<B: Instruments>(

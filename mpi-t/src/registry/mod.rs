@@ -64,7 +64,8 @@ use spread::Spread;
 ///     /// What a shop tells of itself.
 ///     struct Shop: NoObject {
 ///         /// Customers who came in.
-///         customers: Counter = { name: "shop_customers", class: Counter, type: u64, unit: "people", category: "shop" },
+///         customers: Counter =
+///             { name: "shop_customers", class: Counter, type: u64, unit: "people", category: "shop" },
 ///     }
 /// }
 ///

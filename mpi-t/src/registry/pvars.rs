@@ -15,10 +15,12 @@ use mpi_errors::{Error, Result};
 
 use super::lent::Lender;
 use super::{Registry, described, full, int, taken};
-use crate::handle::access::{self, Telling};
+use crate::handle::access;
+use crate::handle::kind::Kind;
 use crate::handle::pool::{self, NewHandle};
 use crate::handle::slot::{Facts, Traits};
-use crate::handle::state::{Format, Kind};
+use crate::handle::state::Format;
+use crate::handle::telling::Telling;
 use crate::memory::{words_of, words_of_rows};
 use crate::{Bind, Instruments, Level, PvarClass, PvarDef, TError, TResult, Value, ValueType, Verbosity};
 

@@ -1,7 +1,7 @@
 //! Values of control variables from text: numbers, names, switches.
 //!
-//! Whole numbers may end in k, M or G (1024, 1024², 1024³), also as kB or KiB and so on, in any case; a variable with named
-//! values takes a name or a number; a switch takes on, off, yes, no, true, false, 1, 0.
+//! Whole numbers may end in k, M or G (1024, 1024², 1024³), also as kB or KiB and so on, in any case; a variable with
+//! named values takes a name or a number; a switch takes on, off, yes, no, true, false, 1, 0.
 //! Invariant: a value that comes of a text is one that the variable accepts.
 //! Not here: where the texts come from (`environment`, `file`).
 

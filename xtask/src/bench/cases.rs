@@ -158,8 +158,8 @@ impl Case {
     }
 }
 
-/// Runs valgrind, with the program and its arguments appended by `program`, and adds up the instructions that all its processes
-/// spend inside these functions.
+/// Runs valgrind, with the program and its arguments appended by `program`, and adds up the instructions that all its
+/// processes spend inside these functions.
 pub fn count_instructions(
     valgrind: &mut Command,
     functions: &[&str],

@@ -41,8 +41,8 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
     Ok(prefix)
 }
 
-/// Builds what the cost of instruments is measured against: header, libraries and compiler wrappers of a library that counts,
-/// raises and records nothing. Nobody is given it; its programs run under the launcher of the distribution.
+/// Builds what the cost of instruments is measured against: header, libraries and compiler wrappers of a library that
+/// counts, raises and records nothing. Nobody is given it; its programs run under the launcher of the distribution.
 pub fn build_uninstrumented() -> Result<PathBuf> {
     ui::step("building the library without instruments (profile dist)");
     let cargo_folder = paths::target().join("dist-build-uninstrumented");

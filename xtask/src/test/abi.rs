@@ -150,7 +150,8 @@ fn facts(include: &Path, names: &BTreeSet<String>, folder: &Path, which: &str) -
     Ok(process::must(&mut Command::new(program), LIMIT)?.stdout)
 }
 
-/// Our declarations of functions that both have, after the wheel's header: C refuses a declaration that says something else.
+/// Our declarations of functions that both have, after the wheel's header: C refuses a declaration that says something
+/// else.
 fn prototypes(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let header = fs::read_to_string(dist.join("include/mpi.h"))?;
     let include = peers::mpich_folder().join("include");

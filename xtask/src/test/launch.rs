@@ -1,6 +1,7 @@
 //! `mpiexec` as its users see it: exit status, output, input, and that nothing is left behind.
 //!
-//! Not here: the forms of its arguments, its own tests and how jobs end with it (`mpi-launch`), the jobs of the conformance programs.
+//! Not here: the forms of its arguments, its own tests and how jobs end with it (`mpi-launch`), the jobs of the
+//! conformance programs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -237,8 +238,8 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// More ranks than cores slow a barrier by what sharing costs, and do not make it collapse: a barrier that waits for time
-/// slices to run out takes several milliseconds for each of them; 16 ranks on two cores stay below one in all.
+/// More ranks than cores slow a barrier by what sharing costs, and do not make it collapse: a barrier that waits for
+/// time slices to run out takes several milliseconds for each of them; 16 ranks on two cores stay below one in all.
 fn crowd(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     if let Err(failure) = tools::need("taskset", "util-linux", false) {
         report.skip("crowd", &failure.to_string());

@@ -1,6 +1,7 @@
 //! What is written as JSON has the fields that `docs/mpiexec.md` lists, no more and no less.
 //!
-//! Jobs end in each way that there is; all objects that come out are read and compared with the two tables of the section "JSON".
+//! Jobs end in each way that there is; all objects that come out are read and compared with the two tables of the
+//! section "JSON".
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

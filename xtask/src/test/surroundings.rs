@@ -1,5 +1,5 @@
-//! `mpiexec` where others give up: as root and as nobody, without /dev/shm, network, temporary files or standard input, on a
-//! read-only file system, with little memory, a long path, many ranks.
+//! `mpiexec` where others give up: as root and as nobody, without /dev/shm, network, temporary files or standard input,
+//! on a read-only file system, with little memory, a long path, many ranks.
 //!
 //! Places are made with namespaces and control groups of this test's own; what the machine does not allow is skipped.
 

@@ -16,8 +16,8 @@ pub(in crate::mpiexec) fn machine() -> String {
 /// The addresses of the machine's network interfaces; none where the system does not tell.
 pub(in crate::mpiexec) fn addresses() -> Vec<IpAddr> {
     let (mut list, mut addresses) = (std::ptr::null_mut(), Vec::new());
-    // SAFETY: the call makes a list, which is freed once below; each entry and its address, if it has one, is valid until
-    // then, and an address is of the type that its family says.
+    // SAFETY: the call makes a list, which is freed once below; each entry and its address, if it has one, is valid
+    // until then, and an address is of the type that its family says.
     unsafe {
         if libc::getifaddrs(&mut list) != 0 {
             return addresses;

@@ -1,11 +1,11 @@
-//! Every function with every wrong argument, generated from `spec/`: the right error class, the right object's handler called
-//! once, no argument changed, and messages still travel afterwards. And every function that needs MPI, called before it is there
-//! and after its end: an error, and nothing else.
+//! Every function with every wrong argument, generated from `spec/`: the right error class, the right object's handler
+//! called once, no argument changed, and messages still travel afterwards. And every function that needs MPI, called
+//! before it is there and after its end: an error, and nothing else.
 //!
-//! The programs are written to the target folder at each run: they hold nothing that `spec/` and `tests/arguments` do not
-//! say already, so there is nothing in them to review.
-//! Invariant: a function without a case is named with its reason; a case that ends its program is one failure, and those after it
-//! still run.
+//! The programs are written to the target folder at each run: they hold nothing that `spec/` and `tests/arguments` do
+//! not say already, so there is nothing in them to review.
+//! Invariant: a function without a case is named with its reason; a case that ends its program is one failure, and
+//! those after it still run.
 
 mod source;
 mod values;

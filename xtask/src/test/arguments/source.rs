@@ -2,7 +2,8 @@
 //!
 //! Each function gets one C function: it sets all arguments to valid values, makes the one that its case names wrong,
 //! calls, and lets `tests/arguments/fixture.h` check what came of it.
-//! Invariant: a call has exactly one wrong argument, or NULL for one result that the tools interface lets a tool leave out.
+//! Invariant: a call has exactly one wrong argument, or NULL for one result that the tools interface lets a tool leave
+//! out.
 
 use std::fmt::Write;
 
@@ -22,8 +23,8 @@ pub struct Program {
     pub without: Vec<(String, &'static str)>,
 }
 
-/// Kinds of objects that have error handlers: of the parameter, of the fixture, the null handle, and the kind and word that take
-/// errors when the handle itself is wrong.
+/// Kinds of objects that have error handlers: of the parameter, of the fixture, the null handle, and the kind and word
+/// that take errors when the handle itself is wrong.
 const OBJECTS: [(&str, &str, &str, (&str, &str)); 4] = [
     ("COMMUNICATOR", "COMM", "MPI_COMM_NULL", ("COMM", "MPI_COMM_SELF")),
     ("WINDOW", "WIN", "MPI_WIN_NULL", ("COMM", "MPI_COMM_SELF")),
@@ -227,8 +228,8 @@ impl Writer<'_> {
         )
     }
 
-    /// Whose error handler takes the error when this parameter is wrong: that of the call's first object, unless its own
-    /// handle is what is wrong. A wrong handle that only the function's own row names is one of a live object.
+    /// Whose error handler takes the error when this parameter is wrong: that of the call's first object, unless its
+    /// own handle is what is wrong. A wrong handle that only the function's own row names is one of a live object.
     fn taker(&self, wrong: usize, bad: &Bad) -> (&'static str, String) {
         let own = self.function.parameters.iter().find_map(|each| each.value("errors"));
         if let Some(word) = own {

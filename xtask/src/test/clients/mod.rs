@@ -1,9 +1,10 @@
-//! Clients of the tool information interface that others have written, from source packages of the system's distribution:
-//! compiled with our `mpicc` as they are, and run.
+//! Clients of the tool information interface that others have written, from source packages of the system's
+//! distribution: compiled with our `mpicc` as they are, and run.
 //!
-//! - MPICH: `mpivars`, which lists everything, and its tests of the interface. Its harness is replaced (`tests/clients/mpitest.h`).
-//! - Open MPI: the test of its counters, and the tool that draws communication matrices. Both look for variables of Open MPI's by
-//!   name; a shared object adds those names (`tests/clients/names.c`), which must be enough.
+//! - MPICH: `mpivars`, which lists everything, and its tests of the interface. Its harness is replaced
+//!   (`tests/clients/mpitest.h`).
+//! - Open MPI: the test of its counters, and the tool that draws communication matrices. Both look for variables of
+//!   Open MPI's by name; a shared object adds those names (`tests/clients/names.c`), which must be enough.
 //!
 //! Invariant: no source of others is in the tree, and none is changed. Not here: fetching sources (`sources`).
 

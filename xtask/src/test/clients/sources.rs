@@ -1,7 +1,7 @@
 //! Source packages of the system's own distribution, fetched with its own package manager into `target/clients/`.
 //!
-//! Nothing is installed, and the system's lists are left alone: apt-get works on folders given here, from the same places as
-//! the system's, as sources. So it needs no rights. Not here: what is done with a source (`clients`).
+//! Nothing is installed, and the system's lists are left alone: apt-get works on folders given here, from the same
+//! places as the system's, as sources. So it needs no rights. Not here: what is done with a source (`clients`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,8 @@ pub fn package(name: &str, members: &[&str]) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Options with which apt-get keeps everything in `folder`, where the system's lists of places are, as lists of sources.
+/// Options with which apt-get keeps everything in `folder`, where the system's lists of places are, as lists of
+/// sources.
 fn lists(folder: &Path) -> Result<Vec<String>> {
     let parts = folder.join("places");
     // Left over from other settings of the system.

@@ -1,5 +1,5 @@
-//! Launchers and libraries mixed: our programs under MPICH's Hydra, Open MPI's PRRTE and Slurm, MPICH's programs under our
-//! `mpiexec`, and launchers that do not do what they offer.
+//! Launchers and libraries mixed: our programs under MPICH's Hydra, Open MPI's PRRTE and Slurm, MPICH's programs under
+//! our `mpiexec`, and launchers that do not do what they offer.
 //!
 //! Not here: the protocols themselves and their unit tests (`mpi-launch`).
 
