@@ -1,4 +1,4 @@
-/* Variables and categories of the same name have the same properties in all processes. */
+/* Variables, types of events and categories of the same index have the same name and properties in all processes. */
 #include "tool/tool.h"
 
 static unsigned long long mixed(unsigned long long sum, const void *bytes, size_t length)
@@ -19,6 +19,41 @@ static void same(unsigned long long value, const char *name)
     check(low == high);
 }
 
+static void cvars(void)
+{
+    int number = 0;
+    ok(MPI_T_cvar_get_num(&number));
+    same((unsigned long long)number, "the number of control variables");
+    for (int i = 0; i < number; i++) {
+        char name[256], text[1024];
+        int name_length = sizeof name, text_length = sizeof text, properties[3];
+        MPI_Datatype type;
+        MPI_T_enum items;
+        ok(MPI_T_cvar_get_info(i, name, &name_length, &properties[0], &type, &items, text, &text_length, &properties[1],
+                               &properties[2]));
+        unsigned long long sum = mixed(mixed(1469598103934665603u, name, strlen(name)), text, strlen(text));
+        same(mixed(mixed(sum, properties, sizeof properties), &type, sizeof type), name);
+    }
+}
+
+static void events(void)
+{
+    int number = 0;
+    ok(MPI_T_event_get_num(&number));
+    same((unsigned long long)number, "the number of types of events");
+    for (int i = 0; i < number; i++) {
+        char name[256], text[1024];
+        int name_length = sizeof name, text_length = sizeof text, properties[3] = {0, 16, 0};
+        MPI_Datatype types[16] = {0};
+        MPI_Aint displacements[16] = {0};
+        ok(MPI_T_event_get_info(i, name, &name_length, &properties[0], types, displacements, &properties[1], NULL, NULL, text,
+                                &text_length, &properties[2]));
+        unsigned long long sum = mixed(mixed(1469598103934665603u, name, strlen(name)), text, strlen(text));
+        sum = mixed(mixed(sum, properties, sizeof properties), types, sizeof types);
+        same(mixed(sum, displacements, sizeof displacements), name);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int pvars = 0, categories = 0;
@@ -34,6 +69,8 @@ int main(int argc, char **argv)
         sum = mixed(sum, properties, sizeof properties);
         same(mixed(sum, &info.type, sizeof info.type), info.name);
     }
+    cvars();
+    events();
     ok(MPI_T_category_get_num(&categories));
     same((unsigned long long)categories, "the number of categories");
     for (int i = 0; i < categories; i++) {

@@ -4,7 +4,7 @@
 #include "events.h"
 #include <pthread.h>
 
-enum { THREADS = 4, ROUNDS = 2000000, MESSAGES = 20000 };
+enum { THREADS = 4, ROUNDS = 800000, MESSAGES = 20000 };
 
 static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
 static MPI_T_pvar_session session;
@@ -68,13 +68,14 @@ static void settings(int thread)
 /* All threads together: what they take out of the shared handle is what was put in, by writing before and by messages meanwhile. */
 static void *beside_others(void *number)
 {
-    int thread = (int)(long)number;
+    int thread = (int)(long)number, provided;
     unsigned long long *taken = calloc(1, sizeof *taken), value;
     pthread_barrier_wait(&line);
     for (int round = 0; round < ROUNDS; round++) {
         value = ~0ull;
         fault(MPI_T_pvar_readreset(session, shared, &value) != MPI_SUCCESS || value > MESSAGES + 77);
         *taken += value;
+        fault(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS || MPI_T_finalize() != MPI_SUCCESS);
         if (round % 1024 == 0)
             own_steps(thread);
         if (round % 8192 == 0)
