@@ -281,6 +281,16 @@ fn reset_code(session: usize, handle: usize) -> i32 {
     code(reset(session, handle))
 }
 
+/// Reads a handle's first element into a value.
+pub(crate) fn read_first(session: usize, handle: usize) -> TResult<Value> {
+    if let Some((value, facts)) = table::read_single(session, handle) {
+        return Ok(Telling::from_bits(facts.telling()).tell(value).into());
+    }
+    let mut first = None;
+    read(session, handle, |value| first = first.take().or(Some(value)))?;
+    first.ok_or(TError::INVALID)
+}
+
 /// Reads a handle's elements into values.
 pub(crate) fn read(session: usize, handle: usize, mut tell: impl FnMut(Value)) -> TResult<()> {
     find(session, handle)?.read(|_, value| tell(value.into()))

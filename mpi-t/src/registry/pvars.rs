@@ -288,9 +288,7 @@ impl Registry {
 
     /// `MPI_T_pvar_read`, for one value. Async-signal-safe.
     pub fn pvar_read(&self, session: Handle, handle: Handle) -> TResult<Value> {
-        let mut first = None;
-        access::read(session.0, handle.0, |value| first = first.take().or(Some(value)))?;
-        first.ok_or(TError::INVALID)
+        access::read_first(session.0, handle.0)
     }
 
     /// `MPI_T_pvar_read`, for any number of elements.
