@@ -1,5 +1,5 @@
-/* A program with long unexpected-message queues, of the kind that is slow for no visible reason: rank 0 collects results
- * from all others, but asks for them in another order than they are sent in. It knows nothing of any tool.
+/* A program with long unexpected-message queues, of the kind that is slow for no visible reason: rank 0 collects
+ * results from all others, but asks for them in another order than they are sent in. It knows nothing of any tool.
  *
  *   mpicc umq_program.c -o umq_program && mpiexec -n 4 ./umq_program
  */

@@ -1,5 +1,5 @@
-/* Microseconds a call of MPI_Barrier, MPI_Bcast (8 bytes from rank 0) and MPI_Allreduce (one double, sum): a loop of calls
- * on all ranks, the slowest rank's time. */
+/* Microseconds a call of MPI_Barrier, MPI_Bcast (8 bytes from rank 0) and MPI_Allreduce (one double, sum): a loop of
+ * calls on all ranks, the slowest rank's time. */
 #include "bench.h"
 
 static void call(int which, double *in, double *out)

@@ -1,5 +1,5 @@
-/* Half round trip of a message, in microseconds, at four sizes, or at the one that the argument says: two ranks, blocking
- * send and receive. */
+/* Half round trip of a message, in microseconds, at four sizes, or at the one that the argument says: two
+ * ranks, blocking send and receive. */
 #include "bench.h"
 
 static double half_round_trip(int rank, char *buffer, int size, int rounds)

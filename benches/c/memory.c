@@ -1,4 +1,5 @@
-/* Resident memory of a rank in MB (10^6 bytes), the largest over the ranks, after every pair has exchanged a message. */
+/* Resident memory of a rank in MB (10^6 bytes), the largest over the ranks, after every
+ * pair has exchanged a message. */
 #include "bench.h"
 
 static double resident(void)

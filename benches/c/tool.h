@@ -9,8 +9,8 @@ enum { CALLS = 20000 };
 /* One call after another, as one: MPI_SUCCESS when both gave it. */
 #define both(first, second) ({ int code_ = (first); code_ | (second); })
 
-/* Nanoseconds of one `call`, an expression that gives MPI_SUCCESS, above an empty loop: the median of batches. What fails, at
- * once or later, is told on the standard error output and has no time: a library that refuses is not fast. */
+/* Nanoseconds of one `call`, an expression that gives MPI_SUCCESS, above an empty loop: the median of batches. What
+ * fails, at once or later, is told on the standard error output and has no time: a library that refuses is not fast. */
 #define measure(name, ...)                                                                                             \
     do {                                                                                                               \
         double batch[BATCHES];                                                                                         \
@@ -46,8 +46,8 @@ static inline int open_class(MPI_T_pvar_session session, int wanted, MPI_T_pvar_
     for (int i = 0; i < number; i++) {
         int length = room, verbosity, class, bind, readonly, continuous, atomic, count;
         MPI_Datatype type;
-        if (MPI_T_pvar_get_info(i, name, &length, &verbosity, &class, &type, NULL, NULL, NULL, &bind, &readonly, &continuous,
-                                &atomic) != MPI_SUCCESS)
+        if (MPI_T_pvar_get_info(i, name, &length, &verbosity, &class, &type, NULL, NULL, NULL, &bind, &readonly,
+                                &continuous, &atomic) != MPI_SUCCESS)
             continue;
         if ((bind != MPI_T_BIND_NO_OBJECT && bind != MPI_T_BIND_MPI_COMM) || class != wanted)
             continue;

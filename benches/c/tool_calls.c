@@ -1,5 +1,5 @@
-/* Nanoseconds of the calls of the tool information interface, above an empty loop; what a library does not have, or refuses, is
- * left out. */
+/* Nanoseconds of the calls of the tool information interface, above an empty loop; what a library does not
+ * have, or refuses, is left out. */
 #include "tool.h"
 #include <pthread.h>
 #include <signal.h>
@@ -54,7 +54,8 @@ static void *read_beside(void *argument)
     return NULL;
 }
 
-/* Million reads a second of so many threads together, each with a handle of its own of one variable; 0 when one failed. */
+/* Million reads a second of so many threads together, each with a handle of its own of one
+ * variable; 0 when one failed. */
 static double rate(int threads, int index)
 {
     pthread_t thread[2];
@@ -108,13 +109,14 @@ static void performance(int multiple)
     measure("pvar_readreset", MPI_T_pvar_readreset(session, handle, value));
     measure("pvar_reset", MPI_T_pvar_reset(session, handle));
     measure("pvar_start_stop", both(MPI_T_pvar_stop(session, handle), MPI_T_pvar_start(session, handle)));
-    measure("pvar_handle", both(MPI_T_pvar_handle_alloc(session, index, &comm, &made, &count), MPI_T_pvar_handle_free(session, &made)));
+    measure("pvar_handle", both(MPI_T_pvar_handle_alloc(session, index, &comm, &made, &count),
+                                MPI_T_pvar_handle_free(session, &made)));
     measure("pvar_session", both(MPI_T_pvar_session_create(&other), MPI_T_pvar_session_free(&other)));
     measure("pvar_get_index", MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &found));
     measure("pvar_get_info", ({
         int length = sizeof again, verbosity, class, bind, readonly, continuous, atomic;
-        MPI_T_pvar_get_info(index, again, &length, &verbosity, &class, NULL, NULL, NULL, NULL, &bind, &readonly, &continuous,
-                            &atomic);
+        MPI_T_pvar_get_info(index, again, &length, &verbosity, &class, NULL, NULL, NULL, NULL, &bind, &readonly,
+                            &continuous, &atomic);
     }));
     signal(SIGUSR1, handler);
     raise(SIGUSR1);
@@ -141,7 +143,8 @@ static void control(int multiple)
         int bind = -1;
         length = sizeof name;
         MPI_T_cvar_get_info(i, name, &length, NULL, &type, NULL, NULL, NULL, &bind, &scope);
-        if (type == MPI_CHAR || bind != MPI_T_BIND_NO_OBJECT || MPI_T_cvar_handle_alloc(i, NULL, &cvar, &count) != MPI_SUCCESS)
+        if (type == MPI_CHAR || bind != MPI_T_BIND_NO_OBJECT ||
+            MPI_T_cvar_handle_alloc(i, NULL, &cvar, &count) != MPI_SUCCESS)
             continue;
         measure("cvar_read", MPI_T_cvar_read(cvar, text));
         measure("cvar_get_info", ({

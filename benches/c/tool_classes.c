@@ -1,6 +1,6 @@
-/* Nanoseconds of MPI_T_pvar_read by the class of the variable, above an empty loop, and of readreset, reset, and stop and start
- * where the variable allows them; classes that a library lacks are left out.
- * Then microseconds to read all variables of the process that take no object or MPI_COMM_WORLD, per hundred. */
+/* Nanoseconds of MPI_T_pvar_read by the class of the variable, above an empty loop, and of readreset, reset, and stop
+ * and start where the variable allows them; classes that a library lacks are left out. Then microseconds to read all
+ * variables of the process that take no object or MPI_COMM_WORLD, per hundred. */
 #include "tool.h"
 
 static const struct { int class; const char *name; } classes[] = {

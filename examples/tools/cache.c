@@ -1,12 +1,12 @@
-/* A plug-in: a small cache, which shows tools how it is doing and lets them set how large it is. Complete, with all that
- * ferrum_tool.h asks for:
+/* A plug-in: a small cache, which shows tools how it is doing and lets them set how large it is. Complete, with
+ * all that ferrum_tool.h asks for:
  *
  *   mpicc -shared -fPIC cache.c -o libcache.so
  *   mpicc cache_program.c -L. -lcache -Wl,-rpath,'$ORIGIN' -o cache_program
  *   mpiexec -n 2 --cvar cache_entries=4 --cvar stats_at_end=all ./cache_program
  *
- * The last line sets the plug-in's variable and prints a table with the others. With another MPI library, or none, the cache works the
- * same, and nobody sees its variables.
+ * The last line sets the plug-in's variable and prints a table with the others. With another MPI library, or none, the
+ * cache works the same, and nobody sees its variables.
  */
 #include <ferrum_tool.h>
 #include <stdio.h>
@@ -41,16 +41,23 @@ static void add(struct ferrum_tool_variable variable, uint64_t **words)
 __attribute__((constructor)) static void begin(void)
 {
     add((struct ferrum_tool_variable){.name = "cache_hits", .description = "Values that were there.", .unit = "values",
-                                      .pvar_class = MPI_T_PVAR_CLASS_COUNTER, .datatype = MPI_UNSIGNED_LONG_LONG}, &hits);
-    add((struct ferrum_tool_variable){.name = "cache_misses", .description = "Values that had to be computed.", .unit = "values",
-                                      .pvar_class = MPI_T_PVAR_CLASS_COUNTER, .datatype = MPI_UNSIGNED_LONG_LONG}, &misses);
+                                      .pvar_class = MPI_T_PVAR_CLASS_COUNTER, .datatype = MPI_UNSIGNED_LONG_LONG},
+        &hits);
+    add((struct ferrum_tool_variable){.name = "cache_misses", .description = "Values that had to be computed.",
+                                      .unit = "values", .pvar_class = MPI_T_PVAR_CLASS_COUNTER,
+                                      .datatype = MPI_UNSIGNED_LONG_LONG},
+        &misses);
     add((struct ferrum_tool_variable){.name = "cache_filled", .description = "Entries in use.", .unit = "entries",
-                                      .pvar_class = MPI_T_PVAR_CLASS_LEVEL, .datatype = MPI_UNSIGNED}, &filled);
-    add((struct ferrum_tool_variable){.name = "cache_time_computing", .description = "Time spent computing values.", .unit = "seconds",
-                                      .pvar_class = MPI_T_PVAR_CLASS_TIMER, .datatype = MPI_DOUBLE}, &computing);
-    add((struct ferrum_tool_variable){.name = "cache_entries", .description = "Entries that the next new value may choose from.",
+                                      .pvar_class = MPI_T_PVAR_CLASS_LEVEL, .datatype = MPI_UNSIGNED},
+        &filled);
+    add((struct ferrum_tool_variable){.name = "cache_time_computing", .description = "Time spent computing values.",
+                                      .unit = "seconds", .pvar_class = MPI_T_PVAR_CLASS_TIMER, .datatype = MPI_DOUBLE},
+        &computing);
+    add((struct ferrum_tool_variable){.name = "cache_entries",
+                                      .description = "Entries that the next new value may choose from.",
                                       .unit = "entries", .scope = MPI_T_SCOPE_LOCAL, .datatype = MPI_INT, .initial = 16,
-                                      .least = 1, .most = MOST_ENTRIES}, &limit);
+                                      .least = 1, .most = MOST_ENTRIES},
+        &limit);
 }
 
 static uint64_t now(void)

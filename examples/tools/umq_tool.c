@@ -1,8 +1,9 @@
-/* A tool that finds the receives which run while many unexpected messages are queued. A receive that has to look behind a
- * long queue is a sign of messages that are taken in another order than they are sent.
+/* A tool that finds the receives which run while many unexpected messages are queued. A receive that has to look behind
+ * a long queue is a sign of messages that are taken in another order than they are sent.
  *
- * It is a complete PMPI tool after the example at the end of the standard's section on performance variables. The MPI
- * calls of the program come here first; the library's own functions are reached by their PMPI names. Two ways to use it:
+ * It is a complete PMPI tool after the example at the end of the standard's section on performance
+ * variables. The MPI calls of the program come here first; the library's own functions are reached by their
+ * PMPI names. Two ways to use it:
  *
  *   mpicc program.c umq_tool.c -o program && mpiexec -n 4 ./program                  linked in front of the library
  *   mpicc -shared -fPIC umq_tool.c -o libumq_tool.so
@@ -57,8 +58,8 @@ static int find_variable(void)
                                          &readonly, &continuous, &atomic);
         if (error != MPI_SUCCESS || strcmp(name, variable_name) != 0 || class != MPI_T_PVAR_CLASS_LEVEL)
             continue;
-        /* The standard's example expects MPI_INT here. Its own table of classes, in the same section, lets a variable of
-         * class LEVEL be unsigned (MPI_UNSIGNED and the wider unsigned types) or MPI_DOUBLE, not MPI_INT. Both
+        /* The standard's example expects MPI_INT here. Its own table of classes, in the same section, lets a variable
+         * of class LEVEL be unsigned (MPI_UNSIGNED and the wider unsigned types) or MPI_DOUBLE, not MPI_INT. Both
          * 4-byte integers are read alike, and a queue is never that long, so a tool can accept either. */
         if ((type == MPI_UNSIGNED || type == MPI_INT) && bind == MPI_T_BIND_MPI_COMM)
             return index;

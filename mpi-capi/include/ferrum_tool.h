@@ -1,32 +1,34 @@
-/* An extension of Ferrum MPI: a shared object, or a program, adds variables of its own to the tool information interface. Tools see
- * them like all others: their numbers grow, names can be looked up, the stamp of MPI_T_category_changed moves; the table of
- * stats_at_end has them too. examples/tools/cache.c is a complete plug-in.
+/* An extension of Ferrum MPI: a shared object, or a program, adds variables of its own to the tool information
+ * interface. Tools see them like all others: their numbers grow, names can be looked up, the stamp of
+ * MPI_T_category_changed moves; the table of stats_at_end has them too. examples/tools/cache.c is a complete plug-in.
  *
  * Building and loading. Nothing but this header and mpi.h is needed:
  *     mpicc -shared -fPIC plugin.c -o libplugin.so
- * A program can be linked with it (mpicc program.c -L. -lplugin), load it (dlopen), or be started with it in LD_PRELOAD; a plug-in
- * adds its variables in a function with __attribute__((constructor)), which runs in each of these cases. One that must work with
- * other MPI libraries, or without any, declares the functions weak and looks whether they are there:
+ * A program can be linked with it (mpicc program.c -L. -lplugin), load it (dlopen), or be started with it in
+ * LD_PRELOAD; a plug-in adds its variables in a function with __attribute__((constructor)), which runs in
+ * each of these cases. One that must work with other MPI libraries, or without any, declares the functions
+ * weak and looks whether they are there:
  *     extern __typeof__(ferrum_tool_add) ferrum_tool_add __attribute__((weak));
  *     if (ferrum_tool_add) ...
  *
- * When and by whom. At any time, before MPI_Init and after MPI_Finalize too, by any thread, several at once; not in a signal handler.
+ * When and by whom. At any time, before MPI_Init and after MPI_Finalize too, by any thread, several at
+ * once; not in a signal handler.
  *
- * Lifetimes. The struct and its texts are copied, and may go when the call has returned. A variable is there until the process
- * ends, and so are its words: a plug-in may be unloaded, and its variables then stand still. Loaded again it finds its names taken;
- * one that is to go on counting is linked with -Wl,-z,nodelete, or loaded with RTLD_NODELETE.
+ * Lifetimes. The struct and its texts are copied, and may go when the call has returned. A variable is there until the
+ * process ends, and so are its words: a plug-in may be unloaded, and its variables then stand still. Loaded again it
+ * finds its names taken; one that is to go on counting is linked with -Wl,-z,nodelete, or loaded with RTLD_NODELETE.
  *
- * A performance variable's words are zero at first. Write them with aligned stores of 64 bits, one thread at a time, or with
- * __atomic_fetch_add by several; tools read them whenever they like. A word is a whole number, also where the type is MPI_DOUBLE;
- * nanoseconds for MPI_T_PVAR_CLASS_TIMER (told as seconds when the type is MPI_DOUBLE); parts of 2^32 for
- * MPI_T_PVAR_CLASS_PERCENTAGE. Types: MPI_INT for STATE, MPI_DOUBLE for PERCENTAGE, MPI_UNSIGNED and MPI_UNSIGNED_LONG_LONG for COUNTER,
- * these two and MPI_DOUBLE for LEVEL, SIZE, AGGREGATE and TIMER, all four for GENERIC. Watermarks cannot be added. Tools can start
- * and stop each variable.
+ * A performance variable's words are zero at first. Write them with aligned stores of 64 bits, one thread at a time, or
+ * with __atomic_fetch_add by several; tools read them whenever they like. A word is a whole number, also where the type
+ * is MPI_DOUBLE; nanoseconds for MPI_T_PVAR_CLASS_TIMER (told as seconds when the type is MPI_DOUBLE); parts of 2^32
+ * for MPI_T_PVAR_CLASS_PERCENTAGE. Types: MPI_INT for STATE, MPI_DOUBLE for PERCENTAGE, MPI_UNSIGNED and
+ * MPI_UNSIGNED_LONG_LONG for COUNTER, these two and MPI_DOUBLE for LEVEL, SIZE, AGGREGATE and TIMER, all four for
+ * GENERIC. Watermarks cannot be added. Tools can start and stop each variable.
  *
- * A control variable's word has its value in its low bytes, as the type says (all eight are a double's); read it with a load of 64
- * bits. Tools set it by MPI_T_cvar_write within its limits. Its first value may come from outside, as for all others: from
- * mpiexec --cvar, FERRUM_ and the name in capitals, or a settings file; one that is out of its limits is told in a warning, and the
- * plug-in's own is taken. */
+ * A control variable's word has its value in its low bytes, as the type says (all eight are a double's); read it with a
+ * load of 64 bits. Tools set it by MPI_T_cvar_write within its limits. Its first value may come from outside, as for
+ * all others: from mpiexec --cvar, FERRUM_ and the name in capitals, or a settings file; one that is out of its limits
+ * is told in a warning, and the plug-in's own is taken. */
 #ifndef FERRUM_TOOL_EXTENSION_H
 #define FERRUM_TOOL_EXTENSION_H
 
@@ -49,18 +51,18 @@ struct ferrum_tool_variable {
     int pvar_class;                   /* MPI_T_PVAR_CLASS_*; 0: a control variable */
     int scope;                        /* of a control variable: MPI_T_SCOPE_*; else not looked at */
     MPI_Datatype datatype;            /* MPI_INT, MPI_UNSIGNED, MPI_UNSIGNED_LONG_LONG, MPI_DOUBLE */
-    int count;                        /* elements of a performance variable, at most 1048576; 1 for a control variable */
+    int count;                        /* elements of a performance variable, at most 1048576; else 1 */
     double initial, least, most;      /* of a control variable: its first value, and its limits (both 0: none) */
 };
 
 /* Adds a variable and stores the address of its first word in *words, which is left as it is on errors. MPI_SUCCESS;
- * MPI_T_ERR_INVALID for what cannot be or does not go together; MPI_T_ERR_INVALID_NAME for a name that is empty, or that another
- * control variable, or performance variable of the class, has; MPI_T_ERR_MEMORY; MPI_T_ERR_NOT_INITIALIZED where the library cannot
- * work, as under a launcher whose facts it cannot use. No error handler is called. */
+ * MPI_T_ERR_INVALID for what cannot be or does not go together; MPI_T_ERR_INVALID_NAME for a name that is empty, or
+ * that another control variable, or performance variable of the class, has; MPI_T_ERR_MEMORY; MPI_T_ERR_NOT_INITIALIZED
+ * where the library cannot work, as under a launcher whose facts it cannot use. No error handler is called. */
 int ferrum_tool_add(const struct ferrum_tool_variable *variable, uint64_t **words);
 
-/* What was wrong with the variable that this thread tried to add last: one sentence with the field and its value; empty if nothing
- * was. It lasts until the thread adds the next one, or ends. */
+/* What was wrong with the variable that this thread tried to add last: one sentence with the field and its value; empty
+ * if nothing was. It lasts until the thread adds the next one, or ends. */
 const char *ferrum_tool_error(void);
 
 #ifdef __cplusplus

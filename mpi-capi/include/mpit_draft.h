@@ -1,15 +1,15 @@
-/* The tool interface as it was first drafted (MPIT, draft of January 27th, 2011), over MPI_T: for programs and tools that were
- * written to that draft. Nothing but this header and mpi.h is needed; no library gets another symbol.
+/* The tool interface as it was first drafted (MPIT, draft of January 27th, 2011), over MPI_T: for programs and tools
+ * that were written to that draft. Nothing but this header and mpi.h is needed; no library gets another symbol.
  *
  * What had to be translated:
- * - The draft has signed types only: an MPI_UNSIGNED is told as MPIT_INT, an MPI_UNSIGNED_LONG_LONG as MPIT_LONG_LONG. Values
- *   beyond the signed type's range look negative.
+ * - The draft has signed types only: an MPI_UNSIGNED is told as MPIT_INT, an MPI_UNSIGNED_LONG_LONG as MPIT_LONG_LONG.
+ *   Values beyond the signed type's range look negative.
  * - Names of performance variables are unique in the draft: those of watermarks end in "_high" and "_low".
  * - Sizes and generic variables, which the draft does not know, are told as MPIT_PERFVAR_CLASS_RESOURCE_LEVEL.
- * - The number of elements is told with the variable: where it depends on the object that the variable is bound to, it is that
- *   of MPI_COMM_WORLD; 1 where that cannot be asked yet.
- * - Each MPIT call makes MPI_T calls, each PMPIT call the same PMPI_T calls: a profiling library that stands before MPI_T sees
- *   the MPIT calls too. */
+ * - The number of elements is told with the variable: where it depends on the object that the variable is bound to, it
+ *   is that of MPI_COMM_WORLD; 1 where that cannot be asked yet.
+ * - Each MPIT call makes MPI_T calls, each PMPIT call the same PMPI_T calls: a profiling library that stands before
+ *   MPI_T sees the MPIT calls too. */
 #ifndef MPIT_DRAFT_H
 #define MPIT_DRAFT_H
 

@@ -49,8 +49,8 @@ static inline int MPIT_NAME(Datatype_get_class)(MPIT_Datatype datatype, int *dat
 
 static inline int MPIT_NAME(Datatype_get_size)(MPIT_Datatype datatype, int *size)
 {
-    static const unsigned char sizes[] = {0, sizeof(int), 1, sizeof(short), sizeof(int), sizeof(long), sizeof(long long),
-                                          1, sizeof(float), sizeof(double)};
+    static const unsigned char sizes[] = {0, sizeof(int), 1, sizeof(short), sizeof(int), sizeof(long),
+                                          sizeof(long long), 1, sizeof(float), sizeof(double)};
     int kind, code = MPIT_NAME(Datatype_get_class)(datatype, &kind);
     if (code != MPIT_SUCCESS) return code;
     *size = kind == MPIT_DATATYPECLASS_PREDEFINED ? sizes[(size_t)datatype] : (int)sizeof(int);
@@ -88,9 +88,9 @@ static inline int MPIT_NAME(Controlvar_get_num)(int *num)
     return MPIT_CALL(cvar_get_num)(num);
 }
 
-static inline int MPIT_NAME(Controlvar_get_info)(int index, char *name, int *name_len, int *verbosity, MPIT_Datatype *datatype,
-                                                 int *count, char *desc, int *desc_len, int *bind,
-                                                 MPIT_Controlvar_attributes *attributes)
+static inline int MPIT_NAME(Controlvar_get_info)(int index, char *name, int *name_len, int *verbosity,
+                                                 MPIT_Datatype *datatype, int *count, char *desc, int *desc_len,
+                                                 int *bind, MPIT_Controlvar_attributes *attributes)
 {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_T_enum names = MPI_T_ENUM_NULL;
@@ -101,7 +101,8 @@ static inline int MPIT_NAME(Controlvar_get_info)(int index, char *name, int *nam
     if (code != MPI_SUCCESS) return code;
     if (datatype) *datatype = MPIT_NAME(type_of_)(type, names);
     if (count) {
-        if (MPIT_CALL(cvar_handle_alloc)(index, &world, &handle, &elements) == MPI_SUCCESS) MPIT_CALL(cvar_handle_free)(&handle);
+        if (MPIT_CALL(cvar_handle_alloc)(index, &world, &handle, &elements) == MPI_SUCCESS)
+            MPIT_CALL(cvar_handle_free)(&handle);
         *count = elements;
     }
     if (attributes) attributes->scope = scope;
@@ -156,12 +157,15 @@ static inline int MPIT_NAME(Perfvar_get_info)(int index, char *name, int *name_l
     MPI_T_pvar_handle handle;
     MPI_Comm world = MPI_COMM_WORLD;
     int own_len = (int)sizeof own, kind = 0, readonly = 0, continuous = 0, elements = 1, of;
-    int code = MPIT_CALL(pvar_get_info)(index, own, &own_len, verbosity, &kind, &type, &names, desc, desc_len, &of, &readonly,
-                                        &continuous, NULL);
+    int code = MPIT_CALL(pvar_get_info)(index, own, &own_len, verbosity, &kind, &type, &names, desc, desc_len, &of,
+                                        &readonly, &continuous, NULL);
     if (code != MPI_SUCCESS) return code;
-    MPIT_NAME(put_)(own, kind == MPI_T_PVAR_CLASS_HIGHWATERMARK ? "_high" : kind == MPI_T_PVAR_CLASS_LOWWATERMARK ? "_low" : "",
-                    name, name_len);
-    if (varclass) *varclass = kind == MPI_T_PVAR_CLASS_SIZE || kind == MPI_T_PVAR_CLASS_GENERIC ? MPI_T_PVAR_CLASS_LEVEL : kind;
+    const char *mark = "";
+    if (kind == MPI_T_PVAR_CLASS_HIGHWATERMARK) mark = "_high";
+    if (kind == MPI_T_PVAR_CLASS_LOWWATERMARK) mark = "_low";
+    MPIT_NAME(put_)(own, mark, name, name_len);
+    if (varclass)
+        *varclass = kind == MPI_T_PVAR_CLASS_SIZE || kind == MPI_T_PVAR_CLASS_GENERIC ? MPI_T_PVAR_CLASS_LEVEL : kind;
     if (datatype) *datatype = MPIT_NAME(type_of_)(type, names);
     if (bind) *bind = of;
     if (count) {
@@ -257,8 +261,8 @@ static inline int MPIT_NAME(Category_get_num)(int *num)
 static inline int MPIT_NAME(Category_get_info)(int index, char *name, int *name_len, char *desc, int *desc_len,
                                                int *num_controlvars, int *num_perfvars, int *num_categories)
 {
-    return MPIT_NAME(category_code_)(MPIT_CALL(category_get_info)(index, name, name_len, desc, desc_len, num_controlvars,
-                                                                  num_perfvars, num_categories));
+    return MPIT_NAME(category_code_)(MPIT_CALL(category_get_info)(index, name, name_len, desc, desc_len,
+                                                                  num_controlvars, num_perfvars, num_categories));
 }
 
 static inline int MPIT_NAME(Category_get_controlvars)(int cat_index, int len, int indices[])

@@ -1,6 +1,6 @@
-/* What the generated tests of wrong arguments have in common: live and freed objects of every kind, handlers that note who was
- * called, and the check of one case. A case writes a line before its call and one after it, so that the suite knows which case
- * ended the program. HAVE_MPI_X is defined for every function X of the library. */
+/* What the generated tests of wrong arguments have in common: live and freed objects of every kind, handlers that note
+ * who was called, and the check of one case. A case writes a line before its call and one after it, so that the suite
+ * knows which case ended the program. HAVE_MPI_X is defined for every function X of the library. */
 #ifndef FERRUM_ARGUMENTS_FIXTURE_H
 #define FERRUM_ARGUMENTS_FIXTURE_H
 
@@ -18,7 +18,8 @@ static MPI_Comm live_comm, freed_comm;
 static MPI_Group live_group, freed_group;
 static MPI_Datatype live_type, freed_type;
 static MPI_Op live_op, freed_op;
-static MPI_Errhandler live_errhandler, freed_errhandler, live_win_errhandler, live_file_errhandler, live_session_errhandler;
+static MPI_Errhandler live_errhandler, freed_errhandler, live_win_errhandler, live_file_errhandler,
+    live_session_errhandler;
 static MPI_Info live_info, freed_info;
 static MPI_Request live_request, freed_request;
 static MPI_Message live_message, freed_message;
@@ -138,8 +139,8 @@ static int begin_case(void)
     return 1;
 }
 
-static void expect(const char *function, const char *parameter, const char *value, const char *name, int class, int tool,
-                   enum object whose, uintptr_t word)
+static void expect(const char *function, const char *parameter, const char *value, const char *name, int class,
+                   int tool, enum object whose, uintptr_t word)
 {
     snprintf(title, sizeof title, "%s(%s = %s) gives %s", function, parameter, value, name);
     expected = class, tool_call = tool, object = whose, object_word = word;
@@ -319,7 +320,8 @@ static void make_windows_files_sessions(void)
 #ifdef HAVE_MPI_File_open
     snprintf(file_name, sizeof file_name, "file-of-%d-ranks", ranks);
     MPI_File file;
-    MPI_File_open(live_comm, file_name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &live_file);
+    MPI_File_open(live_comm, file_name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &live_file);
     MPI_File_open(live_comm, file_name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
     freed_file = file;
     MPI_File_close(&file);
@@ -344,7 +346,8 @@ static void make_windows_files_sessions(void)
     (void)on_win, (void)on_file, (void)on_session;
 }
 
-static void on_event(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_event(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                     void *data)
 {
 }
 
@@ -365,7 +368,8 @@ static void make_tool_objects(void)
         length = sizeof global_pvar_name;
         MPI_T_enum found = MPI_T_ENUM_NULL;
         char name[256];
-        MPI_T_pvar_get_info(i, name, &length, NULL, &class, NULL, &found, NULL, NULL, &bind, &readonly, &continuous, NULL);
+        MPI_T_pvar_get_info(i, name, &length, NULL, &class, NULL, &found, NULL, NULL, &bind, &readonly, &continuous,
+                            NULL);
         if (found != MPI_T_ENUM_NULL)
             live_enum = found;
         if (global_pvar < 0 && bind == MPI_T_BIND_NO_OBJECT) {
@@ -405,8 +409,8 @@ static void make_tool_objects(void)
 #endif
 }
 
-/* Arguments of the program: the file for the lines of each rank (its rank is added), the first case to run, and a third one where
- * the calls are to be made outside of MPI. */
+/* Arguments of the program: the file for the lines of each rank (its rank is added), the first case to run, and a third
+ * one where the calls are to be made outside of MPI. */
 static void open_report(int argc, char **argv)
 {
     char path[512];
@@ -438,7 +442,8 @@ static void open_and_end_session(void)
 /* Goes on to the next moment at which MPI is not there; the moments are those of the list in the generator. */
 static void pass_to(int moment, int *argc, char ***argv)
 {
-    static const char *const names[] = {"before MPI_Init", "after a session", "after MPI_Finalize", "after the last session"};
+    static const char *const names[] = {"before MPI_Init", "after a session", "after MPI_Finalize",
+                                        "after the last session"};
     if (moment == 2) {
         MPI_Init(argc, argv);
         MPI_Finalize();

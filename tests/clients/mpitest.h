@@ -1,5 +1,5 @@
-/* What MPICH's test programs ask of the harness around them, as far as those about the tool information interface do: the
- * programs stay as they are, and this header is found in the place of the harness's own, whose functions for
+/* What MPICH's test programs ask of the harness around them, as far as those about the tool information interface do:
+ * the programs stay as they are, and this header is found in the place of the harness's own, whose functions for
  * intercommunicators and new processes would ask more of a library than the programs do. */
 #ifndef FERRUM_MPITEST_H
 #define FERRUM_MPITEST_H
@@ -62,7 +62,8 @@ static int mtest_threads;
 
 static inline int MTest_Start_thread(void *(*function)(void *), void *argument)
 {
-    return mtest_threads == MTEST_THREADS ? 1 : pthread_create(&mtest_thread[mtest_threads++], NULL, function, argument);
+    if (mtest_threads == MTEST_THREADS) return 1;
+    return pthread_create(&mtest_thread[mtest_threads++], NULL, function, argument);
 }
 
 static inline int MTest_Join_threads(void)

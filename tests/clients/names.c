@@ -1,5 +1,5 @@
-/* Adds the variables that Open MPI's own tools look up by name, through ferrum_tool.h, and counts into them by the profiling
- * interface: so the tools, which would end without them, run as they are. For 2 processes. */
+/* Adds the variables that Open MPI's own tools look up by name, through ferrum_tool.h, and counts into them by the
+ * profiling interface: so the tools, which would end without them, run as they are. For 2 processes. */
 #include <ferrum_tool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@ static uint64_t *sent, *received, *messages, *sizes;
 
 static uint64_t *add(const char *name, int class, int count)
 {
-    struct ferrum_tool_variable new = {.size = sizeof new, .name = name, .description = "Under the name of another library.",
-                                       .category = "names", .pvar_class = class, .datatype = MPI_UNSIGNED_LONG_LONG,
-                                       .count = count};
+    struct ferrum_tool_variable new = {.size = sizeof new, .name = name,
+                                       .description = "Under the name of another library.", .category = "names",
+                                       .pvar_class = class, .datatype = MPI_UNSIGNED_LONG_LONG, .count = count};
     uint64_t *words;
     if (ferrum_tool_add(&new, &words) != MPI_SUCCESS) {
         fprintf(stderr, "names: %s cannot be added\n", name);

@@ -1,5 +1,5 @@
-/* What control variables are, name by name: before MPI_Init, and, behind a "+", of one that a plug-in adds after it. A name
- * with "=" and a number is set first, before MPI_Init, and the class of what comes of it told. */
+/* What control variables are, name by name: before MPI_Init, and, behind a "+", of one that a plug-in adds after it. A
+ * name with "=" and a number is set first, before MPI_Init, and the class of what comes of it told. */
 #include <ferrum_tool.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static void show(const char *word)
     if (set) {
         value = strtoull(set + 1, NULL, 10);
         MPI_Error_class(MPI_T_cvar_write(handle, &value), &class);
-        printf("%s is set: %s\n", name, class == MPI_T_ERR_CVAR_SET_NEVER ? "never" : class == MPI_SUCCESS ? "good" : "refused");
+        printf("%s is set: %s\n", name,
+               class == MPI_T_ERR_CVAR_SET_NEVER ? "never" : class == MPI_SUCCESS ? "good" : "refused");
         value = 0;
     }
     if (type == MPI_CHAR) {
@@ -50,8 +51,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (argv[i][0] == '+') {
             struct ferrum_tool_variable new = {.size = sizeof new, .name = argv[i] + 1, .category = "plugin",
-                                               .scope = MPI_T_SCOPE_LOCAL, .datatype = MPI_INT, .count = 1, .initial = 3,
-                                               .least = 1, .most = 9};
+                                               .scope = MPI_T_SCOPE_LOCAL, .datatype = MPI_INT, .count = 1,
+                                               .initial = 3, .least = 1, .most = 9};
             uint64_t *word;
             if (ferrum_tool_add(&new, &word) == MPI_SUCCESS)
                 show(argv[i] + 1);

@@ -1,12 +1,13 @@
-/* Each rank sends itself a message over a communicator named "solver", names the predefined one, which keeps its name for others,
- * and counts its rank and one in a variable of its own. */
+/* Each rank sends itself a message over a communicator named "solver", names the predefined one, which keeps its name
+ * for others, and counts its rank and one in a variable of its own. */
 #include <ferrum_tool.h>
 #include <mpi.h>
 
 int main(int argc, char **argv)
 {
-    struct ferrum_tool_variable new = {.size = sizeof new, .name = "late_things", .unit = "things", .category = "plugin",
-                                       .pvar_class = MPI_T_PVAR_CLASS_COUNTER, .datatype = MPI_UNSIGNED_LONG_LONG, .count = 1};
+    struct ferrum_tool_variable new = {.size = sizeof new, .name = "late_things", .unit = "things",
+                                       .category = "plugin", .pvar_class = MPI_T_PVAR_CLASS_COUNTER,
+                                       .datatype = MPI_UNSIGNED_LONG_LONG, .count = 1};
     uint64_t *things;
     MPI_Comm comm;
     int rank, word = 0;

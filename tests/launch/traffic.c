@@ -1,4 +1,5 @@
-/* Rank r sends 10 r messages of 8 bytes to rank 0, alone 5 to itself; with an argument the last rank then kills itself. */
+/* Rank r sends 10 r messages of 8 bytes to rank 0, alone 5 to itself; with an argument the
+ * last rank then kills itself. */
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>

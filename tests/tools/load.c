@@ -1,6 +1,6 @@
-/* Loads the plug-in that the argument names while a tool is at work: its variables appear at the end of those there were, under
- * their names and in their category, and the stamp moves; they are read as they change; and they stay, with names, descriptions
- * and last values, when the plug-in is unloaded. */
+/* Loads the plug-in that the argument names while a tool is at work: its variables appear at the end of those there
+ * were, under their names and in their category, and the stamp moves; they are read as they change; and they stay, with
+ * names, descriptions and last values, when the plug-in is unloaded. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

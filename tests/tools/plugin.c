@@ -1,4 +1,5 @@
-/* A plug-in: when it is loaded it adds a counter and a level to the tool interface, and counts with each call of `plugin_work`. */
+/* A plug-in: when it is loaded it adds a counter and a level to the tool interface, and counts with
+ * each call of `plugin_work`. */
 #include <ferrum_tool.h>
 #include <stdlib.h>
 
@@ -7,9 +8,10 @@ static uint64_t *done, *depth;
 static uint64_t *add(const char *name, int class)
 {
     /* The texts are this object's and go with it. */
-    struct ferrum_tool_variable new = {.size = sizeof new, .name = name, .description = "What a plug-in does.", .unit = "things",
-                                       .category = "plugin.loaded", .category_description = "A plug-in that comes and goes.",
-                                       .pvar_class = class, .datatype = MPI_UNSIGNED_LONG_LONG, .count = 1};
+    struct ferrum_tool_variable new = {.size = sizeof new, .name = name, .description = "What a plug-in does.",
+                                       .unit = "things", .category = "plugin.loaded",
+                                       .category_description = "A plug-in that comes and goes.", .pvar_class = class,
+                                       .datatype = MPI_UNSIGNED_LONG_LONG, .count = 1};
     uint64_t *words;
     if (ferrum_tool_add(&new, &words) != MPI_SUCCESS)
         exit(3);

@@ -12,6 +12,9 @@ use crate::{Failure, Result, codegen, paths, rules, ui, variables};
 /// Files of hand-written Rust are shorter than this many lines.
 const LINES: usize = 500;
 
+/// Lines of hand-written C are no wider than those that rustfmt makes.
+const COLUMNS: usize = 120;
+
 /// The layers of the workspace, lowest first, as in ARCHITECTURE.md; a crate depends on crates of lower layers only.
 const LAYERS: [&[&str]; 10] = [
     &["mpi-core"],
@@ -42,6 +45,7 @@ pub fn run() -> Result<()> {
     let mut wrong = Vec::new();
     module_docs(&root, &files, &mut wrong)?;
     file_lengths(&root, &files, &mut wrong)?;
+    line_widths(&root, &files, &mut wrong)?;
     machine_paths(&root, &files, &mut wrong)?;
     dependencies(&root, &mut wrong)?;
     for output in codegen::stale()? {
@@ -74,6 +78,10 @@ fn is_rust(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs")
 }
 
+fn is_c(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "c" || extension == "h")
+}
+
 fn is_generated(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == "generated")
 }
@@ -101,6 +109,26 @@ fn file_lengths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Resu
         }
     }
     Ok(())
+}
+
+/// Looks at C files and headers; rustfmt keeps Rust narrow, and what `cargo xtask codegen` writes is as its source is.
+fn line_widths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Result<()> {
+    for path in files.iter().filter(|path| is_c(path)) {
+        let text = read(root, path)?;
+        if text.contains("@generated") {
+            continue;
+        }
+        for (line, columns) in too_wide(&text) {
+            wrong.push(format!("{}:{line}: {columns} columns; {COLUMNS} is the most", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// The lines with more than `COLUMNS` characters: their numbers, from 1, and how many characters they have.
+fn too_wide(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let widths = text.lines().map(|line| line.chars().count());
+    (1..).zip(widths).filter(|(_, columns)| *columns > COLUMNS)
 }
 
 fn machine_paths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Result<()> {
@@ -180,5 +208,17 @@ mod tests {
     fn the_wire_up_comes_in_where_a_process_starts() {
         assert!(may_depend("mpi-env", "mpi-launch") && may_depend("mpi-capi", "mpi-pmpi"));
         assert!(!may_depend("mpi-p2p", "mpi-launch") && !may_depend("mpi-launch", "mpi-env"));
+    }
+
+    #[test]
+    fn a_line_of_c_over_the_width_is_told_with_its_number() {
+        let widest = format!("/* {} */", "é".repeat(COLUMNS - 6));
+        assert_eq!(too_wide(&format!("{widest}\n{widest}")).count(), 0, "characters count, not bytes");
+        assert_eq!(too_wide(&format!("int a;\n {widest}\nint b;\n")).collect::<Vec<_>>(), [(2, COLUMNS + 1)]);
+    }
+
+    #[test]
+    fn c_is_known_by_its_name() {
+        assert!(is_c(Path::new("include/mpi.h")) && is_c(Path::new("job.c")) && !is_c(Path::new("tidy.rs")));
     }
 }

@@ -1,5 +1,5 @@
-/* What every conformance program uses: `check` counts and prints what is wrong, `finish` adds the counts of all ranks and
- * prints "No Errors" when there were none. */
+/* What every conformance program uses: `check` counts and prints what is wrong, `finish` adds the counts of all ranks
+ * and prints "No Errors" when there were none. */
 #ifndef FERRUM_CHECK_H
 #define FERRUM_CHECK_H
 

@@ -1,4 +1,5 @@
-/* Collective calls and messages on one communicator do not meet, not even through wildcards; nor do two communicators. */
+/* Collective calls and messages on one communicator do not meet, not even through
+ * wildcards; nor do two communicators. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -10,7 +10,8 @@ int main(int argc, char **argv)
     for (int root = 0; root < size; root++) {
         for (int i = 0; i < N; i++)
             data[i] = rank + i;
-        ok(MPI_Reduce(rank == root ? MPI_IN_PLACE : data, rank == root ? data : NULL, N, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD));
+        ok(MPI_Reduce(rank == root ? MPI_IN_PLACE : data, rank == root ? data : NULL, N, MPI_INT, MPI_SUM, root,
+                      MPI_COMM_WORLD));
         for (int i = 0; i < N && rank == root; i++)
             check_equal(data[i], size * (size - 1) / 2 + size * i);
 

@@ -1,5 +1,5 @@
-/* Every predefined operation gives, on every type that the standard allows it on, what a loop over the ranks' values gives:
- * reduce to every root, allreduce and reduce_local. */
+/* Every predefined operation gives, on every type that the standard allows it on, what a loop over the ranks' values
+ * gives: reduce to every root, allreduce and reduce_local. */
 #include "check.h"
 #include <complex.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* A user's operation is applied in rank order when it is not commutative, sees the right type and lengths that add up, and its
- * large-count form works alike. The operation multiplies 2x2 matrices, given as four values each. */
+/* A user's operation is applied in rank order when it is not commutative, sees the right type and lengths that add up,
+ * and its large-count form works alike. The operation multiplies 2x2 matrices, given as four values each. */
 #include "check.h"
 
 enum { MATRICES = 500, N = MATRICES * 4 };

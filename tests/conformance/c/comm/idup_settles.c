@@ -1,5 +1,6 @@
-/* The duplicate is there once its request is complete, without any use of it before: the tool interface binds to it. One
- * that is used before is an error; one whose copy callback fails leaves nothing behind, and the others' is complete. */
+/* The duplicate is there once its request is complete, without any use of it before: the tool interface
+ * binds to it. One that is used before is an error; one whose copy callback fails leaves nothing behind,
+ * and the others' is complete. */
 #include "../tool/tool.h"
 
 static int refuse(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)

@@ -1,4 +1,5 @@
-/* Predefined communicators have their names; a set name is the one got, also of the longest length; a duplicate starts without. */
+/* Predefined communicators have their names; a set name is the one got, also of the longest length;
+ * a duplicate starts without. */
 #include "check.h"
 
 static void expect(MPI_Comm comm, const char *name)

@@ -1,4 +1,5 @@
-/* A duplicated type is used like the first, also by operations under way when it is freed; predefined types cannot be freed. */
+/* A duplicated type is used like the first, also by operations under way when it is freed;
+ * predefined types cannot be freed. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
-/* Classes, codes and texts that a program adds: the same values in all processes, gone when removed, never given again. */
+/* Classes, codes and texts that a program adds: the same values in all processes, gone when
+ * removed, never given again. */
 #include "check.h"
 
 static int called_with;

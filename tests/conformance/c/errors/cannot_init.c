@@ -1,4 +1,5 @@
-/* A setting that cannot be used keeps the tools interface from starting: it returns MPI_T_ERR_CANNOT_INIT, and the program goes on. */
+/* A setting that cannot be used keeps the tools interface from starting: it returns
+ * MPI_T_ERR_CANNOT_INIT, and the program goes on. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
-/* The text of an error has the values that were wrong, and the ones they had to fit: sizes, source, tag, communicator, rank. */
+/* The text of an error has the values that were wrong, and the ones they had to fit: sizes,
+ * source, tag, communicator, rank. */
 #include "errors/text.h"
 
 static void truncation(MPI_Comm comm)

@@ -1,5 +1,5 @@
-/* Each error class that this library raises, raised by the misuse that docs/error-classes.md names. A class of that table without
- * a line here, or a named program, is found by a test of mpi-errors. */
+/* Each error class that this library raises, raised by the misuse that docs/error-classes.md names. A class of that
+ * table without a line here, or a named program, is found by a test of mpi-errors. */
 #define _GNU_SOURCE
 #include "file/file.h"
 #include "tool/tool.h"

@@ -1,4 +1,5 @@
-/* A communicator that is made of another has its error handler from then on, one of its own; windows and files have not. */
+/* A communicator that is made of another has its error handler from then on, one of its own;
+ * windows and files have not. */
 #include "check.h"
 
 static int calls;

@@ -1,4 +1,5 @@
-/* The launcher's initial error handler takes errors while there is no MPI_COMM_SELF, and the predefined communicators begin with it. */
+/* The launcher's initial error handler takes errors while there is no MPI_COMM_SELF, and the predefined
+ * communicators begin with it. */
 #include "check.h"
 
 int main(int argc, char **argv)

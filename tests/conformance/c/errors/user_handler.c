@@ -1,5 +1,5 @@
-/* A user's error handler is called once with the communicator and the code, and the call then returns that code. It stays in force
- * after its handle is freed, and a duplicate communicator inherits it. */
+/* A user's error handler is called once with the communicator and the code, and the call then returns that code. It
+ * stays in force after its handle is freed, and a duplicate communicator inherits it. */
 #include "check.h"
 
 static int calls, last_code;

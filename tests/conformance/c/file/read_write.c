@@ -1,4 +1,5 @@
-/* What one process writes the others read, by position and by the individual file pointer; the status tells how much. */
+/* What one process writes the others read, by position and by the individual file
+ * pointer; the status tells how much. */
 #include "file/file.h"
 
 enum { LENGTH = 100003 };

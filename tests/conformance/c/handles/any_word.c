@@ -1,6 +1,6 @@
-/* Whatever word is passed as a handle, the call returns the error class of that kind of handle, or works when the word is a valid
- * handle; it never crashes. Words: everything below 4096, freed handles, handles of other kinds, live handles with one bit
- * changed, random bits. */
+/* Whatever word is passed as a handle, the call returns the error class of that kind of handle, or works when the word
+ * is a valid handle; it never crashes. Words: everything below 4096, freed handles, handles of other kinds, live
+ * handles with one bit changed, random bits. */
 #include "check.h"
 #include <stdint.h>
 
@@ -83,7 +83,8 @@ static void make_words(void)
     }
 }
 
-/* Whether a call may accept the word: it is live, or may be predefined. A predefined datatype or operation need not exist. */
+/* Whether a call may accept the word: it is live, or may be predefined. A predefined datatype
+ * or operation need not exist. */
 static int may_be_valid(enum kind kind, uintptr_t word)
 {
     if (word == live[kind][0] || word == live[kind][1])

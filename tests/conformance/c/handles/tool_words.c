@@ -1,6 +1,7 @@
-/* Whatever word is passed as a session, handle, enumeration, registration or instance of the tool information interface, to whichever
- * function takes one, the call returns the code made for that and stores nothing: null, zeroed, freed and forged words, those of another
- * session, of another kind, of MPI objects, addresses that can be read and addresses that cannot. */
+/* Whatever word is passed as a session, handle, enumeration, registration or instance of the tool information
+ * interface, to whichever function takes one, the call returns the code made for that and stores nothing: null,
+ * zeroed, freed and forged words, those of another session, of another kind, of MPI objects, addresses that can be
+ * read and addresses that cannot. */
 #define _DEFAULT_SOURCE
 #include "tool/events.h"
 #include <stdint.h>
@@ -103,7 +104,8 @@ static void as_registration(uintptr_t word)
     MPI_Info info = MPI_INFO_NULL;
     if (r == registration)
         return;
-    check_equal(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, never), MPI_T_ERR_INVALID_HANDLE);
+    check_equal(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, never),
+                MPI_T_ERR_INVALID_HANDLE);
     check_equal(MPI_T_event_callback_set_info(r, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL), MPI_T_ERR_INVALID_HANDLE);
     check_equal(MPI_T_event_callback_get_info(r, MPI_T_CB_REQUIRE_NONE, &info), MPI_T_ERR_INVALID_HANDLE);
     check_equal(MPI_T_event_handle_set_info(r, MPI_INFO_NULL), MPI_T_ERR_INVALID_HANDLE);
@@ -169,9 +171,10 @@ static void add_others(void)
     ok(MPI_Type_dup(MPI_INT, &type));
     ok(MPI_Comm_group(comm, &group));
     ok(MPI_Info_create(&info));
-    uintptr_t others[] = {(uintptr_t)comm, (uintptr_t)type, (uintptr_t)group, (uintptr_t)info, (uintptr_t)MPI_COMM_WORLD,
-                          (uintptr_t)unmapped, (uintptr_t)unmapped + 4096, (uintptr_t)words, (uintptr_t)&session, (uintptr_t)never,
-                          (uintptr_t)MPI_T_PVAR_ALL_HANDLES, ~(uintptr_t)0, (uintptr_t)1 << 63};
+    uintptr_t others[] = {(uintptr_t)comm, (uintptr_t)type, (uintptr_t)group, (uintptr_t)info,
+                          (uintptr_t)MPI_COMM_WORLD, (uintptr_t)unmapped, (uintptr_t)unmapped + 4096, (uintptr_t)words,
+                          (uintptr_t)&session, (uintptr_t)never, (uintptr_t)MPI_T_PVAR_ALL_HANDLES, ~(uintptr_t)0,
+                          (uintptr_t)1 << 63};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         add(others[i]);
 }

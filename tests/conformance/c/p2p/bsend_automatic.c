@@ -1,4 +1,5 @@
-/* With MPI_BUFFER_AUTOMATIC attached the library finds room for buffered sends itself; detaching gives that address back. */
+/* With MPI_BUFFER_AUTOMATIC attached the library finds room for buffered sends itself;
+ * detaching gives that address back. */
 #include "check.h"
 
 enum { MESSAGES = 50, LENGTH = 60000 };

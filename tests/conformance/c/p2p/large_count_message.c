@@ -7,7 +7,8 @@ int main(int argc, char **argv)
 {
     MPI_Count length = ((MPI_Count)1 << 31) + 4097, count = -1;
     begin(&argc, &argv);
-    char *memory = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *memory = mmap(NULL, (size_t)length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                        -1, 0);
     check(memory != MAP_FAILED);
     MPI_Status status;
     if (rank == 0) {

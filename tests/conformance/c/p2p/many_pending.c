@@ -15,7 +15,8 @@ int main(int argc, char **argv)
         out[i] = rank * SMALL + i;
     for (int peer = 0; peer < size; peer++)
         for (int i = 0; i < LARGE; i++)
-            ok(MPI_Irecv(big_in + (size_t)(peer * LARGE + i) * LENGTH, LENGTH, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &requests[n++]));
+            ok(MPI_Irecv(big_in + (size_t)(peer * LARGE + i) * LENGTH, LENGTH, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
+                         &requests[n++]));
     for (int i = 0; i < SMALL; i++)
         for (int peer = 0; peer < size; peer++)
             ok(MPI_Isend(&out[i], 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &requests[n++]));

@@ -30,8 +30,8 @@ int main(int argc, char **argv)
             MPI_Status statuses[MESSAGES];
             for (int i = 0; i < MESSAGES; i++) {
                 memset(data[i], 0, 900000);
-                ok(MPI_Irecv(data[i], 900000, MPI_BYTE, i % 3 ? 0 : MPI_ANY_SOURCE, i % 2 ? 1 : MPI_ANY_TAG, MPI_COMM_WORLD,
-                             &requests[i]));
+                ok(MPI_Irecv(data[i], 900000, MPI_BYTE, i % 3 ? 0 : MPI_ANY_SOURCE, i % 2 ? 1 : MPI_ANY_TAG,
+                             MPI_COMM_WORLD, &requests[i]));
             }
             if (pass == 1)
                 MPI_Send(NULL, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD);

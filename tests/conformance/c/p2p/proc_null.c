@@ -1,4 +1,5 @@
-/* Every operation with MPI_PROC_NULL succeeds at once; receives leave the buffer alone and give the empty status of it. */
+/* Every operation with MPI_PROC_NULL succeeds at once; receives leave the buffer alone and
+ * give the empty status of it. */
 #include "check.h"
 
 static void null_status(const MPI_Status *status)

@@ -1,4 +1,5 @@
-/* MPI_Sendrecv shifts round a ring and to oneself without deadlock at all sizes, and MPI_Sendrecv_replace does it in place. */
+/* MPI_Sendrecv shifts round a ring and to oneself without deadlock at all sizes, and
+ * MPI_Sendrecv_replace does it in place. */
 #include "check.h"
 
 enum { LARGEST = 600000 };
@@ -14,7 +15,8 @@ int main(int argc, char **argv)
             MPI_Status status;
             fill(out, (size_t)length, rank);
             memset(in, 0, sizeof in);
-            ok(MPI_Sendrecv(out, length, MPI_BYTE, to, rank, in, LARGEST, MPI_BYTE, from, from, MPI_COMM_WORLD, &status));
+            ok(MPI_Sendrecv(out, length, MPI_BYTE, to, rank, in, LARGEST, MPI_BYTE, from, from, MPI_COMM_WORLD,
+                            &status));
             check(filled(in, (size_t)length, from));
             check_equal(status.MPI_SOURCE, from);
             check_equal(status.MPI_TAG, from);

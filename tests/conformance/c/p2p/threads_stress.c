@@ -1,5 +1,5 @@
-/* Four threads a rank send and receive at once, on one communicator and each on its own, small and large, with waits of all
- * kinds; every message arrives once and whole. */
+/* Four threads a rank send and receive at once, on one communicator and each on its own, small and large, with waits of
+ * all kinds; every message arrives once and whole. */
 #include "check.h"
 #include <pthread.h>
 
@@ -29,7 +29,8 @@ static void *work(void *argument)
         if (round % 5 == 0) {
             MPI_Sendrecv(out, length, MPI_BYTE, next, tag, in, LARGEST, MPI_BYTE, previous, tag, comm, &statuses[0]);
         } else {
-            MPI_Irecv(in, LARGEST, MPI_BYTE, round % 2 || round % 3 ? previous : MPI_ANY_SOURCE, tag, comm, &requests[0]);
+            MPI_Irecv(in, LARGEST, MPI_BYTE, round % 2 || round % 3 ? previous : MPI_ANY_SOURCE, tag, comm,
+                      &requests[0]);
             MPI_Isend(out, length, MPI_BYTE, next, tag, comm, &requests[1]);
             if (round % 3 == 0) {
                 MPI_Waitall(2, requests, statuses);

@@ -1,5 +1,5 @@
-/* A message longer than the receive is an error of class MPI_ERR_TRUNCATE at the receiver, whether it was expected or not and
- * whatever its size; nothing is written behind the receive, and later messages are not harmed. */
+/* A message longer than the receive is an error of class MPI_ERR_TRUNCATE at the receiver, whether it was expected or
+ * not and whatever its size; nothing is written behind the receive, and later messages are not harmed. */
 #include "check.h"
 
 enum { LARGEST = 3000000 };

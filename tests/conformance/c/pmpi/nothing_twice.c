@@ -1,5 +1,5 @@
-/* The library never calls its own public names: collectives, duplication, waits and finalizing let no overridden function see a
- * call that the program did not make. */
+/* The library never calls its own public names: collectives, duplication, waits and finalizing let no overridden
+ * function see a call that the program did not make. */
 #include "check.h"
 
 static int seen;
@@ -19,7 +19,8 @@ SEEN(MPI_Wait, (MPI_Request *r, MPI_Status *s), (r, s))
 SEEN(MPI_Waitall, (int n, MPI_Request *r, MPI_Status *s), (n, r, s))
 SEEN(MPI_Test, (MPI_Request *r, int *f, MPI_Status *s), (r, f, s))
 SEEN(MPI_Bcast, (void *b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
-SEEN(MPI_Reduce, (const void *i, void *o, int n, MPI_Datatype t, MPI_Op p, int root, MPI_Comm c), (i, o, n, t, p, root, c))
+SEEN(MPI_Reduce, (const void *i, void *o, int n, MPI_Datatype t, MPI_Op p, int root, MPI_Comm c),
+     (i, o, n, t, p, root, c))
 SEEN(MPI_Reduce_local, (const void *i, void *o, int n, MPI_Datatype t, MPI_Op p), (i, o, n, t, p))
 SEEN(MPI_Barrier, (MPI_Comm c), (c))
 SEEN(MPI_Comm_rank, (MPI_Comm c, int *n), (c, n))

@@ -1,5 +1,5 @@
-/* MPI_Abort of a communicator that holds only a part of the processes ends these; that the others end too is allowed, and what
- * happens here. */
+/* MPI_Abort of a communicator that holds only a part of the processes ends these; that the others end too is
+ * allowed, and what happens here. */
 #include "check.h"
 #include <unistd.h>
 

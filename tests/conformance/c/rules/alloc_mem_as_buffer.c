@@ -1,4 +1,5 @@
-/* Memory from MPI_Alloc_mem is memory like any other: an array of arrays, a message buffer, a buffer of buffered sends. */
+/* Memory from MPI_Alloc_mem is memory like any other: an array of arrays, a message buffer,
+ * a buffer of buffered sends. */
 #include "check.h"
 
 int main(int argc, char **argv)

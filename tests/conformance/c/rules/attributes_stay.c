@@ -1,5 +1,5 @@
-/* Predefined attributes are the same in all processes, and neither traffic nor new communicators change them; in a callback of
- * MPI_Finalize they are still what they were. */
+/* Predefined attributes are the same in all processes, and neither traffic nor new communicators change them; in a
+ * callback of MPI_Finalize they are still what they were. */
 #include "check.h"
 
 enum { KEYS = 6 };

@@ -1,5 +1,5 @@
-/* An error handler may call MPI: messages, calls that fail on other communicators, and handlers, itself included to a depth of
- * its own choice. */
+/* An error handler may call MPI: messages, calls that fail on other communicators, and handlers, itself included
+ * to a depth of its own choice. */
 #include "check.h"
 
 static int depth, calls, inner;

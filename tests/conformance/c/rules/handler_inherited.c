@@ -1,4 +1,5 @@
-/* Every new communicator has the error handler of the one it was made from: duplicated in each way, created, split in each way. */
+/* Every new communicator has the error handler of the one it was made from: duplicated in each way,
+ * created, split in each way. */
 #include "check.h"
 
 static void note(MPI_Comm *comm, int *code, ...)

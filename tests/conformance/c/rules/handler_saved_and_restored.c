@@ -1,4 +1,5 @@
-/* A library saves the caller's error handler, sets its own, and restores the first: each gets the errors of its time. */
+/* A library saves the caller's error handler, sets its own, and restores the first: each
+ * gets the errors of its time. */
 #include "check.h"
 
 static int of_caller, of_library;

@@ -1,4 +1,5 @@
-/* Where a call would return MPI_ERR_IN_STATUS, the handler gets the code of the request that failed, as its status holds it. */
+/* Where a call would return MPI_ERR_IN_STATUS, the handler gets the code of the request that
+ * failed, as its status holds it. */
 #include "check.h"
 
 static int calls, given;

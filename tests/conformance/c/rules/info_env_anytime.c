@@ -1,4 +1,5 @@
-/* Info objects of the environment and of the ABI can be had before MPI_Init and after MPI_Finalize, with no arguments at hand. */
+/* Info objects of the environment and of the ABI can be had before MPI_Init and after
+ * MPI_Finalize, with no arguments at hand. */
 #include "check.h"
 
 static void ask(void)

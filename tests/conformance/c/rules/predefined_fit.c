@@ -15,7 +15,8 @@ int main(int argc, char **argv)
     begin(&argc, &argv);
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     ok(MPI_Win_allocate(64, 1, MPI_INFO_NULL, comm, &base, &win));
-    ok(MPI_File_open(comm, name_of(name, "predefined-fit"), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+    ok(MPI_File_open(comm, name_of(name, "predefined-fit"), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                     MPI_INFO_NULL, &file));
     ok(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
     for (int i = 0; i < 3; i++) {
         ok(MPI_Comm_set_errhandler(comm, handlers[i]));

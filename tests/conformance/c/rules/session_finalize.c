@@ -1,4 +1,5 @@
-/* A process may send, give its communicator up and finalise its session: what it sent is received though, as it may end first. */
+/* A process may send, give its communicator up and finalise its session: what it sent is received
+ * though, as it may end first. */
 #include <time.h>
 
 #include "session/session.h"

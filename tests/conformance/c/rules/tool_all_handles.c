@@ -1,5 +1,5 @@
-/* MPI_T_PVAR_ALL_HANDLES: starts, stops and resets all of a session, also where there is nothing, or nothing that can be; it cannot be
- * read, written, or read and reset. */
+/* MPI_T_PVAR_ALL_HANDLES: starts, stops and resets all of a session, also where there is nothing, or nothing that can
+ * be; it cannot be read, written, or read and reset. */
 #include "tool/tool.h"
 
 int main(int argc, char **argv)

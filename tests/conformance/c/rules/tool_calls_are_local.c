@@ -1,5 +1,5 @@
-/* No call of the tool interface waits for another process: rank 0 makes all of them while the others wait for a signal that it sends
- * afterwards. */
+/* No call of the tool interface waits for another process: rank 0 makes all of them while the others wait for a
+ * signal that it sends afterwards. */
 #define _POSIX_C_SOURCE 200809L
 #include "tool/events.h"
 #include <signal.h>
@@ -9,7 +9,8 @@ enum { MOST_RANKS = 64 };
 
 static int called;
 
-static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                   void *data)
 {
     unsigned char copy[64];
     MPI_Count time;
@@ -46,7 +47,8 @@ static void inquiry(void)
 /* Every control variable that can be written is set to what it is, and every event of that is seen. */
 static void settings(void)
 {
-    MPI_T_event_registration registration = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set, NULL);
+    MPI_T_event_registration registration = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set,
+                                                      NULL);
     MPI_Comm comm = MPI_COMM_WORLD;
     static char value[65536];
     MPI_Info info;

@@ -1,4 +1,5 @@
-/* The lists of a category fill no more than the room given, with less room a part of the list, and leave the rest of the array alone. */
+/* The lists of a category fill no more than the room given, with less room a part of the list, and leave
+ * the rest of the array alone. */
 #include "tool/tool.h"
 
 enum { ROOM = 2000, MARK = -77 };

@@ -1,5 +1,5 @@
-/* What is told of every variable, enumeration and category is of the kinds that the standard lists: types, levels, scopes, bindings,
- * enumerations of integers only, unique names, descriptions. */
+/* What is told of every variable, enumeration and category is of the kinds that the standard lists: types, levels,
+ * scopes, bindings, enumerations of integers only, unique names, descriptions. */
 #include "tool/tool.h"
 
 enum { MOST = 4000 };
@@ -83,7 +83,8 @@ static void pvars(void)
         if (info.class == MPI_T_PVAR_CLASS_TIMER) {
             check(strstr(info.description, "seconds") != NULL);
             if (info.type == MPI_DOUBLE)
-                check(strstr(info.description, "nanoseconds") == NULL && strstr(info.description, "microseconds") == NULL);
+                check(strstr(info.description, "nanoseconds") == NULL &&
+                      strstr(info.description, "microseconds") == NULL);
         }
         check(strlen(info.description) > 10);
         if (wrong > before)
@@ -106,7 +107,8 @@ static void cvars(void)
         check(bind >= MPI_T_BIND_NO_OBJECT && bind <= MPI_T_BIND_MPI_SESSION);
         check(scope >= MPI_T_SCOPE_CONSTANT && scope <= MPI_T_SCOPE_ALL_EQ);
         if (strcmp(name, "p2p_eager_limit") == 0)
-            check(verbosity == MPI_T_VERBOSITY_USER_BASIC && bind == MPI_T_BIND_NO_OBJECT && scope == MPI_T_SCOPE_LOCAL);
+            check(verbosity == MPI_T_VERBOSITY_USER_BASIC && bind == MPI_T_BIND_NO_OBJECT &&
+                  scope == MPI_T_SCOPE_LOCAL);
         enumeration(items, type);
         check(strlen(text) > 10);
         /* What must be set in several processes says so. */

@@ -1,5 +1,5 @@
-/* Reading stores exactly count elements of the variable's type, all of them and not a byte more, and writing takes no byte more than
- * that: every variable that can be bound here, in memory that ends where the value ends. */
+/* Reading stores exactly count elements of the variable's type, all of them and not a byte more, and writing takes no
+ * byte more than that: every variable that can be bound here, in memory that ends where the value ends. */
 #define _DEFAULT_SOURCE
 #include "tool/tool.h"
 #include <sys/mman.h>
@@ -47,7 +47,8 @@ static int write_it(int is_pvar, const void *at)
     return is_pvar ? MPI_T_pvar_write(session, pvar, at) : MPI_T_cvar_write(cvar, at);
 }
 
-/* Reads `length` bytes at the end of the memory, and some before it, over several marks: a byte that always shows the mark was not stored. */
+/* Reads `length` bytes at the end of the memory, and some before it, over several marks: a byte that always
+ * shows the mark was not stored. */
 static void exactly(int is_pvar, size_t length, int is_text, const char *name)
 {
     static const unsigned char marks[] = {0xa5, 0x5a, 0x3c, 0xc3};

@@ -46,8 +46,8 @@ static void events(void)
         int name_length = sizeof name, text_length = sizeof text, properties[3] = {0, 16, 0};
         MPI_Datatype types[16] = {0};
         MPI_Aint displacements[16] = {0};
-        ok(MPI_T_event_get_info(i, name, &name_length, &properties[0], types, displacements, &properties[1], NULL, NULL, text,
-                                &text_length, &properties[2]));
+        ok(MPI_T_event_get_info(i, name, &name_length, &properties[0], types, displacements, &properties[1], NULL, NULL,
+                                text, &text_length, &properties[2]));
         unsigned long long sum = mixed(mixed(1469598103934665603u, name, strlen(name)), text, strlen(text));
         sum = mixed(mixed(sum, properties, sizeof properties), types, sizeof types);
         same(mixed(sum, displacements, sizeof displacements), name);

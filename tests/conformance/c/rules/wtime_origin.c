@@ -1,5 +1,5 @@
-/* The origin of MPI_Wtime stays where it is: its distance from the system's monotonic clock does not change, and its values are
- * whole ticks apart. */
+/* The origin of MPI_Wtime stays where it is: its distance from the system's monotonic clock does not change, and its
+ * values are whole ticks apart. */
 #include "check.h"
 #include <math.h>
 #include <time.h>

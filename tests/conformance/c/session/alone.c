@@ -1,5 +1,5 @@
-/* A program of sessions alone: its process sets and their facts, a communicator of each, and the predefined communicators,
- * which it does not have. Then again, after the last session has ended. */
+/* A program of sessions alone: its process sets and their facts, a communicator of each, and the predefined
+ * communicators, which it does not have. Then again, after the last session has ended. */
 #include "session.h"
 
 static void look(MPI_Session session)

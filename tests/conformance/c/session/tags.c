@@ -1,5 +1,5 @@
-/* Communicators made from groups at once by several threads are told apart by their tags, and parts of the job make theirs
- * without the others. */
+/* Communicators made from groups at once by several threads are told apart by their tags, and parts of the job
+ * make theirs without the others. */
 #include <pthread.h>
 
 #include "session.h"

@@ -1,13 +1,14 @@
-/* What a shared object adds through ferrum_tool.h appears to tools: numbers and the stamp grow, names are found, values are read
- * and set, the environment (FERRUM_PLUGIN_LIMIT=7) included. */
+/* What a shared object adds through ferrum_tool.h appears to tools: numbers and the stamp grow, names are found, values
+ * are read and set, the environment (FERRUM_PLUGIN_LIMIT=7) included. */
 #include "tool.h"
 #include <ferrum_tool.h>
 
 static struct ferrum_tool_variable variable(const char *name, int class, MPI_Datatype type, int count)
 {
     struct ferrum_tool_variable new = {.size = sizeof new, .name = name, .description = "What a plug-in counts.",
-                                       .unit = "things", .category = "plugin.inside", .category_description = "A plug-in.",
-                                       .pvar_class = class, .scope = MPI_T_SCOPE_LOCAL, .datatype = type, .count = count};
+                                       .unit = "things", .category = "plugin.inside",
+                                       .category_description = "A plug-in.", .pvar_class = class,
+                                       .scope = MPI_T_SCOPE_LOCAL, .datatype = type, .count = count};
     return new;
 }
 
@@ -31,7 +32,8 @@ static void without_descriptions(void)
     int length = sizeof text, index;
     struct ferrum_tool_variable pvar = variable("plugin_bare", MPI_T_PVAR_CLASS_LEVEL, MPI_UNSIGNED, 1),
                                 cvar = variable("plugin_bare", 0, MPI_INT, 1);
-    pvar.description = pvar.unit = pvar.category_description = cvar.description = cvar.unit = cvar.category_description = "";
+    pvar.description = pvar.unit = pvar.category_description = "";
+    cvar.description = cvar.unit = cvar.category_description = "";
     pvar.category = cvar.category = "plugin.bare";
     cvar.most = 1;
     ok(ferrum_tool_add(&pvar, &words));
@@ -53,7 +55,8 @@ int main(int argc, char **argv)
 {
     uint64_t *things = NULL, *time = NULL, *limit = NULL, *none = NULL;
     int before, after, old_stamp, new_stamp, index, count, value = 0;
-    struct ferrum_tool_variable new = variable("plugin_things", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG, 1), bad;
+    struct ferrum_tool_variable new = variable("plugin_things", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED_LONG_LONG, 1);
+    struct ferrum_tool_variable bad;
     MPI_T_pvar_session session;
     MPI_T_cvar_handle cvar;
     /* Before the interface is initialized, as a constructor of a shared object would. */
@@ -116,8 +119,10 @@ int main(int argc, char **argv)
     check(strcmp(ferrum_tool_error(), "words is NULL") == 0);
     refused(variable(NULL, MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1), "name is empty", MPI_T_ERR_INVALID_NAME);
     refused(variable("plugin_things", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1),
-            "name is \"plugin_things\", which another variable of MPI_T_PVAR_CLASS_COUNTER has", MPI_T_ERR_INVALID_NAME);
-    refused(variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_DOUBLE, 1), "datatype of \"bad\" is MPI_DOUBLE, but", MPI_T_ERR_INVALID);
+            "name is \"plugin_things\", which another variable of MPI_T_PVAR_CLASS_COUNTER has",
+            MPI_T_ERR_INVALID_NAME);
+    refused(variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_DOUBLE, 1), "datatype of \"bad\" is MPI_DOUBLE, but",
+            MPI_T_ERR_INVALID);
     refused(variable("bad", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_UNSIGNED, 1),
             "pvar_class of \"bad\" is MPI_T_PVAR_CLASS_HIGHWATERMARK, but", MPI_T_ERR_INVALID);
     refused(variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, -1), "count of \"bad\" is ", MPI_T_ERR_INVALID);

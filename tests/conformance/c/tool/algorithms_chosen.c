@@ -1,5 +1,5 @@
-/* The last algorithm of each collective operation, and the calls by algorithm, are those that the settings, the number of
- * processes and the bytes ask for; calls that begin while nobody watches leave no trace. */
+/* The last algorithm of each collective operation, and the calls by algorithm, are those that the settings, the number
+ * of processes and the bytes ask for; calls that begin while nobody watches leave no trace. */
 #include "tool.h"
 
 enum { AUTO, FLAT, TREE };
@@ -123,7 +123,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < OPERATIONS; i++)
         check_equal(last_of(i), NONE);
 
-    const char *const shapes[] = {"coll_barrier_shape", "coll_bcast_shape", "coll_reduce_shape", "coll_allreduce_shape"};
+    const char *const shapes[] = {"coll_barrier_shape", "coll_bcast_shape", "coll_reduce_shape",
+                                  "coll_allreduce_shape"};
     for (int shape = FLAT; shape <= TREE; shape++)
         for (int which = BARRIER; which <= ALLREDUCE; which++) {
             set(shapes[which], shape);

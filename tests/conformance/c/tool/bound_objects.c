@@ -1,5 +1,5 @@
-/* Variables bound to operations, groups, info objects and sessions count what the program itself does with each of them;
- * they end with their object; what names no object of the kind is refused. */
+/* Variables bound to operations, groups, info objects and sessions count what the program itself does with each of
+ * them; they end with their object; what names no object of the kind is refused. */
 #include "bound.h"
 
 #define COUNTER MPI_T_PVAR_CLASS_COUNTER

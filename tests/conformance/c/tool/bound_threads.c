@@ -1,5 +1,5 @@
-/* A thread of a tool's own binds variables to objects while the program makes and frees them, at all thread levels (argument);
- * beside a program of one thread it is told that they cannot be accessed, and nothing is harmed. */
+/* A thread of a tool's own binds variables to objects while the program makes and frees them, at all thread levels
+ * (argument); beside a program of one thread it is told that they cannot be accessed, and nothing is harmed. */
 #include "bound.h"
 
 #include <pthread.h>
@@ -45,7 +45,8 @@ static void *tool(void *kind)
     return NULL;
 }
 
-/* Shows an object to the other thread. Most of them go away at once; now and then one stays until it has been looked at. */
+/* Shows an object to the other thread. Most of them go away at once; now and then one stays
+ * until it has been looked at. */
 static void show(int round, size_t word)
 {
     __atomic_store_n(&words[round % OBJECTS], word, __ATOMIC_RELEASE);

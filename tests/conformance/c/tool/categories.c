@@ -1,5 +1,5 @@
-/* Categories form a hierarchy in which none contains itself, their members exist, their counts are what the lists hold, and their
- * names find them; every variable and every event is in one. */
+/* Categories form a hierarchy in which none contains itself, their members exist, their counts are what the lists hold,
+ * and their names find them; every variable and every event is in one. */
 #include "tool.h"
 
 enum { CATEGORIES = 2, KINDS = 4 };

@@ -1,5 +1,5 @@
-/* With coll_check on, collective calls that do not match fail in all processes with an error that names the ranks; none is carried
- * out, and the communicator goes on. Operations and types of the program's own are no difference. */
+/* With coll_check on, collective calls that do not match fail in all processes with an error that names the ranks; none
+ * is carried out, and the communicator goes on. Operations and types of the program's own are no difference. */
 #include "tool.h"
 
 static void set_check(int on)
@@ -46,13 +46,17 @@ int main(int argc, char **argv)
     set_check(1);
 
     value = 40 + rank;
-    fails(MPI_Bcast(&value, 1, MPI_INT, rank == last ? last : 0, MPI_COMM_WORLD), "MPI_Bcast of 4 bytes with root 0", "rank ");
+    fails(MPI_Bcast(&value, 1, MPI_INT, rank == last ? last : 0, MPI_COMM_WORLD), "MPI_Bcast of 4 bytes with root 0",
+          "rank ");
     check_equal(value, 40 + rank);
     fails(MPI_Bcast(mine, rank == last ? 2 : 1, MPI_INT, 0, MPI_COMM_WORLD), "of 4 bytes", "of 8 bytes");
-    fails(rank == last ? MPI_Barrier(MPI_COMM_WORLD) : MPI_Allgather(&value, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD),
+    fails(rank == last ? MPI_Barrier(MPI_COMM_WORLD)
+                       : MPI_Allgather(&value, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD),
           "MPI_Barrier", "MPI_Allgather of 4 bytes");
-    fails(MPI_Reduce(&value, all, 1, MPI_INT, rank == last ? MPI_MAX : MPI_MIN, 0, MPI_COMM_WORLD), "MPI_MAX", "MPI_MIN");
-    fails(MPI_Allreduce(&value, all, 1, rank == last ? MPI_FLOAT : MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_FLOAT", "MPI_INT");
+    fails(MPI_Reduce(&value, all, 1, MPI_INT, rank == last ? MPI_MAX : MPI_MIN, 0, MPI_COMM_WORLD), "MPI_MAX",
+          "MPI_MIN");
+    fails(MPI_Allreduce(&value, all, 1, rank == last ? MPI_FLOAT : MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_FLOAT",
+          "MPI_INT");
 
     ok(MPI_Op_create(sum, 1, &own));
     ok(MPI_Type_dup(MPI_INT, &type));

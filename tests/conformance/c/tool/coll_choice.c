@@ -1,18 +1,21 @@
-/* The algorithm of each collective operation can be chosen by itself, or for all at once: the event of the call tells which
- * it is, and the messages that rank 0 sends and receives agree. While a collective call is under way no choice can be made. */
+/* The algorithm of each collective operation can be chosen by itself, or for all at once: the event of the
+ * call tells which it is, and the messages that rank 0 sends and receives agree. While a collective call is
+ * under way no choice can be made. */
 #include "events.h"
 
 enum { AUTO, FLAT, TREE };
 enum { ALONE, PAIR, THROUGH_ONE, IN_STEPS, SPLIT, DIRECT };
 enum { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL };
 
-static const char *const SHAPES[] = {"coll_barrier_shape", "coll_bcast_shape", "coll_reduce_shape", "coll_allreduce_shape"};
+static const char *const SHAPES[] = {"coll_barrier_shape", "coll_bcast_shape", "coll_reduce_shape",
+                                     "coll_allreduce_shape"};
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle sent, received;
 static MPI_Comm comm;
 static int operation = -1, algorithm = -1;
 
-static void on_begin(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_begin(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                     void *data)
 {
     (void)registration, (void)safety, (void)data;
     operation = int_element(instance, 0);

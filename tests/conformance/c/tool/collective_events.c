@@ -1,5 +1,5 @@
-/* A collective call raises an event when it begins and one when it ends, with its operation, the algorithm chosen and its
- * bytes; its timer runs while somebody watches; the process is in a collective meanwhile. */
+/* A collective call raises an event when it begins and one when it ends, with its operation, the algorithm chosen and
+ * its bytes; its timer runs while somebody watches; the process is in a collective meanwhile. */
 #include "events.h"
 
 enum { BARRIER = 0, BCAST = 1, ALLREDUCE = 3, ALONE = 0, SPLIT = 4 };
@@ -9,7 +9,8 @@ static unsigned long long bytes, took;
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle state;
 
-static void on_begin(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_begin(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                     void *data)
 {
     (void)registration, (void)safety, (void)data;
     begun++;
@@ -18,7 +19,8 @@ static void on_begin(MPI_T_event_instance instance, MPI_T_event_registration reg
     bytes = long_element(instance, 2);
 }
 
-static void on_end(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_end(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                   void *data)
 {
     (void)registration, (void)safety, (void)data;
     ended++;

@@ -1,5 +1,5 @@
-/* The variables of each collective (calls, bytes, time) agree with what wrappers of this program count of the same calls, at
- * several lengths, with the root everywhere and data in place; other communicators count too. */
+/* The variables of each collective (calls, bytes, time) agree with what wrappers of this program count of the same
+ * calls, at several lengths, with the root everywhere and data in place; other communicators count too. */
 #include "tool.h"
 
 enum { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, KINDS };
@@ -125,7 +125,8 @@ int main(int argc, char **argv)
         if (names[kind].bytes)
             check_equal(read_pvar(session, of_bytes[kind]), bytes[kind]);
         ok(MPI_T_pvar_read(session, of_time[kind], &time));
-        /* What the library spends is inside of what the wrappers see, clocks being rounded to a microsecond at worst. */
+        /* What the library spends is inside of what the wrappers see, clocks being
+         * rounded to a microsecond at worst. */
         check(time > 0 && time <= seconds[kind] + 1e-6 * (double)calls[kind]);
     }
     ok(MPI_T_pvar_session_free(&session));

@@ -1,5 +1,6 @@
-/* Each communicator can have an eager limit of its own: it decides for the messages on it alone, from the next one on, and
- * goes with it. Without one the limit of the process decides. What the environment says is what every communicator begins with. */
+/* Each communicator can have an eager limit of its own: it decides for the messages on it alone, from the next
+ * one on, and goes with it. Without one the limit of the process decides. What the environment says is what
+ * every communicator begins with. */
 #include "tool.h"
 
 static MPI_T_pvar_session session;
@@ -16,7 +17,8 @@ static int whole(MPI_Comm comm, int length)
     }
     unsigned long long before[2] = {read_pvar(session, eager), read_pvar(session, offered)};
     ok(MPI_Send(data, length, MPI_CHAR, 1, 0, comm));
-    unsigned long long sent = read_pvar(session, eager) - before[0], rendezvous = read_pvar(session, offered) - before[1];
+    unsigned long long sent = read_pvar(session, eager) - before[0];
+    unsigned long long rendezvous = read_pvar(session, offered) - before[1];
     check_equal(sent + rendezvous, 1);
     return (int)sent;
 }
@@ -50,7 +52,8 @@ static void set(MPI_T_cvar_handle handle, int limit)
     check_equal(value_of(handle), limit);
 }
 
-static void changed(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void changed(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                    void *data)
 {
     int which = -1;
     (void)registration, (void)safety, (void)data;

@@ -1,6 +1,7 @@
-/* Threads of a tool's own bind performance variables, control variables and events to communicators while the program makes, uses and frees
- * them, at the lowest thread level and at the highest (argument): what is alive tells the truth, what is gone says so, nothing of one
- * communicator is left in the next, and no callback comes after the end of its registration. */
+/* Threads of a tool's own bind performance variables, control variables and events to communicators while the
+ * program makes, uses and frees them, at the lowest thread level and at the highest (argument): what is alive
+ * tells the truth, what is gone says so, nothing of one communicator is left in the next, and no callback comes
+ * after the end of its registration. */
 #include "events.h"
 #include <pthread.h>
 #include <sched.h>
@@ -23,7 +24,8 @@ static void fault(int is)
         __atomic_add_fetch(&bad, 1, __ATOMIC_RELAXED);
 }
 
-static void on_unexpected(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_unexpected(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                          void *data)
 {
     struct listener *listener = data;
     fault(!__atomic_load_n(&listener->alive, __ATOMIC_ACQUIRE));
@@ -46,7 +48,8 @@ static void events(struct listener *listener, void *word)
         return;
     __atomic_store_n(&listener->alive, 1, __ATOMIC_RELEASE);
     MPI_T_cb_safety level = MPI_T_CB_REQUIRE_THREAD_SAFE;
-    fault(MPI_T_event_register_callback(listener->registration, level, MPI_INFO_NULL, listener, on_unexpected) != MPI_SUCCESS);
+    fault(MPI_T_event_register_callback(listener->registration, level, MPI_INFO_NULL, listener, on_unexpected)
+          != MPI_SUCCESS);
     sched_yield();
     fault(MPI_T_event_handle_free(listener->registration, listener, on_free) != MPI_SUCCESS);
     while (__atomic_load_n(&listener->alive, __ATOMIC_ACQUIRE))
@@ -67,7 +70,8 @@ static void settings(void *word)
     fault(MPI_T_cvar_handle_free(&cvar) != MPI_SUCCESS);
 }
 
-/* A handle that went on into the next communicator's counters, which begin at zero, would tell a number from below zero. */
+/* A handle that went on into the next communicator's counters, which begin at zero, would
+ * tell a number from below zero. */
 static void counts(MPI_T_pvar_session session, int index, unsigned long long most, void *word)
 {
     MPI_T_pvar_handle handle;

@@ -1,6 +1,7 @@
-/* How the data of offered messages went: what receivers copied, senders helped to copy, and fragments brought, adds up to what
- * was sent; the argument `fragments` says that all of it must have come in fragments, and no transfer slot was used. Lengths of
- * queues and bytes held in them, waits, yields and peers that have sent agree with what the program did. */
+/* How the data of offered messages went: what receivers copied, senders helped to copy, and fragments brought,
+ * adds up to what was sent; the argument `fragments` says that all of it must have come in fragments, and no
+ * transfer slot was used. Lengths of queues and bytes held in them, waits, yields and peers that have sent
+ * agree with what the program did. */
 #include "tool.h"
 #include <pthread.h>
 #include <sched.h>
@@ -65,8 +66,8 @@ static void *look(void *unused)
     return unused;
 }
 
-/* While both sides copy a message a slot is in use, which one of them sees soon, and none before and after. Where messages come in
- * fragments, none ever. More processes than two may lack the cores to copy together. */
+/* While both sides copy a message a slot is in use, which one of them sees soon, and none before and after. Where
+ * messages come in fragments, none ever. More processes than two may lack the cores to copy together. */
 static void slots(int fragments)
 {
     pthread_t looking;
@@ -145,8 +146,8 @@ static double seconds(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Rank 0 waits ten times for a message that comes late: a receive that lasted long has waited, yielding its core and never
- * asleep, or asleep and never yielding. */
+/* Rank 0 waits ten times for a message that comes late: a receive that lasted long has waited, yielding its core and
+ * never asleep, or asleep and never yielding. */
 static void waits(int sleeping)
 {
     MPI_T_pvar_handle number = of_process("p2p_waits", MPI_T_PVAR_CLASS_COUNTER);
@@ -200,8 +201,8 @@ int main(int argc, char **argv)
     waits(1);
     /* Everybody has sent to everybody after this, also to itself. */
     for (int i = 0; i < size; i++)
-        ok(MPI_Sendrecv(out, 1, MPI_CHAR, (rank + i) % size, 5, in, 1, MPI_CHAR, (rank + size - i) % size, 5, MPI_COMM_WORLD,
-                        MPI_STATUS_IGNORE));
+        ok(MPI_Sendrecv(out, 1, MPI_CHAR, (rank + i) % size, 5, in, 1, MPI_CHAR, (rank + size - i) % size, 5,
+                        MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     check_equal(read_pvar(session, peers), size);
     ok(MPI_T_pvar_session_free(&session));
     MPI_T_finalize();

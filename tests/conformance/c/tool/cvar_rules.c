@@ -1,5 +1,5 @@
-/* Every control variable has a type, a scope and a name that finds it; what can be written is written and read back; what cannot
- * gives the code made for that. */
+/* Every control variable has a type, a scope and a name that finds it; what can be written is written and read back;
+ * what cannot gives the code made for that. */
 #include "tool.h"
 
 int main(int argc, char **argv)
@@ -37,7 +37,8 @@ int main(int argc, char **argv)
         check(handle == MPI_T_CVAR_HANDLE_NULL);
     }
     check_equal(MPI_T_cvar_get_index("no such variable", &index), MPI_T_ERR_INVALID_NAME);
-    check_equal(MPI_T_cvar_get_info(number, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
+    check_equal(MPI_T_cvar_get_info(number, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+                MPI_T_ERR_INVALID_INDEX);
     MPI_T_finalize();
     return finish();
 }

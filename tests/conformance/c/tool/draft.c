@@ -1,5 +1,5 @@
-/* A tool as the draft of 2011 has it: every MPIT function, type and constant, before MPI_Init, during, and after MPI_Finalize.
- * Nothing of MPI_T is named here. */
+/* A tool as the draft of 2011 has it: every MPIT function, type and constant, before MPI_Init, during, and after
+ * MPI_Finalize. Nothing of MPI_T is named here. */
 #include "check.h"
 #include <mpit_draft.h>
 
@@ -49,11 +49,13 @@ static void controls(void)
     check(num > 0);
     for (int i = 0; i < num; i++) {
         char name[100], desc[500], buf[4096];
-        int name_len = sizeof name, desc_len = sizeof desc, verbosity = -1, count = 1, bind = -1, scope = -1, bytes = 1, kind = -1;
+        int name_len = sizeof name, desc_len = sizeof desc, verbosity = -1, count = 1, bind = -1, scope = -1, bytes = 1;
+        int kind = -1;
         MPIT_Datatype type = MPIT_INT;
         MPIT_Controlvar_attributes attributes = {-1};
         MPIT_Controlvar_handle handle;
-        ok(MPIT_Controlvar_get_info(i, name, &name_len, &verbosity, &type, &count, desc, &desc_len, &bind, &attributes));
+        ok(MPIT_Controlvar_get_info(i, name, &name_len, &verbosity, &type, &count, desc, &desc_len, &bind,
+                                    &attributes));
         check(name[0] && name_len == (int)strlen(name) + 1);
         check(verbosity >= MPIT_VERBOSITY_USER_BASIC && verbosity <= MPIT_VERBOSITY_MPIDEV_VERBOSE);
         ok(MPIT_Controlvar_attr_get_scope(attributes, &scope));
@@ -81,7 +83,8 @@ static void controls(void)
         }
     }
     check(enumerations > 0);
-    check_equal(MPIT_Controlvar_get_info(num, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), MPIT_ERR_INVALIDINDEX);
+    check_equal(MPIT_Controlvar_get_info(num, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+                MPIT_ERR_INVALIDINDEX);
     check_equal(MPIT_Controlvar_read(MPIT_CONTROLVAR_HANDLE_NULL, &num), MPIT_ERR_INVALIDHANDLE);
 }
 

@@ -1,5 +1,5 @@
-/* What the engine tells of searches, unexpected messages and the time they wait, tests that fail, requests and the state
- * of the process is what the program did. */
+/* What the engine tells of searches, unexpected messages and the time they wait, tests that fail, requests and the
+ * state of the process is what the program did. */
 #include "tool.h"
 #include <unistd.h>
 

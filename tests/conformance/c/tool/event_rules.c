@@ -1,12 +1,13 @@
-/* Events before MPI_Init: inquiry with every argument optional, registering, reading, copying, freeing, and the right code
- * for every bad index, handle, level and address. */
+/* Events before MPI_Init: inquiry with every argument optional, registering, reading, copying, freeing, and the right
+ * code for every bad index, handle, level and address. */
 #include "events.h"
 
 static MPI_T_event_registration expected_registration;
 static MPI_T_event_instance last_instance;
 static int calls, frees, index_of_cvar;
 
-static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                   void *data)
 {
     struct { int index; double value; } copy = {-1, -1};
     MPI_Count time = -1, now = -1;
@@ -57,7 +58,8 @@ static void sources(void)
         MPI_T_source_order order;
         MPI_Count ticks = -1, most = -1;
         MPI_Info info = MPI_INFO_NULL;
-        ok(MPI_T_source_get_info(i, name, &name_length, description, &description_length, &order, &ticks, &most, &info));
+        ok(MPI_T_source_get_info(i, name, &name_length, description, &description_length, &order, &ticks, &most,
+                                 &info));
         check(name[0] && description[0] && name_length == (int)strlen(name) + 1);
         check_equal(order, MPI_T_SOURCE_ORDERED);
         check_equal(ticks, 1000000000);
@@ -70,7 +72,8 @@ static void sources(void)
     int bad[] = {-1, num, 0x7fffffff};
     for (int i = 0; i < 3; i++) {
         MPI_Count time;
-        check_class(MPI_T_source_get_info(bad[i], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
+        check_class(MPI_T_source_get_info(bad[i], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+                    MPI_T_ERR_INVALID_INDEX);
         check_class(MPI_T_source_get_timestamp(bad[i], &time), MPI_T_ERR_INVALID_INDEX);
     }
     check_class(MPI_T_source_get_num(NULL), MPI_T_ERR_INVALID);
@@ -83,7 +86,8 @@ static void types(void)
     ok(MPI_T_event_get_num(&num));
     for (int i = 0; i < num; i++) {
         char name[128], description[512];
-        int name_length = sizeof name, description_length = sizeof description, verbosity, elements = 16, bind, index = -1;
+        int name_length = sizeof name, description_length = sizeof description, verbosity, elements = 16, bind;
+        int index = -1;
         int items = -1, one = 1;
         MPI_Datatype datatypes[16], first[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
         MPI_Aint displacements[16];
@@ -140,7 +144,8 @@ static void types(void)
 static void bad_handle(MPI_T_event_registration bad)
 {
     MPI_Info info = MPI_INFO_NULL;
-    check_class(MPI_T_event_register_callback(bad, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, on_set), MPI_T_ERR_INVALID_HANDLE);
+    check_class(MPI_T_event_register_callback(bad, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, on_set),
+                MPI_T_ERR_INVALID_HANDLE);
     check_class(MPI_T_event_set_dropped_handler(bad, NULL), MPI_T_ERR_INVALID_HANDLE);
     check_class(MPI_T_event_handle_set_info(bad, MPI_INFO_NULL), MPI_T_ERR_INVALID_HANDLE);
     check_class(MPI_T_event_handle_get_info(bad, &info), MPI_T_ERR_INVALID_HANDLE);
@@ -184,7 +189,8 @@ int main(int argc, char **argv)
     ok(MPI_T_event_handle_alloc(at, NULL, MPI_INFO_NULL, &registration));
     expected_registration = registration;
     check_class(MPI_T_event_register_callback(registration, 7, MPI_INFO_NULL, NULL, on_set), MPI_T_ERR_INVALID);
-    check_class(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, other, NULL, on_set), MPI_T_ERR_INVALID);
+    check_class(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, other, NULL, on_set),
+                MPI_T_ERR_INVALID);
     ok(MPI_T_cvar_write(cvar, &value));
     check_equal(calls, 0);
     ok(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &calls, on_set));

@@ -1,10 +1,12 @@
-/* The interface is initialised for the first time after MPI_Finalize, or with no MPI_Init at all (argument `never`), or before MPI_Init
- * and never again (argument `before`): everything about the process works, and what needs an object that is gone says so. */
+/* The interface is initialised for the first time after MPI_Finalize, or with no MPI_Init at all (argument `never`),
+ * or before MPI_Init and never again (argument `before`): everything about the process works, and what needs an
+ * object that is gone says so. */
 #include "events.h"
 
 static int called;
 
-static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                   void *data)
 {
     called++;
 }
@@ -46,7 +48,8 @@ static void settings(void)
     MPI_T_cvar_handle cvar;
     int index, count;
     unsigned long long limit = 777, value = 0;
-    MPI_T_event_registration registration = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set, NULL);
+    MPI_T_event_registration registration = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set,
+                                                      NULL);
     ok(MPI_T_cvar_get_index("p2p_eager_limit", &index));
     ok(MPI_T_cvar_handle_alloc(index, NULL, &cvar, &count));
     ok(MPI_T_cvar_write(cvar, &limit));

@@ -92,8 +92,8 @@ static void objects(void)
 
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%s-%d-%d", name_of(folder, "live"), rank, i);
-        ok(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                         &files[i]));
+        ok(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                         MPI_INFO_NULL, &files[i]));
         check_equal(read_pvar(session, open), i + 1);
         if (i == 1)
             check_class(MPI_File_open(MPI_COMM_SELF, "/no/such/place", MPI_MODE_RDONLY, MPI_INFO_NULL, &files[2]),

@@ -17,7 +17,8 @@ static size_t place_of(uintptr_t address, uintptr_t other)
 {
     size_t at = (address >> 4) * 0x9e3779b97f4a7c15u >> 40;
     for (;; at++)
-        if (blocks[at % PLACES].address == address || blocks[at % PLACES].address == 0 || blocks[at % PLACES].address == other)
+        if (blocks[at % PLACES].address == address || blocks[at % PLACES].address == 0 ||
+            blocks[at % PLACES].address == other)
             return at % PLACES;
 }
 

@@ -1,5 +1,5 @@
-/* An index below zero, the number of things itself, and the largest and smallest integers are MPI_T_ERR_INVALID_INDEX in every call that
- * takes an index, and nothing is stored; the last index is one. */
+/* An index below zero, the number of things itself, and the largest and smallest integers are MPI_T_ERR_INVALID_INDEX
+ * in every call that takes an index, and nothing is stored; the last index is one. */
 #include "events.h"
 
 static int value, room[4], length;
@@ -28,7 +28,8 @@ static void variables(void)
     MPI_T_cvar_handle cvar = MPI_T_CVAR_HANDLE_NULL;
     MPI_Comm comm = MPI_COMM_SELF;
     ok(MPI_T_pvar_get_num(&number));
-    four_bad(number, MPI_T_pvar_get_info(i, text, &length, &value, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    four_bad(number,
+             MPI_T_pvar_get_info(i, text, &length, &value, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     four_bad(number, MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &value));
     four_bad(number, MPI_T_pvar_handle_alloc(session, i, &comm, &handle, &value));
     ok(MPI_T_cvar_get_num(&number));
@@ -66,7 +67,8 @@ static void enumerations(void)
     check(tried > 0);
 }
 
-static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                   void *data)
 {
     event_calls++;
     four_bad(2, MPI_T_event_read(instance, i, room));

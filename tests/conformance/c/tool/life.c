@@ -1,4 +1,5 @@
-/* The interface works before MPI_Init and after MPI_Finalize, is counted, and says MPI_T_ERR_NOT_INITIALIZED outside. */
+/* The interface works before MPI_Init and after MPI_Finalize, is counted, and says
+ * MPI_T_ERR_NOT_INITIALIZED outside. */
 #include "tool.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
-/* What the engine raises is what the program does: messages that come before their receive, receives that are posted, matches,
- * completions and transfers of long messages, each on its own communicator only; a callback that may call anything gets the same
- * events later, and those that it could not be given are counted exactly. */
+/* What the engine raises is what the program does: messages that come before their receive, receives that are posted,
+ * matches, completions and transfers of long messages, each on its own communicator only; a callback that may call
+ * anything gets the same events later, and those that it could not be given are counted exactly. */
 #include "events.h"
 
 enum { MANY = 50, POSTED = 10, LONG = 1 << 20 };
@@ -14,7 +14,8 @@ static int waits_begun, waits_over, dropped, source_seen = -1;
 static MPI_T_event_registration slow;
 static MPI_Count last_time;
 
-static void note(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void note(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                 void *data)
 {
     struct seen *seen = data;
     MPI_Count time = -1;
@@ -30,18 +31,21 @@ static void note(MPI_T_event_instance instance, MPI_T_event_registration registr
     seen->calls++;
 }
 
-static void note_sent(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void note_sent(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                      void *data)
 {
     sent.bytes = long_element(instance, 0);
     sent.calls++;
 }
 
-static void note_wait(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void note_wait(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                      void *data)
 {
     ++*(int *)data;
 }
 
-static void note_dropped(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety safety, void *data)
+static void note_dropped(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety safety,
+                         void *data)
 {
     check(count > 0 && data == &later && safety == MPI_T_CB_REQUIRE_NONE);
     check(registration == slow && source == source_seen && source_seen >= 0);

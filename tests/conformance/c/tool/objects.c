@@ -1,12 +1,14 @@
-/* How many objects there are, who is called on errors, how often a datatype is used: as the program itself counts. Events of
- * objects come at once where the callback restricts itself, else when the call ends; with the times of when they happened. */
+/* How many objects there are, who is called on errors, how often a datatype is used: as the program itself
+ * counts. Events of objects come at once where the callback restricts itself, else when the call ends; with the
+ * times of when they happened. */
 #include "events.h"
 
 static int made_at_once, made_later, freed_later, errors_told, user_calls;
 static unsigned long long last_made;
 static MPI_Count last_time;
 
-static void at_once(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void at_once(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                    void *data)
 {
     check_equal(safety, MPI_T_CB_REQUIRE_MPI_RESTRICTED);
     last_made = long_element(instance, 0);
@@ -15,7 +17,8 @@ static void at_once(MPI_T_event_instance instance, MPI_T_event_registration regi
 }
 
 /* This one may call anything. */
-static void later(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void later(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                  void *data)
 {
     int members = -1;
     MPI_Count time = -1;
@@ -30,7 +33,8 @@ static void later(MPI_T_event_instance instance, MPI_T_event_registration regist
     ++*(int *)data;
 }
 
-static void on_error(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_error(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                     void *data)
 {
     check_equal(int_element(instance, 0), MPI_ERR_RANK);
     check_equal(class_of(int_element(instance, 1)), MPI_ERR_RANK);

@@ -1,10 +1,12 @@
-/* Every order of life: initialized and finalized before MPI_Init, held open across MPI_Finalize, finalized once too often, started
- * again after; handles and registrations of earlier times, odd arguments. Each gives its code, and none is the end. */
+/* Every order of life: initialized and finalized before MPI_Init, held open across MPI_Finalize, finalized
+ * once too often, started again after; handles and registrations of earlier times, odd arguments. Each gives
+ * its code, and none is the end. */
 #include "events.h"
 
 static int called;
 
-static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                   void *data)
 {
     called++;
 }

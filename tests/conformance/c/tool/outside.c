@@ -1,6 +1,6 @@
-/* Outside of initialisation every call of the interface but MPI_T_init_thread says MPI_T_ERR_NOT_INITIALIZED and stores nothing: before
- * the first initialisation and after the last finalisation, before MPI_Init and after MPI_Finalize. What was made inside stays the
- * program's, and works again inside. */
+/* Outside of initialisation every call of the interface but MPI_T_init_thread says MPI_T_ERR_NOT_INITIALIZED and stores
+ * nothing: before the first initialisation and after the last finalisation, before MPI_Init and after MPI_Finalize.
+ * What was made inside stays the program's, and works again inside. */
 #include "tool.h"
 
 static MPI_T_pvar_session session;
@@ -44,8 +44,8 @@ static void inquiry(void)
     refused(MPI_T_cvar_get_info(0, at.text, &at.length, &n[0], at.type, &at.items, at.more, &at.length2, &n[1], &n[2]));
     refused(MPI_T_cvar_get_index("p2p_eager_limit", n));
     refused(MPI_T_pvar_get_num(n));
-    refused(MPI_T_pvar_get_info(0, at.text, &at.length, &n[0], &n[1], at.type, &at.items, at.more, &at.length2, &n[2], &n[3], &n[4],
-                                &n[5]));
+    refused(MPI_T_pvar_get_info(0, at.text, &at.length, &n[0], &n[1], at.type, &at.items, at.more, &at.length2, &n[2],
+                                &n[3], &n[4], &n[5]));
     refused(MPI_T_pvar_get_index("MPI_T_UMQ_LENGTH", MPI_T_PVAR_CLASS_LEVEL, n));
     refused(MPI_T_category_get_num(n));
     refused(MPI_T_category_get_info(0, at.text, &at.length, at.more, &at.length2, &n[0], &n[1], &n[2]));
@@ -59,11 +59,12 @@ static void inquiry(void)
     refused(MPI_T_enum_get_info(at.items, n, at.text, &at.length));
     refused(MPI_T_enum_get_item(at.items, 0, n, at.text, &at.length));
     refused(MPI_T_event_get_num(n));
-    refused(MPI_T_event_get_info(0, at.text, &at.length, &n[0], at.type, at.displacement, &n[1], &at.items, &at.info, at.more,
-                                 &at.length2, &n[2]));
+    refused(MPI_T_event_get_info(0, at.text, &at.length, &n[0], at.type, at.displacement, &n[1], &at.items, &at.info,
+                                 at.more, &at.length2, &n[2]));
     refused(MPI_T_event_get_index("tool_cvar_set", n));
     refused(MPI_T_source_get_num(n));
-    refused(MPI_T_source_get_info(0, at.text, &at.length, at.more, &at.length2, &at.order, &at.time[0], &at.time[1], &at.info));
+    refused(MPI_T_source_get_info(0, at.text, &at.length, at.more, &at.length2, &at.order, &at.time[0], &at.time[1],
+                                  &at.info));
     refused(MPI_T_source_get_timestamp(0, at.time));
 }
 

@@ -28,7 +28,8 @@ int main(int argc, char **argv)
     static char out[300000], in[300000];
     enum { LENGTHS = sizeof lengths / sizeof *lengths };
     unsigned long long sent[MAX] = {0}, sent_bytes[MAX] = {0}, received[MAX] = {0}, received_bytes[MAX] = {0};
-    unsigned long long classes[CLASSES] = {0}, eager = 0, eager_bytes = 0, offered = 0, offered_bytes = 0, found[CLASSES];
+    unsigned long long classes[CLASSES] = {0}, eager = 0, eager_bytes = 0, offered = 0, offered_bytes = 0;
+    unsigned long long found[CLASSES];
     MPI_T_pvar_session session;
     MPI_Comm other;
     begin(&argc, &argv);
@@ -44,7 +45,8 @@ int main(int argc, char **argv)
     MPI_T_pvar_handle whole = watch(session, "p2p_eager_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_pvar_handle whole_bytes = watch(session, "p2p_eager_bytes_sent", MPI_T_PVAR_CLASS_AGGREGATE, MPI_COMM_NULL);
     MPI_T_pvar_handle long_ones = watch(session, "p2p_rendezvous_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
-    MPI_T_pvar_handle long_bytes = watch(session, "p2p_rendezvous_bytes_sent", MPI_T_PVAR_CLASS_AGGREGATE, MPI_COMM_NULL);
+    MPI_T_pvar_handle long_bytes = watch(session, "p2p_rendezvous_bytes_sent", MPI_T_PVAR_CLASS_AGGREGATE,
+                                         MPI_COMM_NULL);
     MPI_T_pvar_handle whole_in = watch(session, "p2p_eager_received", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_pvar_handle long_in = watch(session, "p2p_rendezvous_received", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
 
@@ -56,7 +58,8 @@ int main(int argc, char **argv)
                 int source = (rank + size - step) % size;
                 if (round > source)
                     source = MPI_PROC_NULL;
-                ok(MPI_Sendrecv(out, lengths[l], MPI_CHAR, dest, l, in, 300000, MPI_CHAR, source, l, other, MPI_STATUS_IGNORE));
+                ok(MPI_Sendrecv(out, lengths[l], MPI_CHAR, dest, l, in, 300000, MPI_CHAR, source, l, other,
+                                MPI_STATUS_IGNORE));
                 if (dest != MPI_PROC_NULL) {
                     sent[dest]++, sent_bytes[dest] += (unsigned long long)lengths[l];
                     classes[size_class(lengths[l])]++;

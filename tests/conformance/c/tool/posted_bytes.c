@@ -1,5 +1,5 @@
-/* How many bytes the buffers of posted receives have room for: those posted before anybody asked, and what is posted, matched
- * and cancelled then, blocking receives among them; as the program itself counts. */
+/* How many bytes the buffers of posted receives have room for: those posted before anybody asked, and what is posted,
+ * matched and cancelled then, blocking receives among them; as the program itself counts. */
 #include "bound.h"
 #include <pthread.h>
 #include <sched.h>
@@ -60,8 +60,8 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_session_create(&session));
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
 
-    /* What was posted before the first handle is there at once. A matched receive has the room of its buffer, however short
-     * the message. */
+    /* What was posted before the first handle is there at once. A matched receive has the room of its
+     * buffer, however short the message. */
     requests[0] = post(0, 100, 0);
     requests[1] = post(1, 2000, 1);
     open_both();

@@ -1,5 +1,5 @@
-/* How often a predefined datatype is used, from the start of a handle on: as often as the program gives it to calls, whoever
- * watches other datatypes; those of the program's count whether or not anybody watches. */
+/* How often a predefined datatype is used, from the start of a handle on: as often as the program gives it to calls,
+ * whoever watches other datatypes; those of the program's count whether or not anybody watches. */
 #include "bound.h"
 
 static const char name[] = "objects_datatype_uses";
@@ -32,7 +32,8 @@ static void check_uses(MPI_T_pvar_handle handle, unsigned long long expected)
 
 int main(int argc, char **argv)
 {
-    MPI_Datatype type_int = MPI_INT, type_double = MPI_DOUBLE, unused = MPI_FLOAT, byte = MPI_BYTE, null = MPI_DATATYPE_NULL;
+    MPI_Datatype type_int = MPI_INT, type_double = MPI_DOUBLE, unused = MPI_FLOAT, byte = MPI_BYTE;
+    MPI_Datatype null = MPI_DATATYPE_NULL;
     begin(&argc, &argv);
     tool_begin();
     ok(MPI_T_pvar_session_create(&session));

@@ -1,6 +1,6 @@
-/* A profiler's timer interrupts four threads that send, 10,000 times a second, and its handler reads, reads and resets, and
- * starts and stops variables wherever it hits: no call fails, no value is one that the variable cannot have had, nothing is lost
- * between resets, nothing hangs. The argument is how many seconds, or TOOL_TEST_SECONDS.
+/* A profiler's timer interrupts four threads that send, 10,000 times a second, and its handler reads, reads and resets,
+ * and starts and stops variables wherever it hits: no call fails, no value is one that the variable cannot have had,
+ * nothing is lost between resets, nothing hangs. The argument is how many seconds, or TOOL_TEST_SECONDS.
  *
  * The timer is of real time: one of processor time ticks with the kernel, some hundred times a second. */
 #include "tool.h"
@@ -26,7 +26,8 @@ static void sample(int number)
     /* Another handler may have seen more meanwhile; but never can less be seen than before this one began. */
     if (value < before || value > 1ull << 40)
         __atomic_add_fetch(&backwards, 1, __ATOMIC_RELAXED);
-    while (before < value && !__atomic_compare_exchange_n(&last_sent, &before, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    while (before < value &&
+           !__atomic_compare_exchange_n(&last_sent, &before, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;
     bad += MPI_T_pvar_readreset(session, taken, &value) != MPI_SUCCESS;
     __atomic_add_fetch(&harvest, value, __ATOMIC_RELAXED);

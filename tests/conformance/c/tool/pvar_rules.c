@@ -1,11 +1,11 @@
-/* Every performance variable keeps the rules of its class: type, start, writability; names are unique within a class, can be
- * looked up, and the information does not change. */
+/* Every performance variable keeps the rules of its class: type, start, writability; names are unique within a class,
+ * can be looked up, and the information does not change. */
 #include "tool.h"
 
 static int is_unsigned(MPI_Datatype type)
 {
-    return type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG || type == MPI_UNSIGNED_LONG_LONG || type == MPI_UINT32_T ||
-           type == MPI_UINT64_T;
+    return type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG || type == MPI_UNSIGNED_LONG_LONG ||
+           type == MPI_UINT32_T || type == MPI_UINT64_T;
 }
 
 static void rules_of_class(const struct pvar_info *info)
@@ -48,7 +48,8 @@ int main(int argc, char **argv)
     check_equal(MPI_T_pvar_get_index("MPI_T_UMQ_LENGTH", MPI_T_PVAR_CLASS_TIMER, &index), MPI_T_ERR_INVALID_NAME);
     for (int bad = 0; bad < 3; bad++) {
         int indices[] = {-1, number, 0x7fffffff};
-        check_equal(MPI_T_pvar_get_info(indices[bad], NULL, NULL, &any, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+        check_equal(MPI_T_pvar_get_info(indices[bad], NULL, NULL, &any, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                                        NULL),
                     MPI_T_ERR_INVALID_INDEX);
     }
     MPI_T_finalize();

@@ -1,5 +1,5 @@
-/* A sampling tool can read, stop, start and reset variables in a signal handler that interrupts the program anywhere, also inside
- * MPI calls. */
+/* A sampling tool can read, stop, start and reset variables in a signal handler that interrupts the program
+ * anywhere, also inside MPI calls. */
 #include "tool.h"
 #include <signal.h>
 #include <sys/time.h>

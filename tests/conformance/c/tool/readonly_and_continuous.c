@@ -1,4 +1,5 @@
-/* Writing or resetting a read-only variable, and starting or stopping a continuous one, give the codes made for that. */
+/* Writing or resetting a read-only variable, and starting or stopping a continuous one,
+ * give the codes made for that. */
 #include "tool.h"
 
 int main(int argc, char **argv)

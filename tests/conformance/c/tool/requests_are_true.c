@@ -1,4 +1,5 @@
-/* What requests and messages tell: bytes as the program gave them, how far they are, and the end when they are complete. */
+/* What requests and messages tell: bytes as the program gave them, how far they are, and the
+ * end when they are complete. */
 #include "bound.h"
 
 enum { ROOM = 300000, LONG = 200000, SHORT = 500, GO = 1, DATA = 2 };

@@ -1,10 +1,11 @@
-/* How long a ring is, how much of it is in use and how little room it had agree with what the program itself put into it
- * while its receiver took nothing out; who sleeps is woken as often as others wake it. */
+/* How long a ring is, how much of it is in use and how little room it had agree with what the program itself put into
+ * it while its receiver took nothing out; who sleeps is woken as often as others wake it. */
 #include "tool.h"
 
 #include <unistd.h>
 
-/* Bytes of a message, and how much of the ring it takes at least and at most; at the end of a ring some is left over. */
+/* Bytes of a message, and how much of the ring it takes at least and at most; at the end
+ * of a ring some is left over. */
 enum { BYTES = 1000, LEAST = 1000, MOST = 1200, FEW = 16, GO = 1, DATA = 2 };
 
 static MPI_T_pvar_session session;
@@ -132,7 +133,8 @@ int main(int argc, char **argv)
     check(asked ? ring == strtoull(asked, NULL, 10) : ring >= 4096);
     MPI_T_pvar_handle job = watch(session, "fabric_job_memory", MPI_T_PVAR_CLASS_SIZE, MPI_COMM_NULL);
     check(read_pvar(session, job) > (unsigned long long)(size * size) * ring);
-    ok(MPI_T_pvar_handle_alloc(session, find_pvar("fabric_ring_used", MPI_T_PVAR_CLASS_PERCENTAGE), NULL, &used, &count));
+    ok(MPI_T_pvar_handle_alloc(session, find_pvar("fabric_ring_used", MPI_T_PVAR_CLASS_PERCENTAGE), NULL, &used,
+                               &count));
     check_equal(count, size);
     ok(MPI_T_pvar_start(session, used));
     room = watch(session, "fabric_ring_room", MPI_T_PVAR_CLASS_LEVEL, MPI_COMM_NULL);
@@ -147,7 +149,8 @@ int main(int argc, char **argv)
     /* Without the handle, short messages ask for room rarely again: what was told stays, and nothing goes wrong. */
     ok(MPI_T_pvar_handle_free(session, &used));
     for (int i = 0; i < 1000; i++)
-        ok(MPI_Sendrecv(data, 8, MPI_CHAR, 1 - rank, DATA, data + 8, 8, MPI_CHAR, 1 - rank, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        ok(MPI_Sendrecv(data, 8, MPI_CHAR, 1 - rank, DATA, data + 8, 8, MPI_CHAR, 1 - rank, DATA, MPI_COMM_WORLD,
+                        MPI_STATUS_IGNORE));
     sleepers();
     ok(MPI_Win_free(&win));
     ok(MPI_T_pvar_session_free(&session));

@@ -1,7 +1,7 @@
-/* What a sampling tool does: it takes a handle of every variable, also for each communicator that the program makes (it wraps
- * their constructors), and a thread reads all of them a thousand times a second while messages go. No read fails, sums never fall,
- * and when a communicator is freed its variables have counted what the tool's own wrappers did. The argument is for how many
- * seconds. */
+/* What a sampling tool does: it takes a handle of every variable, also for each communicator that the program makes (it
+ * wraps their constructors), and a thread reads all of them a thousand times a second while messages go. No read fails,
+ * sums never fall, and when a communicator is freed its variables have counted what the tool's own wrappers did. The
+ * argument is for how many seconds. */
 #include "tool.h"
 #include <pthread.h>
 #include <time.h>
@@ -25,7 +25,8 @@ static int messages_index, bytes_index;
 /* What the wrappers count for each communicator. */
 static struct { MPI_Comm comm; unsigned long long messages, bytes; } own[COMMS];
 
-/* Handles of all variables that are bound to communicators, for this one; or of all that need no object, for MPI_COMM_NULL. */
+/* Handles of all variables that are bound to communicators, for this one; or of all that need
+ * no object, for MPI_COMM_NULL. */
 static void take_all(MPI_Comm comm)
 {
     int number = 0, wanted = comm == MPI_COMM_NULL ? MPI_T_BIND_NO_OBJECT : MPI_T_BIND_MPI_COMM;

@@ -1,5 +1,5 @@
-/* The groups, communicators, windows and files that are derived from a session, however far from its process sets, are as
- * many as the program has; those of another session and of the world model are not among them. */
+/* The groups, communicators, windows and files that are derived from a session, however far from its process sets, are
+ * as many as the program has; those of another session and of the world model are not among them. */
 #include "bound.h"
 #include "file/file.h"
 

@@ -1,5 +1,6 @@
-/* Strings come back whole or cut, always ended, and nothing behind them is touched; a null pointer or a length of 0 asks for the length
- * with its end; without a length no string is wanted; a negative length is an error that changes nothing. Every string of the interface. */
+/* Strings come back whole or cut, always ended, and nothing behind them is touched; a null pointer or a length of 0
+ * asks for the length with its end; without a length no string is wanted; a negative length is an error that changes
+ * nothing. Every string of the interface. */
 #include "tool.h"
 
 enum { ROOM = 2048, MARK = 'x' };
@@ -159,7 +160,8 @@ static void two_at_once(void)
     ok(MPI_T_cvar_get_info(0, name, &name_length, NULL, NULL, NULL, text, &text_length, NULL, NULL));
     check(strlen(name) == 2 && strlen(text) == 4 && untouched(name, 3) && untouched(text, 5));
     memset(name, MARK, sizeof name), memset(text, MARK, sizeof text);
-    check_equal(MPI_T_cvar_get_info(0, name, &long_enough, NULL, NULL, NULL, text, &negative, NULL, NULL), MPI_T_ERR_INVALID);
+    check_equal(MPI_T_cvar_get_info(0, name, &long_enough, NULL, NULL, NULL, text, &negative, NULL, NULL),
+                MPI_T_ERR_INVALID);
     check(untouched(name, 0) && untouched(text, 0) && long_enough == ROOM && negative == -7);
 }
 

@@ -1,6 +1,7 @@
-/* Whatever level MPI_T_init_thread is asked for, it grants MPI_THREAD_MULTIPLE and means it, also in a program that has begun with one
- * thread and MPI at a lower level: values that threads took before and after there were others stay whole, and the calls of any number of
- * threads at once add up. Argument: the level asked for, of MPI and of the interface, or `odd`. */
+/* Whatever level MPI_T_init_thread is asked for, it grants MPI_THREAD_MULTIPLE and means it, also in a program
+ * that has begun with one thread and MPI at a lower level: values that threads took before and after there were
+ * others stay whole, and the calls of any number of threads at once add up. Argument: the level asked for, of MPI
+ * and of the interface, or `odd`. */
 #include "events.h"
 #include <pthread.h>
 
@@ -19,7 +20,8 @@ static void fault(int is)
         __atomic_add_fetch(&bad, 1, __ATOMIC_RELAXED);
 }
 
-static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+static void on_set(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                   void *data)
 {
     int index = -1;
     if (__atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST) != 0 || MPI_T_event_read(instance, 0, &index) != MPI_SUCCESS)
@@ -28,7 +30,8 @@ static void on_set(MPI_T_event_instance instance, MPI_T_event_registration regis
     __atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Starts, stops and resets a handle of its own, of a communicator without messages: its value is what was written last, or 0. */
+/* Starts, stops and resets a handle of its own, of a communicator without messages: its value is
+ * what was written last, or 0. */
 static void own_steps(int thread)
 {
     unsigned long long written = 1000u + (unsigned)thread, value = 1;
@@ -65,7 +68,8 @@ static void settings(int thread)
     fault(MPI_T_cvar_handle_free(&mine) != MPI_SUCCESS);
 }
 
-/* All threads together: what they take out of the shared handle is what was put in, by writing before and by messages meanwhile. */
+/* All threads together: what they take out of the shared handle is what was put in, by writing
+ * before and by messages meanwhile. */
 static void *beside_others(void *number)
 {
     int thread = (int)(long)number, provided;
@@ -144,7 +148,8 @@ int main(int argc, char **argv)
     shared = watch(session, "p2p_messages_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_SELF);
     ok(MPI_T_cvar_get_index("p2p_eager_limit", &index));
     ok(MPI_T_cvar_handle_alloc(index, NULL, &limit, &count));
-    MPI_T_event_registration set = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_THREAD_SAFE, on_set, NULL);
+    MPI_T_event_registration set = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_THREAD_SAFE, on_set,
+                                             NULL);
     put_in = alone();
     for (long i = 0; i < THREADS; i++) {
         check(pthread_create(&threads[i], NULL, in_turn, (void *)i) == 0);

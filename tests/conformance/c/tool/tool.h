@@ -18,7 +18,8 @@ static inline struct pvar_info pvar_info(int index)
     int name_length = (int)sizeof info.name, description_length = (int)sizeof info.description;
     memset(&info, 0, sizeof info);
     ok(MPI_T_pvar_get_info(index, info.name, &name_length, &info.verbosity, &info.class, &info.type, &info.items,
-                           info.description, &description_length, &info.bind, &info.readonly, &info.continuous, &info.atomic));
+                           info.description, &description_length, &info.bind, &info.readonly, &info.continuous,
+                           &info.atomic));
     return info;
 }
 

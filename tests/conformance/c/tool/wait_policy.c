@@ -1,5 +1,6 @@
-/* What a waiting call does is as its control variables say: polls, yields, sleep. Rank 0 waits for a message that rank 1 holds
- * back for a while, which is made longer until the wait has come to the point; nothing depends on how long that takes. */
+/* What a waiting call does is as its control variables say: polls, yields, sleep. Rank 0 waits for a message
+ * that rank 1 holds back for a while, which is made longer until the wait has come to the point; nothing
+ * depends on how long that takes. */
 #include "tool.h"
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-/* The variables of a window agree with what wrappers of this program count of the same calls; the number of windows and of
- * allocations with what the program made. With direct copies off, operations on another process's memory go as messages where
- * the library has not allocated that memory, all of them. */
+/* The variables of a window agree with what wrappers of this program count of the same calls; the number of windows and
+ * of allocations with what the program made. With direct copies off, operations on another process's memory go as
+ * messages where the library has not allocated that memory, all of them. */
 #include "tool.h"
 
 enum { PUTS, GETS, ACCUMULATES, FETCHES, FENCES, KINDS };
@@ -19,26 +19,31 @@ static int counted(int kind, int result, int target, int count, MPI_Datatype typ
     return result;
 }
 
-int MPI_Put(const void *from, int count, MPI_Datatype type, int target, MPI_Aint at, int there, MPI_Datatype type_there, MPI_Win win)
+int MPI_Put(const void *from, int count, MPI_Datatype type, int target, MPI_Aint at, int there, MPI_Datatype type_there,
+            MPI_Win win)
 {
     return counted(PUTS, PMPI_Put(from, count, type, target, at, there, type_there, win), target, count, type);
 }
 
-int MPI_Get(void *to, int count, MPI_Datatype type, int target, MPI_Aint at, int there, MPI_Datatype type_there, MPI_Win win)
+int MPI_Get(void *to, int count, MPI_Datatype type, int target, MPI_Aint at, int there, MPI_Datatype type_there,
+            MPI_Win win)
 {
     return counted(GETS, PMPI_Get(to, count, type, target, at, there, type_there, win), target, count, type);
 }
 
-int MPI_Accumulate(const void *from, int count, MPI_Datatype type, int target, MPI_Aint at, int there, MPI_Datatype type_there,
-                   MPI_Op op, MPI_Win win)
+int MPI_Accumulate(const void *from, int count, MPI_Datatype type, int target, MPI_Aint at, int there,
+                   MPI_Datatype type_there, MPI_Op op, MPI_Win win)
 {
-    return counted(ACCUMULATES, PMPI_Accumulate(from, count, type, target, at, there, type_there, op, win), target, count, type);
+    return counted(ACCUMULATES, PMPI_Accumulate(from, count, type, target, at, there, type_there, op, win), target,
+                   count, type);
 }
 
-int MPI_Get_accumulate(const void *from, int count, MPI_Datatype type, void *to, int result_count, MPI_Datatype result_type,
-                       int target, MPI_Aint at, int there, MPI_Datatype type_there, MPI_Op op, MPI_Win win)
+int MPI_Get_accumulate(const void *from, int count, MPI_Datatype type, void *to, int result_count,
+                       MPI_Datatype result_type, int target, MPI_Aint at, int there, MPI_Datatype type_there, MPI_Op op,
+                       MPI_Win win)
 {
-    int result = PMPI_Get_accumulate(from, count, type, to, result_count, result_type, target, at, there, type_there, op, win);
+    int result = PMPI_Get_accumulate(from, count, type, to, result_count, result_type, target, at, there, type_there,
+                                     op, win);
     return counted(FETCHES, result, target, result_count, result_type);
 }
 

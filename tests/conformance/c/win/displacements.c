@@ -1,5 +1,5 @@
-/* Displacements are in the target's unit, whatever the origin's is; windows differ in size; an access to nothing and one
- * to MPI_PROC_NULL are allowed. */
+/* Displacements are in the target's unit, whatever the origin's is; windows differ in size; an access to nothing and
+ * one to MPI_PROC_NULL are allowed. */
 #include "check.h"
 
 int main(int argc, char **argv)

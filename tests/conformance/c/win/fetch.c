@@ -1,4 +1,5 @@
-/* Accumulations that fetch: every process sees another value of a counter, one process wins a swap, MPI_NO_OP only reads. */
+/* Accumulations that fetch: every process sees another value of a counter, one process wins a
+ * swap, MPI_NO_OP only reads. */
 #include "check.h"
 
 enum { TICKETS = 40, LONG = 300000 };
@@ -70,7 +71,8 @@ int main(int argc, char **argv)
         check(field[i] == 2.0 * i);
     }
     memset(before, 0, LONG * sizeof *before);
-    ok(MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, before, LONG, MPI_DOUBLE, next, 0, LONG, MPI_DOUBLE, MPI_NO_OP, win));
+    ok(MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, before, LONG, MPI_DOUBLE, next, 0, LONG, MPI_DOUBLE, MPI_NO_OP,
+                          win));
     ok(MPI_Win_fence(0, win));
     for (int i = 0; i < LONG; i++)
         check(before[i] == 2.0 * i && field[i] == 2.0 * i);
@@ -87,7 +89,8 @@ int main(int argc, char **argv)
     } pair = {3, 4}, larger = {5, 1}, was = {0, 0};
     ok(MPI_Win_create(&pair, sizeof pair, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     ok(MPI_Win_fence(0, win));
-    ok(MPI_Get_accumulate(&larger, 1, MPI_SHORT_INT, &was, 1, MPI_SHORT_INT, next, 0, 1, MPI_SHORT_INT, MPI_MAXLOC, win));
+    ok(MPI_Get_accumulate(&larger, 1, MPI_SHORT_INT, &was, 1, MPI_SHORT_INT, next, 0, 1, MPI_SHORT_INT, MPI_MAXLOC,
+                          win));
     ok(MPI_Win_fence(0, win));
     check(was.value == 3 && was.index == 4 && pair.value == 5 && pair.index == 1);
     ok(MPI_Win_free(&win));

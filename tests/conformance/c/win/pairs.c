@@ -12,7 +12,8 @@ enum { PAIRS = 3000 };
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    struct pair *memory = malloc(PAIRS * sizeof *memory), *out = malloc(PAIRS * sizeof *out), *in = malloc(PAIRS * sizeof *in);
+    struct pair *memory = malloc(PAIRS * sizeof *memory), *out = malloc(PAIRS * sizeof *out);
+    struct pair *in = malloc(PAIRS * sizeof *in);
     memset(memory, 0x77, PAIRS * sizeof *memory);
     memset(in, 0x33, PAIRS * sizeof *in);
     for (int i = 0; i < PAIRS; i++) {
@@ -23,7 +24,8 @@ int main(int argc, char **argv)
     int next = (rank + 1) % size, before = (rank + size - 1) % size;
     MPI_Win win;
     /* The last pair's padding does not belong to the window. */
-    ok(MPI_Win_create(memory, PAIRS * (MPI_Aint)sizeof *memory - 4, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    ok(MPI_Win_create(memory, PAIRS * (MPI_Aint)sizeof *memory - 4, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD,
+                      &win));
     ok(MPI_Win_fence(0, win));
     ok(MPI_Put(out, PAIRS, MPI_DOUBLE_INT, next, 0, PAIRS, MPI_DOUBLE_INT, win));
     ok(MPI_Win_fence(0, win));

@@ -1,5 +1,5 @@
-/* Shared windows: parts follow each other in rank order, every process reaches all of them by plain loads and stores, and
- * one-sided operations reach them as well. */
+/* Shared windows: parts follow each other in rank order, every process reaches all of them by plain loads and stores,
+ * and one-sided operations reach them as well. */
 #include "check.h"
 
 int main(int argc, char **argv)
@@ -88,7 +88,8 @@ int main(int argc, char **argv)
     ok(MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &there));
     check_equal(bytes, 0);
     ok(MPI_Win_free(&win));
-    check_class(MPI_Win_allocate_shared((MPI_Aint)1 << 60, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_ERR_NO_MEM);
+    check_class(MPI_Win_allocate_shared((MPI_Aint)1 << 60, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+                MPI_ERR_NO_MEM);
     check_class(MPI_Win_allocate_shared(-1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_ERR_SIZE);
     return finish();
 }
