@@ -92,10 +92,10 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
         // That there is no process is the cause of whatever failed.
         Err(cause) => return without_process(&cause.call(call)),
     };
-    // Most errors are found before a call is recorded.
-    process.recorder.refused(function);
     let (about, target) = {
         let guard = process.engine.lock();
+        // Most errors are found before a call is recorded.
+        process.recorder.refused(function);
         process.tells.counts.errors.incr();
         let own = match to {
             To::Context(context) => {

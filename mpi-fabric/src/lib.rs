@@ -19,6 +19,7 @@
 
 pub mod layout;
 pub mod record;
+pub mod recorder;
 pub mod ring;
 mod sync;
 
@@ -38,8 +39,6 @@ mod mapping;
 mod os;
 #[cfg(not(loom))]
 mod rank_block;
-#[cfg(not(loom))]
-pub mod recorder;
 #[cfg(not(loom))]
 pub mod remote;
 #[cfg(not(loom))]

@@ -3,18 +3,21 @@
 //! On unless its depth is 0: entering a call is seven stores into memory of one's own, leaving it one. The number of
 //! the call is stored first and the entry's first word last, each store a Release, which costs nothing where stores
 //! keep their order: a reader in another process that sees anything of a later call sees the later number as well, and
-//! skips the entry. When several threads call at once entries get lost, never mixed up for long: each has its own
-//! sequence number.
+//! skips the entry.
+//!
+//! Invariant: calls are recorded one at a time, under the process's lock. Only that a call has returned, or failed, is
+//! noted without; where calls of other threads have come round to its entry meanwhile, one of theirs may get lost by
+//! that, but never are two mixed. `recorder/model.rs` checks it with loom.
 //!
 //! Format: see `FORMAT.md`, section "Flight recorder".
 
-use std::ptr::NonNull;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use crate::layout::{LINE, block};
-use crate::mapping::Mapping;
-use crate::sync::{AtomicU32, AtomicU64};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+#[cfg(not(loom))]
+mod mapped;
+#[cfg(all(test, loom))]
+mod model;
 
 /// Whether calls are recorded: not in the build that the cost of instruments is measured against.
 const KEPT: bool = cfg!(not(feature = "uninstrumented"));
@@ -54,18 +57,24 @@ const COUNT: usize = 24;
 const _: () = assert!(MOST.is_power_of_two());
 const _: () = assert!(ENTRIES_AT + (MOST * UNIT) as usize <= block::RECORDER_BYTES);
 
-/// A rank's recorder. Thread-safe, async-signal-safe; cheap to clone.
-#[derive(Clone)]
-pub struct Recorder {
-    /// The recorder's begin in the rank's block.
-    base: NonNull<u8>,
-    _mapping: Arc<Mapping>,
+/// Where a recorder lies: the job memory, or loom's atomics.
+pub trait RecorderMemory {
+    /// The word at an offset below the recorder's size, a multiple of 8.
+    fn word(&self, offset: usize) -> &AtomicU64;
+
+    /// The half word at an offset below the recorder's size, a multiple of 4. What is accessed as halves is never
+    /// accessed as words.
+    fn half(&self, offset: usize) -> &AtomicU32;
 }
 
-// SAFETY: `base` leads into the mapping, which is held; what lies there is accessed as atomics only.
-unsafe impl Send for Recorder {}
-// SAFETY: as above.
-unsafe impl Sync for Recorder {}
+/// A rank's recorder in the job memory.
+#[cfg(not(loom))]
+pub type Recorder = Recording<mapped::MappedEntries>;
+
+/// A rank's recorder. Cheap to clone. Reading is thread-safe. Whoever records a call keeps others from recording one
+/// meanwhile (the process's lock); a mark may be used without.
+#[derive(Clone)]
+pub struct Recording<M>(M);
 
 /// The entry of a call that has begun.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +114,7 @@ impl Mark<'_> {
         }
     }
 
-    /// Records that the call has failed, after it has returned, for [`Recorder::refused`]. Not for hot paths.
+    /// Records that the call has failed, after it has returned, for [`Recording::refused`]. Not for hot paths.
     pub fn failed(self) {
         if self.word.load(Ordering::Relaxed) == self.first | ENDED {
             self.word.store(self.first | ENDED | FAILED, Ordering::Release);
@@ -113,11 +122,7 @@ impl Mark<'_> {
     }
 }
 
-impl Recorder {
-    pub(crate) fn new(mapping: Arc<Mapping>, block_at: usize) -> Recorder {
-        Recorder { base: mapping.at(block_at + block::RECORDER, block::RECORDER_BYTES), _mapping: mapping }
-    }
-
+impl<M: RecorderMemory> Recording<M> {
     /// The number of the last call, in units.
     #[inline(always)]
     fn last(&self) -> &AtomicU64 {
@@ -126,17 +131,12 @@ impl Recorder {
 
     #[inline(always)]
     fn word(&self, offset: usize) -> &AtomicU64 {
-        debug_assert!(offset.is_multiple_of(8) && offset < block::RECORDER_BYTES);
-        // SAFETY: `new` checked the whole recorder, the offsets are of the begin or of `entry`'s words, all inside it
-        // and multiples of 8; the mapping lives as long as `self`.
-        unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(offset).cast()) }
+        self.0.word(offset)
     }
 
     #[inline(always)]
     fn half(&self, offset: usize) -> &AtomicU32 {
-        debug_assert!(offset.is_multiple_of(4) && offset < block::RECORDER_BYTES);
-        // SAFETY: as in `word`; these are accessed as halves everywhere.
-        unsafe { AtomicU32::from_ptr(self.base.as_ptr().add(offset).cast()) }
+        self.0.half(offset)
     }
 
     /// Where the entry of a call is, whose number is given in units.

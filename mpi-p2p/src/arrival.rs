@@ -34,12 +34,7 @@ impl Core {
         context.count_search(head.context, steps);
         match receive {
             Some(handle) => {
-                if let Some(instruments) = instruments {
-                    instruments.posted_length.lower(1);
-                    if context.room.is_kept() {
-                        context.room.less(room(&self.requests, handle), &mut self.rooms_kept);
-                    }
-                }
+                context.leaves_posted(head.context, || room(&self.requests, handle), &mut self.rooms_kept);
                 context.count_received(head.context, key.source, bytes);
                 self.events.tell_matched(instruments, key, bytes);
                 self.instruments.eager_received.incr();
@@ -90,12 +85,7 @@ impl Core {
         context.count_search(head.context, steps);
         match receive {
             Some(request) => {
-                if let Some(instruments) = instruments {
-                    instruments.posted_length.lower(1);
-                    if context.room.is_kept() {
-                        context.room.less(room(&self.requests, request), &mut self.rooms_kept);
-                    }
-                }
+                context.leaves_posted(head.context, || room(&self.requests, request), &mut self.rooms_kept);
                 context.count_received(head.context, key.source, offer.bytes);
                 self.events.tell_matched(instruments, key, offer.bytes);
                 self.instruments.rendezvous_received.incr();

@@ -72,10 +72,7 @@ impl State {
                 let (key, node, id, bytes) = (*key, *node, request.context, buffer.bytes());
                 let Some(context) = core.contexts.get_mut(id) else { return false };
                 context.sides[(id & 1) as usize].posted.withdraw(key, node);
-                if user_side(id) {
-                    context.spec.instruments.posted_length.lower(1);
-                    context.room.less(bytes, &mut core.rooms_kept);
-                }
+                context.leaves_posted(id, || bytes, &mut core.rooms_kept);
                 core.contexts.remove_if_idle(id);
             }
             Work::Queued(_) => {

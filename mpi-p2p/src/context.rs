@@ -79,6 +79,17 @@ impl Context {
         }
     }
 
+    /// Tells that a receive with this much room is not posted any more; `kept` counts the contexts whose room is kept.
+    #[inline(always)]
+    pub fn leaves_posted(&mut self, id: u32, room: impl FnOnce() -> u64, kept: &mut usize) {
+        if user_side(id) {
+            self.spec.instruments.posted_length.lower(1);
+            if self.room.is_kept() {
+                self.room.less(room(), kept);
+            }
+        }
+    }
+
     /// Counts queues looked at.
     #[inline(always)]
     pub fn count_search(&self, id: u32, steps: u64) {

@@ -1,0 +1,47 @@
+//! A recorder in the job memory.
+#![allow(unsafe_code)] // words are found through the recorder's begin
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::{Recorder, RecorderMemory, Recording};
+use crate::layout::block;
+use crate::mapping::Mapping;
+use crate::sync::{AtomicU32, AtomicU64};
+
+/// The entries of one rank, in its block.
+#[derive(Clone)]
+pub struct MappedEntries {
+    /// The recorder's begin.
+    base: NonNull<u8>,
+    _mapping: Arc<Mapping>,
+}
+
+// SAFETY: `base` leads into the mapping, which is held; what lies there is accessed as atomics only.
+unsafe impl Send for MappedEntries {}
+// SAFETY: as above.
+unsafe impl Sync for MappedEntries {}
+
+impl Recorder {
+    pub(crate) fn new(mapping: Arc<Mapping>, block_at: usize) -> Recorder {
+        let base = mapping.at(block_at + block::RECORDER, block::RECORDER_BYTES);
+        Recording(MappedEntries { base, _mapping: mapping })
+    }
+}
+
+impl RecorderMemory for MappedEntries {
+    #[inline(always)]
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        debug_assert!(offset.is_multiple_of(8) && offset < block::RECORDER_BYTES);
+        // SAFETY: `new` checked the whole recorder; the offsets are those of its first line or of an entry, which the
+        // largest mask keeps inside, and multiples of 8; the mapping lives as long as `self`.
+        unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(offset).cast()) }
+    }
+
+    #[inline(always)]
+    fn half(&self, offset: usize) -> &AtomicU32 {
+        debug_assert!(offset.is_multiple_of(4) && offset < block::RECORDER_BYTES);
+        // SAFETY: as in `word`, multiples of 4; by the trait's rule these are halves everywhere.
+        unsafe { AtomicU32::from_ptr(self.base.as_ptr().add(offset).cast()) }
+    }
+}
