@@ -3,8 +3,7 @@
 //!
 //! Run it with `cargo run -p mpi-t --example queue`, or with `FERRUM_QUEUE_LIMIT=3` in front, or with a mistake there.
 
-use mpi_core::Handle;
-use mpi_t::{Counter, Level, PvarClass, Registry, TResult};
+use mpi_t::{Counter, Handle, Level, PvarClass, Registry, TResult};
 
 mpi_t::instruments! {
     /// What a queue tells of itself.

@@ -7,6 +7,8 @@
 //! - [`events!`] declares event types; raising one is a load and a branch while nobody listens.
 //! - [`InstrumentMemory`] is where the fields live: the heap, or a page that others can see.
 //!
+//! `examples/queue.rs` is a whole program with all of it.
+//!
 //! Names: a variable's name is `<subsystem>_<what is counted>`, lower case, no unit in it (`p2p_messages_sent`,
 //! `p2p_eager_limit`); variables of one resource in several classes share one name (`MPI_T_UMQ_LENGTH` is a level and
 //! a high-water mark). The one name in capitals is that of the standard's own example. Categories are dotted paths
@@ -31,6 +33,8 @@ mod sync;
 mod value;
 mod watch;
 mod watched;
+
+pub use mpi_core::{Handle, Info};
 
 pub use class::{Bind, PvarClass, Scope, ValueType, Verbosity};
 pub use declare::{EnumDef, Instruments, PvarDef};

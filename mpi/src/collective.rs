@@ -56,13 +56,13 @@ impl Operation {
 impl<M: ThreadUse> World<M> {
     /// Waits until all processes have come here.
     pub fn barrier(&self) -> Result<()> {
-        self.process.coll.barrier(self.comm())
+        self.call(|process| process.coll.barrier(self.comm()))
     }
 
     /// Gives all processes what `data` is in the root. Errors: `MPI_ERR_ROOT`.
     pub fn broadcast<T: Element>(&self, data: &mut [T], root: u32) -> Result<()> {
         self.check_root(root)?;
-        self.process.coll.bcast(self.comm(), RecvBuf::from_slice(data), root)
+        self.call(|process| process.coll.bcast(self.comm(), RecvBuf::from_slice(data), root))
     }
 
     /// Combines `data` of all processes element by element, for all processes. Errors: `MPI_ERR_COUNT` when the
@@ -75,7 +75,8 @@ impl<M: ThreadUse> World<M> {
         let op = operation.op()?;
         let what = Reduction { op, datatype: T::datatype(), handle: T::HANDLE, count: data.len() as u64 };
         op.on(what.datatype, what.handle)?;
-        self.process.coll.allreduce(self.comm(), Some(SendBuf::from_slice(data)), RecvBuf::from_slice(into), &what)
+        let (send, receive) = (Some(SendBuf::from_slice(data)), RecvBuf::from_slice(into));
+        self.call(|process| process.coll.allreduce(self.comm(), send, receive, &what))
     }
 
     /// Combines one value of each process, for all processes. Errors: as [`World::all_reduce`].
@@ -89,7 +90,7 @@ impl<M: ThreadUse> World<M> {
     pub fn all_gather<T: Element + Default>(&self, data: &[T]) -> Result<Vec<T>> {
         let mut all = vec![T::default(); data.len() * self.size() as usize];
         let send = Some(SendBuf::from_slice(data));
-        self.process.coll.allgather(self.comm(), send, RecvBuf::from_slice(&mut all))?;
+        self.call(|process| process.coll.allgather(self.comm(), send, RecvBuf::from_slice(&mut all)))?;
         Ok(all)
     }
 

@@ -77,7 +77,7 @@ impl<M: ThreadUse> World<M> {
             amode: AccessMode::new(access.bits),
             hints: Ok(Info::new()),
         };
-        let handle = self.process.file_open(self.handle(), args)?;
+        let handle = self.call(|process| process.file_open(self.handle(), args))?;
         Ok(File { world: self, handle, closed: false })
     }
 }
@@ -91,13 +91,13 @@ impl<M: ThreadUse> File<'_, M> {
     /// Reads from byte `offset` on until `into` is full or the file ends; the number of elements that are there.
     /// Errors: `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, what the system says.
     pub fn read_at<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
-        let status = self.file().read_at(place(offset), RecvBuf::from_slice(into))?;
+        let status = self.world.call(|_| self.file().read_at(place(offset), RecvBuf::from_slice(into)))?;
         Ok(status.bytes() as usize / size_of::<T>().max(1))
     }
 
     /// Writes all of `data` from byte `offset` on. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY`.
     pub fn write_at<T: Element>(&self, offset: u64, data: &[T]) -> Result<()> {
-        self.file().write_at(place(offset), SendBuf::from_slice(data)).map(drop)
+        self.world.call(|_| self.file().write_at(place(offset), SendBuf::from_slice(data))).map(drop)
     }
 
     /// Bytes in the file. Errors: what the system says.
@@ -108,12 +108,12 @@ impl<M: ThreadUse> File<'_, M> {
     /// Cuts the file to so many bytes, or lets it grow; all processes call it alike, and it waits for all. Errors:
     /// `MPI_ERR_NOT_SAME`, `MPI_ERR_ARG`, `MPI_ERR_READ_ONLY`, what the system says.
     pub fn set_size(&self, bytes: u64) -> Result<()> {
-        self.file().set_size(place(bytes))
+        self.world.call(|_| self.file().set_size(place(bytes)))
     }
 
     /// What this process has written is on the device. Errors: what the system says.
     pub fn sync(&self) -> Result<()> {
-        self.file().sync()
+        self.world.call(|_| self.file().sync())
     }
 
     /// The file's handle word, to bind variables to.
@@ -125,7 +125,7 @@ impl<M: ThreadUse> File<'_, M> {
     /// deleted. Errors: what the system says, also of writes that had seemed to succeed.
     pub fn close(mut self) -> Result<()> {
         self.closed = true;
-        self.world.process.file_close(self.handle)
+        self.world.call(|process| process.file_close(self.handle))
     }
 }
 
@@ -138,7 +138,7 @@ impl<M: ThreadUse> Drop for File<'_, M> {
     fn drop(&mut self) {
         // After a panic the job ends, and waiting for the others would be in vain.
         if !self.closed && !std::thread::panicking() {
-            let _ = self.world.process.file_close(self.handle);
+            let _ = self.world.call(|process| process.file_close(self.handle));
         }
     }
 }

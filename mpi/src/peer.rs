@@ -4,9 +4,10 @@
 //! error, never a partial success.
 //! Not here: messages of all processes at once (`collective`).
 
+use mpi_core::Status;
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_INTERN, MPI_ERR_RANK, MPI_ERR_TAG, MPI_ERR_TYPE};
-use mpi_core::{Guard, Status};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
+use mpi_env::Process;
 use mpi_p2p::Mode;
 
 use crate::world::{Single, ThreadUse};
@@ -54,15 +55,16 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
     pub fn receive<T: Element + Default>(&self, tag: i32) -> Result<(Vec<T>, Received)> {
         let (source, context) = (self.source()?, self.world.comm().context());
         check_tag(tag, true)?;
-        let engine = &self.world.process.engine;
-        let (message, status) = engine.mprobe(self.lock(), context, source, tag)?;
-        let mut data = vec![T::default(); (status.bytes() as usize).div_ceil(size_of::<T>().max(1))];
-        let status = engine
-            .mrecv(self.lock(), message, RecvBuf::from_slice(&mut data))?
-            .ok_or_else(|| Error::new(MPI_ERR_INTERN, "a message that was found is gone"))?;
-        let received = received::<T>(&status)?;
-        data.truncate(received.count);
-        Ok((data, received))
+        self.world.call(|Process { engine, .. }| {
+            let (message, status) = engine.mprobe(engine.lock(), context, source, tag)?;
+            let mut data = vec![T::default(); (status.bytes() as usize).div_ceil(size_of::<T>().max(1))];
+            let status = engine
+                .mrecv(engine.lock(), message, RecvBuf::from_slice(&mut data))?
+                .ok_or_else(|| Error::new(MPI_ERR_INTERN, "a message that was found is gone"))?;
+            let received = received::<T>(&status)?;
+            data.truncate(received.count);
+            Ok((data, received))
+        })
     }
 
     /// Receives a message into the front of `buffer`. Errors: as [`Peer::receive`], and `MPI_ERR_TRUNCATE` when the
@@ -70,9 +72,9 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
     pub fn receive_into<T: Element>(&self, buffer: &mut [T], tag: i32) -> Result<Received> {
         let (source, context) = (self.source()?, self.world.comm().context());
         check_tag(tag, true)?;
-        let engine = &self.world.process.engine;
-        let status = engine.recv(self.lock(), context, source, tag, RecvBuf::from_slice(buffer))?;
-        received::<T>(&status)
+        let buffer = RecvBuf::from_slice(buffer);
+        let status = self.world.call(|Process { engine, .. }| engine.recv(engine.lock(), context, source, tag, buffer));
+        received::<T>(&status?)
     }
 
     /// Sends to this process and receives from another one at once, so that a ring of such calls cannot wait in a
@@ -81,25 +83,25 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         let (dest, source, context) = (self.destination()?, from.source()?, self.world.comm().context());
         check_tag(tag, false)?;
         let (send, receive) = (SendBuf::from_slice(data), RecvBuf::from_slice(into));
-        let engine = &self.world.process.engine;
-        received::<T>(&engine.sendrecv(self.lock(), context, dest, tag, send, source, tag, receive)?)
+        let status = self.world.call(|Process { engine, .. }| {
+            engine.sendrecv(engine.lock(), context, dest, tag, send, source, tag, receive)
+        });
+        received::<T>(&status?)
     }
 
     /// Waits for a message and tells what it is, leaving it to be received. Errors: as [`Peer::receive`].
     pub fn probe<T: Element>(&self, tag: i32) -> Result<Received> {
         let (source, context) = (self.source()?, self.world.comm().context());
         check_tag(tag, true)?;
-        received::<T>(&self.world.process.engine.probe(self.lock(), context, source, tag)?)
+        let status = self.world.call(|Process { engine, .. }| engine.probe(engine.lock(), context, source, tag));
+        received::<T>(&status?)
     }
 
     fn send_as<T: Element>(&self, data: &[T], tag: i32, mode: Mode) -> Result<()> {
         let (dest, context) = (self.destination()?, self.world.comm().context());
         check_tag(tag, false)?;
-        self.world.process.engine.send(self.lock(), context, dest, tag, SendBuf::from_slice(data), mode)
-    }
-
-    fn lock(&self) -> Guard<'_> {
-        self.world.process.engine.lock()
+        let data = SendBuf::from_slice(data);
+        self.world.call(|Process { engine, .. }| engine.send(engine.lock(), context, dest, tag, data, mode))
     }
 
     fn source(&self) -> Result<i32> {

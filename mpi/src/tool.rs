@@ -1,14 +1,18 @@
-//! Control and performance variables, for tools written in Rust (MPI-5.0, chapter 15).
+//! Control and performance variables and events, for tools written in Rust (MPI-5.0, chapter 15).
+//!
+//! A program adds variables and events of its own to [`Variables::registry`], declared as [`mpi_t`] shows; tools see them
+//! beside the library's. A block placed in the memory of the job (`mpi::env::running()?.instrument_memory()`) is in
+//! the table of `stats_at_end` too, one on the heap is not.
 //!
 //! Everything here works before MPI is initialized, while it is, and after it is finalized, from any thread.
 //! Invariant: a [`Variables`] is one initialization of the tool interface and one session, ended when it is dropped.
-//! Not here: the variables (the crates that keep them declare them), the interface itself (mpi-t).
+//! Not here: the variables (the crates that keep them declare them), the whole of the interface (mpi-t).
 
 use std::fmt;
 
 use mpi_core::Handle;
-pub use mpi_t::{Bind, PvarClass, PvarInfo, TError, TResult, Value};
-use mpi_t::{CategoryInfo, CvarInfo, Registry};
+pub use mpi_t::{Bind, EventInstance, PvarClass, PvarInfo, Registry, Safety, TError, TResult, Value};
+use mpi_t::{CategoryInfo, CvarInfo};
 
 use crate::Result;
 
@@ -46,6 +50,13 @@ pub struct Watch<'v> {
     pub count: usize,
 }
 
+/// Events that are being listened to; no callback begins once this is dropped.
+#[derive(Debug)]
+pub struct Listening<'v> {
+    variables: &'v Variables,
+    registration: Handle,
+}
+
 impl Variables {
     /// Opens the tool interface. Errors: when the launcher's facts are not usable, or memory is exhausted.
     pub fn open() -> Result<Variables> {
@@ -58,6 +69,26 @@ impl Variables {
                 Err(error.into())
             }
         }
+    }
+
+    /// The registry that all of it stands in.
+    pub fn registry(&self) -> &'static Registry {
+        self.registry
+    }
+
+    /// Calls `callback` with each event of this name from now on; `object` as for [`Variables::watch`]. `level` says what
+    /// the callback restricts itself to. With [`Safety::None`] it may do anything, and is called at the end of the
+    /// call of the library in which the event came; events that come while nobody is in a call wait for the next one.
+    /// Errors: `INVALID_NAME`; `INVALID` when no such event exists for the object.
+    pub fn listen(
+        &self,
+        name: &str,
+        object: Option<Handle>,
+        level: Safety,
+        callback: impl Fn(&EventInstance<'_>) + Send + Sync + 'static,
+    ) -> TResult<Listening<'_>> {
+        let registration = self.registry.subscribe(name, object.map(|handle| handle.0), level, callback)?;
+        Ok(Listening { variables: self, registration })
     }
 
     /// The performance variables that exist now.
@@ -192,5 +223,12 @@ impl Drop for Watch<'_> {
     fn drop(&mut self) {
         // The handle is this value's own, so this cannot fail.
         let _ = self.variables.registry.pvar_handle_free(self.variables.session, self.handle);
+    }
+}
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        // The registration is this value's own, so this cannot fail.
+        let _ = self.variables.registry.event_handle_free(self.registration, None);
     }
 }

@@ -75,7 +75,9 @@ pub fn run(work: impl FnOnce(&World) -> Result<()>) {
 
 fn world<M: ThreadUse>(level: i32) -> Result<World<M>> {
     mpi_env::init(level)?;
-    Ok(World { process: mpi_env::running()?, threads: PhantomData })
+    let world = World { process: mpi_env::running()?, threads: PhantomData };
+    world.process.registry.deliver_events();
+    Ok(world)
 }
 
 impl<M: ThreadUse> World<M> {
@@ -109,6 +111,14 @@ impl<M: ThreadUse> World<M> {
         self.process.abort(code)
     }
 
+    /// A call of the library, at whose end events come to those callbacks that may call anything.
+    #[inline]
+    pub(crate) fn call<T>(&self, work: impl FnOnce(&'static Process) -> Result<T>) -> Result<T> {
+        let outcome = work(self.process);
+        self.process.registry.deliver_events();
+        outcome
+    }
+
     pub(crate) fn comm(&self) -> &Comm {
         self.process.world()
     }
@@ -126,7 +136,7 @@ impl<M: ThreadUse> Drop for World<M> {
             let error = Error::new(MPI_ERR_OTHER, "the program panicked; its message stands above");
             self.process.fatal(&error, Route::default());
         }
-        if let Err(error) = self.process.finalize() {
+        if let Err(error) = self.call(Process::finalize) {
             self.process.fatal(&error.call("MPI_Finalize"), Route::default());
         }
     }

@@ -252,7 +252,8 @@ impl Registry {
 
     /// Calls `callback` with each event of a name from here on, until the registration returned is freed
     /// ([`Registry::event_handle_free`]). `object` as for [`Registry::event_handle_alloc`]; `level` says what the
-    /// callback restricts itself to: with [`Safety::None`] it may be called later than the event.
+    /// callback restricts itself to: with [`Safety::None`] it may be called later than the event, where somebody calls
+    /// [`Registry::deliver_events`]; whoever raises events at places below that level does so at the end of its calls.
     pub fn subscribe(
         &self,
         name: &str,
