@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mpi_t::{BlockDescription, InstrumentMemory, PvarDef, ValueType};
+use mpi_t::{Bind, BlockDescription, InstrumentMemory, PvarClass, PvarDef, ValueType};
 
 use crate::job::Job;
 use crate::layout::block;
@@ -50,12 +50,32 @@ pub struct JobInstruments {
 #[derive(Default)]
 struct Directory {
     used: usize,
-    /// Offset of a type's entry, by name and number of words.
-    types: HashMap<(&'static str, usize), usize>,
+    /// By name and number of words; several have both in common where plug-ins' variables of two classes have one name.
+    types: HashMap<(&'static str, usize), Vec<Type>>,
     /// Freed blocks of a type, by the type's offset.
     free: HashMap<usize, Vec<usize>>,
     /// The block that each slice handed out is, by address.
     live: HashMap<usize, Placed>,
+}
+
+/// A type of block as it stands in the area.
+struct Type {
+    at: usize,
+    variables: &'static [PvarDef],
+}
+
+impl Type {
+    /// Whether it is what the entry of these variables would say.
+    fn describes(&self, variables: &'static [PvarDef]) -> bool {
+        // A type made in Rust nearly always has its variables at one address.
+        std::ptr::eq(self.variables, variables) || self.variables.iter().map(shown).eq(variables.iter().map(shown))
+    }
+}
+
+/// What the area says of a variable.
+fn shown(variable: &PvarDef) -> (&str, &str, &str, PvarClass, ValueType, Bind, usize) {
+    let PvarDef { name, unit, category, class, value, bind, word, .. } = *variable;
+    (name, unit, category, class, value, bind, word)
 }
 
 struct Placed {
@@ -86,12 +106,13 @@ pub fn read(job: &Job, rank: u32) -> Vec<BlockReading> {
 impl InstrumentMemory for JobInstruments {
     fn allocate(&self, words: usize, description: &BlockDescription<'_>) -> Option<&'static [AtomicU64]> {
         let mut directory = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (description.block, words);
-        let of_type = match directory.types.get(&key) {
-            Some(at) => *at,
+        let (key, variables) = ((description.block, words), description.variables);
+        let of_name = directory.types.get(&key).into_iter().flatten();
+        let of_type = match of_name.into_iter().find(|known| known.describes(variables)) {
+            Some(known) => known.at,
             None => {
                 let at = self.add_type(&mut directory, words, description)?;
-                directory.types.insert(key, at);
+                directory.types.entry(key).or_default().push(Type { at, variables });
                 at
             }
         };
@@ -125,9 +146,10 @@ impl InstrumentMemory for JobInstruments {
         let directory = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Placed { at, .. }) = directory.live.get(&words.as_ptr().addr()) else { return };
         let entry = ((ENTRY_HEAD + words.len() * 8) as u64) << 32;
-        // A reader that comes now finds no block; one that is at it may see a part of each name, and has the values all
-        // the same. The second Release pairs with the Acquire in `read`: the title is there when the block is live.
-        self.area.word(*at).store(entry | FREE, Ordering::Release);
+        // A reader that comes now finds no block; one that is at it, or sees the state late, may see a part of each name,
+        // and has the values all the same. So nothing hangs on the first store, and Relaxed will do; the second pairs
+        // with the Acquire in `read`: the title is there when the block is live.
+        self.area.word(*at).store(entry | FREE, Ordering::Relaxed);
         self.area.put_text(*at, TITLE, object);
         self.area.word(*at).store(entry | LIVE, Ordering::Release);
     }
@@ -227,7 +249,7 @@ impl Area {
 mod tests {
     use super::*;
     use crate::JobOptions;
-    use mpi_t::{Counter, Instruments, Level, PvarClass};
+    use mpi_t::{AddedTexts, Counter, Instruments, Level, Registry};
 
     mpi_t::instruments! {
         /// A queue's.
@@ -284,6 +306,26 @@ mod tests {
             mpi_t::retire(&memory, block);
         }
         assert!(memory.read().is_empty());
+    }
+
+    #[test]
+    fn variables_of_one_name_and_two_classes_are_told_apart() {
+        let job = job();
+        let memory = JobInstruments::new(&job, 0);
+        let registry = Registry::with_environment([]);
+        for (class, unit, value) in [(PvarClass::Counter, "calls", 3), (PvarClass::Level, "pages", 4)] {
+            let texts = AddedTexts { name: "x", description: "", unit, category: "plug", category_description: "" };
+            let words = registry.add_pvar(&memory, &texts, class, ValueType::U64, 1).expect("a new name");
+            words[0].store(value, Ordering::Relaxed);
+        }
+        let shown: Vec<_> = memory
+            .read()
+            .into_iter()
+            .flat_map(|block| block.variables)
+            .map(|variable| (variable.name, variable.class, variable.unit, variable.word))
+            .collect();
+        let [counter, level] = [PvarClass::Counter, PvarClass::Level].map(|class| class as i32);
+        assert_eq!(shown, [("x".into(), counter, "calls".into(), 3), ("x".into(), level, "pages".into(), 4)]);
     }
 
     #[test]
