@@ -122,8 +122,11 @@ impl Registry {
         let words = placed.unwrap_or_else(|| Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect()));
         let info = PvarInfo::new(definition, Handle(MPI_T_ENUM_NULL), TypeId::of::<Added>(), None);
         info.is_in_rows();
-        let full = |_| AddError { code: TError::MEMORY, why: format!("there is no room for \"{}\"", definition.name) };
-        let index = self.pvars.push(info).map_err(full)?;
+        let Ok(index) = self.pvars.push(info) else {
+            // Who looks from outside sees no variable that tools do not.
+            placed.map(|words| memory.release(words));
+            return Err(AddError { code: TError::MEMORY, why: format!("there is no room for \"{}\"", definition.name) });
+        };
         growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count: count as u32 });
         self.name_pvar(index);
         growth.category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
@@ -221,6 +224,7 @@ fn leaked(text: &str) -> &'static str {
 mod tests {
     use super::*;
     use crate::HeapMemory;
+    use std::sync::atomic::AtomicUsize;
     use std::sync::atomic::Ordering::Relaxed;
 
     fn texts<'a>(name: &'a str, category: &'a str) -> AddedTexts<'a> {
@@ -255,6 +259,31 @@ mod tests {
             registry.cvar_handle_alloc(registry.cvar_get_index("plug_limit").expect("added"), None).expect("room");
         registry.cvar_write(handle, &Value::U32(9)).expect("in its limits");
         assert_eq!((registry.cvar_write(handle, &Value::U32(10)), limit.load(Relaxed)), (Err(TError::INVALID), 9));
+    }
+
+    #[test]
+    fn what_finds_no_room_among_the_variables_keeps_none_in_the_memory() {
+        /// Counts what is placed in it.
+        struct Counting(AtomicUsize);
+        impl InstrumentMemory for Counting {
+            fn allocate(&self, words: usize, what: &BlockDescription<'_>) -> Option<&'static [AtomicU64]> {
+                self.0.fetch_add(1, Relaxed);
+                HeapMemory.allocate(words, what)
+            }
+            fn release(&self, words: &'static [AtomicU64]) -> bool {
+                self.0.fetch_sub(1, Relaxed);
+                HeapMemory.release(words)
+            }
+        }
+        let (registry, memory) = (Registry::with_environment([]), Counting(AtomicUsize::new(0)));
+        let add = |name: &str| {
+            registry.add_pvar(&memory, &texts(name, "plug"), PvarClass::Level, ValueType::U32, 1).map(|_| ())
+        };
+        let first_refused = (0..).find_map(|i| add(&format!("plug_{i}")).err().map(|error| (i, error)));
+        let (added, error) = first_refused.expect("some time");
+        let why = format!("there is no room for \"plug_{added}\"");
+        assert_eq!((error.code(), error.to_string()), (TError::MEMORY, why));
+        assert_eq!(memory.0.load(Relaxed), added);
     }
 
     #[test]
