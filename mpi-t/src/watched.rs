@@ -63,3 +63,40 @@ watched! {
     /// The state something is in, but only while somebody asks for it.
     WatchedState: State;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PvarClass, Registry};
+
+    crate::instruments! {
+        /// Of the process.
+        struct WatchedBlock: NoObject {
+            /// What it does.
+            state: WatchedState = { name: "watched_state", class: State, type: i32, unit: "", category: "watched" },
+            /// How much there is.
+            left: WatchedLevel =
+                { name: "watched_left", class: Level, type: u64, unit: "bytes", category: "watched" },
+        }
+    }
+
+    #[test]
+    fn a_handle_of_a_single_value_is_counted_by_its_own_field() {
+        let registry = Registry::with_environment([]);
+        registry.init_thread().expect("address space");
+        let block = WatchedBlock::detached();
+        registry.register(block).expect("new names");
+        let session = registry.pvar_session_create().expect("room");
+        let watched = || (block.state.is_watched(), block.left.is_watched());
+        for (name, class, while_it_lives) in [
+            ("watched_state", PvarClass::State, (true, false)),
+            ("watched_left", PvarClass::Level, (false, true)),
+        ] {
+            let index = registry.pvar_get_index(name, class as i32).expect("declared");
+            let (handle, _) = registry.pvar_handle_alloc(session, index, None).expect("room");
+            assert_eq!(watched(), while_it_lives);
+            registry.pvar_handle_free(session, handle).expect("live");
+            assert_eq!(watched(), (false, false));
+        }
+    }
+}

@@ -226,6 +226,8 @@ impl Pool {
     fn open_array_or_mark(&mut self, slot: &'static Slot, session: usize, handle: Handle, look: Look, new: &NewHandle) {
         let (generation, facts) = (slot.generation.load(Ordering::Relaxed) as u32, new.facts);
         let (kind, running) = (facts.kind(), facts.continuous());
+        let last = (facts.count() - 1) * facts.stride() + facts.handles_word();
+        debug_assert!(last < new.source.len(), "a handle is counted within its source: {new:?}");
         let source = |i: usize| new.source[i * facts.stride()].load(Ordering::Relaxed);
         let mut elements: *mut AtomicU64 = std::ptr::null_mut();
         let state = if facts.count() == 1 {

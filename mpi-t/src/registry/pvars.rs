@@ -258,7 +258,8 @@ impl Registry {
             let (handle, count) = lender.open(session.0, def, usize_index, object)?;
             return Ok((handle, int(count as usize)));
         };
-        let length = if def.class.is_watermark() { size_of::<Level>() / 8 } else { 1 };
+        let own = if def.class.is_watermark() { size_of::<Level>() / 8 } else { 1 };
+        let length = own.max(def.handles_word + 1);
         let source = words.get(def.word..def.word + length).ok_or(TError::INVALID)?;
         let (facts, format) = info.single;
         let handle = pool::open(session.0, NewHandle { facts, format, variable: usize_index, source })?;
