@@ -3,7 +3,7 @@
 //! Invariant: told is what the plan of the call says, which the call then follows, as it begins.
 //! Not here: choosing (`plan`), events (`calling`).
 
-use mpi_t::{EnumDef, InstrumentMemory, WatchedCounter, WatchedState};
+use mpi_t::{EnumDef, WatchedCounter, WatchedState};
 
 use crate::calling::Which;
 use crate::plan::{Algorithm, Plan};
@@ -116,10 +116,10 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Nothing chosen yet.
-    pub fn new(memory: &dyn InstrumentMemory) -> Chosen {
+    /// Nothing chosen yet. On the heap: to who looks from outside, what nobody asked for would look as if nothing ran.
+    pub fn new() -> Chosen {
         let calls = mpi_t::place_rows(Algorithm::COUNT).try_into().expect("as many as asked for");
-        let chosen = Chosen { last: LastAlgorithms::place(memory), calls };
+        let chosen = Chosen { last: LastAlgorithms::detached(), calls };
         Which::ALL.into_iter().for_each(|which| chosen.of(which).0.set(NONE));
         chosen
     }

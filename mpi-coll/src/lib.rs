@@ -90,7 +90,7 @@ impl Collectives {
     /// same in all its processes.
     pub fn new(engine: Arc<Engine>, crowded: bool, memory: &dyn InstrumentMemory) -> Collectives {
         let (instruments, settings) = (CollInstruments::place(memory), CollSettings::new());
-        let (chosen, events) = (Chosen::new(memory), CollEvents::new());
+        let (chosen, events) = (Chosen::new(), CollEvents::new());
         Collectives { engine, instruments, chosen, settings, events, under_way: Arc::default(), crowded }
     }
 

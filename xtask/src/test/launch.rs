@@ -16,7 +16,7 @@ use crate::{Result, paths, process, tools};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines and what must come of them. `$B` is the folder of `mpiexec`, `$P` that of the programs.
-const CASES: [(&str, &str, Expect); 55] = [
+const CASES: [(&str, &str, Expect); 56] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
@@ -179,6 +179,11 @@ const CASES: [(&str, &str, Expect); 55] = [
         Expect::Says(
             "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"\",\"variable\":\"late_things\",\"class\":\"counter\",\"unit\":\"things\",\"values\":[1,2]}\n",
         ),
+    ),
+    (
+        "statistics have no algorithms that nobody asked for",
+        "$B/mpiexec -n 2 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats $P/traffic && ! grep _algorithm $P/stats && cat $P/stats",
+        Expect::Says("\"variable\":\"coll_barrier_calls\",\"class\":\"counter\",\"unit\":\"calls\",\"values\":[1,1]}\n"),
     ),
     (
         "statistics list who did not finalize",
