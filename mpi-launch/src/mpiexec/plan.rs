@@ -153,10 +153,13 @@ mod tests {
         assert_eq!(refusal("-wdir /nonexistent true").exit_code(), 2);
         assert!(refusal("-wdir /etc/passwd true").to_string().contains("/etc/passwd"));
         let of_job = refusal("true : -env FERRUM_STATS_AT_END 1 true");
-        let says = "-env FERRUM_STATS_AT_END=1 is for one program, but stats_at_end is for the whole job: write --cvar \
+        let says = "FERRUM_STATS_AT_END=1 is given for one program, but stats_at_end is for the whole job: write --cvar \
                     stats_at_end=1, or -genv";
         assert_eq!((of_job.exit_code(), &*of_job.to_string()), (2, says));
-        assert_eq!(refusal("-x FERRUM_FABRIC_RING_BYTES=64k true").exit_code(), 2);
+        let of_job = refusal("-x FERRUM_FABRIC_RING_BYTES=64k true");
+        let says = "FERRUM_FABRIC_RING_BYTES=64k is given for one program, but fabric_ring_bytes is for the whole job: \
+                    write --cvar fabric_ring_bytes=64k, or -genv";
+        assert_eq!((of_job.exit_code(), &*of_job.to_string()), (2, says));
         assert!(Plan::new(&run("-env FERRUM_ERROR_FORMAT json true"), String::new()).is_ok());
         assert_eq!(refusal("true : /nonexistent").exit_code(), 127);
         assert!(

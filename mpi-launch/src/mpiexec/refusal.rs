@@ -21,7 +21,7 @@ pub(super) enum Refusal {
     #[error("-wdir {0:?} cannot be entered: {1}")]
     Directory(PathBuf, io::Error),
     #[error(
-        "-env {variable}={value} is for one program, but {name} is for the whole job: write --cvar {name}={value}, or -genv"
+        "{variable}={value} is given for one program, but {name} is for the whole job: write --cvar {name}={value}, or -genv"
     )]
     OfJob { name: &'static str, variable: String, value: String },
     #[error("-soft allows no number of processes from 1 to {0}")]
