@@ -23,8 +23,8 @@ mpi_t::cvars! {
         /// Whether a table of the ranks' performance variables is written when the job ends: one line for each variable
         /// that is not 0 everywhere, with the least, the mean and the greatest value, their ranks and the sum. Summary:
         /// what the processes and MPI_COMM_WORLD have counted and timed; all: also levels, sizes and states, and all
-        /// objects that were not freed, communicators by their names. Variables that plug-ins added are in it,
-        /// watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0
+        /// objects that were not freed, communicators by their names. Variables that plug-ins added are in it;
+        /// arrays and watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0
         /// does in MPI_Finalize. To be given by file, environment or option, for the whole job.
         pub at_end: i32 = 0 => { name: "stats_at_end", unit: "", category: "stats", scope: Constant, states: &EXTENTS },
         /// The file that the table is written to; if empty, the standard error output. As stats_at_end, for the whole
@@ -151,8 +151,8 @@ impl Table {
             }
             row.line(&mut text, name, width - 2);
         }
-        text + "  Not in it: freed objects, high- and low-water marks (each tool has its own), and times that are taken only while a\n  \
-                tool asks for them, as long as none did.\n"
+        text + "  Not in it: freed objects, arrays, high- and low-water marks (each tool has its own). What is kept only while a tool\n  \
+                asks for it is missing, or told from then on.\n"
     }
 
     fn json(&self) -> String {
@@ -301,7 +301,8 @@ mod tests {
         let time = ["0.000000000", "0", "1.500000000", "3.000000000", "2", "4.500000000", "seconds"];
         assert_eq!(words("test_time"), time);
         assert!(!text.contains("other") && !text.contains("test_length"), "{text}");
-        assert!(text.contains("Not in it: freed objects, high- and low-water marks"), "{text}");
+        assert!(text.contains("Not in it: freed objects, arrays, high- and low-water marks"), "{text}");
+        assert!(text.ends_with("kept only while a tool\n  asks for it is missing, or told from then on.\n"), "{text}");
         let json = Table::read(&job, false).json();
         let first =
             "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[1,2]}\n";
