@@ -1,6 +1,7 @@
 /* An extension of Ferrum MPI: a shared object, or a program, adds variables of its own to the tool information
  * interface. Tools see them like all others: their numbers grow, names can be looked up, the stamp of
- * MPI_T_category_changed moves; the table of stats_at_end has them too. examples/tools/cache.c is a complete plug-in.
+ * MPI_T_category_changed moves; the table of stats_at_end has them too, but for arrays. examples/tools/cache.c is a
+ * complete plug-in.
  *
  * Building and loading. Nothing but this header and mpi.h is needed:
  *     mpicc -shared -fPIC plugin.c -o libplugin.so
@@ -52,7 +53,7 @@ struct ferrum_tool_variable {
     int scope;                        /* of a control variable: MPI_T_SCOPE_*; else not looked at */
     MPI_Datatype datatype;            /* MPI_INT, MPI_UNSIGNED, MPI_UNSIGNED_LONG_LONG, MPI_DOUBLE */
     int count;                        /* elements of a performance variable, at most 1048576; else 1 */
-    double initial, least, most;      /* of a control variable: its first value, and its limits (both 0: none) */
+    double initial, least, most;      /* of a control variable: its first value; limits (both 0: the type's) */
 };
 
 /* Adds a variable and stores the address of its first word in *words, which is left as it is on errors. MPI_SUCCESS;

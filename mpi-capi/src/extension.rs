@@ -108,9 +108,7 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
                 let rule = "but has to be 0 or one of MPI_T_PVAR_CLASS_*";
                 return invalid(format!("pvar_class of \"{}\" is {word}, {rule}", texts.name));
             };
-            // What is below 0 is refused as 0 is.
-            let count = usize::try_from(variable.count).unwrap_or(0);
-            registry.add_pvar(process.instrument_memory(), &texts, class, value, count)?[0].as_ptr()
+            registry.add_pvar(process.instrument_memory(), &texts, class, value, variable.count)?[0].as_ptr()
         }
     };
     // SAFETY: the program passed the address of a pointer.
@@ -156,19 +154,24 @@ fn setting(name: &str, value: ValueType, variable: &Variable) -> Result<(Value, 
         let limits = if all { Limits::Real(f64::MIN, f64::MAX) } else { Limits::Real(least, most) };
         return Ok((Value::F64(initial), limits));
     }
-    for (field, number) in [("initial", initial), ("least", least), ("most", most)] {
-        if number.fract() != 0.0 {
-            let rule = format!("but {} takes whole numbers", value.name());
-            return invalid(format!("{field} of \"{name}\" is {number}, {rule}"));
-        }
-    }
     let (low, high) = match value {
         ValueType::I32 => (i128::from(i32::MIN), i128::from(i32::MAX)),
         ValueType::U32 => (0, i128::from(u32::MAX)),
         _ => (0, i128::from(u64::MAX)),
     };
-    // All are whole now, and what is too large for a type is beyond its limits.
-    let limits = if all { (low, high) } else { ((least as i128).max(low), (most as i128).min(high)) };
+    for (field, number) in [("initial", initial), ("least", least), ("most", most)] {
+        if number.fract() != 0.0 {
+            let rule = format!("but {} takes whole numbers", value.name());
+            return invalid(format!("{field} of \"{name}\" is {number}, {rule}"));
+        }
+        // The initial value has narrower limits. The largest MPI_UNSIGNED_LONG_LONG is one more as a double.
+        if field != "initial" && !(low as f64..=high as f64).contains(&number) {
+            let rule = format!("but {} takes {low} to {high}", value.name());
+            return invalid(format!("{field} of \"{name}\" is {number}, {rule}"));
+        }
+    }
+    let whole = |limit: f64| (limit as i128).min(high);
+    let limits = if all { (low, high) } else { (whole(least), whole(most)) };
     let initial = initial as i128;
     if !(limits.0..=limits.1).contains(&initial) {
         let (low, high) = limits;

@@ -88,10 +88,9 @@ mod tests {
         registry.register(block).expect("new names");
         let session = registry.pvar_session_create().expect("room");
         let watched = || (block.state.is_watched(), block.left.is_watched());
-        for (name, class, while_it_lives) in [
-            ("watched_state", PvarClass::State, (true, false)),
-            ("watched_left", PvarClass::Level, (false, true)),
-        ] {
+        for (name, class, while_it_lives) in
+            [("watched_state", PvarClass::State, (true, false)), ("watched_left", PvarClass::Level, (false, true))]
+        {
             let index = registry.pvar_get_index(name, class as i32).expect("declared");
             let (handle, _) = registry.pvar_handle_alloc(session, index, None).expect("room");
             assert_eq!(watched(), while_it_lives);

@@ -69,7 +69,7 @@ impl AddError {
 enum Added {}
 
 /// The most elements of one variable.
-const MOST_ELEMENTS: usize = 1 << 20;
+const MOST_ELEMENTS: i32 = 1 << 20;
 
 impl Registry {
     /// Adds a performance variable of the process and gives the words that it reads, zeroed; whoever adds it writes
@@ -84,10 +84,10 @@ impl Registry {
         texts: &AddedTexts<'_>,
         class: PvarClass,
         value: ValueType,
-        count: usize,
+        count: i32,
     ) -> Result<&'static [AtomicU64], AddError> {
         check(texts)?;
-        check_shape(texts.name, class, value, count)?;
+        let count = check_shape(texts.name, class, value, count)?;
         let mut growth = self.growth();
         if self.pvar_named(texts.name, class).is_some() {
             let name = texts.name;
@@ -125,9 +125,12 @@ impl Registry {
         let Ok(index) = self.pvars.push(info) else {
             // Who looks from outside sees no variable that tools do not.
             placed.map(|words| memory.release(words));
-            return Err(AddError { code: TError::MEMORY, why: format!("there is no room for \"{}\"", definition.name) });
+            return Err(AddError {
+                code: TError::MEMORY,
+                why: format!("there is no room for \"{}\"", definition.name),
+            });
         };
-        growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count: count as u32 });
+        growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count });
         self.name_pvar(index);
         growth.category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
         self.categorize_pvar(&mut growth, definition.category, index);
@@ -198,8 +201,8 @@ fn check(texts: &AddedTexts<'_>) -> Result<(), AddError> {
     Err(AddError::invalid(format!("category of \"{}\" is \"{}\", {rule}", texts.name, texts.category)))
 }
 
-/// What a performance variable can be, and how many elements it can have.
-fn check_shape(name: &str, class: PvarClass, value: ValueType, count: usize) -> Result<(), AddError> {
+/// What a performance variable can be, and how many elements it can have; the number of those.
+fn check_shape(name: &str, class: PvarClass, value: ValueType, count: i32) -> Result<u32, AddError> {
     let invalid = |why: String| Err(AddError::invalid(why));
     if class.is_watermark() {
         return invalid(format!("pvar_class of \"{name}\" is {}, but watermarks cannot be added", class.name()));
@@ -213,7 +216,7 @@ fn check_shape(name: &str, class: PvarClass, value: ValueType, count: usize) -> 
     if !(1..=MOST_ELEMENTS).contains(&count) {
         return invalid(format!("count of \"{name}\" is {count}, but has to be from 1 to {MOST_ELEMENTS}"));
     }
-    Ok(())
+    Ok(count.unsigned_abs())
 }
 
 fn leaked(text: &str) -> &'static str {
@@ -311,6 +314,7 @@ mod tests {
             (PvarClass::HighWatermark, ValueType::U32, 1, high),
             (PvarClass::Counter, ValueType::F64, 1, whole),
             (PvarClass::Counter, ValueType::U64, 0, &format!("count of \"a\" is 0, {range}")),
+            (PvarClass::Counter, ValueType::U64, -1, &format!("count of \"a\" is -1, {range}")),
             (PvarClass::Counter, ValueType::U64, MOST_ELEMENTS + 1, &format!("count of \"a\" is 1048577, {range}")),
         ] {
             assert_eq!(add(&texts("a", "plug"), class, value, count), invalid(why));

@@ -183,7 +183,9 @@ const CASES: [(&str, &str, Expect); 56] = [
     (
         "statistics have no algorithms that nobody asked for",
         "$B/mpiexec -n 2 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats $P/traffic && ! grep _algorithm $P/stats && cat $P/stats",
-        Expect::Says("\"variable\":\"coll_barrier_calls\",\"class\":\"counter\",\"unit\":\"calls\",\"values\":[1,1]}\n"),
+        Expect::Says(
+            "\"variable\":\"coll_barrier_calls\",\"class\":\"counter\",\"unit\":\"calls\",\"values\":[1,1]}\n",
+        ),
     ),
     (
         "statistics list who did not finalize",

@@ -125,7 +125,8 @@ int main(int argc, char **argv)
             MPI_T_ERR_INVALID);
     refused(variable("bad", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_UNSIGNED, 1),
             "pvar_class of \"bad\" is MPI_T_PVAR_CLASS_HIGHWATERMARK, but", MPI_T_ERR_INVALID);
-    refused(variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, -1), "count of \"bad\" is ", MPI_T_ERR_INVALID);
+    refused(variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, -1), "count of \"bad\" is -1, but",
+            MPI_T_ERR_INVALID);
     refused(variable("bad", 99, MPI_UNSIGNED, 1), "pvar_class of \"bad\" is 99, but", MPI_T_ERR_INVALID);
     refused(variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_FLOAT, 1), "datatype of \"bad\" is 0x", MPI_T_ERR_INVALID);
     bad = variable("bad", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1);
@@ -143,6 +144,15 @@ int main(int argc, char **argv)
     refused(bad, "initial of \"bad\" is 0, but has to be from 5 to 9", MPI_T_ERR_INVALID);
     bad.initial = 5.5;
     refused(bad, "initial of \"bad\" is 5.5, but MPI_INT takes whole numbers", MPI_T_ERR_INVALID);
+    bad.initial = 3e9, bad.least = 3e9, bad.most = 4e9;
+    refused(bad, "least of \"bad\" is 3000000000, but MPI_INT takes -2147483648 to 2147483647", MPI_T_ERR_INVALID);
+    bad.initial = 5, bad.least = 5;
+    refused(bad, "most of \"bad\" is 4000000000, but MPI_INT takes -2147483648 to 2147483647", MPI_T_ERR_INVALID);
+    bad.datatype = MPI_UNSIGNED_LONG_LONG, bad.least = -1, bad.most = (double)UINT64_MAX;
+    refused(bad, "least of \"bad\" is -1, but MPI_UNSIGNED_LONG_LONG takes 0 to 18446744073709551615",
+            MPI_T_ERR_INVALID);
+    bad.least = 6;
+    refused(bad, "initial of \"bad\" is 5, but has to be from 6 to 18446744073709551615", MPI_T_ERR_INVALID);
     bad.scope = 99;
     refused(bad, "scope of \"bad\" is 99, but", MPI_T_ERR_INVALID);
     check(none == NULL);
