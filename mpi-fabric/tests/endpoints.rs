@@ -87,6 +87,7 @@ fn a_rank_can_send_to_itself() {
 }
 
 #[test]
+#[cfg_attr(feature = "uninstrumented", ignore = "nothing is counted")]
 fn a_full_ring_refuses_and_takes_the_longest_record_again_once_drained() {
     let mut alone = Endpoint::world_of_one().unwrap();
     let longest = vec![5u8; alone.max_payload()];
@@ -118,6 +119,7 @@ fn a_payload_made_in_place_arrives() {
 }
 
 #[test]
+#[cfg_attr(feature = "uninstrumented", ignore = "nothing is counted")]
 fn sleepers_wake_up_for_every_message() {
     const ROUNDS: u64 = 2000;
     let [mut left, mut right]: [Endpoint; 2] = Endpoint::threads(2).unwrap().try_into().ok().unwrap();
@@ -209,6 +211,7 @@ fn transfer_slots_are_shared_by_both_sides_and_distinct() {
 }
 
 #[test]
+#[cfg_attr(feature = "uninstrumented", ignore = "nothing is recorded")]
 fn a_refused_call_is_recorded_once_whatever_came_before() {
     let alone = Endpoint::world_of_one().unwrap();
     let recorder = alone.recorder();
@@ -228,6 +231,7 @@ fn a_refused_call_is_recorded_once_whatever_came_before() {
 }
 
 #[test]
+#[cfg_attr(feature = "uninstrumented", ignore = "nothing is recorded")]
 fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_asked_for() {
     const CALLS: u32 = 300_000;
     let alone = Endpoint::world_of_one().unwrap();
@@ -241,7 +245,10 @@ fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_asked_for() {
                 mark.leave();
             }
         });
-        while !writing.is_finished() || seen == 0 {
+        let mut over = false;
+        while !over {
+            // After the writer's end it is looked once more: its last calls stand there.
+            over = writing.is_finished();
             for call in reader.calls() {
                 let n = call.sequence as u32;
                 let expected = (n as u16, n, n as i32, n as i32, u64::from(n));
@@ -250,9 +257,11 @@ fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_asked_for() {
             }
         }
     });
+    assert!(seen > 0, "the writer's last calls at least");
 }
 
 #[test]
+#[cfg_attr(feature = "uninstrumented", ignore = "nothing is recorded")]
 fn the_recorder_keeps_the_last_calls_and_who_is_still_inside() {
     let alone = Endpoint::world_of_one().unwrap();
     let recorder = alone.recorder();
