@@ -4,7 +4,7 @@
 use mpi_core::{Handle, abi};
 use mpi_t::{
     Aggregate, Bind, Counter, EnumDef, Level, Percentage, PvarClass, Registry, Size, State, TError, Timer, Value,
-    ValueType, Verbosity, WatchedTimer,
+    ValueType, Verbosity,
 };
 
 static STATES: EnumDef = EnumDef { name: "engine state", items: &[(0, "idle"), (1, "sending"), (-1, "broken")] };
@@ -297,39 +297,6 @@ fn all_handles_start_stop_and_reset_what_can_be() {
     }
 }
 
-#[test]
-fn every_element_of_an_array_is_a_variable_of_its_own() {
-    let tool = Tool::new();
-    let peers = mpi_t::place_rows::<PeerRow>(3);
-    tool.registry.bind_rows(76, peers).expect("rows");
-    let index = tool.registry.pvar_get_index("row_messages", PvarClass::Counter as i32).expect("declared");
-    let (handle, count) = tool.registry.pvar_handle_alloc(tool.session, index, Some(76)).expect("room");
-    assert_eq!(count, 3);
-    peers[0].messages.add(1);
-    tool.start(handle);
-    peers[0].messages.add(10);
-    peers[2].messages.add(30);
-    let values = |read: Result<Vec<Value>, TError>| -> Vec<u64> {
-        read.expect("live").iter().map(|value| value.as_u64().expect("u64")).collect()
-    };
-    assert_eq!(values(tool.registry.pvar_read_all(tool.session, handle)), [10, 0, 30]);
-    let mut raw = [0u64; 3];
-    // SAFETY: room for three u64.
-    assert_eq!(unsafe { mpi_t::pvar_read_raw(tool.session.0, handle.0, raw.as_mut_ptr().cast()) }, abi::MPI_SUCCESS);
-    assert_eq!(raw, [10, 0, 30]);
-    assert_eq!(values(tool.registry.pvar_readreset(tool.session, handle)), [10, 0, 30]);
-    peers[1].messages.add(5);
-    tool.stop(handle);
-    peers[1].messages.add(5);
-    assert_eq!(values(tool.registry.pvar_read_all(tool.session, handle)), [0, 5, 0]);
-    let written = [Value::U64(1), Value::U64(2), Value::U64(3)];
-    tool.registry.pvar_write(tool.session, handle, &written).expect("writable");
-    assert_eq!(tool.registry.pvar_read_all(tool.session, handle).expect("live"), written);
-    tool.registry.pvar_handle_free(tool.session, handle).expect("live");
-    let again = tool.registry.pvar_handle_alloc(tool.session, index, Some(76)).expect("room").0;
-    assert_eq!(values(tool.registry.pvar_read_all(tool.session, again)), [0, 0, 0]);
-}
-
 /// What the standard's texts of the classes say about types (MPI-5.0, section 15.3.7), written out once more. A text is
 /// not a variable's value in any class, and `MPI_INT` is for states and what has no class alone.
 #[test]
@@ -375,48 +342,4 @@ fn what_is_told_of_a_variable_is_as_declared() {
     assert_eq!(state.description, "State.", "a value without a unit");
     let size = tool.registry.pvar_get_index("size", PvarClass::Size as i32).expect("declared");
     assert_eq!(tool.registry.pvar_get_info(size).expect("there").description, "Size. Unit: bytes.");
-}
-
-mpi_t::instruments! {
-    /// One peer's.
-    struct PeerRow: Comm {
-        /// Messages.
-        messages: Counter = { name: "row_messages", class: Counter, type: u64, unit: "messages", category: "rows" },
-        /// Time.
-        time: WatchedTimer = { name: "row_time", class: Timer, type: u64, unit: "nanoseconds", category: "rows" },
-    }
-}
-
-#[test]
-fn each_variable_of_rows_has_an_element_in_every_row() {
-    let tool = Tool::new();
-    let rows = mpi_t::place_rows::<PeerRow>(3);
-    tool.registry.bind_rows(77, rows).expect("rows");
-    let index = tool.registry.pvar_get_index("row_messages", PvarClass::Counter as i32).expect("declared");
-    assert_eq!(tool.registry.pvar_handle_alloc(tool.session, index, Some(78)), Err(TError::INVALID), "another object");
-    let (handle, count) = tool.registry.pvar_handle_alloc(tool.session, index, Some(77)).expect("room");
-    assert_eq!(count, 3);
-    tool.start(handle);
-    rows[0].messages.add(1);
-    rows[2].messages.add(3);
-    let values = tool.registry.pvar_read_all(tool.session, handle).expect("live");
-    assert_eq!(values, [Value::U64(1), Value::U64(0), Value::U64(3)]);
-    assert!(tool.registry.bind_rows::<PeerRow>(79, &[]).is_err());
-}
-
-#[test]
-fn a_watched_timer_knows_whether_a_handle_exists() {
-    let tool = Tool::new();
-    let rows = mpi_t::place_rows::<PeerRow>(2);
-    tool.registry.bind_rows(80, rows).expect("rows");
-    let index = tool.registry.pvar_get_index("row_time", PvarClass::Timer as i32).expect("declared");
-    let alloc = || tool.registry.pvar_handle_alloc(tool.session, index, Some(80)).expect("room").0;
-    let (first, second) = (alloc(), alloc());
-    assert!(rows.iter().all(|row| row.time.is_watched()));
-    rows[1].time.add_ns(5);
-    tool.registry.pvar_handle_free(tool.session, first).expect("live");
-    assert!(rows.iter().all(|row| row.time.is_watched()));
-    tool.registry.pvar_handle_free(tool.session, second).expect("live");
-    assert!(rows.iter().all(|row| !row.time.is_watched()));
-    assert_eq!(rows[1].time.get_ns(), 5);
 }
