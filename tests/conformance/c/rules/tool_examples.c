@@ -16,9 +16,30 @@ static int get_value(int index, MPI_Comm comm, void *value)
     return err;
 }
 
+/* What another handle has set is what the example reads, of the one communicator and not of another. */
+static void bound_value(int index)
+{
+    MPI_T_cvar_handle handle;
+    MPI_Comm world = MPI_COMM_WORLD;
+    int count = 0, before = -77, own = -77, set = 4321;
+    ok(get_value(index, MPI_COMM_SELF, &before));
+    ok(MPI_T_cvar_handle_alloc(index, &world, &handle, &count));
+    check_equal(count, 1);
+    ok(MPI_T_cvar_write(handle, &set));
+    ok(get_value(index, MPI_COMM_WORLD, &own));
+    check_equal(own, set);
+    ok(get_value(index, MPI_COMM_SELF, &own));
+    check_equal(own, before);
+    set = -1;
+    ok(MPI_T_cvar_write(handle, &set));
+    ok(get_value(index, MPI_COMM_WORLD, &own));
+    check_equal(own, -1);
+    ok(MPI_T_cvar_handle_free(&handle));
+}
+
 int main(int argc, char **argv)
 {
-    int num = 0, support, length, bind, verbose, scope, index;
+    int num = 0, bound = 0, support, length, bind, verbose, scope, index;
     static char value[65536];
     char name[100];
     MPI_Datatype datatype;
@@ -33,7 +54,11 @@ int main(int argc, char **argv)
         check_equal(index, i);
         if (bind == MPI_T_BIND_NO_OBJECT || bind == MPI_T_BIND_MPI_COMM)
             ok(get_value(i, MPI_COMM_WORLD, value));
+        bound += bind == MPI_T_BIND_MPI_COMM;
     }
+    check(bound > 0);
+    ok(MPI_T_cvar_get_index("p2p_comm_eager_limit", &index));
+    bound_value(index);
     check_equal(MPI_T_cvar_get_index("no such variable", &index), MPI_T_ERR_INVALID_NAME);
     check_equal(MPI_T_category_get_index("no such category", &index), MPI_T_ERR_INVALID_NAME);
 
