@@ -11,11 +11,12 @@ use std::sync::{Arc, Weak};
 use mpi_coll::Op;
 use mpi_comm::{Comm, Group};
 use mpi_core::abi::MPI_GROUP_EMPTY;
-use mpi_core::{Guard, Guarded, Handle, Kind, ProcessLock, Table};
+use mpi_core::{Guard, Guarded, Handle, ProcessLock, Table};
 use mpi_errors::Result;
 use mpi_p2p::Engine;
 use mpi_t::{Aggregate, Counter, Lent, Level, Registry, Size, TError};
 
+use crate::derived::{Counts, Derived};
 use crate::infos;
 use crate::process::Process;
 use crate::sessions::Session;
@@ -72,12 +73,9 @@ mpi_t::instruments! {
     }
 }
 
-/// The kinds of objects that are derived from sessions.
-const DERIVED: [Kind; 4] = [Kind::Group, Kind::Comm, Kind::Win, Kind::File];
-
 impl SessionInstruments {
-    /// Tells how many objects of each kind of [`DERIVED`] there are.
-    fn tell(&self, counts: [u64; 4]) {
+    /// Tells how many objects of each kind there are.
+    fn tell(&self, counts: Counts) {
         let levels = [&self.groups, &self.communicators, &self.windows, &self.files];
         levels.into_iter().zip(counts).for_each(|(level, count)| level.follow(count));
     }
@@ -91,20 +89,14 @@ struct Asked {
     sessions: Lent<SessionInstruments>,
     /// Communicators by handle.
     comms: HashMap<usize, Weak<Comm>, Spread>,
-    /// Objects that are derived from sessions, each with its session.
-    derived: HashMap<usize, Handle, Spread>,
+    derived: Derived,
 }
 
 impl Asked {
-    /// Objects of this kind that are derived from a session.
-    fn derived(&self, session: Handle, kind: Kind) -> u64 {
-        self.derived.iter().filter(|(object, of)| **of == session && Handle(**object).is(kind)).count() as u64
-    }
-
     /// Tells how many objects are derived from a session, after one has come or gone.
     fn tell_derived(&self, session: Handle) {
         if let Some(instruments) = self.sessions.get(session.0) {
-            instruments.tell(DERIVED.map(|kind| self.derived(session, kind)));
+            instruments.tell(self.derived.counts(session));
         }
     }
 }
@@ -152,7 +144,7 @@ impl AskedAbout {
             let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
             sessions.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?;
             let asked = known.get_mut(&mut guard);
-            let counts = DERIVED.map(|kind| asked.derived(Handle(object), kind));
+            let counts = asked.derived.counts(Handle(object));
             asked.sessions.lend(object, |session| session.tell(counts), open)
         })?;
         registry.declare_lent::<infos::InfoInstruments>(infos::lend)?;
@@ -202,7 +194,7 @@ impl AskedAbout {
     pub(crate) fn made(&self, guard: &mut Guard<'_>, object: Handle, group: &Group) {
         if let Some(session) = group.session() {
             let asked = self.0.get_mut(guard);
-            asked.derived.insert(object.0, session);
+            asked.derived.made(object, session);
             asked.tell_derived(session);
         }
     }
@@ -210,7 +202,7 @@ impl AskedAbout {
     /// The handle of an object is stale.
     pub(crate) fn gone(&self, guard: &mut Guard<'_>, object: Handle) {
         let asked = self.0.get_mut(guard);
-        if let Some(session) = asked.derived.remove(&object.0) {
+        if let Some(session) = asked.derived.gone(object) {
             asked.tell_derived(session);
         }
     }
@@ -231,7 +223,7 @@ impl AskedAbout {
     pub(crate) fn session_ended(&self, guard: &mut Guard<'_>, session: Handle) {
         let asked = self.0.get_mut(guard);
         asked.sessions.end(session.0);
-        asked.derived.retain(|_, of| *of != session);
+        asked.derived.session_ended(session);
     }
 }
 

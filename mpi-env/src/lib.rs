@@ -14,7 +14,7 @@
 //!   a handle.
 //! - [`hardware`]: which parts of the host the process may run on.
 //! - [`Tells`]: what the objects tell of themselves. `asked`: what single ones tell once somebody asks,
-//!   `predefined_uses` how often predefined datatypes are used then.
+//!   `predefined_uses` how often predefined datatypes are used then. `derived`: what is derived from sessions.
 //! - [`Heap`]: the C library's allocator, which counts what the library holds.
 //! - [`infos`]: handles of info objects.
 //! - `identity`: versions, the processor's name, time. `variables`: the registry of what every crate declares.
@@ -29,6 +29,7 @@ mod attributes;
 mod blocks;
 mod callees;
 mod comms;
+mod derived;
 mod failing;
 mod files;
 mod freed;
