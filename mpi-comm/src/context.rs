@@ -16,15 +16,15 @@ pub struct ContextIds {
     end: u32,
 }
 
-/// Context id of `MPI_COMM_WORLD`.
-pub(crate) const WORLD: u32 = 0;
-/// Context id of `MPI_COMM_SELF`: the same number in every process, whose messages never leave it.
-pub(crate) const SELF: u32 = 2;
-
 /// Numbers below this are even ids divided by two. The last bit but one of the word stays free.
 const NUMBER_BITS: u32 = 30;
 
 impl ContextIds {
+    /// That of `MPI_COMM_WORLD`.
+    pub const WORLD: u32 = 0;
+    /// That of `MPI_COMM_SELF`: the same number in every process, whose messages never leave it.
+    pub const SELF: u32 = 2;
+
     /// The share of a process in a job of `size`.
     pub fn new(world_rank: u32, size: u32) -> ContextIds {
         let rank_bits = u32::BITS - size.max(1).saturating_sub(1).leading_zeros();
@@ -54,7 +54,7 @@ mod tests {
             for rank in 0..size {
                 let mut ids = ContextIds::new(rank, size);
                 let first = ids.take().expect("fresh");
-                assert!(first >= last_end && first.is_multiple_of(2) && (rank > 0 || first > SELF));
+                assert!(first >= last_end && first.is_multiple_of(2) && (rank > 0 || first > ContextIds::SELF));
                 last_end = ids.end * 2;
                 assert!(ids.end > ids.next + 1_000_000 && ids.end <= 1 << NUMBER_BITS);
             }

@@ -10,7 +10,7 @@ use mpi_errors::{Error, Result};
 use mpi_p2p::{CommMeters, ContextSpec, Engine, Mode};
 
 use crate::comm::Comm;
-use crate::context::{ContextIds, SELF, WORLD};
+use crate::context::ContextIds;
 use crate::group::Group;
 
 /// Tag of the message that tells a new context id; collectives use small positive ones.
@@ -35,7 +35,7 @@ impl CommSpec {
     /// `MPI_COMM_WORLD` of a job of `size` processes.
     pub fn world(rank: u32, size: u32) -> CommSpec {
         CommSpec {
-            context: WORLD,
+            context: ContextIds::WORLD,
             group: Group::world(size),
             rank,
             name: "MPI_COMM_WORLD".to_owned(),
@@ -46,7 +46,7 @@ impl CommSpec {
     /// `MPI_COMM_SELF` of the process with this rank in the job.
     pub fn this_process(world_rank: u32) -> CommSpec {
         CommSpec {
-            context: SELF,
+            context: ContextIds::SELF,
             group: Group::new([world_rank]),
             rank: 0,
             name: "MPI_COMM_SELF".to_owned(),

@@ -5,12 +5,11 @@
 //! Invariant: what is lent here is an object that exists; it is ended where the object leaves its table.
 //! Not here: info objects (`infos`), requests and messages (mpi-p2p), objects that always count (`tells`).
 
-use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use mpi_coll::Op;
-use mpi_comm::{Comm, Group};
-use mpi_core::abi::MPI_GROUP_EMPTY;
+use mpi_comm::{Comm, ContextIds, Group};
+use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_GROUP_EMPTY};
 use mpi_core::{Guard, Guarded, Handle, ProcessLock, Table};
 use mpi_errors::Result;
 use mpi_p2p::Engine;
@@ -20,7 +19,6 @@ use crate::derived::{Counts, Derived};
 use crate::infos;
 use crate::process::Process;
 use crate::sessions::Session;
-use crate::spread::Spread;
 
 mpi_t::instruments! {
     /// One group.
@@ -81,14 +79,12 @@ impl SessionInstruments {
     }
 }
 
-/// Those that somebody asked about, and what is to be known of all in case somebody does.
+/// Those that somebody asked about, and what comes from sessions, in case somebody does.
 #[derive(Debug, Default)]
 struct Asked {
     groups: Lent<GroupInstruments>,
     ops: Lent<OpInstruments>,
     sessions: Lent<SessionInstruments>,
-    /// Communicators by handle.
-    comms: HashMap<usize, Weak<Comm>, Spread>,
     derived: Derived,
 }
 
@@ -106,6 +102,7 @@ pub(crate) struct AskedAbout(Arc<Guarded<Asked>>);
 
 /// The tables of those objects.
 pub(crate) struct Tables<'a> {
+    pub comms: &'a Arc<Guarded<Table<Arc<Comm>>>>,
     pub groups: &'a Arc<Guarded<Table<Group>>>,
     pub ops: &'a Arc<Guarded<Table<Op>>>,
     pub sessions: &'a Arc<Guarded<Table<Session>>>,
@@ -148,13 +145,15 @@ impl AskedAbout {
             asked.sessions.lend(object, |session| session.tell(counts), open)
         })?;
         registry.declare_lent::<infos::InfoInstruments>(infos::lend)?;
-        let ((lock, known), of) = (own(), engine.clone());
+        let (of, comms) = (engine.clone(), tables.comms.clone());
         registry.declare_lent(move |object, open| {
-            let comm = {
-                let guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
-                known.get(&guard).comms.get(&object).and_then(Weak::upgrade).ok_or(TError::INVALID)?
+            let mut guard = of.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
+            let context = match object {
+                MPI_COMM_WORLD => ContextIds::WORLD,
+                MPI_COMM_SELF => ContextIds::SELF,
+                _ => comms.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?.context(),
             };
-            of.lend_posted(comm.context(), open)
+            of.lend_posted(&mut guard, context, open)
         })?;
         let of = engine.clone();
         registry.declare_lent(move |object, open| of.lend_request(object, open))?;
@@ -163,18 +162,6 @@ impl AskedAbout {
         let of = engine.clone();
         registry.declare_lent(move |_, open| of.lend_rings(open))?;
         Ok(AskedAbout(asked))
-    }
-
-    /// A communicator has its handle.
-    pub(crate) fn comm_made(&self, guard: &mut Guard<'_>, comm: &Arc<Comm>) {
-        self.0.get_mut(guard).comms.insert(comm.handle().0, Arc::downgrade(comm));
-        self.made(guard, comm.handle(), comm.group());
-    }
-
-    /// The handle of a communicator is stale.
-    pub(crate) fn comm_freed(&self, guard: &mut Guard<'_>, comm: Handle) {
-        self.0.get_mut(guard).comms.remove(&comm.0);
-        self.gone(guard, comm);
     }
 
     /// A call was given this group, which exists.

@@ -51,7 +51,7 @@ pub struct Process {
     /// The flight recorder.
     pub recorder: Recorder,
     /// Communicators other than the predefined ones.
-    pub comms: Guarded<Table<Arc<Comm>>>,
+    pub comms: Arc<Guarded<Table<Arc<Comm>>>>,
     /// Windows.
     pub windows: Guarded<Table<Arc<Win>>>,
     /// Datatypes other than the predefined ones.
@@ -135,10 +135,11 @@ impl Process {
             Ok(Arc::new(comm))
         };
         let tells = Tells::new(&lock, &registry, &*memory)?;
+        let comms = Arc::new(Guarded::new(&lock, Table::new(Kind::Comm)));
         let groups = Arc::new(Guarded::new(&lock, Table::new(Kind::Group)));
         let ops = Arc::new(Guarded::new(&lock, Table::new(Kind::Op)));
         let sessions = Arc::new(Guarded::new(&lock, Table::new(Kind::Session)));
-        let tables = Tables { groups: &groups, ops: &ops, sessions: &sessions };
+        let tables = Tables { comms: &comms, groups: &groups, ops: &ops, sessions: &sessions };
         let asked = AskedAbout::new(&lock, &registry, &engine, &tables)?;
         // Last of all, because programs in Rust have none of it.
         let heap = heap::instruments();
@@ -148,9 +149,6 @@ impl Process {
         let (rank, size) = (engine.rank(), engine.size());
         let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size))?;
         let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank))?;
-        for comm in [&world, &own] {
-            asked.comm_made(&mut engine.lock(), comm);
-        }
         Ok(Process {
             coll,
             one_sided,
@@ -159,7 +157,7 @@ impl Process {
             asked,
             codes: ErrorCodes::new(),
             recorder,
-            comms: Guarded::new(&lock, Table::new(Kind::Comm)),
+            comms,
             windows: Guarded::new(&lock, Table::new(Kind::Win)),
             datatypes: Guarded::new(&lock, Table::new(Kind::Datatype)),
             ops,

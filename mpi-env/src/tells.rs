@@ -156,7 +156,7 @@ impl Process {
     /// A communicator has its handle: variables and events can be bound to it.
     pub(crate) fn tell_comm_made(&self, guard: &mut Guard<'_>, handle: Handle, rank: u32, size: u32) {
         let Some(comm) = self.comm(guard, handle).cloned() else { return };
-        self.asked.comm_made(guard, &comm);
+        self.asked.made(guard, handle, comm.group());
         let instruments = comm.instruments();
         instruments.bind(&self.registry, handle.0).expect("declared when the process record was made");
         self.registry.bind_events(Bind::Comm, handle.0, event_key(instruments));
@@ -178,7 +178,7 @@ impl Process {
 
     /// A communicator's handle is stale.
     pub(crate) fn tell_comm_freed(&self, guard: &mut Guard<'_>, handle: Handle, instruments: CommMeters) {
-        self.asked.comm_freed(guard, handle);
+        self.asked.gone(guard, handle);
         instruments.unbind(&self.registry, handle.0);
         self.registry.unbind_events(Bind::Comm, handle.0);
         self.tells.counts.communicators.follow(self.comms.get(guard).len() as u64);

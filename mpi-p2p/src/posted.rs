@@ -5,7 +5,7 @@
 //! Invariant: while a block is kept its level is right. While any is kept no receive is direct, so that all are posted.
 //! Not here: the number of posted receives, which is always kept (`instruments`).
 
-use mpi_core::{Handle, Table};
+use mpi_core::{Guard, Handle, Table};
 use mpi_t::{HeapMemory, Open, TError, TResult, WatchedLevel, end_handles, place, retire};
 
 use crate::core::State;
@@ -89,10 +89,15 @@ fn room_of(request: &Request) -> u64 {
 }
 
 impl Engine {
-    /// Opens a handle on the posted receives of the communicator with this context id; as [`Engine::lend_request`].
-    pub fn lend_posted(&self, context: u32, open: &mut Open<'_, PostedInstruments>) -> TResult<()> {
-        let mut guard = self.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
-        self.state.get_mut(&mut guard).lend_posted(context, open)
+    /// Opens a handle on the posted receives of the communicator with this context id, which the caller has looked up
+    /// under the same guard. `MPI_T_ERR_INVALID` for a context that is none, or freed.
+    pub fn lend_posted(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        open: &mut Open<'_, PostedInstruments>,
+    ) -> TResult<()> {
+        self.state.get_mut(guard).lend_posted(context, open)
     }
 }
 
