@@ -48,6 +48,23 @@ static void *release(void *unused)
     return unused;
 }
 
+/* The predefined communicators have theirs, each its own. */
+static void check_predefined(void)
+{
+    MPI_Comm both[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+    MPI_Request waiting[2];
+    for (int i = 0; i < 2; i++)
+        ok(MPI_Irecv(in[i], 10 + i, MPI_CHAR, MPI_ANY_SOURCE, 0, both[i], &waiting[i]));
+    for (int i = 0; i < 2; i++) {
+        MPI_T_pvar_handle handle = watch_object(session, name, LEVEL, &both[i]);
+        check_equal(read_pvar(session, handle), 10 + i);
+        ok(MPI_Cancel(&waiting[i]));
+        ok(MPI_Wait(&waiting[i], MPI_STATUS_IGNORE));
+        check_equal(read_pvar(session, handle), 0);
+        ok(MPI_T_pvar_handle_free(session, &handle));
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Request requests[4];
@@ -58,6 +75,7 @@ int main(int argc, char **argv)
     begin_threads(&argc, &argv, MPI_THREAD_MULTIPLE);
     tool_begin();
     ok(MPI_T_pvar_session_create(&session));
+    check_predefined();
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
 
     /* What was posted before the first handle is there at once. A matched receive has the room of its
