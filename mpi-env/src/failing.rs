@@ -4,7 +4,7 @@
 //! Not here: the report's text (mpi-errors), ending the job (`abort`).
 
 use std::io::IsTerminal;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
@@ -14,6 +14,7 @@ use mpi_launch::told::ErrorSettings;
 use mpi_t::Registry;
 
 use crate::abort::say;
+use crate::global::start_failure;
 use crate::process::Process;
 
 /// The environment variable that names the initial error handler; `mpiexec --initial-errhandler` sets it.
@@ -70,12 +71,29 @@ fn on_a_terminal() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Tells, once, why the process could not be made: for calls that have a code to return and no error handler to call.
+/// Nothing when it could be made, or nobody has tried. Thread-safe.
+pub fn tell_start_failure() {
+    static ONCE: Once = Once::new();
+    let Some(failure) = start_failure() else { return };
+    ONCE.call_once(|| {
+        let rank = failure.job.as_ref().map(|(_, rank)| ("rank", i64::from(*rank)));
+        let sentence = format!("the tool interface cannot be initialized: {}", failure.text);
+        tell(settings_without_process(), "not_started", &sentence, rank.as_slice());
+    });
+}
+
 /// The form of a report when there is no record whose settings could say: as file and environment have it.
 pub(crate) fn report_without_process() -> (ReportFormat, Detail) {
+    let settings = settings_without_process();
+    (report_format(settings), detail(settings))
+}
+
+fn settings_without_process() -> &'static ErrorSettings {
     let settings = ErrorSettings::new();
     // What cannot be taken is the failure to be reported, or is beside it.
     let _ = Registry::from_surroundings().register_settings(settings);
-    (report_format(settings), detail(settings))
+    settings
 }
 
 /// The error handler that takes errors while there is no `MPI_COMM_SELF`, and that the predefined communicators begin

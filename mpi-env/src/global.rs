@@ -20,7 +20,7 @@ static RUNNING: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 /// Why there is no process; told to everybody who asks.
 pub struct StartFailure {
     class: i32,
-    text: String,
+    pub(crate) text: String,
     /// The job that the process is in, and its rank there, where it got so far.
     pub(crate) job: Option<(Arc<Job>, u32)>,
 }

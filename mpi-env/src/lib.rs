@@ -55,7 +55,7 @@ mod windows;
 pub use abort::{Route, fatal_without_process};
 pub use asked::{GroupInstruments, OpInstruments, SessionInstruments};
 pub use attributes::{Attribute, Attributes, Holder, Keyval};
-pub use failing::{initial_errhandler, initial_errhandler_name};
+pub use failing::{initial_errhandler, initial_errhandler_name, tell_start_failure};
 pub use freed::Freed;
 pub use global::{init, is_finalized, is_initialized, process, running};
 pub use handlers::Object;

@@ -7,7 +7,8 @@ use mpi_core::abi;
 use crate::tool_edge::{code, required, store, with_registry};
 
 /// `MPI_T_init_thread`: any thread may use the interface at any time, whatever level is asked for, one that does not
-/// exist included; `MPI_THREAD_MULTIPLE` is granted.
+/// exist included; `MPI_THREAD_MULTIPLE` is granted. Why the process cannot be made is told on the standard error
+/// output, once, since the code does not say.
 pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
     if let Err(error) = required(provided) {
         return code(Err(error));
@@ -20,7 +21,10 @@ pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
             }
             Err(error) => code(Err(error)),
         },
-        Err(_) => abi::MPI_T_ERR_CANNOT_INIT,
+        Err(_) => {
+            mpi_env::tell_start_failure();
+            abi::MPI_T_ERR_CANNOT_INIT
+        }
     }
 }
 

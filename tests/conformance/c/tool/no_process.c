@@ -1,0 +1,13 @@
+/* A bad value of a control variable keeps the tool interface from starting: the code says so each time, the library
+ * once. */
+#include "tool.h"
+
+int main(void)
+{
+    int provided = -1, count = -1;
+    for (int i = 0; i < 3; i++)
+        check_equal(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided), MPI_T_ERR_CANNOT_INIT);
+    check_equal(provided, -1);
+    check_equal(MPI_T_cvar_get_num(&count), MPI_T_ERR_NOT_INITIALIZED);
+    return verdict(wrong);
+}
