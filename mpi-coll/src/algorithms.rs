@@ -10,7 +10,7 @@ use crate::plan::{Algorithm, Plan};
 
 mpi_t::instruments! {
     /// The last algorithm of each collective operation.
-    pub struct LastAlgorithms: NoObject {
+    pub struct LastAlgorithms: NoObject, verbosity: TunerDetail {
         /// Algorithm of the last call of MPI_Barrier that began while a handle of this variable existed; none before.
         pub barrier: WatchedState =
             { name: "coll_barrier_algorithm", class: State, type: i32, unit: "", category: "coll.algorithms",
@@ -48,7 +48,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// The collective calls that go about it in one way.
-    pub struct AlgorithmCalls: NoObject {
+    pub struct AlgorithmCalls: NoObject, verbosity: TunerDetail {
         /// Calls of MPI_Barrier by algorithm, counted of those that begin while a handle of this variable exists:
         /// element n counts those with the algorithm whose number in the enumeration of coll_barrier_algorithm is n.
         pub barrier: WatchedCounter =

@@ -3,6 +3,7 @@
 //! Invariant: counted once per call, when it begins, under the process lock; a call made by the library itself (at
 //! `MPI_Finalize`, say) is not counted.
 
+use mpi_t::Verbosity::UserDetail;
 use mpi_t::{Aggregate, Counter, WatchedTimer};
 
 use crate::calling::Which;
@@ -57,28 +58,36 @@ mpi_t::instruments! {
             { name: "coll_alltoall_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
         /// Time spent in calls of MPI_Barrier, taken of those that begin while a handle of this variable exists.
         pub barrier_time: WatchedTimer =
-            { name: "coll_barrier_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+            { name: "coll_barrier_time", class: Timer, type: f64, unit: "seconds", category: "coll.time",
+              verbosity: UserDetail },
         /// Time spent in calls of MPI_Bcast, taken of those that begin while a handle of this variable exists.
         pub bcast_time: WatchedTimer =
-            { name: "coll_bcast_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+            { name: "coll_bcast_time", class: Timer, type: f64, unit: "seconds", category: "coll.time",
+              verbosity: UserDetail },
         /// Time spent in calls of MPI_Reduce, taken of those that begin while a handle of this variable exists.
         pub reduce_time: WatchedTimer =
-            { name: "coll_reduce_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+            { name: "coll_reduce_time", class: Timer, type: f64, unit: "seconds", category: "coll.time",
+              verbosity: UserDetail },
         /// Time spent in calls of MPI_Allreduce, taken of those that begin while a handle of this variable exists.
         pub allreduce_time: WatchedTimer =
-            { name: "coll_allreduce_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+            { name: "coll_allreduce_time", class: Timer, type: f64, unit: "seconds", category: "coll.time",
+              verbosity: UserDetail },
         /// Time spent in calls of MPI_Gather, taken of those that begin while a handle of this variable exists.
         pub gather_time: WatchedTimer =
-            { name: "coll_gather_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+            { name: "coll_gather_time", class: Timer, type: f64, unit: "seconds", category: "coll.time",
+              verbosity: UserDetail },
         /// Time spent in calls of MPI_Scatter, taken of those that begin while a handle of this variable exists.
         pub scatter_time: WatchedTimer =
-            { name: "coll_scatter_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+            { name: "coll_scatter_time", class: Timer, type: f64, unit: "seconds", category: "coll.time",
+              verbosity: UserDetail },
         /// Time spent in calls of MPI_Allgather, taken of those that begin while a handle of this variable exists.
         pub allgather_time: WatchedTimer =
-            { name: "coll_allgather_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+            { name: "coll_allgather_time", class: Timer, type: f64, unit: "seconds", category: "coll.time",
+              verbosity: UserDetail },
         /// Time spent in calls of MPI_Alltoall, taken of those that begin while a handle of this variable exists.
         pub alltoall_time: WatchedTimer =
-            { name: "coll_alltoall_time", class: Timer, type: f64, unit: "seconds", category: "coll.time" },
+            { name: "coll_alltoall_time", class: Timer, type: f64, unit: "seconds", category: "coll.time",
+              verbosity: UserDetail },
     }
 }
 

@@ -4,6 +4,7 @@
 //! Not here: what is chosen when nothing is said (`plan`).
 
 use mpi_t::EnumDef;
+use mpi_t::Verbosity::{TunerBasic, UserBasic};
 
 /// How messages of a collective travel.
 pub(crate) static SHAPES: EnumDef =
@@ -14,13 +15,13 @@ pub(crate) const TREE: i32 = 2;
 
 mpi_t::cvars! {
     /// How collectives pick their algorithms.
-    pub struct CollSettings {
+    pub struct CollSettings, verbosity: TunerDetail {
         /// How short messages of a collective travel: through one process (flat), in log2(n) steps (tree), or flat
         /// where processes must share cores and tree elsewhere (auto; a broadcast is flat among few processes, too). In
         /// force with the next call; set it alike in all processes of the job. Cannot be set while a collective call of
         /// this process is under way.
         pub shape: i32 = 0 =>
-            { name: "coll_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
+            { name: "coll_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES, verbosity: TunerBasic },
         /// How the messages of MPI_Barrier travel: flat, tree, or as coll_shape says (auto). Set it alike in all
         /// processes of the job.
         pub barrier_shape: i32 = 0 =>
@@ -54,6 +55,7 @@ mpi_t::cvars! {
         /// predefined operation and type of reductions. Calls that do not match then fail in all processes with an
         /// error that names the ranks, where they would hang or give wrong data; a call takes two more messages for
         /// each process. Set it alike in all processes of the job: where it differs they wait for each other for ever.
-        pub check: bool = false => { name: "coll_check", unit: "", category: "coll", scope: AllEq },
+        pub check: bool = false => {
+            name: "coll_check", unit: "", category: "coll", scope: AllEq, verbosity: UserBasic },
     }
 }

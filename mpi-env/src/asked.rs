@@ -22,7 +22,7 @@ use crate::sessions::Session;
 
 mpi_t::instruments! {
     /// One group.
-    pub struct GroupInstruments: Group {
+    pub struct GroupInstruments: Group, verbosity: UserAll {
         /// Processes of the group.
         pub processes: Size =
             { name: "objects_group_processes", class: Size, type: u32, unit: "processes", category: "objects" },
@@ -34,7 +34,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// One operation, predefined or the program's own.
-    pub struct OpInstruments: Op {
+    pub struct OpInstruments: Op, verbosity: UserAll {
         /// Reductions and accumulations that were given this operation: collective, local and one-sided ones.
         pub calls: Counter =
             { name: "coll_op_calls", class: Counter, type: u64, unit: "calls", category: "coll.ops" },
@@ -46,7 +46,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// One session.
-    pub struct SessionInstruments: Session {
+    pub struct SessionInstruments: Session, verbosity: UserAll {
         /// Calls that were given this session, about its process sets, its hints or its end.
         pub uses: Counter =
             { name: "objects_session_uses", class: Counter, type: u64, unit: "calls", category: "objects" },

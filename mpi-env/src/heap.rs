@@ -9,11 +9,12 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::AtomicU64;
 
+use mpi_t::Verbosity::DeveloperBasic;
 use mpi_t::{BlockDescription, Counter, InstrumentMemory, Level};
 
 mpi_t::instruments! {
     /// The heap of the library.
-    pub struct HeapInstruments: NoObject {
+    pub struct HeapInstruments: NoObject, verbosity: UserDetail {
         /// Bytes of heap memory that the library holds, memory from MPI_Alloc_mem and of tools' handles included; as it
         /// asked for them, and none of the memory that processes share.
         pub held: Level =
@@ -23,7 +24,8 @@ mpi_t::instruments! {
                     grow: see p2p_unexpected_bytes." },
         /// Times that the library allocated heap memory, or changed the size of what it had.
         pub allocations: Counter =
-            { name: "memory_heap_allocations", class: Counter, type: u64, unit: "allocations", category: "memory" },
+            { name: "memory_heap_allocations", class: Counter, type: u64, unit: "allocations", category: "memory",
+              verbosity: DeveloperBasic },
     }
 }
 

@@ -11,7 +11,7 @@ use mpi_t::{Counter, Lent, Level, Open, TError, TResult};
 
 mpi_t::instruments! {
     /// One info object of the program's.
-    pub struct InfoInstruments: Info {
+    pub struct InfoInstruments: Info, verbosity: UserAll {
         /// Keys that the info object holds.
         pub keys: Level =
             { name: "objects_info_keys", class: Level, type: u64, unit: "keys", category: "objects" },
@@ -23,7 +23,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// All info objects of the program's.
-    pub struct InfosInstruments: NoObject {
+    pub struct InfosInstruments: NoObject, verbosity: UserDetail {
         /// Info objects that exist: the program made them, or was given them, and has not freed them.
         pub infos: Level =
             { name: "objects_infos", class: Level, type: u64, unit: "info objects", category: "objects" }

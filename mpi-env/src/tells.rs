@@ -13,6 +13,7 @@ use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_ABORT, MPI_ERRORS_
 use mpi_core::{Guard, Guarded, Handle, ProcessLock};
 use mpi_errors::Result;
 use mpi_p2p::CommMeters;
+use mpi_t::Verbosity::UserBasic;
 use mpi_t::{Bind, Counter, InstrumentMemory, Level, Registry, SourceDef, WatchedCounter};
 
 use crate::predefined_uses::{self, PredefinedUses};
@@ -21,7 +22,7 @@ use crate::spread::Spread;
 
 mpi_t::instruments! {
     /// The objects of one process.
-    pub struct ObjectInstruments: NoObject {
+    pub struct ObjectInstruments: NoObject, verbosity: UserDetail {
         /// Communicators that the program made and has not freed, duplicates under way included.
         pub communicators: Level =
             { name: "objects_communicators", class: Level, type: u64, unit: "communicators", category: "objects" }
@@ -55,7 +56,8 @@ mpi_t::instruments! {
               doc: "Most files that the program had open at once." },
         /// Errors that calls raised, whatever the error handler did about them. MPI_T calls raise none.
         pub errors: Counter =
-            { name: "errors_raised", class: Counter, type: u64, unit: "errors", category: "errors" },
+            { name: "errors_raised", class: Counter, type: u64, unit: "errors", category: "errors",
+              verbosity: UserBasic },
         /// Bytes of memory that the program has from MPI_Alloc_mem and has not freed, as it asked for them.
         pub alloc_mem: Level =
             { name: "memory_alloc_mem", class: Level, type: u64, unit: "bytes", category: "memory" }
@@ -69,7 +71,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// One error handler.
-    pub struct ErrhandlerInstruments: Errhandler {
+    pub struct ErrhandlerInstruments: Errhandler, verbosity: UserAll {
         /// Errors that were given to this error handler, by calls that failed and by MPI_X_call_errhandler.
         pub calls: Counter =
             { name: "errors_handler_calls", class: Counter, type: u64, unit: "errors", category: "errors" },
@@ -78,7 +80,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// One datatype.
-    pub struct DatatypeInstruments: Datatype {
+    pub struct DatatypeInstruments: Datatype, verbosity: UserAll {
         /// Times that calls of whatever kind were given this datatype. Of a predefined one those count that begin while
         /// a handle of this variable for it exists.
         pub uses: WatchedCounter =
@@ -107,7 +109,7 @@ mpi_t::events! {
         /// A call failed, and its error handler is about to be called: the error's class and code, and the handle of
         /// the object whose handler that is.
         pub error_raised(error_class: i32, error_code: i32, object: u64) =
-            { name: "errors_error_raised", category: "errors.events", at: None },
+            { name: "errors_error_raised", category: "errors.events", at: None, verbosity: UserBasic },
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use mpi_t::Verbosity::{TunerAll, TunerBasic, UserAll};
 use mpi_t::{Cell, Limits, SettingType, TError, TResult, Value, ValueType};
 
 use crate::layout::{MAX_RING_BYTES, MIN_RING_BYTES};
@@ -19,16 +20,17 @@ mpi_t::cvars! {
         /// decide. Once the process has its place in the job, the variable tells the length that the queues have.
         pub ring_bytes: u64 = 0 => {
             name: "fabric_ring_bytes", unit: "bytes", category: "fabric.queues", scope: Constant,
-            range: 0..=MAX_RING_BYTES as i128 },
+            range: 0..=MAX_RING_BYTES as i128, verbosity: TunerBasic },
         /// Whether this process copies long messages directly from and to the memory of others, where the kernel allows
         /// it; otherwise they go through the queues in pieces. In force with the next message.
         pub single_copy: bool = true => {
-            name: "fabric_single_copy", unit: "", category: "fabric", scope: Local },
+            name: "fabric_single_copy", unit: "", category: "fabric", scope: Local, verbosity: TunerAll },
         /// How many of the last MPI calls the flight recorder of this process remembers: what mpiexec tells of a
         /// process that hangs or dies, and the full error report of the process itself, are taken from there. 0: none.
         /// In force with the next call; a change may forget the calls before.
         pub recorder_depth: RecorderDepth = recorder::DEPTH => {
-            name: "fabric_recorder_depth", unit: "calls", category: "fabric.recorder", scope: Local },
+            name: "fabric_recorder_depth", unit: "calls", category: "fabric.recorder", scope: Local,
+            verbosity: UserAll },
     }
 }
 

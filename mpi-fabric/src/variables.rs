@@ -2,17 +2,20 @@
 //!
 //! Writers hold the process lock: pushes do anyway, and `Wait::next` is called while it is held.
 
+use mpi_t::Verbosity::{DeveloperBasic, DeveloperDetail, TunerBasic};
 use mpi_t::{Counter, Level, Size, WatchedPercentage};
 
 mpi_t::instruments! {
     /// One rank's queues and waits.
-    pub struct FabricInstruments: NoObject {
+    pub struct FabricInstruments: NoObject, verbosity: TunerDetail {
         /// Times that a record found no room in a peer's queue and had to be tried again later.
         pub queue_full: Counter =
-            { name: "fabric_queue_full", class: Counter, type: u64, unit: "events", category: "fabric.queues" },
+            { name: "fabric_queue_full", class: Counter, type: u64, unit: "events", category: "fabric.queues",
+              verbosity: TunerBasic },
         /// Peers, itself included, that have sent to this process since it started.
         pub connections: Counter =
-            { name: "fabric_connections", class: Counter, type: u64, unit: "peers", category: "fabric.queues" },
+            { name: "fabric_connections", class: Counter, type: u64, unit: "peers", category: "fabric.queues",
+              verbosity: DeveloperBasic },
         /// Times that a waiting thread gave its core to others.
         pub yields: Counter =
             { name: "fabric_yields", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
@@ -42,7 +45,8 @@ mpi_t::instruments! {
         /// Polls that a wait spends at most before it gives its core to others, as this process has learned: halved by
         /// each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.
         pub wait_patience: Size =
-            { name: "fabric_wait_patience", class: Generic, type: u64, unit: "polls", category: "fabric.waiting" },
+            { name: "fabric_wait_patience", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
+              verbosity: DeveloperDetail },
         /// Times that this process woke a peer that slept.
         pub wakeups_sent: Counter =
             { name: "fabric_wakeups_sent", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
@@ -51,7 +55,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// The ring to one process of the job: one element for each rank in MPI_COMM_WORLD.
-    pub struct RingInstruments: NoObject {
+    pub struct RingInstruments: NoObject, verbosity: TunerDetail {
         /// Part of the ring to each process that is in use: written by this process and, as far as the receiver has
         /// told, not yet read. A receiver tells after each quarter of the ring. As of this process's last record in the
         /// ring, or of the allocation of the handle.

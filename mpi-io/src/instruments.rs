@@ -2,6 +2,7 @@
 //!
 //! Invariant: counted when the system has done the work, also of a call that then fails.
 
+use mpi_t::Verbosity::UserDetail;
 use mpi_t::{Aggregate, Counter, Timer};
 
 mpi_t::instruments! {
@@ -21,6 +22,7 @@ mpi_t::instruments! {
             { name: "file_bytes_written", class: Aggregate, type: u64, unit: "bytes", category: "file.traffic" },
         /// Time that the system took for reading, writing and synchronising the file.
         pub time: Timer =
-            { name: "file_time", class: Timer, type: f64, unit: "seconds", category: "file.traffic" },
+            { name: "file_time", class: Timer, type: f64, unit: "seconds", category: "file.traffic",
+              verbosity: UserDetail },
     }
 }

@@ -12,6 +12,7 @@ use std::io::Write as _;
 use mpi_core::text::quote_json;
 use mpi_fabric::instruments::{self, VariableReading};
 use mpi_fabric::{Job, Life};
+use mpi_t::Verbosity::UserBasic;
 use mpi_t::{EnumDef, Percentage, PvarClass, Text};
 
 const EXTENTS: EnumDef = EnumDef { name: "stats_at_end", items: &[(0, "off"), (1, "summary"), (2, "all")] };
@@ -19,14 +20,16 @@ const FORMATS: EnumDef = EnumDef { name: "stats_format", items: &[(0, "text"), (
 
 mpi_t::cvars! {
     /// What is written about the job at its end.
-    pub struct StatisticsSettings {
+    pub struct StatisticsSettings, verbosity: UserDetail {
         /// Whether a table of the ranks' performance variables is written when the job ends: one line for each variable
         /// that is not 0 everywhere, with the least, the mean and the greatest value, their ranks and the sum. Summary:
         /// what the processes and MPI_COMM_WORLD have counted and timed; all: also levels, sizes and states, and all
         /// objects that were not freed, communicators by their names. Variables that plug-ins added are in it;
         /// arrays and watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0
         /// does in MPI_Finalize. To be given by file, environment or option, for the whole job.
-        pub at_end: i32 = 0 => { name: "stats_at_end", unit: "", category: "stats", scope: Constant, states: &EXTENTS },
+        pub at_end: i32 = 0 => {
+            name: "stats_at_end", unit: "", category: "stats", scope: Constant, states: &EXTENTS,
+            verbosity: UserBasic },
         /// The file that the table is written to; if empty, the standard error output. As stats_at_end, for the whole
         /// job.
         pub file: Text = "" => { name: "stats_file", unit: "", category: "stats", scope: Constant },

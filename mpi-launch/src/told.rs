@@ -3,6 +3,7 @@
 //! Not here: the texts (mpi-errors, `mpiexec`).
 
 use mpi_t::EnumDef;
+use mpi_t::Verbosity::UserBasic;
 
 const FORMATS: EnumDef = EnumDef { name: "error_format", items: &[(0, "text"), (1, "json")] };
 const COLORS: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1, "on"), (2, "off")] };
@@ -10,7 +11,7 @@ const VERBOSITIES: EnumDef = EnumDef { name: "error_verbosity", items: &[(0, "br
 
 mpi_t::cvars! {
     /// How errors are told.
-    pub struct ErrorSettings {
+    pub struct ErrorSettings, verbosity: UserDetail {
         /// The form of what is said of failures on the standard error output, by mpiexec, and by the library of
         /// warnings and of the error that ends a process: lines for people, or one JSON object on one line with the
         /// same facts. `mpiexec --error-format` sets it for all processes.
@@ -25,7 +26,8 @@ mpi_t::cvars! {
         /// flight recorder remembers (fabric_recorder_depth), at most 10. JSON has the last calls with full, and else
         /// the same.
         pub verbosity: i32 = 1 =>
-            { name: "error_verbosity", unit: "", category: "errors", scope: Local, states: &VERBOSITIES },
+            { name: "error_verbosity", unit: "", category: "errors", scope: Local, states: &VERBOSITIES,
+              verbosity: UserBasic },
     }
 }
 

@@ -15,7 +15,7 @@ use crate::request::{ASKED, Request, Work};
 
 mpi_t::instruments! {
     /// One operation that was started.
-    pub struct RequestInstruments: Request {
+    pub struct RequestInstruments: Request, verbosity: UserAll {
         /// Bytes that the operation was given to send, or has room to receive. Of a receive whose buffer is filled
         /// already when this is first asked, or is being filled by both sides, the bytes that it takes.
         pub bytes: Size =
@@ -33,7 +33,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// One message that a matched probe took.
-    pub struct MessageInstruments: Message {
+    pub struct MessageInstruments: Message, verbosity: UserAll {
         /// Bytes of data in the message.
         pub bytes: Size =
             { name: "p2p_message_bytes", class: Size, type: u64, unit: "bytes", category: "p2p.unexpected" },

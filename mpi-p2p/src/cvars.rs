@@ -1,10 +1,11 @@
 //! What can be set of the engine (MPI-4.1, 15.3.6); a change holds from the next send or wait on.
 
 use crate::limits::{AS_PROCESS, CommLimit, ProcessLimit};
+use mpi_t::Verbosity::TunerAll;
 
 mpi_t::cvars! {
     /// How the engine of one process sends and waits.
-    pub struct EngineSettings {
+    pub struct EngineSettings, verbosity: TunerBasic {
         /// Longest message in bytes that is sent whole, without asking the receiver first. Longer messages are offered
         /// and copied once. A limit above what one record of the fabric can carry counts as that. Holds for all
         /// communicators that have no limit of their own (p2p_comm_eager_limit).
@@ -14,7 +15,8 @@ mpi_t::cvars! {
         /// grows longer is hashed until it is empty. 0: all are hashed. Each communicator has its queues, and its
         /// collectives theirs. In force for each queue from when it next grows, if that makes it too long, or is empty.
         pub match_list_limit: u32 = 16 => {
-            name: "p2p_match_list_limit", unit: "items", category: "p2p.matching", scope: Local, range: 0..=4096 },
+            name: "p2p_match_list_limit", unit: "items", category: "p2p.matching", scope: Local, range: 0..=4096,
+            verbosity: TunerAll },
         /// How often a waiting call polls at most before it yields its core or sleeps, rounded up to 32 if not 0; it
         /// polls less where that has not paid lately, but for one wait in 16. Initially many times with a core for
         /// every process of the job, else none.
@@ -32,7 +34,7 @@ mpi_t::cvars! {
 
 mpi_t::cvars! {
     /// How one communicator sends.
-    pub struct CommSettings: Comm {
+    pub struct CommSettings: Comm, verbosity: TunerDetail {
         /// The eager limit of this communicator alone, its collectives' messages included: longest message that is sent
         /// whole, from the next send on; -1: as p2p_eager_limit says. Every communicator begins with -1, a duplicate
         /// too, or with what a settings file, the environment or mpiexec --cvar says.

@@ -5,6 +5,7 @@
 //! Not here: what becomes of events (mpi-t), counting (`instruments`).
 
 use mpi_core::Handle;
+use mpi_t::Verbosity::TunerDetail;
 use mpi_t::{EventPoint, SourceDef};
 
 use crate::chains::Key;
@@ -20,7 +21,8 @@ static ENGINE: SourceDef =
 mpi_t::events! {
     /// What happens to the messages of one communicator.
     pub struct MessageEvents: Comm, from: ENGINE {
-        /// A message has arrived before a receive for it was posted: who sent it, its tag and its size.
+        /// This process has found a message, in a call that makes progress, before a receive for it was posted: who
+        /// sent it, its tag and its size.
         pub unexpected(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_unexpected", category: "p2p.events", at: MpiRestricted },
         /// A receive waits for its message: the source and the tag that it asked for, wildcards included.
@@ -36,10 +38,10 @@ mpi_t::events! {
         pub sent(request: u64) = { name: "p2p_send_completed", category: "p2p.events", at: MpiRestricted },
         /// The transfer of an offered message into its receive begins: who sent it, its tag and its size.
         pub rendezvous_begin(source: i32, tag: i32, bytes: u64) =
-            { name: "p2p_rendezvous_begin", category: "p2p.events", at: MpiRestricted },
+            { name: "p2p_rendezvous_begin", category: "p2p.events", at: MpiRestricted, verbosity: TunerDetail },
         /// The transfer of an offered message has ended: source, tag and bytes as the receive's status tells them.
         pub rendezvous_end(source: i32, tag: i32, bytes: u64) =
-            { name: "p2p_rendezvous_end", category: "p2p.events", at: MpiRestricted },
+            { name: "p2p_rendezvous_end", category: "p2p.events", at: MpiRestricted, verbosity: TunerDetail },
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use crate::cvars::CommSettings;
 use mpi_errors::Result;
+use mpi_t::Verbosity::{DeveloperBasic, TunerBasic, TunerDetail, UserBasic, UserDetail};
 use mpi_t::{
     Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, PeakLevel, Percentage, Registry, State, Timer,
     WatchedTimer,
@@ -16,38 +17,49 @@ use mpi_t::{
 mpi_t::instruments! {
     /// The queues and messages of one communicator.
     pub struct CommInstruments: Comm {
-        /// Messages that have arrived and wait for a receive to be posted.
+        /// Messages that this process has found to have arrived and that wait for a receive to be posted. It looks for
+        /// messages in calls that make progress, MPI_Iprobe for example, and takes some at each look; those before
+        /// lie in the rings, where their senders' fabric_ring_used tells of them.
         pub umq_length: PeakLevel =
             { name: "MPI_T_UMQ_LENGTH", class: Level, type: u32, unit: "messages", category: "p2p.unexpected" }
             { name: "MPI_T_UMQ_LENGTH", class: HighWatermark, type: u32, unit: "messages",
               category: "p2p.unexpected",
-              doc: "Most messages that waited at once for a receive to be posted." },
-        /// Bytes of data held for messages that wait for a receive to be posted; offered messages, whose data is
-        /// still with the sender, hold none.
+              doc: "Most messages that waited at once for a receive to be posted, as MPI_T_UMQ_LENGTH counts them: from \
+                    when this process found them." },
+        /// Bytes of data held for the messages of MPI_T_UMQ_LENGTH: this process has found them, and they wait for a
+        /// receive to be posted. Offered messages, whose data is still with the sender, hold none.
         pub umq_bytes: PeakLevel =
-            { name: "p2p_unexpected_bytes", class: Level, type: u64, unit: "bytes", category: "p2p.unexpected" }
+            { name: "p2p_unexpected_bytes", class: Level, type: u64, unit: "bytes", category: "p2p.unexpected",
+              verbosity: UserDetail }
             { name: "p2p_unexpected_bytes", class: HighWatermark, type: u64, unit: "bytes",
               category: "p2p.unexpected",
-              doc: "Most bytes of data held at once for messages that waited for a receive to be posted." },
-        /// Messages that arrived before a receive was posted for them, whether or not they still wait.
+              doc: "Most bytes of data held at once for messages that this process had found and that waited for a \
+                    receive to be posted.",
+              verbosity: UserDetail },
+        /// Messages that this process found before a receive was posted for them, whether or not they still wait. It
+        /// looks for messages in calls that make progress, so those in the rings are not among them yet.
         pub unexpected: Counter =
             { name: "p2p_unexpected_messages", class: Counter, type: u64, unit: "messages",
               category: "p2p.unexpected" },
-        /// Time between the arrival of unexpected messages and their receives, summed up when each is received. Taken
-        /// of messages that arrive while a handle of this variable exists.
+        /// Time between when this process found unexpected messages, in a call that makes progress, and their receives,
+        /// summed up when each is received; time in the rings is not in it. Taken of messages that are found while a
+        /// handle of this variable exists.
         pub time_unexpected: WatchedTimer =
-            { name: "p2p_time_unexpected", class: Timer, type: f64, unit: "seconds", category: "p2p.unexpected" },
+            { name: "p2p_time_unexpected", class: Timer, type: f64, unit: "seconds", category: "p2p.unexpected",
+              verbosity: UserDetail },
         /// Steps to match messages with receives. In a queue of up to p2p_match_list_limit items a step is an item
         /// looked at; in a longer one, a look for the very source and tag, and one for each kind of wildcard in use,
         /// however long it is. None while nothing is queued. Probes do not count.
         pub search_steps: Counter =
-            { name: "p2p_search_steps", class: Counter, type: u64, unit: "steps", category: "p2p.matching" },
+            { name: "p2p_search_steps", class: Counter, type: u64, unit: "steps", category: "p2p.matching",
+              verbosity: TunerDetail },
         /// Receives that are posted and wait for their message. A blocking receive whose message is there at its first
         /// look is not among them.
         pub posted_length: PeakLevel =
-            { name: "p2p_posted_length", class: Level, type: u32, unit: "receives", category: "p2p.posted" }
+            { name: "p2p_posted_length", class: Level, type: u32, unit: "receives", category: "p2p.posted",
+              verbosity: UserDetail }
             { name: "p2p_posted_length", class: HighWatermark, type: u32, unit: "receives", category: "p2p.posted",
-              doc: "Most receives that were posted at once, waiting for their message." },
+              doc: "Most receives that were posted at once, waiting for their message.", verbosity: UserDetail },
         /// Messages whose send has been started, whether or not it is complete; none to MPI_PROC_NULL.
         pub messages_sent: Counter =
             { name: "p2p_messages_sent", class: Counter, type: u64, unit: "messages", category: "p2p.traffic" },
@@ -66,7 +78,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// The messages between this process and one other of a communicator: one element for each rank.
-    pub struct PeerInstruments: Comm {
+    pub struct PeerInstruments: Comm, verbosity: UserDetail {
         /// Messages to each rank whose send has been started.
         pub messages_sent: Counter =
             { name: "p2p_peer_messages_sent", class: Counter, type: u64, unit: "messages", category: "p2p.peers" },
@@ -85,7 +97,7 @@ mpi_t::instruments! {
 
 mpi_t::instruments! {
     /// Messages of one class of sizes.
-    pub struct SizeInstruments: NoObject {
+    pub struct SizeInstruments: NoObject, verbosity: UserDetail {
         /// Messages by size whose send has been started, collectives' own included: element 0 counts empty ones,
         /// element n those of 2^(n-1) to 2^n - 1 bytes.
         pub sent: Counter =
@@ -120,49 +132,57 @@ pub enum Doing {
 
 mpi_t::instruments! {
     /// The engine of one process, collectives' own messages included.
-    pub struct EngineInstruments: NoObject {
+    pub struct EngineInstruments: NoObject, verbosity: TunerDetail {
         /// What the process is doing: computing, sending, waiting, in a collective, in file i/o. With several threads
         /// what the last one to change it does.
         pub state: State =
-            { name: "process_state", class: State, type: i32, unit: "", category: "process", states: &STATES },
+            { name: "process_state", class: State, type: i32, unit: "", category: "process", states: &STATES,
+              verbosity: UserBasic },
         /// Requests that exist: their operation is under way, or over and not yet asked for. A send that was over when
         /// it started, as short ones are, is not among them.
         pub requests: PeakLevel =
-            { name: "p2p_requests", class: Level, type: u64, unit: "requests", category: "p2p.requests" }
+            { name: "p2p_requests", class: Level, type: u64, unit: "requests", category: "p2p.requests",
+              verbosity: UserDetail }
             { name: "p2p_requests", class: HighWatermark, type: u64, unit: "requests", category: "p2p.requests",
-              doc: "Most requests that existed at once, without sends that were over when they started." },
+              doc: "Most requests that existed at once, without sends that were over when they started.",
+              verbosity: UserDetail },
         /// Tests of requests that found nothing complete.
         pub failed_tests: Counter =
-            { name: "p2p_failed_tests", class: Counter, type: u64, unit: "tests", category: "p2p.requests" },
+            { name: "p2p_failed_tests", class: Counter, type: u64, unit: "tests", category: "p2p.requests",
+              verbosity: UserDetail },
         /// Looks at the queues of this process for what others have sent.
         pub polls: Counter =
             { name: "p2p_polls", class: Counter, type: u64, unit: "polls", category: "p2p.waiting" },
         /// Long messages that both sides can copy at once from now on before one has to be copied by its receiver
         /// alone.
         pub slots_free: Level =
-            { name: "p2p_transfer_slots_free", class: Level, type: u32, unit: "slots", category: "p2p.protocol" }
+            { name: "p2p_transfer_slots_free", class: Level, type: u32, unit: "slots", category: "p2p.protocol",
+              verbosity: DeveloperBasic }
             { name: "p2p_transfer_slots_free", class: LowWatermark, type: u32, unit: "slots",
-              category: "p2p.protocol", doc: "Fewest transfer slots that were free." },
+              category: "p2p.protocol", doc: "Fewest transfer slots that were free.", verbosity: DeveloperBasic },
         /// Part of this process's transfer slots that are in use. A slot is a cell of shared memory through which both
         /// sides of a long message share out its copying.
         pub slots_used: Percentage =
             { name: "p2p_transfer_slots_used", class: Percentage, type: f64, unit: "part of 1",
-              category: "p2p.protocol" },
+              category: "p2p.protocol", verbosity: DeveloperBasic },
         /// Messages that a matched probe has taken and that are not received yet.
         pub messages_held: PeakLevel =
-            { name: "p2p_messages_held", class: Level, type: u64, unit: "messages", category: "p2p.unexpected" }
+            { name: "p2p_messages_held", class: Level, type: u64, unit: "messages", category: "p2p.unexpected",
+              verbosity: UserDetail }
             { name: "p2p_messages_held", class: HighWatermark, type: u64, unit: "messages",
-              category: "p2p.unexpected", doc: "Most messages that matched probes had taken and nobody received." },
+              category: "p2p.unexpected", doc: "Most messages that matched probes had taken and nobody received.",
+              verbosity: UserDetail },
         /// Messages received whole, without having been offered first.
         pub eager_received: Counter =
-            { name: "p2p_eager_received", class: Counter, type: u64, unit: "messages", category: "p2p.protocol" },
+            { name: "p2p_eager_received", class: Counter, type: u64, unit: "messages", category: "p2p.protocol",
+              verbosity: TunerBasic },
         /// Bytes of data in the messages sent whole.
         pub eager_bytes_sent: Aggregate =
             { name: "p2p_eager_bytes_sent", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
         /// Messages received that were offered first.
         pub rendezvous_received: Counter =
             { name: "p2p_rendezvous_received", class: Counter, type: u64, unit: "messages",
-              category: "p2p.protocol" },
+              category: "p2p.protocol", verbosity: TunerBasic },
         /// Bytes of data in the messages offered first by this process.
         pub rendezvous_bytes_sent: Aggregate =
             { name: "p2p_rendezvous_bytes_sent", class: Aggregate, type: u64, unit: "bytes",
@@ -178,17 +198,21 @@ mpi_t::instruments! {
             { name: "p2p_bytes_in_fragments", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
         /// Messages sent whole, without asking the receiver first.
         pub eager_sent: Counter =
-            { name: "p2p_eager_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol" },
+            { name: "p2p_eager_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol",
+              verbosity: TunerBasic },
         /// Messages offered to the receiver first, because they are longer than the eager limit.
         pub rendezvous_sent: Counter =
-            { name: "p2p_rendezvous_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol" },
+            { name: "p2p_rendezvous_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol",
+              verbosity: TunerBasic },
         /// Time that blocking calls spent waiting. A wait counts from when it has lasted for its first polls, at most
         /// 128 and about a microsecond; what ends sooner is not waiting.
         pub time_waited: Timer =
-            { name: "p2p_time_waited", class: Timer, type: f64, unit: "seconds", category: "p2p.waiting" },
+            { name: "p2p_time_waited", class: Timer, type: f64, unit: "seconds", category: "p2p.waiting",
+              verbosity: UserBasic },
         /// Waits of blocking calls that lasted long enough to be timed.
         pub waits: Counter =
-            { name: "p2p_waits", class: Counter, type: u64, unit: "waits", category: "p2p.waiting" },
+            { name: "p2p_waits", class: Counter, type: u64, unit: "waits", category: "p2p.waiting",
+              verbosity: UserDetail },
     }
 }
 

@@ -14,7 +14,7 @@ use crate::request::{Request, Work};
 
 mpi_t::instruments! {
     /// The posted receives of one communicator.
-    pub struct PostedInstruments: Comm {
+    pub struct PostedInstruments: Comm, verbosity: UserDetail {
         /// Bytes of data that the buffers of the receives that are posted and wait for their message have room for.
         /// Kept while a handle of this variable exists; blocking receives cost a little more then.
         pub bytes: WatchedLevel =

@@ -193,7 +193,7 @@ impl Scope {
     }
 }
 
-/// For whom a variable is meant (MPI-5.0, section 15.3.1).
+/// For whom a variable is meant (MPI-5.0, section 15.3.1); the crate's text says what belongs to which level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i32)]
 pub enum Verbosity {

@@ -163,7 +163,8 @@ impl PvarDef {
 /// assert_eq!(QueueInstruments::VARS.len(), 3);
 /// ```
 ///
-/// After the struct's name stands what the block is bound to ([`Bind`](crate::Bind)). `class` is a
+/// After the struct's name stands what the block is bound to ([`Bind`](crate::Bind)), and there may stand for whom its
+/// variables are meant, `, verbosity: TunerDetail` for example ([`Verbosity`](crate::Verbosity)). `class` is a
 /// [`PvarClass`](crate::PvarClass), `type` one of `i32`, `u32`, `u64`, `f64`. Further keys: `doc`, `verbosity`,
 /// `continuous`, `states`, as the methods of [`PvarDef`](crate::PvarDef). The text above a field becomes the
 /// description of its variables: say what is counted and when it changes. The scheme of names is in the crate's text.
@@ -171,7 +172,7 @@ impl PvarDef {
 macro_rules! instruments {
     (
         $(#[$attribute:meta])*
-        $visibility:vis struct $block:ident: $bind:ident {
+        $visibility:vis struct $block:ident: $bind:ident $(, verbosity: $verbosity:ident)? {
             $(
                 $(#[doc = $doc:expr])*
                 $field_visibility:vis $field:ident: $kind:ty = $({
@@ -203,12 +204,15 @@ macro_rules! instruments {
                     $category,
                     $crate::Bind::$bind,
                     ::core::mem::offset_of!($block, $field),
-                )$(.$key($setting))*,
+                ).verbosity(Self::VERBOSITY)$(.$key($setting))*,
             )+)*];
         }
 
         #[allow(dead_code)] // a block uses those it needs
         impl $block {
+            /// For whom its variables are meant that say nothing else.
+            const VERBOSITY: $crate::Verbosity = $crate::__verbosity!($($verbosity)?, UserBasic);
+
             /// What stands above each field, by the field's place.
             const TEXTS: &'static [(usize, &'static str)] =
                 &[$((::core::mem::offset_of!($block, $field), concat!($($doc),*))),*];
@@ -231,6 +235,18 @@ macro_rules! instruments {
                 $crate::place(&$crate::HeapMemory, "")
             }
         }
+    };
+}
+
+/// The [`Verbosity`](crate::Verbosity) of a block; the second if none is said.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __verbosity {
+    (, $default:ident) => {
+        $crate::Verbosity::$default
+    };
+    ($verbosity:ident, $default:ident) => {
+        $crate::Verbosity::$verbosity
     };
 }
 

@@ -14,6 +14,25 @@
 //! a high-water mark). The one name in capitals is that of the standard's own example. Categories are dotted paths
 //! by subsystem (`p2p.unexpected`); each prefix is a category that contains the next.
 //!
+//! Verbosity: [`Verbosity`] says for whom a variable or an event is meant, by what can be done about it (MPI-5.0,
+//! 15.3.1). A tool that takes all up to a level has what the readers of that level and of those before it need. The
+//! library's own keep to this list, and variables of one name have one level:
+//!
+//! - `UserBasic`: what the author of a program looks at first and changes the program for: messages, bytes, calls,
+//!   errors and waiting in all; settings that find mistakes or show these numbers.
+//! - `UserDetail`: the same in parts, by process, size or operation; queues; times; how many objects there are; the
+//!   form of reports; most events.
+//! - `UserAll`: what one request, message, group, datatype, info object or the like tells of itself; settings of the
+//!   flight recorder.
+//! - `TunerBasic`: the settings to try first for a faster job, and the counts that tell whether to.
+//! - `TunerDetail`: settings of one communicator or operation; protocols, algorithms, rings and waiting in parts.
+//! - `TunerAll`: settings that seldom pay; what tools themselves hold and change.
+//! - `DeveloperBasic`: what the library has for itself: slots, connections, allocations.
+//! - `DeveloperDetail`: what the library has learned.
+//! - `DeveloperAll`: all else; nothing now.
+//!
+//! Variables that a program or a plug-in adds at run time are `UserBasic`.
+//!
 //! Invariant: an instrument is written by one thread at a time (the engine's lock sees to it) and read by anybody.
 //! Not here: what the variables count, messages, C types.
 

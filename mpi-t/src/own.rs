@@ -13,7 +13,7 @@ pub(crate) static CATEGORIES: [(&str, &str); 2] =
 
 crate::instruments! {
     /// Handles of performance variables, which all registries of an operating-system process have in common.
-    pub struct HandleInstruments: NoObject {
+    pub struct HandleInstruments: NoObject, verbosity: TunerAll {
         /// Handles of performance variables that are allocated, this one included.
         pub pvar_handles: Level =
             { name: "tool_pvar_handles", class: Level, type: u64, unit: "handles", category: "tool" }
@@ -28,7 +28,7 @@ crate::instruments! {
 
 crate::instruments! {
     /// What tools have of one registry.
-    pub struct RegistryInstruments: NoObject {
+    pub struct RegistryInstruments: NoObject, verbosity: TunerAll {
         /// Handles of control variables that are allocated.
         pub cvar_handles: Level =
             { name: "tool_cvar_handles", class: Level, type: u64, unit: "handles", category: "tool" },

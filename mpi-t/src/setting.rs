@@ -187,14 +187,15 @@ word!(bool, I32, Limits::Whole(0, 1), Some(&SWITCH), u64::from, |b| b != 0, i32:
 ///
 /// The types are `bool` (told as off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and
 /// [`Text`](crate::Text). After the struct's name may stand what the block is bound to, `: Comm` for example
-/// ([`Bind`](crate::Bind)); each object then has a block of its own. `scope` is a [`Scope`](crate::Scope). Further
+/// ([`Bind`](crate::Bind)); each object then has a block of its own. Then there may stand for whom its variables are
+/// meant, `, verbosity: TunerDetail` ([`Verbosity`](crate::Verbosity)). `scope` is a [`Scope`](crate::Scope). Further
 /// keys: `range`, `real_range`, `states`, `verbosity`, `until_init`, as the methods of [`CvarDef`](crate::CvarDef). A
 /// registry that the block is added to sets each cell from the environment variable `FERRUM_` + the name in capitals.
 #[macro_export]
 macro_rules! cvars {
     (
         $(#[$attribute:meta])*
-        $visibility:vis struct $block:ident $(: $bind:ident)? {
+        $visibility:vis struct $block:ident $(: $bind:ident)? $(, verbosity: $verbosity:ident)? {
             $(
                 $(#[doc = $doc:expr])*
                 $field_visibility:vis $field:ident: $kind:ty = $initial:expr => {
@@ -212,6 +213,9 @@ macro_rules! cvars {
 
         #[allow(dead_code)] // a block uses those it needs
         impl $block {
+            /// For whom its variables are meant that say nothing else.
+            const VERBOSITY: $crate::Verbosity = $crate::__verbosity!($($verbosity)?, UserBasic);
+
             /// A block with the initial values. It lives for ever; a process makes one.
             #[allow(clippy::new_ret_no_self)] // it is the static reference that is wanted
             $visibility fn new() -> &'static Self {
@@ -236,7 +240,7 @@ macro_rules! cvars {
                             $category,
                             <Self as $crate::Settings>::BIND,
                             $crate::Scope::$scope,
-                        )$(.$key($setting))*
+                        ).verbosity(Self::VERBOSITY)$(.$key($setting))*
                     },
                 )*]
             }

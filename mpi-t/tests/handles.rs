@@ -48,6 +48,19 @@ fn index(registry: &Registry, name: &str) -> i32 {
     registry.pvar_get_index(name, PvarClass::Counter as i32).expect("declared")
 }
 
+#[test]
+fn a_description_ends_with_the_values_that_no_enumeration_names() {
+    let (registry, _) = registry();
+    let described = |name: &str| {
+        let index = registry.cvar_get_index(name).expect("declared");
+        registry.cvar_get_info(index).expect("there").description.clone()
+    };
+    assert_eq!(described("size"), "A size. Unit: bytes. Takes a whole number from 1 to 100.");
+    assert_eq!(described("version"), "What never changes. Takes a whole number from 0 to 4294967295.");
+    assert_eq!(described("early"), "Only before the start.", "a switch has an enumeration");
+    assert_eq!(described("text"), format!("A text. Takes a text of fewer than {} bytes.", mpi_t::TEXT_BYTES));
+}
+
 /// Every operation on a handle, with what it answers.
 fn every_operation(registry: &Registry, session: Handle, handle: Handle) -> Vec<Result<(), TError>> {
     vec![

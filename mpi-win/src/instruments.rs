@@ -2,6 +2,7 @@
 //!
 //! Invariant: counted once per call that has passed all checks, under the process lock; none to `MPI_PROC_NULL`.
 
+use mpi_t::Verbosity::TunerBasic;
 use mpi_t::{Aggregate, Counter};
 
 mpi_t::instruments! {
@@ -32,7 +33,8 @@ mpi_t::instruments! {
             { name: "win_fetch_bytes", class: Aggregate, type: u64, unit: "bytes", category: "win.traffic" },
         /// Operations of this process that went as messages, for their target to carry out, and not as direct copies.
         pub messages: Counter =
-            { name: "win_operations_sent", class: Counter, type: u64, unit: "operations", category: "win.protocol" },
+            { name: "win_operations_sent", class: Counter, type: u64, unit: "operations", category: "win.protocol",
+              verbosity: TunerBasic },
         /// Fences that this process has begun on the window.
         pub fences: Counter = { name: "win_fences", class: Counter, type: u64, unit: "fences", category: "win.protocol" },
     }

@@ -2,7 +2,7 @@
 
 mpi_t::cvars! {
     /// How one-sided operations travel.
-    pub struct WinSettings {
+    pub struct WinSettings, verbosity: TunerAll {
         /// Whether puts and gets copy to and from the target's memory at once where the kernel allows it; otherwise
         /// they go as messages, which the target carries out in its next fence. In force with the next operation.
         pub direct: bool = true => { name: "win_direct", unit: "", category: "win", scope: Local },

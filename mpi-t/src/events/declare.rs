@@ -187,12 +187,13 @@ payload!(A B C D E F G H);
 ///
 /// After the struct's name stands what its events are bound to ([`Bind`](crate::Bind)) and their
 /// [`SourceDef`](crate::SourceDef). `at` is a [`Safety`](crate::Safety): what callbacks may do where the event is
-/// raised, `MpiRestricted` under the engine's lock, `None` where no lock is held. `verbosity` is a further key.
+/// raised, `MpiRestricted` under the engine's lock, `None` where no lock is held. `verbosity` is a further
+/// key; it may stand for all behind the source, `, verbosity: TunerDetail`, and is `UserDetail` where nothing is said.
 #[macro_export]
 macro_rules! events {
     (
         $(#[$attribute:meta])*
-        $visibility:vis struct $block:ident: $bind:ident, from: $source:path {
+        $visibility:vis struct $block:ident: $bind:ident, from: $source:path $(, verbosity: $verbosity:ident)? {
             $(
                 $(#[doc = $doc:expr])*
                 $field_visibility:vis $field:ident($($element:ident: $type:ident),* $(,)?) = {
@@ -209,6 +210,9 @@ macro_rules! events {
 
         #[allow(dead_code)] // a block uses those it needs
         impl $block {
+            /// For whom its events are meant that say nothing else.
+            const VERBOSITY: $crate::Verbosity = $crate::__verbosity!($($verbosity)?, UserDetail);
+
             /// A block of points that nobody listens to yet. It lives for ever; a process makes one.
             #[allow(clippy::new_ret_no_self)] // it is the static reference that is wanted
             $visibility fn new() -> &'static Self {
@@ -229,7 +233,7 @@ macro_rules! events {
                             source: &$source,
                             bind: $crate::Bind::$bind,
                             place: $crate::Safety::$place,
-                            verbosity: $crate::Verbosity::UserDetail,
+                            verbosity: Self::VERBOSITY,
                             elements: ELEMENTS,
                             bytes: $crate::__bytes_of(ELEMENTS),
                         }$(.$key($setting))*

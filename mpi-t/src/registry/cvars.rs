@@ -14,6 +14,7 @@ use mpi_core::abi::MPI_T_ENUM_NULL;
 use mpi_errors::Result;
 
 use super::cvar_slots::{CvarHandle, Mirrored};
+use super::reading::values;
 use super::{Registry, described, full, int, names, taken};
 use crate::{Bind, Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
 
@@ -21,7 +22,7 @@ use crate::{Bind, Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
 pub struct CvarInfo {
     /// As it was declared.
     pub definition: CvarDef,
-    /// What it controls, the values it takes, and its unit.
+    /// What it controls, its unit, and the values it takes, but for those that the enumeration names.
     pub description: String,
     /// The names of its values, or `MPI_T_ENUM_NULL`.
     pub enumeration: Handle,
@@ -39,6 +40,12 @@ impl fmt::Debug for CvarInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CvarInfo").field("definition", &self.definition).finish_non_exhaustive()
     }
+}
+
+/// A description as tools get it: the text, the unit, and the values that can be written, if no enumeration names them.
+fn with_values(definition: &CvarDef) -> String {
+    let text = described(definition.description, definition.unit);
+    if definition.states.is_some() { text } else { format!("{text} Takes {}.", values(definition)) }
 }
 
 impl CvarInfo {
@@ -131,7 +138,7 @@ impl Registry {
             let states = definition.states.and_then(|states| self.intern(&mut growth, states));
             let info = CvarInfo {
                 definition,
-                description: described(definition.description, definition.unit),
+                description: with_values(&definition),
                 enumeration: states.unwrap_or(Handle(MPI_T_ENUM_NULL)),
                 cell,
                 given,

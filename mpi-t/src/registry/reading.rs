@@ -49,23 +49,27 @@ fn whole(text: &str) -> Option<i128> {
 
 /// What a variable takes, for people: `takes a whole number from 0 to 1048576 (bytes)`.
 pub fn expectation(definition: &CvarDef) -> String {
-    let mut text = "takes ".to_owned();
-    match (definition.states, definition.limits) {
-        (Some(states), _) => {
-            let names: Vec<_> = states.items.iter().map(|(_, name)| *name).collect();
-            text += &format!("one of {}", names.join(", "));
-        }
-        // No number is larger.
-        (None, Limits::Whole(low, high)) if high >= u64::MAX.into() => text += &format!("a whole number from {low} up"),
-        (None, Limits::Whole(low, high)) => text += &format!("a whole number from {low} to {high}"),
-        (None, Limits::Real(f64::MIN, f64::MAX)) => text += "a number",
-        (None, Limits::Real(low, high)) => text += &format!("a number from {low} to {high}"),
-        (None, Limits::Length(most)) => text += &format!("a text of fewer than {most} bytes"),
-    }
+    let mut text = format!("takes {}", values(definition));
     if !definition.unit.is_empty() {
         text += &format!(" ({})", definition.unit);
     }
     text
+}
+
+/// The values that a variable takes, without their unit.
+pub(super) fn values(definition: &CvarDef) -> String {
+    match (definition.states, definition.limits) {
+        (Some(states), _) => {
+            let names: Vec<_> = states.items.iter().map(|(_, name)| *name).collect();
+            format!("one of {}", names.join(", "))
+        }
+        // No number is larger.
+        (None, Limits::Whole(low, high)) if high >= u64::MAX.into() => format!("a whole number from {low} up"),
+        (None, Limits::Whole(low, high)) => format!("a whole number from {low} to {high}"),
+        (None, Limits::Real(f64::MIN, f64::MAX)) => "a number".to_owned(),
+        (None, Limits::Real(low, high)) => format!("a number from {low} to {high}"),
+        (None, Limits::Length(most)) => format!("a text of fewer than {most} bytes"),
+    }
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ static void cvars(void)
         check(bind >= MPI_T_BIND_NO_OBJECT && bind <= MPI_T_BIND_MPI_SESSION);
         check(scope >= MPI_T_SCOPE_CONSTANT && scope <= MPI_T_SCOPE_ALL_EQ);
         if (strcmp(name, "p2p_eager_limit") == 0)
-            check(verbosity == MPI_T_VERBOSITY_USER_BASIC && bind == MPI_T_BIND_NO_OBJECT &&
+            check(verbosity == MPI_T_VERBOSITY_TUNER_BASIC && bind == MPI_T_BIND_NO_OBJECT &&
                   scope == MPI_T_SCOPE_LOCAL);
         enumeration(items, type);
         check(strlen(text) > 10);

@@ -10,12 +10,16 @@ int main(int argc, char **argv)
     ok(MPI_T_cvar_get_num(&number));
     check(number > 0);
     for (int i = 0; i < number; i++) {
-        char name[256], value[1024], again[1024];
-        int length = (int)sizeof name, verbosity, bind, scope, count = 0;
+        char name[256], value[1024], again[1024], text[2048];
+        int length = (int)sizeof name, text_length = (int)sizeof text, verbosity, bind, scope, count = 0;
         MPI_Datatype type;
         MPI_T_enum items;
         MPI_T_cvar_handle handle;
-        ok(MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, &items, NULL, NULL, &bind, &scope));
+        ok(MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, &items, text, &text_length, &bind, &scope));
+        /* The values that can be written are told: by the enumeration, or else by the description. */
+        check((items == MPI_T_ENUM_NULL) == (strstr(text, " Takes ") != NULL));
+        if (strcmp(name, "p2p_eager_limit") == 0)
+            check(strstr(text, "Takes a whole number from 0 to 1073741824.") != NULL);
         check(scope >= MPI_T_SCOPE_CONSTANT && scope <= MPI_T_SCOPE_ALL_EQ);
         ok(MPI_T_cvar_get_index(name, &index));
         check_equal(index, i);
