@@ -43,9 +43,10 @@ impl fmt::Debug for CvarInfo {
 }
 
 /// A description as tools get it: the text, the unit, and the values that can be written, if no enumeration names them.
+/// What has no description has an empty one.
 fn with_values(definition: &CvarDef) -> String {
     let text = described(definition.description, definition.unit);
-    if definition.states.is_some() { text } else { format!("{text} Takes {}.", values(definition)) }
+    if text.is_empty() || definition.states.is_some() { text } else { format!("{text} Takes {}.", values(definition)) }
 }
 
 impl CvarInfo {
