@@ -169,7 +169,7 @@ table! {
     MPI_T_ERR_INVALID_ITEM: "the item index of the enumeration is out of range",
     MPI_T_ERR_INVALID_SESSION: "the session is null, was freed, or is not a performance experiment session",
     MPI_T_ERR_INVALID_HANDLE: "the handle is null, was freed, belongs to another session, is of another kind, or the object that it is bound to was freed",
-    MPI_T_ERR_INVALID_NAME: "there is no variable or category of this name, or, to one that adds it, there is one already",
+    MPI_T_ERR_INVALID_NAME: "there is no variable, category or event type of this name, or, to one that adds it, there is one already or it cannot be one",
     MPI_T_ERR_OUT_OF_HANDLES: "no further handle can be allocated",
     MPI_T_ERR_OUT_OF_SESSIONS: "no further session can be created",
     MPI_T_ERR_CVAR_SET_NOT_NOW: "the control variable cannot be set at this time",

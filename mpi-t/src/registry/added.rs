@@ -22,7 +22,7 @@ use mpi_core::abi::MPI_T_ENUM_NULL;
 /// What is told of a variable that is added at run time.
 #[derive(Debug, Clone, Copy)]
 pub struct AddedTexts<'a> {
-    /// The name, not empty; unique among control variables, and with its class among performance variables.
+    /// The name, of lower-case letters (a to z), digits and `_`, a letter first; unique among control variables, and with its class among performance variables.
     pub name: &'a str,
     /// What it counts or controls.
     pub description: &'a str,
@@ -76,7 +76,7 @@ impl Registry {
     /// them, a word at a time. A word is the value itself, nanoseconds for timers, 2^-32 parts for percentages. A
     /// single word is placed in `memory`, where that has room.
     /// Errors: `MPI_T_ERR_INVALID` for a class and type that do not go together, for watermarks, a bad count and a
-    /// category that is no path; `MPI_T_ERR_INVALID_NAME` for a name that is empty or taken; `MPI_T_ERR_MEMORY` when
+    /// category that is no path; `MPI_T_ERR_INVALID_NAME` for a name that is none or taken; `MPI_T_ERR_MEMORY` when
     /// the registry is full.
     pub fn add_pvar(
         &self,
@@ -194,6 +194,12 @@ fn check(texts: &AddedTexts<'_>) -> Result<(), AddError> {
     if texts.name.is_empty() {
         return Err(AddError::name("name is empty"));
     }
+    let is_name = texts.name.starts_with(|first: char| first.is_ascii_lowercase())
+        && texts.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    if !is_name {
+        let rule = "but has to be of lower-case letters (a to z), digits and _, and to begin with a letter";
+        return Err(AddError::name(format!("name is \"{}\", {rule}", texts.name)));
+    }
     if texts.category.split('.').all(|part| !part.is_empty()) {
         return Ok(());
     }
@@ -303,6 +309,17 @@ mod tests {
         let taken = "name is \"thing\", which another variable of MPI_T_PVAR_CLASS_LEVEL has";
         assert_eq!(level(&good), (TError::INVALID_NAME, taken.into()));
         assert_eq!(level(&texts("", "plug")), (TError::INVALID_NAME, "name is empty".into()));
+        for name in ["Odd Name", "a=b", "été", "x#y", "9a", "_a", "cache_Hits"] {
+            let (code, why) = level(&texts(name, "plug"));
+            assert!(
+                code == TError::INVALID_NAME && why.starts_with(&format!("name is \"{name}\", but has to")),
+                "{why}"
+            );
+            let error = registry
+                .add_cvar(&texts(name, "plug"), Scope::Local, &Value::I32(0), Limits::Whole(0, 9))
+                .expect_err("nobody could set it");
+            assert_eq!((error.code(), error.to_string()), (code, why));
+        }
         let rule = "but has to be a name, or several divided by dots, such as solver.cache";
         assert_eq!(level(&texts("a", "plug..in")), invalid(&format!("category of \"a\" is \"plug..in\", {rule}")));
         assert_eq!(level(&texts("a", "")), invalid(&format!("category of \"a\" is \"\", {rule}")));

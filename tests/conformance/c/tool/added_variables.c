@@ -118,6 +118,9 @@ int main(int argc, char **argv)
     check_class(ferrum_tool_add(&new, NULL), MPI_T_ERR_INVALID);
     check(strcmp(ferrum_tool_error(), "words is NULL") == 0);
     refused(variable(NULL, MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1), "name is empty", MPI_T_ERR_INVALID_NAME);
+    refused(variable("Odd Name", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1), "name is \"Odd Name\", but has to be of",
+            MPI_T_ERR_INVALID_NAME);
+    refused(variable("a=b", 0, MPI_INT, 1), "name is \"a=b\", but has to be of", MPI_T_ERR_INVALID_NAME);
     refused(variable("plugin_things", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1),
             "name is \"plugin_things\", which another variable of MPI_T_PVAR_CLASS_COUNTER has",
             MPI_T_ERR_INVALID_NAME);
