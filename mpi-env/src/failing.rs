@@ -11,14 +11,12 @@ use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use mpi_core::text::quote_json;
 use mpi_errors::{Detail, ReportFormat};
 use mpi_launch::told::ErrorSettings;
+use mpi_launch::variables::INITIAL_ERRHANDLER as INITIAL;
 use mpi_t::Registry;
 
 use crate::abort::say;
 use crate::global::start_failure;
 use crate::process::Process;
-
-/// The environment variable that names the initial error handler; `mpiexec --initial-errhandler` sets it.
-pub(crate) const INITIAL: &str = "FERRUM_INITIAL_ERRHANDLER";
 
 /// The names of the initial error handlers, which are compared without regard to case (MPI-5.0, 11.8.4).
 const HANDLERS: [(&str, usize); 3] = [

@@ -9,32 +9,12 @@ use mpi_fabric::{FabricInstruments, FabricSettings};
 use mpi_io::FileInstruments;
 use mpi_launch::statistics::StatisticsSettings;
 use mpi_launch::told::ErrorSettings;
-use mpi_launch::wireup;
+use mpi_launch::variables::RESERVED;
 use mpi_p2p::{CommInstruments, CommSettings, Engine, PeerInstruments};
-use mpi_t::{Registry, SETTINGS, SETTINGS_READ};
+use mpi_t::Registry;
 use mpi_win::{OneSided, WinInstruments};
 
-use crate::failing;
 use crate::infos;
-
-/// Environment variables that other parts of the library read.
-const RESERVED: &[&str] = &[
-    failing::INITIAL,
-    wireup::JOB_FD,
-    wireup::JOB_ID,
-    wireup::RANK,
-    wireup::SIZE,
-    wireup::APPNUM,
-    wireup::ASKED[0].1,
-    wireup::ASKED[1].1,
-    wireup::ASKED[2].1,
-    wireup::ASKED[3].1,
-    wireup::ASKED[4].1,
-    SETTINGS,
-    SETTINGS_READ,
-    "FERRUM_LAUNCHER_TIMEOUT",
-    "FERRUM_PMIX_LIBRARY",
-];
 
 /// What the subsystems are, for people.
 const CATEGORIES: &[(&str, &str)] = &[
@@ -121,6 +101,12 @@ pub(crate) fn complete(
     registry.register_settings(one_sided.settings())?;
     registry.register_settings(told.0)?;
     registry.register_settings(told.1)?;
-    let wrong: Vec<_> = registry.startup_errors_with_source().into_iter().map(|(_, sentence)| sentence).collect();
-    if wrong.is_empty() { Ok(registry) } else { Err(Error::new(MPI_ERR_ARG, wrong.join("; "))) }
+    let mut wrong = registry.startup_errors_with_source();
+    if wrong.is_empty() {
+        return Ok(registry);
+    }
+    wrong.extend(registry.misspelt_in_file());
+    wrong.sort_by_key(|(source, _)| *source);
+    let wrong: Vec<_> = wrong.into_iter().map(|(_, sentence)| sentence).collect();
+    Err(Error::new(MPI_ERR_ARG, wrong.join("; ")))
 }

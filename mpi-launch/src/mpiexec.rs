@@ -67,10 +67,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
             }
             surroundings.faults.iter().fold(USAGE, |code, fault| voice.refuse(code, fault))
         }
-        // What else stands there says how the mistake is told.
+        // What else stands there says how the mistake is told, and may have mistakes of its own.
         Err(error) => {
             let options = args::options_of(words);
-            Voice::new(&options, &Surroundings::read(&options)).refuse(USAGE, &error)
+            let surroundings = Surroundings::read(&options);
+            let voice = Voice::new(&options, &surroundings);
+            let code = voice.refuse(USAGE, &error);
+            surroundings.faults.iter().fold(code, |code, fault| voice.refuse(code, fault))
         }
     }
 }

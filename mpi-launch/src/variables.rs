@@ -8,11 +8,34 @@ use mpi_coll::CollSettings;
 use mpi_errors::Result;
 use mpi_fabric::FabricSettings;
 use mpi_p2p::{CommSettings, EngineSettings};
-use mpi_t::{Registry, Settings};
+use mpi_t::{Registry, SETTINGS, SETTINGS_READ, Settings};
 use mpi_win::WinSettings;
 
 use crate::statistics::StatisticsSettings;
 use crate::told::ErrorSettings;
+use crate::{settings, wireup};
+
+/// The environment variable that names the initial error handler; `mpiexec --initial-errhandler` sets it.
+pub const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
+
+/// Environment variables that parts of the library read beside those of control variables.
+pub const RESERVED: &[&str] = &[
+    INITIAL_ERRHANDLER,
+    wireup::JOB_FD,
+    wireup::JOB_ID,
+    wireup::RANK,
+    wireup::SIZE,
+    wireup::APPNUM,
+    wireup::ASKED[0].1,
+    wireup::ASKED[1].1,
+    wireup::ASKED[2].1,
+    wireup::ASKED[3].1,
+    wireup::ASKED[4].1,
+    SETTINGS,
+    SETTINGS_READ,
+    settings::PATIENCE,
+    "FERRUM_PMIX_LIBRARY",
+];
 
 /// What of it `mpiexec` itself follows.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +58,7 @@ pub fn of_job() -> impl Iterator<Item = &'static str> {
 /// `MPI_ERR_OTHER` when two have one name.
 pub fn register(registry: &Registry) -> Result<Known> {
     let (fabric, statistics) = (FabricSettings::new(), StatisticsSettings::new());
+    registry.reserve_environment(RESERVED);
     let known = Known { fabric, statistics, errors: ErrorSettings::new() };
     registry.register_settings(known.fabric)?;
     registry.register_settings(EngineSettings::new())?;

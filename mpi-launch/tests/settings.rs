@@ -110,7 +110,8 @@ fn later_sources_win() {
 #[test]
 fn all_that_is_wrong_is_told_in_the_order_of_lines_and_words() {
     let folder = Folder::new("all");
-    let bad = folder.file("bad", "win_direct = 7\nwait\ncoll_shape = round\nx = 1\nx = 2\nerror_color = red\n");
+    let bad = folder
+        .file("bad", "win_direct = 7\nwait\ncoll_shape = round\nx = 1\nx = 2\nerror_color = red\nwin_direkt = on\n");
     let mistakes = ["--cvar", "p2p_wait_sleep=5", "--cvar", "coll_chek=on", "--cvar", "fabric_single_copy=x"];
     let words = [&["--settings", &bad][..], &mistakes, &["echo", "started"]].concat();
     let due = [
@@ -119,6 +120,9 @@ fn all_that_is_wrong_is_told_in_the_order_of_lines_and_words() {
         format!("{bad}, line 3: coll_shape is \"round\", but"),
         format!("{bad}, line 5: x is \"2\", but line 4 sets it already"),
         format!("{bad}, line 6: error_color is \"red\", but"),
+        format!(
+            "{bad}, line 7: win_direkt is set to \"on\", but no such variable exists so far; did you mean win_direct?"
+        ),
         "--cvar p2p_wait_sleep is \"5\", but".to_owned(),
         "--cvar coll_chek is set to \"on\", but no such variable exists so far; did you mean coll_check?".to_owned(),
         "--cvar fabric_single_copy is \"x\", but".to_owned(),
@@ -129,7 +133,38 @@ fn all_that_is_wrong_is_told_in_the_order_of_lines_and_words() {
         assert!(line.strip_prefix("mpiexec: ").is_some_and(|line| line.starts_with(due)), "{line}: {due}");
     }
     let json = run(&[&["--error-format=json"], &words[..]].concat()).stderr;
-    assert_eq!(json.lines().filter(|line| line.starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\"")).count(), 8);
+    assert_eq!(json.lines().filter(|line| line.starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\"")).count(), 9);
+}
+
+#[test]
+fn names_that_only_the_environment_sets_are_refused_elsewhere() {
+    let folder = Folder::new("reserved");
+    let file = folder.file("file", "pmix_library = x\n");
+    let cases: [(&[&str], String); 3] = [
+        (
+            &["--cvar", "settings=s1"],
+            "mpiexec: --cvar settings is \"s1\", but no variable has this name; only the".into(),
+        ),
+        (&["--cvar", "launcher_timeout=9"], "mpiexec: --cvar launcher_timeout is \"9\", but no variable has".into()),
+        (
+            &["--settings", &file],
+            format!("mpiexec: {file}, line 1: pmix_library is \"x\", but no variable has this name;"),
+        ),
+    ];
+    for (words, due) in cases {
+        let done = run(&[words, &["echo", "started"]].concat());
+        assert_eq!((done.code, &*done.stdout), (Some(2), ""), "{}", done.stderr);
+        assert!(done.stderr.starts_with(&due) && done.stderr.lines().count() == 1, "{}", done.stderr);
+    }
+}
+
+#[test]
+fn mistakes_of_form_do_not_hide_those_of_values() {
+    let done =
+        run(&["--cvar", "p2p_eager_limit=x", "--cvar", "coll_check=perhaps", "--cvar", "foo", "echo", "started"]);
+    let due = ["option --cvar is \"foo\", but", "--cvar p2p_eager_limit is \"x\"", "--cvar coll_check is \"perhaps\""];
+    assert_eq!((done.code, &*done.stdout, done.stderr.lines().count()), (Some(2), "", 3), "{}", done.stderr);
+    assert!(due.iter().all(|due| done.stderr.contains(due)), "{}", done.stderr);
 }
 
 #[test]

@@ -8,10 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use mpi_t::{CVARS_READ, SETTINGS, SETTINGS_READ, name_in_environment};
 
 use crate::args::{Group, Options};
+use crate::variables::INITIAL_ERRHANDLER;
 use crate::wireup;
 
-/// Variable for the initial error handler, in the words of the info key `mpi_initial_errhandler`.
-const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
 /// Variable for the colours of error reports: `auto`, `on` or `off`.
 const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
 

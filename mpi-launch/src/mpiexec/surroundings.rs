@@ -43,6 +43,9 @@ impl Surroundings {
         let mut faults = registry.startup_errors_with_source();
         faults.retain(|(source, _)| *source != Source::Environment);
         faults.extend(misspelt(&registry));
+        if !faults.is_empty() {
+            faults.extend(registry.misspelt_in_file());
+        }
         faults.sort_by_key(|(source, _)| *source);
         Surroundings { known, file: text, faults: faults.into_iter().map(|(_, sentence)| sentence).collect() }
     }

@@ -135,6 +135,17 @@ impl Environment {
         self.note(definition, &format!("{called} refuses that: {error}"));
     }
 
+    /// Notes a name that only the environment gives a value: set anywhere else it would do nothing.
+    fn reserve(&mut self, name: &str) {
+        let given = self.sources.iter().filter_map(|source| source.get(name));
+        let rule = format!("but no variable has this name; only the environment sets {name}");
+        let elsewhere = given.filter(|given| given.source != Source::Environment);
+        let told =
+            elsewhere.map(|given| (given.source, format!("{} is \"{}\", {rule}", self.subject(given), given.value)));
+        self.errors.extend(told.collect::<Vec<_>>());
+        self.known.push(name.to_owned());
+    }
+
     /// What gives a variable its value.
     fn given(&self, definition: &CvarDef) -> Option<&Given> {
         let name = name_in_environment(definition.name);
@@ -204,9 +215,19 @@ impl Registry {
         errors
     }
 
-    /// Names that other parts of the library read from the environment, so that they are not taken for mistakes.
+    /// Names that other parts of the library read from the environment, so that they are not taken for mistakes there,
+    /// and are mistakes elsewhere ([`Registry::startup_errors`]). To be called after [`Registry::give_value`].
     pub fn reserve_environment(&self, names: &[&str]) {
-        self.growth().environment.known.extend(names.iter().map(|name| (*name).to_owned()));
+        let environment = &mut self.growth().environment;
+        names.iter().for_each(|name| environment.reserve(name));
+    }
+
+    /// The file's names that are nearly a variable's, to be told beside its other mistakes, with their sentences. Ask
+    /// when everything is registered.
+    pub fn misspelt_in_file(&self) -> Vec<(Source, String)> {
+        let unknown = self.unknown_names().into_iter();
+        let misspelt = unknown.filter(|name| name.is_near_another && matches!(name.source, Source::File(_)));
+        misspelt.map(|name| (name.source, name.sentence)).collect()
     }
 
     /// Names of the file, of the environment (those that begin with `FERRUM_`) and of options that nothing reads.
@@ -343,6 +364,22 @@ mod tests {
                 ),
             ]
         );
+    }
+
+    #[test]
+    fn what_only_the_environment_can_set_is_refused_elsewhere() {
+        let file = SettingsFile::parse("/f", b"other = x\neager_limit = 1\nferrum_settings = x\n");
+        let registry = Registry::with_values(file, [("FERRUM_OTHER".to_owned(), "y".to_owned())]);
+        registry.give_value("--cvar", "Settings", "s");
+        registry.reserve_environment(&["FERRUM_SETTINGS", "FERRUM_MORE"]);
+        registry.register_settings(Block::new()).expect("new names");
+        let rule = "but no variable has this name; only the environment sets FERRUM_SETTINGS";
+        let told: Vec<_> = registry.startup_errors_with_source().into_iter().map(|(_, sentence)| sentence).collect();
+        let due =
+            [format!("/f, line 3: ferrum_settings is \"x\", {rule}"), format!("--cvar Settings is \"s\", {rule}")];
+        assert_eq!(told, due);
+        let misspelt = registry.misspelt_in_file();
+        assert!(matches!(&*misspelt, [(Source::File(2), text)] if text.ends_with("did you mean p2p_eager_limit?")));
     }
 
     #[test]

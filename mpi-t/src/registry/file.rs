@@ -84,6 +84,8 @@ impl SettingsFile {
     /// Reads the bytes of a file, which is called `path` in sentences.
     pub fn parse(path: &str, bytes: &[u8]) -> SettingsFile {
         let mut file = SettingsFile { path: path.to_owned(), ..SettingsFile::default() };
+        // Some editors begin a file with this mark, which nobody sees.
+        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
             match std::str::from_utf8(line).ok().filter(|line| !line.contains('\0')) {
                 Some(line) => file.line(number, line),
@@ -249,5 +251,12 @@ mod tests {
         fs::write(&file, vec![b'#'; LONGEST + 1]).expect("a temporary file");
         assert!(faults(file.to_str().expect("text")).ends_with("it is longer than 65536 bytes"));
         fs::remove_dir_all(folder).expect("it is there");
+    }
+
+    #[test]
+    fn a_byte_order_mark_at_the_begin_is_no_part_of_a_name() {
+        let file = SettingsFile::parse("/f", "\u{feff}a = 1\n\u{feff}b = 2\n".as_bytes());
+        assert_eq!(file.lines, [Line { number: 1, name: "a".into(), value: "1".into() }]);
+        assert_eq!(file.faults().count(), 1);
     }
 }
