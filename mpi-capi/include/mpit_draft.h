@@ -8,6 +8,8 @@
  * - Sizes and generic variables, which the draft does not know, are told as MPIT_PERFVAR_CLASS_RESOURCE_LEVEL.
  * - The number of elements is told with the variable: where it depends on the object that the variable is bound to, it
  *   is that of MPI_COMM_WORLD; 1 where that cannot be asked yet.
+ * - Where the draft has a code and MPI_T another for the same mistake, they are one; a NULL that has to be an address
+ *   is MPI_T_ERR_INVALID, as in MPI_T.
  * - Each MPIT call makes MPI_T calls, each PMPIT call the same PMPI_T calls: a profiling library that stands before
  *   MPI_T sees the MPIT calls too. */
 #ifndef MPIT_DRAFT_H
@@ -31,11 +33,11 @@
 #define MPIT_ERR_NOSTARTSTOP                        MPI_T_ERR_PVAR_NO_STARTSTOP
 #define MPIT_ERR_NOWRITE                            MPI_T_ERR_PVAR_NO_WRITE
 #define MPIT_ERR_PERFVAR_WRITE                      MPI_T_ERR_PVAR_NO_WRITE /* the draft has both names */
-/* Codes that MPI_T does not have. */
-#define MPIT_ERR_PREDEFINED                         (MPI_ERR_LASTCODE + 1)
-#define MPIT_ERR_INVALIDDATATYPE                    (MPI_ERR_LASTCODE + 2)
-#define MPIT_ERR_INVALIDVAR                         (MPI_ERR_LASTCODE + 3)
-#define MPIT_ERR_INVALIDCATEGORY                    (MPI_ERR_LASTCODE + 4)
+/* The draft's finer codes, which are those of MPI_T for the same mistakes: MPI_Error_string knows them. */
+#define MPIT_ERR_PREDEFINED                         MPI_T_ERR_INVALID
+#define MPIT_ERR_INVALIDDATATYPE                    MPI_T_ERR_INVALID_HANDLE
+#define MPIT_ERR_INVALIDVAR                         MPI_T_ERR_INVALID_INDEX
+#define MPIT_ERR_INVALIDCATEGORY                    MPI_T_ERR_INVALID_INDEX
 
 #define MPIT_VERBOSITY_USER_BASIC                   MPI_T_VERBOSITY_USER_BASIC
 #define MPIT_VERBOSITY_USER_DETAILED                MPI_T_VERBOSITY_USER_DETAIL

@@ -39,6 +39,7 @@ static inline int MPIT_NAME(Finalize)(void)
 static inline int MPIT_NAME(Datatype_get_class)(MPIT_Datatype datatype, int *datatypeclass)
 {
     int number, predefined = datatype >= MPIT_LOGICAL && datatype <= MPIT_DOUBLE;
+    if (!datatypeclass) return MPI_T_ERR_INVALID;
     if (!predefined) {
         int code = MPIT_CALL(enum_get_info)((MPI_T_enum)datatype, &number, NULL, NULL);
         if (code != MPI_SUCCESS) return code == MPI_T_ERR_NOT_INITIALIZED ? code : MPIT_ERR_INVALIDDATATYPE;
@@ -53,6 +54,7 @@ static inline int MPIT_NAME(Datatype_get_size)(MPIT_Datatype datatype, int *size
                                           sizeof(long long), 1, sizeof(float), sizeof(double)};
     int kind, code = MPIT_NAME(Datatype_get_class)(datatype, &kind);
     if (code != MPIT_SUCCESS) return code;
+    if (!size) return MPI_T_ERR_INVALID;
     *size = kind == MPIT_DATATYPECLASS_PREDEFINED ? sizes[(size_t)datatype] : (int)sizeof(int);
     return MPIT_SUCCESS;
 }
@@ -111,6 +113,7 @@ static inline int MPIT_NAME(Controlvar_get_info)(int index, char *name, int *nam
 
 static inline int MPIT_NAME(Controlvar_attr_get_scope)(MPIT_Controlvar_attributes attributes, int *scope)
 {
+    if (!scope) return MPI_T_ERR_INVALID;
     switch (attributes.scope) {
     case MPI_T_SCOPE_CONSTANT:
     case MPI_T_SCOPE_READONLY: *scope = MPIT_SCOPE_READONLY; break;
@@ -182,12 +185,14 @@ static inline int MPIT_NAME(Perfvar_get_info)(int index, char *name, int *name_l
 
 static inline int MPIT_NAME(Perfvar_attr_get_readonly)(MPIT_Perfvar_attributes attributes, int *readonly)
 {
+    if (!readonly) return MPI_T_ERR_INVALID;
     *readonly = attributes.readonly;
     return MPIT_SUCCESS;
 }
 
 static inline int MPIT_NAME(Perfvar_attr_get_continuous)(MPIT_Perfvar_attributes attributes, int *continuous)
 {
+    if (!continuous) return MPI_T_ERR_INVALID;
     *continuous = attributes.continuous;
     return MPIT_SUCCESS;
 }
@@ -248,11 +253,6 @@ static inline int MPIT_NAME(Perfvar_readreset)(MPIT_Perfvar_session session, MPI
     return code == MPI_SUCCESS ? MPIT_ERR_PERFVAR_WRITE : code;
 }
 
-static inline int MPIT_NAME(category_code_)(int code)
-{
-    return code == MPI_T_ERR_INVALID_INDEX ? MPIT_ERR_INVALIDCATEGORY : code;
-}
-
 static inline int MPIT_NAME(Category_get_num)(int *num)
 {
     return MPIT_CALL(category_get_num)(num);
@@ -261,21 +261,21 @@ static inline int MPIT_NAME(Category_get_num)(int *num)
 static inline int MPIT_NAME(Category_get_info)(int index, char *name, int *name_len, char *desc, int *desc_len,
                                                int *num_controlvars, int *num_perfvars, int *num_categories)
 {
-    return MPIT_NAME(category_code_)(MPIT_CALL(category_get_info)(index, name, name_len, desc, desc_len,
-                                                                  num_controlvars, num_perfvars, num_categories));
+    return MPIT_CALL(category_get_info)(index, name, name_len, desc, desc_len, num_controlvars, num_perfvars,
+                                        num_categories);
 }
 
 static inline int MPIT_NAME(Category_get_controlvars)(int cat_index, int len, int indices[])
 {
-    return MPIT_NAME(category_code_)(MPIT_CALL(category_get_cvars)(cat_index, len, indices));
+    return MPIT_CALL(category_get_cvars)(cat_index, len, indices);
 }
 
 static inline int MPIT_NAME(Category_get_perfvars)(int cat_index, int len, int indices[])
 {
-    return MPIT_NAME(category_code_)(MPIT_CALL(category_get_pvars)(cat_index, len, indices));
+    return MPIT_CALL(category_get_pvars)(cat_index, len, indices);
 }
 
 static inline int MPIT_NAME(Category_get_categories)(int cat_index, int len, int indices[])
 {
-    return MPIT_NAME(category_code_)(MPIT_CALL(category_get_categories)(cat_index, len, indices));
+    return MPIT_CALL(category_get_categories)(cat_index, len, indices);
 }

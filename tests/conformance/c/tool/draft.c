@@ -39,6 +39,19 @@ static void datatypes(void)
     int any;
     check_equal(MPIT_Datatype_get_class((MPIT_Datatype)77, &any), MPIT_ERR_INVALIDDATATYPE);
     check_equal(MPIT_Datatype_get_size((MPIT_Datatype)0, &any), MPIT_ERR_INVALIDDATATYPE);
+    check_equal(MPIT_Datatype_get_size(MPIT_INT, NULL), MPI_T_ERR_INVALID);
+    check_equal(MPIT_Datatype_get_class(MPIT_INT, NULL), MPI_T_ERR_INVALID);
+    check_equal(MPIT_Controlvar_attr_get_scope((MPIT_Controlvar_attributes){MPI_T_SCOPE_LOCAL}, NULL),
+                MPI_T_ERR_INVALID);
+    check_equal(MPIT_Perfvar_attr_get_readonly((MPIT_Perfvar_attributes){0, 1}, NULL), MPI_T_ERR_INVALID);
+    check_equal(MPIT_Perfvar_attr_get_continuous((MPIT_Perfvar_attributes){0, 1}, NULL), MPI_T_ERR_INVALID);
+    int codes[] = {MPIT_ERR_PREDEFINED, MPIT_ERR_INVALIDDATATYPE, MPIT_ERR_INVALIDVAR, MPIT_ERR_INVALIDCATEGORY};
+    for (int i = 0; i < 4; i++) {
+        char text[MPI_MAX_ERROR_STRING];
+        int length = 0;
+        ok(MPI_Error_string(codes[i], text, &length));
+        check(strncmp(text, "MPI_T_ERR_INVALID", 17) == 0);
+    }
 }
 
 /* All control variables; those of the whole library are read. */
