@@ -9,6 +9,9 @@ pub enum ArgsError {
     /// No program, in the only group or in one of several (counted from 1).
     #[error("no program to run is given{}; mpiexec --help shows how to call it", group_text(*.0))]
     NoProgram(usize),
+    /// No program behind `--settings`, whose file may be what was meant to be the program.
+    #[error("no program to run is given: {0:?} is the file of --settings; mpiexec --help shows how to call it")]
+    OnlySettings(PathBuf),
     /// An option of no meaning here, with the nearest one that has a meaning.
     #[error("unknown option {given:?}; {}mpiexec --help lists those that exist", hint_text(*.hint))]
     UnknownOption {

@@ -144,6 +144,9 @@ impl<'a> Parser<'a> {
 
     fn program_missing(&self, more: bool) -> ArgsError {
         let several = self.form == Form::A && (more || !self.run.groups.is_empty());
+        if let (false, Some(file)) = (several, &self.run.options.settings) {
+            return ArgsError::OnlySettings(file.clone());
+        }
         ArgsError::NoProgram(if several { self.run.groups.len() + 1 } else { 0 })
     }
 

@@ -173,6 +173,7 @@ fn each_mistake_is_named() {
         ("--cvar a x", "NAME=VALUE"),
         ("--settings", "--settings needs a file"),
         ("--settings a --settings b x", "twice"),
+        ("--settings ./cv", "no program to run is given: \"./cv\" is the file of --settings; mpiexec --help"),
         ("-file nothing x", "\"nothing\""),
         ("-file options -file options x", "twice"),
         ("-configfile nothing", "cannot read the file \"nothing\" that -configfile names"),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::{Result, paths, process, ui};
+use crate::{Failure, Result, paths, process, ui};
 
 /// What programs include: the standard's header, that of the tool interface's first draft, and the extension's.
 const HEADERS: [&str; 4] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h", "ferrum_tool.h"];
@@ -58,7 +58,9 @@ fn development(prefix: &Path, cargo_folder: &Path, features: &str) -> Result<Pat
     let archive = cargo_folder.join("dist/libmpi_capi.a");
     ui::step(format!("writing {}", prefix.display()));
     for folder in ["bin", "include", "lib/pkgconfig"] {
-        fs::create_dir_all(prefix.join(folder))?;
+        let folder = prefix.join(folder);
+        let made = fs::create_dir_all(&folder).map_err(Failure::from);
+        made.map_err(|failure| failure.during(format_args!("the folder {} cannot be made", folder.display())))?;
     }
     // A link's target is not created from nothing: the folder exists by now, and its full name is needed below.
     let prefix = prefix.canonicalize()?;
