@@ -58,7 +58,7 @@ struct ferrum_tool_variable {
 
 /* Adds a variable and stores the address of its first word in *words, which is left as it is on errors. MPI_SUCCESS;
  * MPI_T_ERR_INVALID for what cannot be or does not go together; MPI_T_ERR_INVALID_NAME for a name that has other
- * characters than a to z, 0 to 9 and _, that does not begin with a letter, or that another control variable, or
+ * characters than letters, digits and _, that does not begin with a letter, or that another control variable, or
  * performance variable of the class, has; MPI_T_ERR_MEMORY; MPI_T_ERR_NOT_INITIALIZED where the library cannot work, as
  * under a launcher whose facts it cannot use. No error handler is called. */
 int ferrum_tool_add(const struct ferrum_tool_variable *variable, uint64_t **words);

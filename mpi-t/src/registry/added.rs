@@ -22,7 +22,8 @@ use mpi_core::abi::MPI_T_ENUM_NULL;
 /// What is told of a variable that is added at run time.
 #[derive(Debug, Clone, Copy)]
 pub struct AddedTexts<'a> {
-    /// The name, of lower-case letters (a to z), digits and `_`, a letter first; unique among control variables, and with its class among performance variables.
+    /// The name, of letters (a to z, A to Z), digits and `_`, a letter first; unique among control variables, and with
+    /// its class among performance variables.
     pub name: &'a str,
     /// What it counts or controls.
     pub description: &'a str,
@@ -194,10 +195,10 @@ fn check(texts: &AddedTexts<'_>) -> Result<(), AddError> {
     if texts.name.is_empty() {
         return Err(AddError::name("name is empty"));
     }
-    let is_name = texts.name.starts_with(|first: char| first.is_ascii_lowercase())
-        && texts.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    let is_name = texts.name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && texts.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_name {
-        let rule = "but has to be of lower-case letters (a to z), digits and _, and to begin with a letter";
+        let rule = "but has to be of letters (a to z, A to Z), digits and _, and to begin with a letter";
         return Err(AddError::name(format!("name is \"{}\", {rule}", texts.name)));
     }
     if texts.category.split('.').all(|part| !part.is_empty()) {
@@ -309,7 +310,7 @@ mod tests {
         let taken = "name is \"thing\", which another variable of MPI_T_PVAR_CLASS_LEVEL has";
         assert_eq!(level(&good), (TError::INVALID_NAME, taken.into()));
         assert_eq!(level(&texts("", "plug")), (TError::INVALID_NAME, "name is empty".into()));
-        for name in ["Odd Name", "a=b", "été", "x#y", "9a", "_a", "cache_Hits"] {
+        for name in ["Odd Name", "a=b", "été", "x#y", "9a", "_a", "a-b"] {
             let (code, why) = level(&texts(name, "plug"));
             assert!(
                 code == TError::INVALID_NAME && why.starts_with(&format!("name is \"{name}\", but has to")),
