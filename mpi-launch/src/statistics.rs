@@ -234,18 +234,10 @@ fn adds_up(class: Option<PvarClass>) -> bool {
     class.is_some_and(|class| class.is_sum() || class == PvarClass::Level)
 }
 
-fn class_name(class: Option<PvarClass>) -> &'static str {
-    match class {
-        Some(PvarClass::State) => "state",
-        Some(PvarClass::Level) => "level",
-        Some(PvarClass::Size) => "size",
-        Some(PvarClass::Percentage) => "percentage",
-        Some(PvarClass::Counter) => "counter",
-        Some(PvarClass::Aggregate) => "aggregate",
-        Some(PvarClass::Timer) => "timer",
-        Some(PvarClass::Generic) => "generic",
-        _ => "unknown",
-    }
+/// The class as its constant calls it, without what all have in common.
+fn class_name(class: Option<PvarClass>) -> String {
+    let name = class.map_or("unknown", PvarClass::name);
+    name.trim_start_matches("MPI_T_PVAR_CLASS_").to_ascii_lowercase()
 }
 
 /// A text that stays in its line.
