@@ -173,7 +173,8 @@ fn refusals_are_told_in_the_form_that_any_source_asks_for() {
     let (json, text) = (folder.file("json", "error_format = json\n"), folder.file("text", "error_format = text\n"));
     let home = Folder::new("form-home");
     home.file("ferrum-mpi/settings", "error_format = json\n");
-    let forms: [(&[&str], &[(&str, &str)], bool); 10] = [
+    type Form<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], bool);
+    let forms: [Form<'_>; 10] = [
         (&[], &[], false),
         (&["--error-format", "json"], &[], true),
         (&["-error-format=json"], &[("FERRUM_ERROR_FORMAT", "text")], true),
