@@ -31,19 +31,19 @@ pub struct Cx {
 
 /// A call's view of the library without its lock.
 #[derive(Clone, Copy)]
-pub struct Glance {
+pub struct LocklessCx {
     /// The process.
     pub process: &'static Process,
 }
 
-impl Glance {
+impl LocklessCx {
     /// Looks into the library; an error while nobody uses it.
     #[inline]
-    pub fn new() -> Result<Glance> {
-        Ok(Glance { process: mpi_env::running()? })
+    pub fn new() -> Result<LocklessCx> {
+        Ok(LocklessCx { process: mpi_env::running()? })
     }
 
-    /// A communicator; its context is none of a glance's business.
+    /// A communicator; its context is none of a lockless's business.
     #[inline]
     pub fn comm(&self, name: &'static str, word: usize) -> Result<CommView> {
         match self.process.rank_and_size(Handle(word)) {
@@ -83,11 +83,11 @@ pub struct WinRef {
 #[derive(Debug)]
 pub struct TypeRef {
     word: usize,
-    held: Held,
+    source: DatatypeSource,
 }
 
 #[derive(Debug)]
-enum Held {
+enum DatatypeSource {
     Predefined(&'static Datatype),
     Own(Box<Datatype>),
 }
@@ -104,9 +104,9 @@ impl Deref for TypeRef {
 
     #[inline]
     fn deref(&self) -> &Datatype {
-        match &self.held {
-            Held::Predefined(datatype) => datatype,
-            Held::Own(datatype) => datatype,
+        match &self.source {
+            DatatypeSource::Predefined(datatype) => datatype,
+            DatatypeSource::Own(datatype) => datatype,
         }
     }
 }
@@ -180,7 +180,7 @@ impl Cx {
     pub fn session(&self, name: &'static str, word: usize) -> Result<Handle> {
         match self.process.session(&self.guard, Handle(word)) {
             Some(_) => {
-                self.process.tell_session_used(&self.guard, Handle(word));
+                self.process.on_session_used(&self.guard, Handle(word));
                 Ok(Handle(word))
             }
             None => Err(bad_object(name, Object::session(word))),
@@ -191,12 +191,12 @@ impl Cx {
     #[inline]
     pub fn datatype(&self, name: &'static str, word: usize) -> Result<TypeRef> {
         match predefined_unwatched(word) {
-            Some(datatype) => Ok(TypeRef { word, held: Held::Predefined(datatype) }),
+            Some(datatype) => Ok(TypeRef { word, source: DatatypeSource::Predefined(datatype) }),
             None => own_datatype(self.process, &self.guard, name, word),
         }
     }
 
-    /// A datatype for as long as the lock is held: all that a buffer needs, and nothing to give up afterwards.
+    /// A datatype for as long as the lock is source: all that a buffer needs, and nothing to give up afterwards.
     #[inline]
     pub fn lent_datatype(&self, name: &'static str, word: usize) -> Result<&Datatype> {
         match predefined_unwatched(word) {
@@ -215,8 +215,8 @@ impl Cx {
 
     /// Counts a call that combines elements with this operation; nothing for what is none.
     #[inline]
-    pub fn tell_op_used(&self, op: usize, datatype: &Datatype, count: u64) {
-        self.process.tell_op_used(&self.guard, op, datatype.size().saturating_mul(count));
+    pub fn on_op_used(&self, op: usize, datatype: &Datatype, count: u64) {
+        self.process.on_op_used(&self.guard, op, datatype.size().saturating_mul(count));
     }
 
     /// A rank to send to.
@@ -301,11 +301,11 @@ impl Cx {
 #[cold]
 fn own_datatype(process: &Process, guard: &Guard<'_>, name: &'static str, word: usize) -> Result<TypeRef> {
     let datatype = lent_datatype(process, guard, name, word)?;
-    let held = match predefined(word) {
-        Some(datatype) => Held::Predefined(datatype),
-        None => Held::Own(Box::new(datatype.clone())),
+    let source = match predefined(word) {
+        Some(datatype) => DatatypeSource::Predefined(datatype),
+        None => DatatypeSource::Own(Box::new(datatype.clone())),
     };
-    Ok(TypeRef { word, held })
+    Ok(TypeRef { word, source })
 }
 
 #[cold]
@@ -316,10 +316,10 @@ fn lent_datatype<'g>(
     word: usize,
 ) -> Result<&'g Datatype> {
     if let Some(datatype) = predefined(word) {
-        process.tell_predefined_used(guard, word);
+        process.on_predefined_used(guard, word);
         return Ok(datatype);
     }
     let found = process.datatypes.get(guard).get(Handle(word)).ok_or_else(|| bad_type(name, word))?;
-    process.tell_datatype_used(guard, Handle(word));
+    process.on_datatype_used(guard, Handle(word));
     Ok(found)
 }

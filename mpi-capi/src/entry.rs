@@ -9,7 +9,7 @@ use mpi_core::abi;
 use mpi_core::handle::FIRST_DYNAMIC;
 use mpi_env::Object;
 
-use crate::cx::{Cx, Glance};
+use crate::cx::{Cx, LocklessCx};
 use crate::errors::{self, Outcome};
 
 /// A call that needs the library between initialisation and finalisation. `object` is the one whose error handler
@@ -29,8 +29,8 @@ pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(Cx) -> O
 /// A call that needs the library running, and only looks at what does not change or keeps books with a lock of their
 /// own: it does not take the process's. `object` as in [`running`].
 #[inline]
-pub fn glance(function: u16, object: Option<Object>, body: impl FnOnce(Glance) -> Outcome) -> c_int {
-    let outcome = match Glance::new() {
+pub fn lockless(function: u16, object: Option<Object>, body: impl FnOnce(LocklessCx) -> Outcome) -> c_int {
+    let outcome = match LocklessCx::new() {
         Ok(cx) => body(cx),
         Err(error) => Err(error.into()),
     };

@@ -96,7 +96,7 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
         let guard = process.engine.lock();
         // Most errors are found before a call is recorded.
         process.recorder.refused(function);
-        process.tells.counts.errors.incr();
+        process.metrics.counts.errors.incr();
         let own = match to {
             To::Context(context) => {
                 process.handle_of_context(&guard, context).map(|comm| Object::comm(comm.0)).or(object)
@@ -105,7 +105,7 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
         };
         let target = match to {
             To::Passed(handler, kind) => {
-                process.tell_handler_called(&guard, handler);
+                process.on_errhandler_called(&guard, handler);
                 Target { object: Some(Object::null(kind)), handler: process.errhandlers.get(&guard).attached(handler) }
             }
             To::Ended(object, handler) => Target { object: Some(object), handler },
@@ -123,7 +123,7 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
     };
     let code = code.unwrap_or_else(|| process.codes.code_for(&error));
     let object = target.object.map_or(0, |object| object.handle.0 as u64);
-    process.tells.events.error_raised.emit(|| (error.class(), code, object));
+    process.metrics.events.error_raised.emit(|| (error.class(), code, object));
     target.take(process, || error, code);
     returned.unwrap_or(code)
 }

@@ -14,7 +14,7 @@ use mpi_core::handle::FIRST_DYNAMIC;
 use mpi_datatype::{RecvBuf, predefined};
 use mpi_errors::{Error, Result};
 
-use crate::calling::Which;
+use crate::call_scope::CollOp;
 use crate::link::{CHECK, Outcome};
 use crate::op::Builtin;
 use crate::{Collectives, Reduction};
@@ -22,7 +22,7 @@ use crate::{Collectives, Reduction};
 /// What the processes of one call have to agree on, as one of them sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
-    which: Which,
+    which: CollOp,
     root: Option<u32>,
     /// Bytes of what one process gives or gets.
     bytes: u64,
@@ -37,7 +37,7 @@ const BYTES: usize = WORDS * 8;
 
 impl Terms {
     #[inline]
-    pub fn new(which: Which, bytes: u64) -> Terms {
+    pub fn new(which: CollOp, bytes: u64) -> Terms {
         Terms { which, root: None, bytes, op: None, datatype: 0 }
     }
 
@@ -72,7 +72,7 @@ impl Terms {
             words.iter().map(|word| u64::from_ne_bytes(*word)).collect::<Vec<_>>().try_into().ok()?;
         let [which, root, bytes, op, datatype] = words;
         Some(Terms {
-            which: Which::ALL.into_iter().find(|known| *known as u64 == which)?,
+            which: CollOp::ALL.into_iter().find(|known| *known as u64 == which)?,
             root: root.checked_sub(1).map(u32::try_from).transpose().ok()?,
             bytes,
             op: op.checked_sub(1).map(|op| Builtin::at(op).ok_or(())).transpose().ok()?,
@@ -101,7 +101,7 @@ impl Terms {
 
     fn told(&self) -> String {
         let mut text = format!("{} of {} bytes", self.which.function(), self.bytes);
-        if self.which == Which::Barrier {
+        if self.which == CollOp::Barrier {
             text = self.which.function().to_owned();
         }
         let mut with = " with".to_owned();
@@ -195,12 +195,12 @@ mod tests {
         let op = Op::predefined(MPI_SUM).expect("predefined");
         let datatype = predefined(MPI_INT).expect("predefined");
         let what = Reduction { op, datatype, handle: MPI_INT, count: bytes / 4 };
-        Terms::new(Which::Reduce, bytes).root(root).reducing(&what)
+        Terms::new(CollOp::Reduce, bytes).root(root).reducing(&what)
     }
 
     #[test]
     fn terms_come_back_as_they_were_sent_and_nonsense_does_not() {
-        for terms in [reduce(0, 8), reduce(u32::MAX, u64::MAX), Terms::new(Which::Barrier, 0)] {
+        for terms in [reduce(0, 8), reduce(u32::MAX, u64::MAX), Terms::new(CollOp::Barrier, 0)] {
             assert_eq!(Terms::from_bytes(&terms.to_bytes()), Some(terms));
         }
         for place in [0, 1, 3] {
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_told_with_both_calls() {
-        let (one, two) = (reduce(0, 8), Terms::new(Which::Bcast, 8).root(1));
+        let (one, two) = (reduce(0, 8), Terms::new(CollOp::Bcast, 8).root(1));
         assert!(one.fits(&one) && !one.fits(&two) && !one.fits(&reduce(1, 8)) && !one.fits(&reduce(0, 12)));
         let mut own = Terms { op: None, datatype: 0, ..one };
         assert!(one.fits(&own) && own.fits(&one), "what the program made may be the same");

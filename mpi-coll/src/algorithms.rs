@@ -5,7 +5,7 @@
 
 use mpi_t::{EnumDef, WatchedCounter, WatchedState};
 
-use crate::calling::Which;
+use crate::call_scope::CollOp;
 use crate::plan::{Algorithm, Plan};
 
 mpi_t::instruments! {
@@ -120,29 +120,29 @@ impl Chosen {
     pub fn new() -> Chosen {
         let calls = mpi_t::place_rows(Algorithm::COUNT).try_into().expect("as many as asked for");
         let chosen = Chosen { last: LastAlgorithms::detached(), calls };
-        Which::ALL.into_iter().for_each(|which| chosen.of(which).0.set(NONE));
+        CollOp::ALL.into_iter().for_each(|which| chosen.of(which).0.set(NONE));
         chosen
     }
 
     /// The last algorithm of an operation, and for each algorithm the count of calls.
     #[inline(always)] // the operation is a constant in every caller
-    fn of(self, which: Which) -> (&'static WatchedState, [&'static WatchedCounter; Algorithm::COUNT]) {
+    fn of(self, which: CollOp) -> (&'static WatchedState, [&'static WatchedCounter; Algorithm::COUNT]) {
         let last = self.last;
         match which {
-            Which::Barrier => (&last.barrier, self.calls.each_ref().map(|row| &row.barrier)),
-            Which::Bcast => (&last.bcast, self.calls.each_ref().map(|row| &row.bcast)),
-            Which::Reduce => (&last.reduce, self.calls.each_ref().map(|row| &row.reduce)),
-            Which::Allreduce => (&last.allreduce, self.calls.each_ref().map(|row| &row.allreduce)),
-            Which::Gather => (&last.gather, self.calls.each_ref().map(|row| &row.gather)),
-            Which::Scatter => (&last.scatter, self.calls.each_ref().map(|row| &row.scatter)),
-            Which::Allgather => (&last.allgather, self.calls.each_ref().map(|row| &row.allgather)),
-            Which::Alltoall => (&last.alltoall, self.calls.each_ref().map(|row| &row.alltoall)),
+            CollOp::Barrier => (&last.barrier, self.calls.each_ref().map(|row| &row.barrier)),
+            CollOp::Bcast => (&last.bcast, self.calls.each_ref().map(|row| &row.bcast)),
+            CollOp::Reduce => (&last.reduce, self.calls.each_ref().map(|row| &row.reduce)),
+            CollOp::Allreduce => (&last.allreduce, self.calls.each_ref().map(|row| &row.allreduce)),
+            CollOp::Gather => (&last.gather, self.calls.each_ref().map(|row| &row.gather)),
+            CollOp::Scatter => (&last.scatter, self.calls.each_ref().map(|row| &row.scatter)),
+            CollOp::Allgather => (&last.allgather, self.calls.each_ref().map(|row| &row.allgather)),
+            CollOp::Alltoall => (&last.alltoall, self.calls.each_ref().map(|row| &row.alltoall)),
         }
     }
 
     /// Whether somebody asks which algorithms calls of this operation choose.
     #[inline(always)]
-    pub fn is_asked(self, which: Which) -> bool {
+    pub fn is_asked(self, which: CollOp) -> bool {
         let (last, calls) = self.of(which);
         // A handle of counts is one for all algorithms.
         last.is_watched() | calls[0].is_watched()
@@ -151,7 +151,7 @@ impl Chosen {
     /// A call of this operation on so many bytes, as counted, has this plan; for the holder of the process lock.
     #[cold]
     #[inline(never)]
-    pub fn tell(self, which: Which, bytes: u64, plan: Plan) {
+    pub fn tell(self, which: CollOp, bytes: u64, plan: Plan) {
         let (algorithm, (last, calls)) = (plan.algorithm(which, bytes), self.of(which));
         if last.is_watched() {
             last.set(algorithm as i32);

@@ -6,11 +6,11 @@ use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::agreement::Terms;
-use crate::bcast::spread;
-use crate::calling::Which;
-use crate::flight::Flight;
+use crate::bcast::broadcast_over;
+use crate::call_scope::CollOp;
 use crate::gather::{collect, each_block};
 use crate::link::{ALLGATHER, Link, Outcome};
+use crate::pending_ops::PendingOps;
 use crate::scratch::Scratch;
 
 impl Collectives {
@@ -20,11 +20,11 @@ impl Collectives {
         let link = self.link(comm, ALLGATHER);
         let whole = recv.bytes();
         let block = whole / link.size as u64;
-        let (calling, guard) = self.begin(comm, (Which::Allgather, whole), |it| {
+        let (calling, guard) = self.begin(comm, (CollOp::Allgather, whole), |it| {
             it.allgather_calls.incr();
             it.allgather_bytes.add(send.as_ref().map_or(block, |send| send.bytes()));
         });
-        let guard = self.agree(comm, guard, || Terms::new(Which::Allgather, block))?;
+        let guard = self.agree(comm, guard, || Terms::new(CollOp::Allgather, block))?;
         drop(guard);
         let plan = calling.plan;
         if let Some(send) = &send {
@@ -51,12 +51,12 @@ impl Collectives {
 #[allow(clippy::needless_late_init)] // the own block is declared first, so that it outlives what borrows it
 fn direct(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
     let (own, out);
-    let mut flight = Flight::new(link);
+    let mut flight = PendingOps::new(link);
     own = each_block(link, recv, |rank, piece| flight.recv(rank, piece))?;
     // Out of the send buffer if there is one: it was not just written, so the others read it out of their own caches.
     out = send.unwrap_or(own.as_send());
     link.others().try_for_each(|rank| flight.send(rank, out.clone()))?;
-    flight.land(outcome)
+    flight.wait_all(outcome)
 }
 
 /// Two processes tell each other.
@@ -73,7 +73,7 @@ pub(crate) fn through_rank_0(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, 
     } else {
         link.send(0, recv.part(link.rank as u64 * block, block).as_send())?;
     }
-    spread(link, recv, 0, true, outcome)
+    broadcast_over(link, recv, 0, true, outcome)
 }
 
 /// In log2(n) steps, each of which doubles the number of blocks that a process has: its own and those behind it.

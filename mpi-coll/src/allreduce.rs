@@ -9,7 +9,7 @@ use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::agreement::Terms;
-use crate::calling::Which;
+use crate::call_scope::CollOp;
 use crate::link::{ALLREDUCE, Link, Outcome};
 use crate::op::{Op, Reducer};
 use crate::partial::{Partial, elements_mut};
@@ -30,11 +30,11 @@ impl Collectives {
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
         let bytes = recv.bytes();
-        let (calling, guard) = self.begin(comm, (Which::Allreduce, bytes), |it| {
+        let (calling, guard) = self.begin(comm, (CollOp::Allreduce, bytes), |it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);
         });
-        let guard = self.agree(comm, guard, || Terms::new(Which::Allreduce, bytes).reducing(what))?;
+        let guard = self.agree(comm, guard, || Terms::new(CollOp::Allreduce, bytes).reducing(what))?;
         let link = self.link(comm, ALLREDUCE);
         let plan = calling.plan;
         if link.size == 2 && bytes <= PAIR_BYTES as u64 && what.datatype.is_contiguous() && !plan.split(bytes) {
@@ -53,7 +53,7 @@ impl Collectives {
         if link.size == 2 && recv.bytes() <= PAIR_BYTES as u64 {
             return pair(link, self.engine.lock(), None, recv, &reducer, what.count);
         }
-        self.allreduce_of_many(link, None, recv, &reducer, &what, self.plan(comm, Which::Allreduce))
+        self.allreduce_of_many(link, None, recv, &reducer, &what, self.plan(comm, CollOp::Allreduce))
     }
 
     #[inline(never)]

@@ -7,10 +7,10 @@ use mpi_errors::Result;
 use crate::Collectives;
 use crate::agreement::Terms;
 use crate::bcast::SHORT;
-use crate::calling::Which;
-use crate::flight::Flight;
+use crate::call_scope::CollOp;
 use crate::gather::each_block;
 use crate::link::{ALLTOALL, Link, Outcome};
+use crate::pending_ops::PendingOps;
 use crate::scratch::Scratch;
 
 impl Collectives {
@@ -19,11 +19,11 @@ impl Collectives {
     pub fn alltoall(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>) -> Result<()> {
         let link = self.link(comm, ALLTOALL);
         let bytes = send.as_ref().map_or(recv.bytes(), |send| send.bytes());
-        let (_calling, guard) = self.begin(comm, (Which::Alltoall, bytes), |it| {
+        let (_calling, guard) = self.begin(comm, (CollOp::Alltoall, bytes), |it| {
             it.alltoall_calls.incr();
             it.alltoall_bytes.add(bytes);
         });
-        let guard = self.agree(comm, guard, || Terms::new(Which::Alltoall, recv.bytes() / comm.size() as u64))?;
+        let guard = self.agree(comm, guard, || Terms::new(CollOp::Alltoall, recv.bytes() / comm.size() as u64))?;
         drop(guard);
         if bytes == 0 && recv.bytes() == 0 {
             return Ok(());
@@ -48,16 +48,16 @@ fn exchange(link: Link<'_>, send: &SendBuf<'_>, mut recv: RecvBuf<'_>, outcome: 
     recv.part(own as u64 * into, into).copy_from(&piece(own));
     if out.max(into) <= SHORT.min(link.engine.eager_bytes(&link.engine.lock(), link.context)) {
         // Hardly a send waits for its receiver, so all come first; then there is one wait after the other.
-        let mut sends = Flight::new(link);
+        let mut sends = PendingOps::new(link);
         link.others().try_for_each(|rank| sends.send(rank, piece(rank)))?;
         for step in 1..size {
             let source = (own + size - step) % size;
             outcome.note(link.recv(source, recv.part(source as u64 * into, into)))?;
         }
-        return sends.land(outcome);
+        return sends.wait_all(outcome);
     }
-    let mut flight = Flight::new(link);
+    let mut flight = PendingOps::new(link);
     each_block(link, recv, |rank, block| flight.recv(rank, block))?;
     link.others().try_for_each(|rank| flight.send(rank, piece(rank)))?;
-    flight.land(outcome)
+    flight.wait_all(outcome)
 }

@@ -7,7 +7,7 @@ use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::agreement::Terms;
-use crate::calling::Which;
+use crate::call_scope::CollOp;
 use crate::link::{BARRIER, Link};
 use crate::plan::Plan;
 
@@ -15,14 +15,14 @@ impl Collectives {
     /// Returns once every process of the communicator has called it.
     #[inline]
     pub fn barrier(&self, comm: &Comm) -> Result<()> {
-        let (calling, guard) = self.begin(comm, (Which::Barrier, 0), |it| it.barrier_calls.incr());
-        let guard = self.agree(comm, guard, || Terms::new(Which::Barrier, 0))?;
+        let (calling, guard) = self.begin(comm, (CollOp::Barrier, 0), |it| it.barrier_calls.incr());
+        let guard = self.agree(comm, guard, || Terms::new(CollOp::Barrier, 0))?;
         self.meet(comm, guard, calling.plan)
     }
 
     /// A barrier of the library's own, which no instrument counts.
     pub fn synchronize(&self, comm: &Comm) -> Result<()> {
-        self.meet(comm, self.engine.lock(), self.plan(comm, Which::Barrier))
+        self.meet(comm, self.engine.lock(), self.plan(comm, CollOp::Barrier))
     }
 
     #[inline]

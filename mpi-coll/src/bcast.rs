@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 
 use crate::Collectives;
 use crate::agreement::Terms;
-use crate::calling::Which;
-use crate::flight::Flight;
+use crate::call_scope::CollOp;
 use crate::link::{BCAST, Link, Outcome};
+use crate::pending_ops::PendingOps;
 
 /// Messages up to this length are sent one after the other: they are over at once.
 pub(crate) const SHORT: u64 = 4096;
@@ -19,11 +19,11 @@ impl Collectives {
     #[inline]
     pub fn bcast(&self, comm: &Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
         let bytes = buffer.bytes();
-        let (calling, guard) = self.begin(comm, (Which::Bcast, bytes), |it| {
+        let (calling, guard) = self.begin(comm, (CollOp::Bcast, bytes), |it| {
             it.bcast_calls.incr();
             it.bcast_bytes.add(bytes);
         });
-        let guard = self.agree(comm, guard, || Terms::new(Which::Bcast, bytes).root(root))?;
+        let guard = self.agree(comm, guard, || Terms::new(CollOp::Bcast, bytes).root(root))?;
         if comm.size() == 1 || bytes == 0 {
             return Ok(());
         }
@@ -37,14 +37,14 @@ impl Collectives {
         drop(guard);
         let flat = if bytes <= SHORT { calling.plan.flat_bcast() } else { calling.plan.flat_long_bcast() };
         let mut outcome = Outcome::default();
-        spread(link, buffer, root, flat, &mut outcome)?;
+        broadcast_over(link, buffer, root, flat, &mut outcome)?;
         outcome.end()
     }
 }
 
 /// The broadcast itself, also as the second half of other collectives.
 #[inline]
-pub(crate) fn spread(
+pub(crate) fn broadcast_over(
     link: Link<'_>,
     mut buffer: RecvBuf<'_>,
     root: u32,
@@ -80,7 +80,7 @@ fn send_to_all(link: Link<'_>, buffer: &SendBuf<'_>, mut ranks: impl Iterator<It
     if buffer.bytes() <= SHORT {
         return ranks.try_for_each(|rank| link.send(rank, buffer.clone()));
     }
-    let mut flight = Flight::new(link);
+    let mut flight = PendingOps::new(link);
     ranks.try_for_each(|rank| flight.send(rank, buffer.clone()))?;
-    flight.land(&mut Outcome::default())
+    flight.wait_all(&mut Outcome::default())
 }

@@ -6,9 +6,9 @@ use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::agreement::Terms;
-use crate::calling::Which;
-use crate::flight::Flight;
+use crate::call_scope::CollOp;
 use crate::link::{GATHER, Link, Outcome};
+use crate::pending_ops::PendingOps;
 use crate::reduce::{no_contribution, no_result};
 
 impl Collectives {
@@ -21,13 +21,13 @@ impl Collectives {
             (None, Some(recv)) => recv.bytes() / comm.size() as u64,
             (None, None) => return Err(no_contribution()),
         };
-        let (_calling, guard) = self.begin(comm, (Which::Gather, block), |it| {
+        let (_calling, guard) = self.begin(comm, (CollOp::Gather, block), |it| {
             it.gather_calls.incr();
             it.gather_bytes.add(block);
         });
         let guard = self.agree(comm, guard, || {
             let whole = recv.as_ref().map(|recv| recv.bytes() / comm.size() as u64);
-            Terms::new(Which::Gather, whole.unwrap_or(block)).root(root)
+            Terms::new(CollOp::Gather, whole.unwrap_or(block)).root(root)
         })?;
         drop(guard);
         let link = self.link(comm, GATHER);
@@ -56,9 +56,9 @@ pub(crate) fn collect(
     if block == 0 {
         return Ok(());
     }
-    let mut flight = Flight::new(link);
+    let mut flight = PendingOps::new(link);
     each_block(link, recv, |rank, piece| flight.recv(rank, piece))?;
-    flight.land(outcome)
+    flight.wait_all(outcome)
 }
 
 /// Gives the block of each other process to `take`, and returns this one's.

@@ -6,7 +6,7 @@
 use mpi_t::Verbosity::UserDetail;
 use mpi_t::{Aggregate, Counter, WatchedTimer};
 
-use crate::calling::Which;
+use crate::call_scope::CollOp;
 
 mpi_t::instruments! {
     /// The collective calls of one process.
@@ -94,16 +94,16 @@ mpi_t::instruments! {
 impl CollInstruments {
     /// The timer of an operation.
     #[inline]
-    pub(crate) fn timer(&'static self, which: Which) -> &'static WatchedTimer {
+    pub(crate) fn timer(&'static self, which: CollOp) -> &'static WatchedTimer {
         match which {
-            Which::Barrier => &self.barrier_time,
-            Which::Bcast => &self.bcast_time,
-            Which::Reduce => &self.reduce_time,
-            Which::Allreduce => &self.allreduce_time,
-            Which::Gather => &self.gather_time,
-            Which::Scatter => &self.scatter_time,
-            Which::Allgather => &self.allgather_time,
-            Which::Alltoall => &self.alltoall_time,
+            CollOp::Barrier => &self.barrier_time,
+            CollOp::Bcast => &self.bcast_time,
+            CollOp::Reduce => &self.reduce_time,
+            CollOp::Allreduce => &self.allreduce_time,
+            CollOp::Gather => &self.gather_time,
+            CollOp::Scatter => &self.scatter_time,
+            CollOp::Allgather => &self.allgather_time,
+            CollOp::Alltoall => &self.alltoall_time,
         }
     }
 }

@@ -22,13 +22,13 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
-mod calling;
-mod flight;
+mod call_scope;
 mod gather;
 mod instruments;
 mod link;
 pub mod op;
 mod partial;
+mod pending_ops;
 mod plan;
 mod reduce;
 mod scatter;
@@ -45,13 +45,13 @@ use mpi_p2p::Engine;
 use mpi_t::{InstrumentMemory, TResult};
 
 pub use algorithms::{AlgorithmCalls, LastAlgorithms};
-pub use calling::CollEvents;
+pub use call_scope::CollEvents;
 pub use instruments::CollInstruments;
 pub use op::{Builtin, Op, Reducer, UserFunction};
 pub use settings::CollSettings;
 
 use algorithms::Chosen;
-use calling::{Calling, UnderWay, Which};
+use call_scope::{CallScope, CollOp, UnderWay};
 use link::Link;
 use plan::Plan;
 
@@ -127,12 +127,12 @@ impl Collectives {
     fn begin<'a>(
         &'a self,
         comm: &'a Comm,
-        which: (Which, u64),
+        which: (CollOp, u64),
         note: impl FnOnce(&CollInstruments),
-    ) -> (Calling<'a>, Guard<'a>) {
+    ) -> (CallScope<'a>, Guard<'a>) {
         let guard = self.engine.lock();
         note(self.instruments);
-        (Calling::begin(self, comm, which), guard)
+        (CallScope::begin(self, comm, which), guard)
     }
 
     /// The events of collective calls, to be registered.
@@ -146,7 +146,7 @@ impl Collectives {
     }
 
     #[inline(always)]
-    fn plan(&self, comm: &Comm, which: Which) -> Plan {
+    fn plan(&self, comm: &Comm, which: CollOp) -> Plan {
         Plan::new(which, comm.size(), self.crowded, self.settings)
     }
 }

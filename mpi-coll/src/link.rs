@@ -10,7 +10,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Engine, Mode};
 
-use crate::flight::Flight;
+use crate::pending_ops::PendingOps;
 
 pub(crate) const BARRIER: i32 = 1;
 pub(crate) const BCAST: i32 = 2;
@@ -92,10 +92,10 @@ impl Link<'_> {
     #[cold]
     fn exchange_at_once(&self, dest: u32, out: SendBuf<'_>, source: u32, into: RecvBuf<'_>) -> Result<()> {
         let mut outcome = Outcome::default();
-        let mut flight = Flight::new(*self);
+        let mut flight = PendingOps::new(*self);
         flight.recv(source, into)?;
         flight.send(dest, out)?;
-        flight.land(&mut outcome)?;
+        flight.wait_all(&mut outcome)?;
         outcome.end()
     }
 

@@ -4,7 +4,7 @@
 //! to none: its size, whether the job is crowded, settings that all share, and the bytes that match across processes.
 
 use crate::bcast::SHORT;
-use crate::calling::Which;
+use crate::call_scope::CollOp;
 use crate::settings::{AUTO, CollSettings, FLAT, TREE};
 
 /// Up to this many processes one process reaches all others faster than a tree does.
@@ -47,37 +47,37 @@ pub(crate) struct Plan {
 
 impl Plan {
     #[inline(always)] // the operation is a constant in every caller, and what it has no choice of is not looked at
-    pub fn new(which: Which, size: u32, crowded: bool, settings: &CollSettings) -> Plan {
+    pub fn new(which: CollOp, size: u32, crowded: bool, settings: &CollSettings) -> Plan {
         let own = match which {
-            Which::Barrier => settings.barrier_shape.get(),
-            Which::Bcast => settings.bcast_shape.get(),
-            Which::Reduce => settings.reduce_shape.get(),
-            Which::Allreduce => settings.allreduce_shape.get(),
-            Which::Allgather => settings.allgather_shape.get(),
-            Which::Gather | Which::Scatter | Which::Alltoall => AUTO,
+            CollOp::Barrier => settings.barrier_shape.get(),
+            CollOp::Bcast => settings.bcast_shape.get(),
+            CollOp::Reduce => settings.reduce_shape.get(),
+            CollOp::Allreduce => settings.allreduce_shape.get(),
+            CollOp::Allgather => settings.allgather_shape.get(),
+            CollOp::Gather | CollOp::Scatter | CollOp::Alltoall => AUTO,
         };
         let shape = if own == AUTO { settings.shape.get() } else { own };
         let split_limit = match which {
-            Which::Reduce | Which::Allreduce => settings.split_limit.get(),
+            CollOp::Reduce | CollOp::Allreduce => settings.split_limit.get(),
             _ => u64::MAX,
         };
-        let allgather_limit = if which == Which::Allgather { settings.allgather_limit.get() } else { 0 };
+        let allgather_limit = if which == CollOp::Allgather { settings.allgather_limit.get() } else { 0 };
         Plan { size, crowded, shape, split_limit, allgather_limit }
     }
 
     /// What a call of this operation with this many bytes, as counted, does.
-    pub fn algorithm(&self, which: Which, bytes: u64) -> Algorithm {
+    pub fn algorithm(&self, which: CollOp, bytes: u64) -> Algorithm {
         let either = |flat: bool| if flat { Algorithm::Flat } else { Algorithm::Tree };
         match which {
-            _ if self.size == 1 || bytes == 0 && which != Which::Barrier => Algorithm::Alone,
-            Which::Reduce | Which::Allreduce if self.split(bytes) => Algorithm::Split,
+            _ if self.size == 1 || bytes == 0 && which != CollOp::Barrier => Algorithm::Alone,
+            CollOp::Reduce | CollOp::Allreduce if self.split(bytes) => Algorithm::Split,
             _ if self.size == 2 => Algorithm::Pair,
-            Which::Barrier | Which::Reduce | Which::Allreduce => either(self.flat()),
-            Which::Bcast if bytes <= SHORT => either(self.flat_bcast()),
-            Which::Bcast => either(self.flat_long_bcast()),
-            Which::Gather | Which::Scatter => Algorithm::Flat,
-            Which::Allgather if self.short_allgather(bytes) => either(self.flat()),
-            Which::Allgather | Which::Alltoall => Algorithm::Direct,
+            CollOp::Barrier | CollOp::Reduce | CollOp::Allreduce => either(self.flat()),
+            CollOp::Bcast if bytes <= SHORT => either(self.flat_bcast()),
+            CollOp::Bcast => either(self.flat_long_bcast()),
+            CollOp::Gather | CollOp::Scatter => Algorithm::Flat,
+            CollOp::Allgather if self.short_allgather(bytes) => either(self.flat()),
+            CollOp::Allgather | CollOp::Alltoall => Algorithm::Direct,
         }
     }
 

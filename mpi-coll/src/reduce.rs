@@ -6,7 +6,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::agreement::Terms;
-use crate::calling::Which;
+use crate::call_scope::CollOp;
 use crate::link::{Link, Outcome, REDUCE};
 use crate::op::Reducer;
 use crate::partial::{Partial, elements_mut};
@@ -35,11 +35,11 @@ impl Collectives {
         if comm.rank == root && recv.is_none() {
             return Err(no_result());
         }
-        let (calling, guard) = self.begin(comm, (Which::Reduce, bytes), |it| {
+        let (calling, guard) = self.begin(comm, (CollOp::Reduce, bytes), |it| {
             it.reduce_calls.incr();
             it.reduce_bytes.add(bytes);
         });
-        let guard = self.agree(comm, guard, || Terms::new(Which::Reduce, bytes).root(root).reducing(what))?;
+        let guard = self.agree(comm, guard, || Terms::new(CollOp::Reduce, bytes).root(root).reducing(what))?;
         drop(guard);
         let (link, plan) = (self.link(comm, REDUCE), calling.plan);
         if bytes == 0 {

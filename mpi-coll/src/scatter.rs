@@ -8,9 +8,9 @@ use mpi_errors::{Error, Result};
 use crate::Collectives;
 use crate::agreement::Terms;
 use crate::bcast::SHORT;
-use crate::calling::Which;
-use crate::flight::Flight;
+use crate::call_scope::CollOp;
 use crate::link::{Link, Outcome, SCATTER};
+use crate::pending_ops::PendingOps;
 
 impl Collectives {
     /// Gives everybody its block of `root`'s buffer. `send`, needed at the root only, is the whole of as many blocks
@@ -22,13 +22,13 @@ impl Collectives {
             (Some(send), None) => send.bytes() / comm.size() as u64,
             (None, None) => return Err(nowhere()),
         };
-        let (_calling, guard) = self.begin(comm, (Which::Scatter, block), |it| {
+        let (_calling, guard) = self.begin(comm, (CollOp::Scatter, block), |it| {
             it.scatter_calls.incr();
             it.scatter_bytes.add(block);
         });
         let guard = self.agree(comm, guard, || {
             let whole = send.as_ref().map(|send| send.bytes() / comm.size() as u64);
-            Terms::new(Which::Scatter, whole.unwrap_or(block)).root(root)
+            Terms::new(CollOp::Scatter, whole.unwrap_or(block)).root(root)
         })?;
         drop(guard);
         let link = self.link(comm, SCATTER);
@@ -55,9 +55,9 @@ fn distribute(link: Link<'_>, send: &SendBuf<'_>, recv: Option<RecvBuf<'_>>, out
     if block <= SHORT {
         return link.others().try_for_each(|rank| link.send(rank, piece(rank)));
     }
-    let mut flight = Flight::new(link);
+    let mut flight = PendingOps::new(link);
     link.others().try_for_each(|rank| flight.send(rank, piece(rank)))?;
-    flight.land(outcome)
+    flight.wait_all(outcome)
 }
 
 #[cold]

@@ -11,10 +11,10 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Reduction;
-use crate::flight::Flight;
 use crate::link::{Link, Outcome};
 use crate::op::Reducer;
 use crate::partial::elements_mut;
+use crate::pending_ops::PendingOps;
 use crate::reduce::no_contribution;
 use crate::scratch::Scratch;
 
@@ -65,13 +65,13 @@ pub(crate) fn allreduce(
     let mut parts = Parts::of_whole(send, recv, &part(what, link.rank, link.size));
     combine(link, &mut parts, reducer, what, outcome)?;
     let Parts { before, mine, behind, .. } = parts;
-    let mut flight = Flight::new(link);
+    let mut flight = PendingOps::new(link);
     receive_parts(link, &mut flight, what, 0..link.rank, before)?;
     receive_parts(link, &mut flight, what, link.rank + 1..link.size, behind)?;
     for rank in link.others() {
         flight.send(rank, mine.as_send())?;
     }
-    flight.land(outcome)
+    flight.wait_all(outcome)
 }
 
 pub(crate) fn reduce(
@@ -95,10 +95,10 @@ pub(crate) fn reduce(
     };
     let mut parts = Parts::of_whole(send, recv, &own);
     combine(link, &mut parts, reducer, what, outcome)?;
-    let mut flight = Flight::new(link);
+    let mut flight = PendingOps::new(link);
     receive_parts(link, &mut flight, what, 0..link.rank, parts.before)?;
     receive_parts(link, &mut flight, what, link.rank + 1..link.size, parts.behind)?;
-    flight.land(outcome)
+    flight.wait_all(outcome)
 }
 
 /// Bytes that are received and combined at once: so few that they stay in the cache meanwhile.
@@ -125,7 +125,7 @@ fn combine(
     let piece = piece_length(what, link.size);
     let longest = part(what, 0, link.size);
     let mut mine = std::mem::replace(&mut parts.mine, RecvBuf::empty());
-    let mut flight = Flight::new(link);
+    let mut flight = PendingOps::new(link);
     for offset in (0..longest.end).step_by(piece as usize) {
         for rank in link.others() {
             let theirs = part(what, rank, link.size);
@@ -145,7 +145,7 @@ fn combine(
         }
         pieces.combine(value, outcome)?;
     }
-    flight.land(outcome)?;
+    flight.wait_all(outcome)?;
     parts.mine = mine;
     Ok(())
 }
@@ -205,7 +205,7 @@ impl Pieces<'_> {
 /// Posts the receives of combined parts of `ranks`, which lie one after the other in `into`.
 fn receive_parts<'b>(
     link: Link<'_>,
-    flight: &mut Flight<'_, 'b>,
+    flight: &mut PendingOps<'_, 'b>,
     what: &Reduction<'_>,
     ranks: Range<u32>,
     mut into: RecvBuf<'b>,

@@ -12,12 +12,12 @@
 //!
 //! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
 
-pub mod alone;
 pub mod facts;
 mod generated;
 pub mod handle;
 pub mod info;
 pub mod lock;
+pub mod single_threaded;
 pub mod status;
 mod sync;
 pub mod table;
@@ -34,6 +34,6 @@ pub use facts::Facts;
 pub use generated::functions;
 pub use handle::{Handle, Kind};
 pub use info::Info;
-pub use lock::{Books, Guard, Guarded, Held, ProcessLock};
+pub use lock::{Guard, Guarded, ProcessLock, ShortMutex, ShortMutexGuard};
 pub use status::Status;
 pub use table::Table;

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
-use crate::alone;
+use crate::single_threaded;
 
 mod word;
 
@@ -25,7 +25,7 @@ pub struct ProcessLock {
     raw: RawLock,
     multiple: AtomicBool,
     /// The thread for which the lock is a plain flag; none where it never was.
-    alone: AtomicUsize,
+    owner: AtomicUsize,
     id: u64,
 }
 
@@ -34,11 +34,11 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 impl ProcessLock {
     /// A free lock; `multiple` says whether several threads may call at once.
     pub fn new(multiple: bool) -> Self {
-        alone::find_flag();
+        single_threaded::find_flag();
         ProcessLock {
             raw: RawLock::new(),
             multiple: AtomicBool::new(multiple),
-            alone: AtomicUsize::new(if multiple { 0 } else { this_thread() }),
+            owner: AtomicUsize::new(if multiple { 0 } else { this_thread() }),
             // Relaxed: only uniqueness matters.
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         }
@@ -54,7 +54,7 @@ impl ProcessLock {
     /// holder of the lock, while no other thread is in a call.
     pub fn set_multiple(&self, multiple: bool) {
         if !multiple {
-            self.alone.store(this_thread(), Ordering::Relaxed);
+            self.owner.store(this_thread(), Ordering::Relaxed);
         }
         self.multiple.store(multiple, Ordering::SeqCst);
     }
@@ -89,7 +89,7 @@ impl ProcessLock {
             return Some(self.lock());
         }
         // Relaxed: a thread that finds its own name here has stored it itself.
-        if self.alone.load(Ordering::Relaxed) == this_thread() { self.try_lock() } else { None }
+        if self.owner.load(Ordering::Relaxed) == this_thread() { self.try_lock() } else { None }
     }
 }
 
@@ -248,48 +248,48 @@ impl<T> Guarded<T> {
     }
 }
 
-/// Books that one thread at a time looks into, briefly, beside the process's lock: a mutex that costs no bus lock while
+/// ShortMutex that one thread at a time looks into, briefly, beside the process's lock: a mutex that costs no bus lock while
 /// the process has one thread, and is usable again after a panic of its holder, who must leave it in order.
 ///
 /// It is not async-signal-safe and not taken twice by a thread.
 #[derive(Debug)]
-pub struct Books<T> {
+pub struct ShortMutex<T> {
     raw: RawLock,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: a reference to the value needs the lock, which one thread has at a time.
-unsafe impl<T: Send> Sync for Books<T> {}
+unsafe impl<T: Send> Sync for ShortMutex<T> {}
 
-impl<T> Books<T> {
+impl<T> ShortMutex<T> {
     /// Free, with this value.
-    pub const fn new(value: T) -> Books<T> {
-        Books { raw: RawLock::new(), value: UnsafeCell::new(value) }
+    pub const fn new(value: T) -> ShortMutex<T> {
+        ShortMutex { raw: RawLock::new(), value: UnsafeCell::new(value) }
     }
 
     /// Waits for another thread if there is one in the books.
     #[inline]
-    pub fn lock(&self) -> Held<'_, T> {
+    pub fn lock(&self) -> ShortMutexGuard<'_, T> {
         self.raw.take();
-        Held { books: self, one_thread: PhantomData }
+        ShortMutexGuard { books: self, one_thread: PhantomData }
     }
 }
 
-impl<T: Default> Default for Books<T> {
-    fn default() -> Books<T> {
-        Books::new(T::default())
+impl<T: Default> Default for ShortMutex<T> {
+    fn default() -> ShortMutex<T> {
+        ShortMutex::new(T::default())
     }
 }
 
-/// What [`Books::lock`] gives; dropping it lets the books go.
+/// What [`ShortMutex::lock`] gives; dropping it lets the books go.
 #[derive(Debug)]
-pub struct Held<'a, T> {
-    books: &'a Books<T>,
+pub struct ShortMutexGuard<'a, T> {
+    books: &'a ShortMutex<T>,
     /// The thread that took the lock lets it go.
     one_thread: PhantomData<*const T>,
 }
 
-impl<T> Deref for Held<'_, T> {
+impl<T> Deref for ShortMutexGuard<'_, T> {
     type Target = T;
 
     #[inline]
@@ -299,7 +299,7 @@ impl<T> Deref for Held<'_, T> {
     }
 }
 
-impl<T> DerefMut for Held<'_, T> {
+impl<T> DerefMut for ShortMutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as in `deref`, and borrowed mutably.
@@ -307,7 +307,7 @@ impl<T> DerefMut for Held<'_, T> {
     }
 }
 
-impl<T> Drop for Held<'_, T> {
+impl<T> Drop for ShortMutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.books.raw.release();
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn four_threads_lose_no_entry_of_the_books() {
-        static BOOKS: Books<u64> = Books::new(0);
+        static BOOKS: ShortMutex<u64> = ShortMutex::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..20_000).for_each(|_| *BOOKS.lock() += 1));

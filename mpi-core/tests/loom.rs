@@ -5,7 +5,7 @@
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
-    pub(crate) fn is_alone() -> bool {
+    pub(crate) fn is_single_threaded() -> bool {
         false
     }
 

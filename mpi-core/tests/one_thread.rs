@@ -1,11 +1,11 @@
 //! What a process of one thread does otherwise: the test harness would make a second one, so this is a program.
 
-use mpi_core::{Books, Guarded, ProcessLock, alone};
+use mpi_core::{Guarded, ProcessLock, ShortMutex, single_threaded};
 
 fn main() {
-    alone::find_flag();
-    let known = alone::is_alone();
-    let (books, lock) = (Books::new(0u64), ProcessLock::new(true));
+    single_threaded::find_flag();
+    let known = single_threaded::is_single_threaded();
+    let (books, lock) = (ShortMutex::new(0u64), ProcessLock::new(true));
     let cell = Guarded::new(&lock, 0u64);
     let count = || {
         (0..20_000).for_each(|_| {
@@ -21,7 +21,7 @@ fn main() {
     assert!(lock.try_lock().is_some(), "it was let go of");
     // From here on there are several; the words that one thread left are what they go on from.
     std::thread::scope(|scope| {
-        scope.spawn(|| assert!(!alone::is_alone()));
+        scope.spawn(|| assert!(!single_threaded::is_single_threaded()));
         (0..3).for_each(|_| drop(scope.spawn(count)));
     });
     assert_eq!((*books.lock(), *cell.get(&lock.lock())), (80_000, 80_000));

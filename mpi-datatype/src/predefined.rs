@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use mpi_core::Books;
+use mpi_core::ShortMutex;
 use mpi_core::abi::*;
 
 use crate::datatype::{Category, Datatype, Parts, Scalar};
@@ -49,7 +49,7 @@ pub fn watch_uses(watch: bool) {
 /// Where [`predefined_unwatched`] looks. Never written through.
 static LOOKED_IN: AtomicPtr<Entries> = AtomicPtr::new((&raw const TABLE).cast_mut());
 static NOTHING: Entries = [const { None }; SLOTS];
-static WATCHERS: Books<usize> = Books::new(0);
+static WATCHERS: ShortMutex<usize> = ShortMutex::new(0);
 
 /// All predefined datatypes with their handle words, in handle order.
 pub fn all() -> impl Iterator<Item = (usize, &'static Datatype)> {

@@ -24,7 +24,7 @@ pub(crate) struct BlockTable {
 const SMALLEST: usize = 32;
 
 impl BlockTable {
-    /// Notes a block, whose address is none of those noted.
+    /// Records a block, whose address is none of those noted.
     #[inline]
     pub fn insert(&mut self, block: Block) {
         if self.live * 2 >= self.entries.len() {

@@ -100,7 +100,7 @@ impl Process {
         if self.comms.get_mut(guard).fill(handle, comm.clone()) {
             self.facts.set(handle, fact(&comm));
             self.note_callee(guard, handle);
-            self.tell_comm_made(guard, handle, comm.rank(), comm.size());
+            self.on_comm_created(guard, handle, comm.rank(), comm.size());
         } else {
             unregister(&self.engine, guard, &comm);
         }
@@ -112,7 +112,7 @@ impl Process {
             MPI_GROUP_EMPTY => Group::new([]),
             _ => self.groups.get(guard).get(handle)?.clone(),
         };
-        self.asked.group_used(guard, handle);
+        self.on_demand.group_used(guard, handle);
         Some(found)
     }
 
@@ -123,8 +123,8 @@ impl Process {
         }
         let handle = self.groups.get_mut(guard).insert(group.clone());
         let handle = handle.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many groups"))?;
-        self.tells.counts.groups.follow(self.groups.get(guard).len() as u64);
-        self.asked.made(guard, handle, &group);
+        self.metrics.counts.groups.follow(self.groups.get(guard).len() as u64);
+        self.on_demand.made(guard, handle, &group);
         Ok(handle)
     }
 
@@ -135,8 +135,8 @@ impl Process {
             return Ok(());
         }
         if self.groups.get_mut(guard).remove(handle).is_some() {
-            self.asked.group_freed(guard, handle);
-            self.tells.counts.groups.follow(self.groups.get(guard).len() as u64);
+            self.on_demand.group_freed(guard, handle);
+            self.metrics.counts.groups.follow(self.groups.get(guard).len() as u64);
             return Ok(());
         }
         let why = match self.groups.get(guard).was_freed(handle) {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use mpi_core::{Handle, Kind};
 
-use crate::spread::Spread;
+use crate::word_hasher::BuildWordHasher;
 
 /// The kinds of objects that are derived from sessions.
 const KINDS: [Kind; 4] = [Kind::Group, Kind::Comm, Kind::Win, Kind::File];
@@ -19,9 +19,9 @@ pub(crate) type Counts = [u64; KINDS.len()];
 #[derive(Debug, Default)]
 pub(crate) struct Derived {
     /// Each with its session.
-    sessions: HashMap<usize, Handle, Spread>,
+    sessions: HashMap<usize, Handle, BuildWordHasher>,
     /// By session.
-    counts: HashMap<usize, Counts, Spread>,
+    counts: HashMap<usize, Counts, BuildWordHasher>,
 }
 
 impl Derived {

@@ -10,7 +10,7 @@ use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use mpi_core::text::quote_json;
 use mpi_errors::{Detail, ReportFormat};
-use mpi_launch::told::ErrorSettings;
+use mpi_launch::error_settings::ErrorSettings;
 use mpi_launch::variables::INITIAL_ERRHANDLER as INITIAL;
 use mpi_t::Registry;
 
@@ -26,7 +26,7 @@ const HANDLERS: [(&str, usize); 3] = [
 ];
 
 impl Process {
-    /// Tells what the user should know although nothing has failed, in the form of reports.
+    /// ObjectMetrics what the user should know although nothing has failed, in the form of reports.
     pub fn warn(&self, sentence: &str) {
         tell(self.errors, "warning", sentence, &[("rank", self.rank().into())]);
     }
@@ -69,9 +69,9 @@ fn on_a_terminal() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Tells, once, why the process could not be made: for calls that have a code to return and no error handler to call.
+/// ObjectMetrics, once, why the process could not be made: for calls that have a code to return and no error handler to call.
 /// Nothing when it could be made, or nobody has tried. Thread-safe.
-pub fn tell_start_failure() {
+pub fn report_start_failure() {
     static ONCE: Once = Once::new();
     let Some(failure) = start_failure() else { return };
     ONCE.call_once(|| {

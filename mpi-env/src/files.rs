@@ -38,17 +38,17 @@ impl Process {
         match (opened, reserved) {
             (Ok(file), Ok(handle)) => {
                 self.registry.bind(handle.0, file.instruments());
-                self.asked.made(guard, handle, file.group());
+                self.on_demand.made(guard, handle, file.group());
                 let filled = self.files.get_mut(guard).fill(handle, Arc::new(file));
                 debug_assert!(filled, "the handle was reserved for this file");
-                self.tells.counts.files.follow(self.files.get(guard).len() as u64);
+                self.metrics.counts.files.follow(self.files.get(guard).len() as u64);
                 Ok(handle)
             }
             (opened, reserved) => {
                 self.errhandlers.get_mut(guard).detach(errhandler);
                 if let Ok(handle) = reserved {
                     self.files.get_mut(guard).give_back(handle);
-                    self.tells.counts.files.follow(self.files.get(guard).len() as u64);
+                    self.metrics.counts.files.follow(self.files.get(guard).len() as u64);
                 }
                 Err(opened.err().unwrap_or_else(|| Error::new(MPI_ERR_NO_MEM, "there are too many open files")))
             }
@@ -62,7 +62,7 @@ impl Process {
         let file = file.ok_or_else(|| no_file(handle))?;
         let closed = file.close();
         if closed.is_err() {
-            self.tell_handler_called(&self.engine.lock(), file.errhandler().get());
+            self.on_errhandler_called(&self.engine.lock(), file.errhandler().get());
         }
         drop(file);
         self.file_forget(handle);
@@ -72,11 +72,11 @@ impl Process {
     fn file_forget(&self, handle: Handle) {
         let guard = &mut self.engine.lock();
         let Some(file) = self.files.get_mut(guard).remove(handle) else { return };
-        self.tells.counts.files.follow(self.files.get(guard).len() as u64);
+        self.metrics.counts.files.follow(self.files.get(guard).len() as u64);
         self.errhandlers.get_mut(guard).detach(file.errhandler().get());
-        self.tell_errhandlers(guard);
+        self.update_errhandlers(guard);
         self.registry.unbind(handle.0, file.instruments());
-        self.asked.gone(guard, handle);
+        self.on_demand.gone(guard, handle);
         self.io.leave(guard, file.comm());
         // A call of another thread, which has no business to be under way, still counts in its instruments.
         if let Some(file) = Arc::into_inner(file) {

@@ -94,7 +94,7 @@ impl Process {
     #[inline]
     pub fn handler_to_call(&self, guard: &Guard<'_>, object: Object) -> Option<Errhandler> {
         let word = self.place_of(guard, object)?.get();
-        self.tell_handler_called(guard, word);
+        self.on_errhandler_called(guard, word);
         Some(self.errhandlers.get(guard).attached(word))
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mpi_core::table::TableFull;
 use mpi_core::{Handle, Info, Kind, Table};
-use mpi_t::{Counter, Lent, Level, Open, TError, TResult};
+use mpi_t::{Counter, Level, OnDemand, Open, TError, TResult};
 
 mpi_t::instruments! {
     /// One info object of the program's.
@@ -34,10 +34,10 @@ mpi_t::instruments! {
 
 struct Infos {
     table: Table<Info>,
-    asked: Option<Lent<InfoInstruments>>,
+    on_demand: Option<OnDemand<InfoInstruments>>,
 }
 
-static INFOS: Mutex<Infos> = Mutex::new(Infos { table: Table::new(Kind::Info), asked: None });
+static INFOS: Mutex<Infos> = Mutex::new(Infos { table: Table::new(Kind::Info), on_demand: None });
 
 fn infos() -> MutexGuard<'static, Infos> {
     // A panic ends the process, so the table is never left half changed.
@@ -51,7 +51,7 @@ impl Infos {
 
     /// What an info object tells, if somebody asked.
     fn told(&self, handle: Handle) -> Option<&'static InfoInstruments> {
-        self.asked.as_ref()?.get(handle.0)
+        self.on_demand.as_ref()?.get(handle.0)
     }
 }
 
@@ -97,15 +97,15 @@ pub fn remove(handle: Handle) -> bool {
     let infos = &mut *infos();
     let removed = infos.table.remove(handle).is_some();
     infos.count();
-    if let (true, Some(asked)) = (removed, &mut infos.asked) {
+    if let (true, Some(asked)) = (removed, &mut infos.on_demand) {
         asked.end(handle.0);
     }
     removed
 }
 
-/// Opens a handle on what an info object tells; for [`mpi_t::Registry::declare_lent`].
+/// Opens a handle on what an info object tells; for [`mpi_t::Registry::declare_on_demand`].
 pub(crate) fn lend(object: usize, open: &mut Open<'_, InfoInstruments>) -> TResult<()> {
     let infos = &mut *infos();
     let keys = infos.table.get(Handle(object)).ok_or(TError::INVALID)?.len();
-    infos.asked.get_or_insert_default().lend(object, |info| info.keys.follow(keys as u64), open)
+    infos.on_demand.get_or_insert_default().lend(object, |info| info.keys.follow(keys as u64), open)
 }

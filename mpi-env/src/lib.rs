@@ -9,11 +9,11 @@
 //! - `objects`: handles of communicators, datatypes and operations. `files`: of files. `comms`, `late`: making
 //!   communicators of others.
 //! - `windows`: handles of windows, making and ending them.
-//! - [`Attributes`], [`Notes`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
+//! - [`Attributes`], [`NamesAndHints`]: what programs hang on objects. [`Blocks`]: memory that they allocate.
 //! - `handlers`, `callees`: which object has which error handler. `failing`: how errors are told. [`Freed`]: who freed
 //!   a handle.
 //! - [`hardware`]: which parts of the host the process may run on.
-//! - [`Tells`]: what the objects tell of themselves. `asked`: what single ones tell once somebody asks,
+//! - [`ObjectMetrics`]: what the objects tell of themselves. `asked`: what single ones tell once somebody asks,
 //!   `predefined_uses` how often predefined datatypes are used then. `derived`: what is derived from sessions.
 //! - [`Heap`]: the C library's allocator, which counts what the library holds.
 //! - [`infos`]: handles of info objects.
@@ -24,12 +24,11 @@
 //! Not here: argument checks and error routing (`mpi-capi`).
 
 mod abort;
-mod asked;
 mod attributes;
 mod blocks;
-mod callees;
 mod comms;
 mod derived;
+mod errhandler_cache;
 mod failing;
 mod files;
 mod freed;
@@ -38,24 +37,24 @@ mod handlers;
 pub mod hardware;
 mod heap;
 mod identity;
+mod idup;
 pub mod infos;
-mod late;
 mod life;
 mod memory;
-mod notes;
+mod names_and_hints;
+mod object_metrics;
 mod objects;
+mod on_demand;
 mod predefined_uses;
 mod process;
 mod sessions;
-mod spread;
-mod tells;
 mod variables;
 mod windows;
+mod word_hasher;
 
 pub use abort::{Route, fatal_without_process};
-pub use asked::{GroupInstruments, OpInstruments, SessionInstruments};
 pub use attributes::{Attribute, Attributes, Holder, Keyval};
-pub use failing::{initial_errhandler, initial_errhandler_name, tell_start_failure};
+pub use failing::{initial_errhandler, initial_errhandler_name, report_start_failure};
 pub use freed::Freed;
 pub use global::{init, is_finalized, is_initialized, process, running};
 pub use handlers::Object;
@@ -63,8 +62,9 @@ pub use heap::{Heap, HeapInstruments};
 pub use identity::{library_version, processor_name, wtick, wtime};
 pub use life::Life;
 pub use memory::Blocks;
-pub use notes::Notes;
+pub use names_and_hints::NamesAndHints;
+pub use object_metrics::{DatatypeInstruments, ErrhandlerInstruments, ObjectEvents, ObjectInstruments, ObjectMetrics};
 pub use objects::CommRef;
+pub use on_demand::{GroupInstruments, OpInstruments, SessionInstruments};
 pub use process::Process;
 pub use sessions::{PSETS, Session};
-pub use tells::{DatatypeInstruments, ErrhandlerInstruments, ObjectEvents, ObjectInstruments, Tells};

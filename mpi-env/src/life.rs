@@ -89,7 +89,7 @@ impl Process {
         Ok(required)
     }
 
-    /// Tells a launcher that is not this library's that this process will end in order, if it will: a process that ends
+    /// ObjectMetrics a launcher that is not this library's that this process will end in order, if it will: a process that ends
     /// inside MPI does not. A program that begins another session has nothing to ask of the launcher any more.
     pub(crate) fn part_from_launcher(&self) {
         if let Some(manager) = &self.manager

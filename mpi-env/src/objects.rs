@@ -44,7 +44,7 @@ impl Process {
     pub fn comm_ref(&self, guard: &Guard<'_>, handle: Handle) -> Option<CommRef<'_>> {
         match handle.0 {
             MPI_COMM_WORLD if self.has_world() => Some(CommRef::Predefined(&self.world)),
-            MPI_COMM_SELF if self.has_world() => Some(CommRef::Predefined(&self.own)),
+            MPI_COMM_SELF if self.has_world() => Some(CommRef::Predefined(&self.comm_self)),
             _ => self.comms.get(guard).get(handle).map(|comm| CommRef::Own(comm.clone())),
         }
     }
@@ -55,7 +55,7 @@ impl Process {
     pub fn comm<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Arc<Comm>> {
         match handle.0 {
             MPI_COMM_WORLD if self.has_world() => Some(&self.world),
-            MPI_COMM_SELF if self.has_world() => Some(&self.own),
+            MPI_COMM_SELF if self.has_world() => Some(&self.comm_self),
             _ => self.comms.get(guard).get(handle),
         }
     }
@@ -64,7 +64,7 @@ impl Process {
     /// through all communicators.
     pub fn handle_of_context(&self, guard: &Guard<'_>, context: u32) -> Option<Handle> {
         let even = context & !1;
-        let predefined = [&self.world, &self.own].into_iter();
+        let predefined = [&self.world, &self.comm_self].into_iter();
         let mut all = predefined.chain(self.comms.get(guard).iter().map(|(_, comm)| comm));
         all.find(|comm| comm.context() == even).map(|comm| comm.handle())
     }
@@ -87,10 +87,10 @@ impl Process {
         }
         let comm = self.comms.get_mut(guard).remove(handle).ok_or_else(|| no_comm(handle))?;
         self.facts.clear(handle);
-        self.callees.forget(handle);
+        self.errhandler_cache.forget(handle);
         self.errhandlers.get_mut(guard).detach(comm.errhandler().get());
-        self.notes.get_mut(guard).forget(handle.0);
-        self.tell_comm_freed(guard, handle, comm.instruments());
+        self.names_and_hints.get_mut(guard).forget(handle.0);
+        self.on_comm_freed(guard, handle, comm.instruments());
         unregister(&self.engine, guard, &comm);
         self.leaving.get_mut(guard).push((comm.context(), comm.instruments()));
         self.retire_left(guard);
@@ -113,30 +113,30 @@ impl Process {
     /// `MPI_Type_dup`. Errors: `MPI_ERR_NO_MEM`.
     pub fn type_dup(&self, guard: &mut Guard<'_>, datatype: &Datatype) -> Result<Handle> {
         let handle = insert(self.datatypes.get_mut(guard), datatype.clone(), "datatypes")?;
-        self.tell_datatype_made(guard, handle, datatype.size());
+        self.on_datatype_created(guard, handle, datatype.size());
         Ok(handle)
     }
 
     /// `MPI_Type_free`; operations under way keep what they need. Errors: `MPI_ERR_TYPE`.
     pub fn type_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
         remove(self.datatypes.get_mut(guard), &self.freed, handle, MPI_ERR_TYPE, "datatype")?;
-        self.tell_datatype_freed(guard, handle);
-        self.notes.get_mut(guard).forget(handle.0);
+        self.on_datatype_freed(guard, handle);
+        self.names_and_hints.get_mut(guard).forget(handle.0);
         Ok(())
     }
 
     /// `MPI_Op_create`. Errors: `MPI_ERR_NO_MEM`.
     pub fn op_create(&self, guard: &mut Guard<'_>, op: Op) -> Result<Handle> {
         let handle = insert(self.ops.get_mut(guard), op, "operations")?;
-        self.tells.counts.operations.follow(self.ops.get(guard).len() as u64);
+        self.metrics.counts.operations.follow(self.ops.get(guard).len() as u64);
         Ok(handle)
     }
 
     /// `MPI_Op_free`; operations under way keep what they need. Errors: `MPI_ERR_OP`.
     pub fn op_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
         remove(self.ops.get_mut(guard), &self.freed, handle, MPI_ERR_OP, "op")?;
-        self.asked.op_freed(guard, handle);
-        self.tells.counts.operations.follow(self.ops.get(guard).len() as u64);
+        self.on_demand.op_freed(guard, handle);
+        self.metrics.counts.operations.follow(self.ops.get(guard).len() as u64);
         Ok(())
     }
 }

@@ -14,15 +14,15 @@ use mpi_core::{Guard, Guarded, ProcessLock};
 use mpi_datatype::predefined;
 use mpi_datatype::predefined::watch_uses;
 use mpi_errors::Result;
-use mpi_t::{Lent, Registry, TError};
+use mpi_t::{OnDemand, Registry, TError};
 
+use crate::object_metrics::DatatypeInstruments;
 use crate::process::Process;
-use crate::tells::DatatypeInstruments;
 
 /// The predefined datatypes that somebody asked about.
 #[derive(Debug, Default)]
 pub(crate) struct PredefinedUses {
-    asked: Lent<DatatypeInstruments>,
+    on_demand: OnDemand<DatatypeInstruments>,
     /// Changed under the process lock.
     watching: AtomicBool,
 }
@@ -44,11 +44,11 @@ impl Drop for PredefinedUses {
 /// Declares the variables of datatypes: a predefined one gets its block when a handle is asked for.
 pub(crate) fn declare(lock: &Arc<ProcessLock>, registry: &Registry, uses: &Arc<Guarded<PredefinedUses>>) -> Result<()> {
     let (lock, uses) = (lock.clone(), uses.clone());
-    registry.declare_lent::<DatatypeInstruments>(move |object, open| {
+    registry.declare_on_demand::<DatatypeInstruments>(move |object, open| {
         let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
         predefined(object).ok_or(TError::INVALID)?;
         let uses = uses.get_mut(&mut guard);
-        uses.asked.lend(object, |_| (), open)?;
+        uses.on_demand.lend(object, |_| (), open)?;
         uses.watch(true);
         Ok(())
     })
@@ -57,11 +57,11 @@ pub(crate) fn declare(lock: &Arc<ProcessLock>, registry: &Registry, uses: &Arc<G
 impl Process {
     /// A call was given this predefined datatype while somebody, here or elsewhere, asks about such.
     #[cold]
-    pub fn tell_predefined_used(&self, guard: &Guard<'_>, word: usize) {
-        let uses = self.tells.predefined.get(guard);
-        if let Some(block) = uses.asked.get(word).filter(|block| block.uses.is_watched()) {
+    pub fn on_predefined_used(&self, guard: &Guard<'_>, word: usize) {
+        let uses = self.metrics.predefined.get(guard);
+        if let Some(block) = uses.on_demand.get(word).filter(|block| block.uses.is_watched()) {
             block.uses.incr();
-        } else if !uses.asked.any(|block| block.uses.is_watched()) {
+        } else if !uses.on_demand.any(|block| block.uses.is_watched()) {
             uses.watch(false);
         }
     }

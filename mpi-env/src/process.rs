@@ -15,25 +15,25 @@ use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::{Endpoint, FabricSettings, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
+use mpi_launch::error_settings::ErrorSettings;
 use mpi_launch::manager::Manager;
 use mpi_launch::statistics::StatisticsSettings;
-use mpi_launch::told::ErrorSettings;
 use mpi_launch::wireup;
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};
 
-use crate::asked::{AskedAbout, Tables};
 use crate::attributes::Attributes;
-use crate::callees::Callees;
+use crate::errhandler_cache::ErrhandlerCache;
 use crate::failing;
 use crate::freed::Freed;
 use crate::global::StartFailure;
 use crate::heap;
 use crate::memory::Blocks;
-use crate::notes::Notes;
+use crate::names_and_hints::NamesAndHints;
+use crate::object_metrics::{ObjectMetrics, event_key};
+use crate::on_demand::{OnDemandMetrics, Tables};
 use crate::sessions::Session;
-use crate::tells::{Tells, event_key};
 use crate::variables;
 
 /// All that one process of a job owns. Thread-safe.
@@ -75,21 +75,21 @@ pub struct Process {
     /// Attributes of all objects.
     pub attributes: Guarded<Attributes>,
     /// Names and hints of objects.
-    pub notes: Guarded<Notes>,
+    pub names_and_hints: Guarded<NamesAndHints>,
     /// Memory that the program allocated.
     pub blocks: Guarded<Blocks>,
     /// What the objects tell of themselves.
-    pub tells: Tells,
+    pub metrics: ObjectMetrics,
     /// What those tell that somebody asked about.
-    pub(crate) asked: AskedAbout,
+    pub(crate) on_demand: OnDemandMetrics,
     /// How many use the library: the world model, and each session.
     pub(crate) users: Guarded<u32>,
     pub(crate) sessions: Arc<Guarded<Table<Session>>>,
     /// Rank and size of each communicator in `comms`, to be asked for without the lock.
     pub(crate) facts: Facts,
-    pub(crate) callees: Callees,
+    pub(crate) errhandler_cache: ErrhandlerCache,
     pub(crate) world: Arc<Comm>,
-    pub(crate) own: Arc<Comm>,
+    pub(crate) comm_self: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
     /// Freed communicators whose operations may still be under way: context and instruments.
     pub(crate) leaving: Guarded<Vec<(u32, CommMeters)>>,
@@ -134,13 +134,13 @@ impl Process {
             registry.bind_events(Bind::Comm, word, event_key(instruments));
             Ok(Arc::new(comm))
         };
-        let tells = Tells::new(&lock, &registry, &*memory)?;
+        let metrics = ObjectMetrics::new(&lock, &registry, &*memory)?;
         let comms = Arc::new(Guarded::new(&lock, Table::new(Kind::Comm)));
         let groups = Arc::new(Guarded::new(&lock, Table::new(Kind::Group)));
         let ops = Arc::new(Guarded::new(&lock, Table::new(Kind::Op)));
         let sessions = Arc::new(Guarded::new(&lock, Table::new(Kind::Session)));
         let tables = Tables { comms: &comms, groups: &groups, ops: &ops, sessions: &sessions };
-        let asked = AskedAbout::new(&lock, &registry, &engine, &tables)?;
+        let on_demand = OnDemandMetrics::new(&lock, &registry, &engine, &tables)?;
         // Last of all, because programs in Rust have none of it.
         let heap = heap::instruments();
         if heap.allocations.get() > 0 {
@@ -148,13 +148,13 @@ impl Process {
         }
         let (rank, size) = (engine.rank(), engine.size());
         let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size))?;
-        let own = predefined(MPI_COMM_SELF, CommSpec::this_process(rank))?;
+        let comm_self = predefined(MPI_COMM_SELF, CommSpec::this_process(rank))?;
         Ok(Process {
             coll,
             one_sided,
             registry,
-            tells,
-            asked,
+            metrics,
+            on_demand,
             codes: ErrorCodes::new(),
             recorder,
             comms,
@@ -170,14 +170,14 @@ impl Process {
             files: Guarded::new(&lock, Table::new(Kind::File)),
             groups,
             attributes: Guarded::new(&lock, Attributes::new()),
-            notes: Guarded::new(&lock, Notes::default()),
+            names_and_hints: Guarded::new(&lock, NamesAndHints::default()),
             blocks: Guarded::new(&lock, Blocks::default()),
             facts: Facts::new(),
-            callees: Callees::default(),
+            errhandler_cache: ErrhandlerCache::default(),
             users: Guarded::new(&lock, 0),
             sessions,
             world,
-            own,
+            comm_self,
             context_ids: Guarded::new(&lock, ContextIds::new(rank, size)),
             leaving: Guarded::new(&lock, Vec::new()),
             memory,
@@ -212,7 +212,7 @@ impl Process {
             Some(sentence) => Err(mpi_errors::Error::new(MPI_ERR_ARG, sentence)),
         };
         let process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;
-        for predefined in [&process.world, &process.own] {
+        for predefined in [&process.world, &process.comm_self] {
             predefined.errhandler().swap(failing::initial_errhandler());
         }
         match joined {
@@ -245,7 +245,7 @@ impl Process {
     /// What the launcher was asked for, by a key of `MPI_INFO_ENV`; `None` where it was not, or another started the
     /// process.
     pub fn asked(key: &str) -> Option<String> {
-        let (_, variable) = wireup::ASKED.iter().find(|(known, _)| *known == key)?;
+        let (_, variable) = wireup::INFO_ENV_VARIABLES.iter().find(|(known, _)| *known == key)?;
         std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
     }
 
@@ -268,7 +268,7 @@ impl Process {
 
     /// `MPI_COMM_SELF`.
     #[inline]
-    pub fn own(&self) -> &Arc<Comm> {
-        &self.own
+    pub fn comm_self(&self) -> &Arc<Comm> {
+        &self.comm_self
     }
 }

@@ -69,7 +69,7 @@ impl Process {
             self.errhandlers.get_mut(guard).detach(errhandler);
             return Err(Error::new(MPI_ERR_NO_MEM, "there are too many sessions"));
         };
-        self.tells.counts.sessions.follow(self.sessions.get(guard).len() as u64);
+        self.metrics.counts.sessions.follow(self.sessions.get(guard).len() as u64);
         // Sessions of other threads may begin beside this one, so only a process of one thread needs no real lock.
         self.enter(guard, *number > MPI_THREAD_SINGLE);
         Ok(handle)
@@ -81,8 +81,8 @@ impl Process {
         let removed = {
             let guard = &mut self.engine.lock();
             let removed = self.sessions.get_mut(guard).remove(handle);
-            self.tells.counts.sessions.follow(self.sessions.get(guard).len() as u64);
-            self.asked.session_ended(guard, handle);
+            self.metrics.counts.sessions.follow(self.sessions.get(guard).len() as u64);
+            self.on_demand.session_ended(guard, handle);
             removed
         };
         let session = removed.ok_or_else(|| no_session(handle))?;
@@ -98,15 +98,15 @@ impl Process {
     }
 
     /// A call was given this session, which exists.
-    pub fn tell_session_used(&self, guard: &Guard<'_>, handle: Handle) {
-        self.asked.session_used(guard, handle);
+    pub fn on_session_used(&self, guard: &Guard<'_>, handle: Handle) {
+        self.on_demand.session_used(guard, handle);
     }
 
     /// The processes of a process set; `None` for a set that does not exist.
     pub fn pset(&self, name: &str) -> Option<Group> {
         match name {
             "mpi://WORLD" => Some(self.world.group().clone()),
-            "mpi://SELF" => Some(self.own.group().clone()),
+            "mpi://SELF" => Some(self.comm_self.group().clone()),
             _ => None,
         }
     }
@@ -181,7 +181,7 @@ impl Process {
             self.errhandlers.get_mut(guard).attach_again(errhandler);
             let comm = self.comm(guard, handle).expect("it was put there just now");
             let (rank, size) = (comm.rank(), comm.size());
-            self.tell_comm_made(guard, handle, rank, size);
+            self.on_comm_created(guard, handle, rank, size);
         } else {
             self.comms.get_mut(guard).give_back(handle);
             instruments.retire(&*self.memory);

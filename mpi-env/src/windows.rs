@@ -37,15 +37,15 @@ impl Process {
         match (made, reserved) {
             (Ok(win), Ok(handle)) => {
                 self.registry.bind(handle.0, win.instruments());
-                self.asked.made(guard, handle, win.group());
+                self.on_demand.made(guard, handle, win.group());
                 let filled = self.windows.get_mut(guard).fill(handle, Arc::new(win));
                 debug_assert!(filled, "the handle was reserved for this window");
-                self.tells.counts.windows.follow(self.windows.get(guard).len() as u64);
+                self.metrics.counts.windows.follow(self.windows.get(guard).len() as u64);
                 Ok(handle)
             }
             (Err(error), Ok(handle)) => {
                 self.windows.get_mut(guard).give_back(handle);
-                self.tells.counts.windows.follow(self.windows.get(guard).len() as u64);
+                self.metrics.counts.windows.follow(self.windows.get(guard).len() as u64);
                 Err(error)
             }
             // No process has made the window.
@@ -63,8 +63,8 @@ impl Process {
             win.is_complete(guard)?;
             self.windows.get_mut(guard).remove(handle);
             self.registry.unbind(handle.0, win.instruments());
-            self.asked.gone(guard, handle);
-            self.tells.counts.windows.follow(self.windows.get(guard).len() as u64);
+            self.on_demand.gone(guard, handle);
+            self.metrics.counts.windows.follow(self.windows.get(guard).len() as u64);
             win
         };
         let ended = self.one_sided.end(&win);

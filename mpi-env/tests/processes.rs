@@ -115,7 +115,7 @@ fn a_duplicate_is_congruent_and_keeps_messages_apart() {
 fn duplicates_of_duplicates_and_of_self_never_share_a_context() {
     running(3, MPI_THREAD_SINGLE, |process| {
         let mut handles = vec![Handle(MPI_COMM_WORLD), Handle(MPI_COMM_SELF)];
-        let mut contexts = vec![process.world().context(), process.own().context()];
+        let mut contexts = vec![process.world().context(), process.comm_self().context()];
         for round in 0..20 {
             let copy = process.comm_dup(handles[round]).expect("collective");
             let context = process.comm(&process.engine.lock(), copy).expect("alive").context();

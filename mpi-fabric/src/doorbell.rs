@@ -20,7 +20,7 @@ mod wait;
 #[cfg(not(loom))]
 pub use {
     policy::WaitPolicy,
-    wait::{Doorbell, Spell, Ticket, Wait},
+    wait::{Doorbell, Ticket, Wait, WaitStep},
 };
 
 #[cfg(not(loom))]

@@ -54,7 +54,7 @@ pub mod doorbell;
 
 #[cfg(not(loom))]
 pub use {
-    doorbell::{Doorbell, Spell, Ticket, Wait, WaitPolicy},
+    doorbell::{Doorbell, Ticket, Wait, WaitPolicy, WaitStep},
     endpoint::{Attachment, Endpoint},
     host::HostFacts,
     instruments::JobInstruments,
@@ -62,7 +62,7 @@ pub use {
     rank_block::Life,
     recorder::{Mark, Recorder},
     settings::{DepthCell, FabricSettings, RecorderDepth},
-    shared::{Held, SharedMemory},
+    shared::{SharedMemory, SharedMemoryGuard},
     transfer::TransferSlot,
     variables::{FabricInstruments, RingInstruments},
 };

@@ -77,15 +77,15 @@ impl SharedMemory {
 
     /// Takes the memory's lock, which all that have it share: for a few microseconds at most. Where processes share a
     /// core it lets the holder run.
-    pub fn lock(&self) -> Held<'_> {
+    pub fn lock(&self) -> SharedMemoryGuard<'_> {
         let lock = self.mapping.half(LOCK);
         let mut turns = 0u32;
-        // Acquire pairs with the Release in `Held::drop`.
+        // Acquire pairs with the Release in `SharedMemoryGuard::drop`.
         while lock.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
             turns += 1;
             if turns < 100 { std::hint::spin_loop() } else { sched_yield() }
         }
-        Held { lock }
+        SharedMemoryGuard { lock }
     }
 }
 
@@ -96,11 +96,11 @@ impl fmt::Debug for SharedMemory {
 }
 
 /// The lock of a [`SharedMemory`], held.
-pub struct Held<'a> {
+pub struct SharedMemoryGuard<'a> {
     lock: &'a AtomicU32,
 }
 
-impl Drop for Held<'_> {
+impl Drop for SharedMemoryGuard<'_> {
     fn drop(&mut self) {
         // Release pairs with the Acquire in `SharedMemory::lock`.
         self.lock.store(0, Ordering::Release);

@@ -4,7 +4,7 @@
 use std::thread;
 
 use mpi_fabric::recorder::REFUSED;
-use mpi_fabric::{Endpoint, Full, Payload, RecordHead, Sink, Spell};
+use mpi_fabric::{Endpoint, Full, Payload, RecordHead, Sink, WaitStep};
 
 /// Keeps what arrived.
 #[derive(Default)]
@@ -27,9 +27,9 @@ fn push(endpoint: &mut Endpoint, dest: u32, head: &RecordHead, payload: &[u8], i
 /// Waits, sleeping if need be, until a poll finds something.
 fn receive(endpoint: &mut Endpoint, sink: &mut impl Sink) {
     let doorbell = endpoint.doorbell();
-    let mut wait = doorbell.spell();
+    let mut wait = doorbell.begin_wait();
     while endpoint.poll(sink).unwrap() == 0 {
-        if let Spell::Sleep(ticket) = wait.next() {
+        if let WaitStep::Sleep(ticket) = wait.next() {
             if endpoint.poll(sink).unwrap() != 0 {
                 return;
             }

@@ -17,7 +17,7 @@ use mpi_errors::{Error, Result};
 use crate::atomicity::Locked;
 use crate::fault::Fault;
 use crate::file::{File, position};
-use crate::shield;
+use crate::signal_mask;
 use crate::view::View;
 
 /// Bytes that are packed or unpacked at a time.
@@ -160,7 +160,7 @@ impl File {
         let mut done = 0;
         while done < data.len() {
             let write = || self.system_write(&data[done..], at + done as u64);
-            match again(|| self.shielded(write)) {
+            match again(|| self.with_signals_blocked(write)) {
                 // What takes nothing and says nothing would take nothing for ever.
                 Ok(0) => return (done as u64, Some(Fault::from(io::Error::from(io::ErrorKind::WriteZero)))),
                 Ok(bytes) => done += bytes,
@@ -184,8 +184,12 @@ impl File {
     }
 
     /// Makes a call that changes the file; no signal comes of it.
-    pub(crate) fn shielded<R>(&self, call: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
-        if self.regular && shield::file_size_limit().is_none() { call() } else { shield::shielded(call) }
+    pub(crate) fn with_signals_blocked<R>(&self, call: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+        if self.regular && signal_mask::file_size_limit().is_none() {
+            call()
+        } else {
+            signal_mask::with_signals_blocked(call)
+        }
     }
 
     /// Reads into a buffer with gaps.

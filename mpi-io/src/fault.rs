@@ -27,7 +27,7 @@ use mpi_core::abi::{
 };
 use mpi_errors::Error;
 
-use crate::shield;
+use crate::signal_mask;
 
 /// A refusal of the system. `Display` reads on after "but".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Fault {
     /// The fault of this number.
     pub fn of(errno: i32) -> Fault {
         let class = match errno {
-            libc::EFBIG if shield::file_size_limit().is_some() => MPI_ERR_QUOTA,
+            libc::EFBIG if signal_mask::file_size_limit().is_some() => MPI_ERR_QUOTA,
             _ => class_of(errno),
         };
         Fault { class, errno }

@@ -20,6 +20,7 @@ mod access;
 mod agree;
 mod amode;
 mod atomicity;
+mod collective;
 mod fault;
 mod file;
 mod hints;
@@ -27,9 +28,8 @@ mod instruments;
 mod open;
 mod pointer;
 mod shared;
-mod shield;
+mod signal_mask;
 mod split;
-mod together;
 mod view;
 
 pub use amode::AccessMode;

@@ -21,12 +21,12 @@ use mpi_t::InstrumentMemory;
 
 use crate::agree::{Word, by_first, exchange, first_fault};
 use crate::amode::AccessMode;
+use crate::collective::{delete, refused_elsewhere};
 use crate::fault::{Fault, quoted};
 use crate::file::{File, Parts, length};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
 use crate::pointer::SharedPointer;
-use crate::together::{delete, refused_elsewhere};
 
 /// Files of one process.
 #[derive(Clone)]

@@ -12,9 +12,9 @@ use mpi_p2p::Mode;
 
 use crate::access::whole_etypes;
 use crate::agree::{Word, exchange_with, first_fault};
+use crate::collective::nobody_refused;
 use crate::file::{File, Whence};
 use crate::pointer::SharedPointer;
-use crate::together::nobody_refused;
 use crate::view::View;
 
 /// Tag of the messages by which processes take turns.

@@ -5,7 +5,7 @@
 use std::process::exit;
 
 use mpi_core::functions;
-use mpi_fabric::{AbortCause, Endpoint, FabricSettings, Life, Payload, RecordHead, Sink, Spell};
+use mpi_fabric::{AbortCause, Endpoint, FabricSettings, Life, Payload, RecordHead, Sink, WaitStep};
 use mpi_t::Registry;
 
 /// Keeps the first word of the last record.
@@ -20,13 +20,13 @@ impl Sink for Last {
 
 fn receive(endpoint: &mut Endpoint) -> u64 {
     let (doorbell, mut last) = (endpoint.doorbell(), Last::default());
-    let mut wait = doorbell.spell();
+    let mut wait = doorbell.begin_wait();
     loop {
         endpoint.poll(&mut last).expect("only records are sent");
         if let Some(word) = last.0 {
             return word;
         }
-        if let Spell::Sleep(ticket) = wait.next() {
+        if let WaitStep::Sleep(ticket) = wait.next() {
             endpoint.poll(&mut last).expect("only records are sent");
             if last.0.is_none() {
                 doorbell.sleep(ticket);

@@ -14,6 +14,7 @@
 
 pub mod args;
 pub mod calls;
+pub mod error_settings;
 pub mod exchange;
 pub mod manager;
 pub mod mpiexec;
@@ -21,6 +22,5 @@ pub mod pmi;
 pub mod pmix;
 pub mod settings;
 pub mod statistics;
-pub mod told;
 pub mod variables;
 pub mod wireup;

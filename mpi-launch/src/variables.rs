@@ -11,8 +11,8 @@ use mpi_p2p::{CommSettings, EngineSettings};
 use mpi_t::{Registry, SETTINGS, SETTINGS_READ, Settings};
 use mpi_win::WinSettings;
 
+use crate::error_settings::ErrorSettings;
 use crate::statistics::StatisticsSettings;
-use crate::told::ErrorSettings;
 use crate::{settings, wireup};
 
 /// The environment variable that names the initial error handler; `mpiexec --initial-errhandler` sets it.
@@ -26,11 +26,11 @@ pub const RESERVED: &[&str] = &[
     wireup::RANK,
     wireup::SIZE,
     wireup::APPNUM,
-    wireup::ASKED[0].1,
-    wireup::ASKED[1].1,
-    wireup::ASKED[2].1,
-    wireup::ASKED[3].1,
-    wireup::ASKED[4].1,
+    wireup::INFO_ENV_VARIABLES[0].1,
+    wireup::INFO_ENV_VARIABLES[1].1,
+    wireup::INFO_ENV_VARIABLES[2].1,
+    wireup::INFO_ENV_VARIABLES[3].1,
+    wireup::INFO_ENV_VARIABLES[4].1,
     SETTINGS,
     SETTINGS_READ,
     settings::PATIENCE,

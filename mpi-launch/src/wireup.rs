@@ -35,7 +35,7 @@ pub const APPNUM: &str = "FERRUM_APPNUM";
 
 /// What was asked for when the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the variables that
 /// hold their values, where there are any.
-pub const ASKED: [(&str, &str); 5] = [
+pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
     ("maxprocs", "FERRUM_ASKED_MAXPROCS"),
     ("soft", "FERRUM_ASKED_SOFT"),
     ("host", "FERRUM_ASKED_HOST"),
@@ -45,7 +45,7 @@ pub const ASKED: [(&str, &str); 5] = [
 
 /// Whether a variable tells a process its place, or what was read for it, so that only launchers set it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
-    let asked = ASKED.iter().map(|(_, variable)| variable);
+    let asked = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ];
     [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).chain(&read).any(|own| name == *own)
 }

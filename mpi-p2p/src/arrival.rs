@@ -119,7 +119,7 @@ impl Core {
             wire::SHARE => self.share_wanted(from, head, payload),
             wire::DONE => self.delivered(from, head),
             wire::FRAGMENT => self.fragment(from, head, payload),
-            wire::CANCEL => self.asked_back(from, head),
+            wire::CANCEL => self.cancel_requests(from, head),
             wire::CANCELLED => self.cancelled(from, head),
             wire::CONTEXT => {
                 if self.announced(from, head, &payload).is_err() {

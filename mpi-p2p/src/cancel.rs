@@ -16,7 +16,7 @@ use crate::wire;
 
 /// How a question after a message that has left stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum CancelState {
     /// The process with this world rank has not answered yet.
     Waiting(u32),
     /// The answer: whether the message was taken back.
@@ -42,7 +42,7 @@ impl State {
         if self.take_back(handle) {
             return;
         }
-        if self.core.asked_back.contains_key(&handle.0) {
+        if self.core.cancel_requests.contains_key(&handle.0) {
             return;
         }
         let State { core, endpoint, .. } = self;
@@ -58,7 +58,7 @@ impl State {
             (None, None) => None,
         };
         let Some((context, dest)) = asked else { return };
-        core.asked_back.insert(handle.0, Asked::Waiting(dest));
+        core.cancel_requests.insert(handle.0, CancelState::Waiting(dest));
         let head = RecordHead { kind: wire::CANCEL, flags: 0, context, tag: 0, a: 0, b: token(handle) };
         core.reply(endpoint, Reply { dest, head, payload: [0; 24], len: 0 });
     }
@@ -96,7 +96,7 @@ impl State {
 impl Core {
     /// A sender asks for a message back, and is answered in any case.
     #[cold]
-    pub fn asked_back(&mut self, from: u32, head: &RecordHead) {
+    pub fn cancel_requests(&mut self, from: u32, head: &RecordHead) {
         let taken = self.give_back(from, head);
         let answer = RecordHead { a: u64::from(taken), ..Reply::about(from, wire::CANCELLED, head.b).head };
         self.replies.push_back(Reply { dest: from, head: answer, payload: [0; 24], len: 0 });
@@ -130,19 +130,19 @@ impl Core {
     pub fn cancelled(&mut self, from: u32, head: &RecordHead) {
         let handle = Handle(head.b as usize);
         let taken = head.a == 1;
-        if self.asked_back.get(&handle.0) != Some(&Asked::Waiting(from)) {
+        if self.cancel_requests.get(&handle.0) != Some(&CancelState::Waiting(from)) {
             return self.fault(from, "an answer about a message that was not asked back");
         }
         if handle.is(Kind::Sent) {
             match self.sent.get(handle) {
-                Some(_) => self.asked_back.insert(handle.0, Asked::Answered(taken)),
+                Some(_) => self.cancel_requests.insert(handle.0, CancelState::Answered(taken)),
                 // The program has let go of it meanwhile.
-                None => self.asked_back.remove(&handle.0),
+                None => self.cancel_requests.remove(&handle.0),
             };
             self.completions += 1;
             return;
         }
-        self.asked_back.remove(&handle.0);
+        self.cancel_requests.remove(&handle.0);
         let waiting = |work: &Work| matches!(work, Work::Offered { .. } | Work::AwaitMatch { .. });
         if taken
             && let Some(request) = self.requests.get_mut(handle)
@@ -158,13 +158,13 @@ impl Core {
     #[cold]
     pub fn answer(&mut self, handle: Handle, take: bool) -> Option<Status> {
         let mut status = Status::EMPTY;
-        match self.asked_back.get(&handle.0) {
+        match self.cancel_requests.get(&handle.0) {
             None => {}
-            Some(Asked::Waiting(_)) => return None,
-            Some(Asked::Answered(taken)) => status.set_cancelled(*taken),
+            Some(CancelState::Waiting(_)) => return None,
+            Some(CancelState::Answered(taken)) => status.set_cancelled(*taken),
         }
         if take {
-            self.asked_back.remove(&handle.0);
+            self.cancel_requests.remove(&handle.0);
         }
         Some(status)
     }

@@ -269,7 +269,7 @@ impl Core {
     #[inline]
     fn status_if_done(&mut self, handle: Handle) -> Option<Option<Status>> {
         match handle.is(Kind::Sent) {
-            true if self.asked_back.is_empty() => self.sent.get(handle).map(|_| Some(Status::EMPTY)),
+            true if self.cancel_requests.is_empty() => self.sent.get(handle).map(|_| Some(Status::EMPTY)),
             true => self.sent.get(handle).copied().map(|_| self.answer(handle, false)),
             false => self.live(handle).map(|request| request.is_done().then_some(request.status)),
         }
@@ -280,7 +280,7 @@ impl Core {
     pub fn take_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
         if handle.is(Kind::Sent) {
             let mut status = Status::EMPTY;
-            if !self.asked_back.is_empty() {
+            if !self.cancel_requests.is_empty() {
                 self.sent.get(handle)?;
                 match self.answer(handle, true) {
                     None => return Some(None),

@@ -13,18 +13,18 @@ use mpi_core::{Handle, Kind, ProcessLock, Table};
 use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
-use crate::announce::Announcements;
-use crate::asked::AskedAbout;
 use crate::buffered::Buffered;
-use crate::cancel::{Asked, Sent};
+use crate::cancel::{CancelState, Sent};
 use crate::chains::Key;
 use crate::context::{ContextSpec, Contexts};
+use crate::context_agreement::ContextAgreement;
 use crate::cvars::EngineSettings;
 use crate::direct::Direct;
 use crate::events::MessageEvents;
 use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Message, Pool};
-use crate::request::{ASKED, DETACHED, Request, Work};
+use crate::on_demand::OnDemandMetrics;
+use crate::request::{DETACHED, Request, WATCHED, Work};
 use crate::transfer::{Matched, SLOTS, ShareInHand, Slots, too_many_requests};
 use crate::wire::{self, Share};
 
@@ -41,9 +41,9 @@ pub(crate) struct Core {
     /// Requests of sends that were over when they were started: nothing but their context is left to say.
     pub sent: Table<Sent>,
     /// Sends that were cancelled after their message had left, by handle.
-    pub asked_back: HashMap<usize, Asked>,
+    pub cancel_requests: HashMap<usize, CancelState>,
     /// Messages that a matched probe took, by their handle.
-    pub held: Table<Held>,
+    pub held: Table<MatchedMessage>,
     /// Records for contexts this process has not made yet.
     early: HashMap<u32, Vec<Early>>,
     /// Small answers still to be pushed.
@@ -60,7 +60,7 @@ pub(crate) struct Core {
     /// Receives whose chunks both sides copy.
     pub shares: Vec<ShareInHand>,
     pub slots: Slots,
-    pub announcements: Announcements,
+    pub context_agreement: ContextAgreement,
     /// Transfers whose receivers asked this process to copy too.
     pub help: Vec<(Handle, Share)>,
     /// Grows with every completed request, so that a waiter knows when to look again.
@@ -74,7 +74,7 @@ pub(crate) struct Core {
     pub sizes: &'static [SizeInstruments; SIZE_CLASSES],
     pub settings: &'static EngineSettings,
     /// Requests and messages that somebody asked about.
-    pub asked: AskedAbout,
+    pub on_demand: OnDemandMetrics,
     /// Communicators of which somebody asks how much room their posted receives have.
     pub rooms_kept: usize,
     /// The first thing found wrong with what another process sent.
@@ -83,7 +83,7 @@ pub(crate) struct Core {
 
 /// A message taken by a matched probe.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct MatchedMessage {
     pub message: Message,
     pub key: Key,
     pub context: u32,
@@ -126,7 +126,7 @@ impl Core {
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
             sent: Table::new(Kind::Sent),
-            asked_back: HashMap::new(),
+            cancel_requests: HashMap::new(),
             held: Table::new(Kind::Message),
             early: HashMap::new(),
             replies: VecDeque::new(),
@@ -137,7 +137,7 @@ impl Core {
             streams: Vec::new(),
             shares: Vec::new(),
             slots: Slots::new(),
-            announcements: Announcements::default(),
+            context_agreement: ContextAgreement::default(),
             help: Vec::new(),
             completions: 0,
             direct: Direct::new(),
@@ -147,7 +147,7 @@ impl Core {
             events: MessageEvents::new(),
             sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("as many as asked for"),
             settings,
-            asked: AskedAbout::default(),
+            on_demand: OnDemandMetrics::default(),
             rooms_kept: 0,
             fault: None,
         }
@@ -172,7 +172,7 @@ impl Core {
 
     #[cold]
     fn finish_marked(&mut self, handle: Handle, marks: u8, was_send: bool) {
-        if marks & ASKED != 0 {
+        if marks & WATCHED != 0 {
             self.tell_standing(handle);
         }
         if marks & DETACHED != 0 {
@@ -201,7 +201,7 @@ impl Core {
     pub fn drop_request(&mut self, handle: Handle) -> Option<Request> {
         let request = self.requests.remove(handle)?;
         self.instruments.requests.lower(1);
-        if request.marks & ASKED != 0 {
+        if request.marks & WATCHED != 0 {
             self.end_asked(handle);
         }
         Some(request)

@@ -17,14 +17,14 @@
 //! is used unchecked; the paths of short messages do not allocate once warm.
 //! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks.
 
-mod announce;
 mod arrival;
-mod asked;
 mod buffered;
 mod cancel;
 mod chains;
+mod chunk_claims;
 mod complete;
 mod context;
+mod context_agreement;
 mod core;
 mod cvars;
 mod direct;
@@ -34,6 +34,7 @@ mod instruments;
 mod limits;
 mod matching;
 mod message;
+mod on_demand;
 mod posted;
 mod progress;
 mod queue;
@@ -41,20 +42,19 @@ mod receive;
 mod remote;
 mod request;
 mod send;
-mod slot;
 mod transfer;
 mod waiting;
 mod wire;
 
-pub use announce::MakeContext;
-pub use asked::{MessageInstruments, RequestInstruments};
 pub use buffered::Attached;
 pub use context::{ContextSpec, UNSETTLED};
+pub use context_agreement::MakeContext;
 pub use cvars::{CommSettings, EngineSettings};
 pub use engine::Engine;
 pub use events::{MessageEvents, WaitEvents};
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
+pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use posted::PostedInstruments;
 pub use request::Completion;
 pub use send::Mode;

@@ -10,7 +10,7 @@ use mpi_errors::{Error, Result};
 use crate::arrival::deliver_stored;
 use crate::chains::Key;
 use crate::context::{Context, user_side};
-use crate::core::{Core, Held, Reply, State};
+use crate::core::{Core, MatchedMessage, Reply, State};
 use crate::direct::Outcome;
 use crate::events::MessageEvents;
 use crate::instruments::EngineInstruments;
@@ -140,7 +140,7 @@ impl State {
         };
         let (key, message) = core.take_unexpected(context_id, slot);
         let status = Status::new(key.source, key.tag, message.bytes);
-        let held = Held { message, key, context: context_id };
+        let held = MatchedMessage { message, key, context: context_id };
         let handle = core.held.insert(held).map_err(|_| too_many_requests())?;
         core.instruments.messages_held.raise(1);
         Ok(Some((handle, status)))

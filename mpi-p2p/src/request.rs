@@ -31,7 +31,7 @@ impl Completion {
 /// The program freed the request: nobody will ask for its completion.
 pub(crate) const DETACHED: u8 = 1;
 /// Somebody asked about the request: it has instruments.
-pub(crate) const ASKED: u8 = 2;
+pub(crate) const WATCHED: u8 = 2;
 
 #[derive(Debug)]
 pub(crate) struct Request {
@@ -39,7 +39,7 @@ pub(crate) struct Request {
     /// Of a send only its bytes, and whether it was cancelled.
     pub status: Status,
     pub error: Option<Error>,
-    /// [`DETACHED`], [`ASKED`].
+    /// [`DETACHED`], [`WATCHED`].
     pub marks: u8,
     /// Context id of the operation.
     pub context: u32,

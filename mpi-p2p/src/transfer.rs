@@ -15,9 +15,9 @@ use smallvec::SmallVec;
 
 use crate::arrival::truncated;
 use crate::chains::Key;
+use crate::chunk_claims;
 use crate::core::{Core, Reply};
-use crate::request::{ASKED, Data, Request, Work, token};
-use crate::slot;
+use crate::request::{Data, Request, WATCHED, Work, token};
 use crate::wire::{self, Offer, Share};
 
 /// From this size on, both sides copy.
@@ -124,7 +124,7 @@ impl Core {
         self.tell_slots();
         let round = self.slots.rounds[slot as usize].wrapping_add(1);
         self.slots.rounds[slot as usize] = round;
-        slot::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
+        chunk_claims::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
         let bytes = memory.len() as u64;
         let share = Share { address: memory.as_ptr() as u64, bytes, slot, round };
         self.reply(endpoint, Reply::about(from, wire::SHARE, peer).with(&share.encode()));
@@ -132,7 +132,7 @@ impl Core {
         let chunks = bytes.div_ceil(chunk);
         let own = endpoint.transfer_slot(endpoint.rank(), slot);
         let mut failure = None;
-        while let Some(index) = slot::claim(own, round, chunks) {
+        while let Some(index) = chunk_claims::claim(own, round, chunks) {
             let start = index * chunk;
             let end = bytes.min(start + chunk);
             let part = &mut memory[start as usize..end as usize];
@@ -140,8 +140,8 @@ impl Core {
                 Ok(()) => self.instruments.bytes_copied.add(end - start),
                 Err(error) => failure = Some(error),
             }
-            slot::complete(own);
-            self.tell_shared(request, slot::completed(own).0 * chunk);
+            chunk_claims::complete(own);
+            self.tell_shared(request, chunk_claims::completed(own).0 * chunk);
         }
         if let (Some(error), Some(request)) = (failure, self.requests.get_mut(request)) {
             request.error = Some(error);
@@ -160,7 +160,7 @@ impl Core {
         let mut at = 0;
         while at < self.shares.len() {
             let share = &self.shares[at];
-            let (done, in_place) = slot::completed(endpoint.transfer_slot(endpoint.rank(), share.slot));
+            let (done, in_place) = chunk_claims::completed(endpoint.transfer_slot(endpoint.rank(), share.slot));
             if done < share.chunks {
                 self.tell_shared(share.request, done * share.chunk);
                 at += 1;
@@ -266,16 +266,16 @@ impl Core {
             }
             let chunk = chunk_bytes(share.bytes);
             let theirs = endpoint.transfer_slot(*dest, share.slot);
-            while let Some(index) = slot::claim(theirs, share.round, share.bytes.div_ceil(chunk)) {
+            while let Some(index) = chunk_claims::claim(theirs, share.round, share.bytes.div_ceil(chunk)) {
                 let start = index * chunk;
                 let end = share.bytes.min(start + chunk);
                 let part = &memory[start as usize..end as usize];
                 match endpoint.write_remote(*dest, share.address.wrapping_add(start), part) {
                     Ok(()) => {
                         self.instruments.bytes_helped.add(end - start);
-                        slot::complete(theirs);
+                        chunk_claims::complete(theirs);
                     }
-                    Err(_) => slot::fail(theirs),
+                    Err(_) => chunk_claims::fail(theirs),
                 }
             }
         }
@@ -298,7 +298,7 @@ impl Core {
             };
             *got += bytes;
             self.instruments.bytes_in_fragments.add(bytes);
-            let (all, asked) = (*got == *wanted, request.marks & ASKED != 0);
+            let (all, asked) = (*got == *wanted, request.marks & WATCHED != 0);
             if asked {
                 self.tell_standing(handle);
             }
@@ -322,7 +322,7 @@ impl Core {
                 self.streams.swap_remove(at);
                 continue;
             };
-            let asked = *marks & ASKED != 0;
+            let asked = *marks & WATCHED != 0;
             while *sent < *limit {
                 let bytes = (*limit - *sent).min(most);
                 let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: *sent, b: *peer };

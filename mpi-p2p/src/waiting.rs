@@ -5,7 +5,7 @@
 
 use mpi_core::{Guard, Handle, Status};
 use mpi_errors::Result;
-use mpi_fabric::Spell;
+use mpi_fabric::WaitStep;
 
 use crate::core::State;
 use crate::engine::Engine;
@@ -70,7 +70,7 @@ impl Engine {
         policy.set_spins(self.settings.wait_spins.get());
         policy.set_yields(self.settings.wait_yields.get());
         policy.set_sleeps(self.settings.wait_sleep.get());
-        let mut spell = self.doorbell.spell();
+        let mut spell = self.doorbell.begin_wait();
         let waited = self.instruments.begin_wait();
         let began = self.wait_events.tell_begin(self.instruments.requests.get());
         let mut turns = 0u32;
@@ -83,7 +83,7 @@ impl Engine {
                         break Ok(value);
                     }
                     if moved > 0 {
-                        spell = self.doorbell.spell();
+                        spell = self.doorbell.begin_wait();
                         continue;
                     }
                 }
@@ -107,7 +107,7 @@ impl Engine {
             } else {
                 spell.next()
             };
-            if let Spell::Sleep(ticket) = step {
+            if let WaitStep::Sleep(ticket) = step {
                 // The ticket announces the sleeper; what came before it is seen by this last poll.
                 let state = self.state.get_mut(&mut guard);
                 let moved = match state.progress() {

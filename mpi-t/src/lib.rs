@@ -3,7 +3,7 @@
 //! - [`instruments!`] declares performance variables beside the fields that they describe, [`cvars!`] control
 //!   variables; the fields are [`Counter`], [`Level`], [`Timer`] and their like.
 //! - Objects that come and go too often to have instruments each get them when a tool asks
-//!   ([`Registry::declare_lent`]).
+//!   ([`Registry::declare_on_demand`]).
 //! - [`events!`] declares event types; raising one is a load and a branch while nobody listens.
 //! - [`InstrumentMemory`] is where the fields live: the heap, or a page that others can see.
 //!
@@ -71,7 +71,7 @@ pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_ro
 pub use own::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use registry::{
     AddError, AddedTexts, CAPACITY_HINT, CVAR_OPTION, CVARS_READ, CategoryInfo, CvarInfo, DroppedHandler,
-    EventCallback, EventInfo, FreedCallback, Lent, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ,
+    EventCallback, EventInfo, FreedCallback, OnDemand, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ,
     SettingsFile, Source, UnknownName, end_handles, expectation, name_in_environment,
 };
 pub use setting::{Cell, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};

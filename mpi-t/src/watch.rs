@@ -11,14 +11,14 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mpi_core::Books;
+use mpi_core::ShortMutex;
 
 use crate::Level;
 use crate::handle::kind::Kind;
 use crate::handle::state;
 
 /// The watchers of each watched level, by the level's address.
-static WATCHERS: Books<BTreeMap<usize, Vec<Watcher>>> = Books::new(BTreeMap::new());
+static WATCHERS: ShortMutex<BTreeMap<usize, Vec<Watcher>>> = ShortMutex::new(BTreeMap::new());
 
 #[derive(Debug, Clone, Copy)]
 struct Watcher {

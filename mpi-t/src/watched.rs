@@ -1,7 +1,7 @@
 //! Fields that take work to keep, and are kept only while somebody asks: a word behind the value counts the handles.
 //!
 //! What is kept is truthful for who asks: a sum counts from a handle's start, and a level is made right by its owner
-//! when the first handle is made ([`declare_lent`](crate::Registry::declare_lent)).
+//! when the first handle is made ([`declare_on_demand`](crate::Registry::declare_on_demand)).
 //! Invariant: nothing is kept while no handle exists; whether one does is one load.
 //! Not here: who counts handles (`handle::pool`), the fields themselves (`field`).
 

@@ -1,4 +1,4 @@
-//! Every order in which threads can meet at the desk of events: the protocol's file itself, on loom's mutex and
+//! Every order in which threads can meet at the dispatcher of events: the protocol's file itself, on loom's mutex and
 //! atomics.
 #![allow(dead_code)] // the models use a part of the file
 
@@ -9,15 +9,15 @@ mod sync {
 
 pub(crate) const WORDS: usize = 8;
 
-#[path = "../src/events/desk.rs"]
-mod desk;
+#[path = "../src/events/dispatcher.rs"]
+mod dispatcher;
 #[path = "../src/events/safety.rs"]
 mod safety;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use desk::{Desk, Interest, Parts, Step};
+use dispatcher::{Dispatcher, Interest, Parts, Step};
 use loom::thread;
 use mpi_core::{Handle, Info};
 use safety::Safety;
@@ -47,17 +47,17 @@ impl Interest for Listeners {
     }
 }
 
-fn opened(capacity: u32, level: Safety) -> (Arc<Desk<Model>>, Handle, Listeners) {
-    let (desk, listeners) = (Desk::new(), Listeners::default());
-    assert_eq!((desk.add_source(), desk.add_event(listeners.clone())), (0, 0));
-    let handle = desk.open(0, 0, 0, capacity, Info::new());
-    desk.set_callback(handle, level, Some(((), 0))).expect("just made");
-    (Arc::new(desk), handle, listeners)
+fn opened(capacity: u32, level: Safety) -> (Arc<Dispatcher<Model>>, Handle, Listeners) {
+    let (dispatcher, listeners) = (Dispatcher::new(), Listeners::default());
+    assert_eq!((dispatcher.add_source(), dispatcher.add_event(listeners.clone())), (0, 0));
+    let handle = dispatcher.open(0, 0, 0, capacity, Info::new());
+    dispatcher.set_callback(handle, level, Some(((), 0))).expect("just made");
+    (Arc::new(dispatcher), handle, listeners)
 }
 
-fn raise(desk: &Desk<Model>, place: Safety, act: impl FnMut(Step<Model>)) {
-    desk.post(0, 0, 0, || 0, [0; WORDS]);
-    desk.drain(0, place, act);
+fn raise(dispatcher: &Dispatcher<Model>, place: Safety, act: impl FnMut(Step<Model>)) {
+    dispatcher.post(0, 0, 0, || 0, [0; WORDS]);
+    dispatcher.drain(0, place, act);
 }
 
 /// Counts deliveries in the low half, drops in the high one; checks that nobody is called while somebody is.
@@ -78,41 +78,41 @@ fn counting(story: &Story, inside: &Arc<AtomicU32>) -> impl FnMut(Step<Model>) +
 #[test]
 fn an_event_raised_while_another_thread_serves_is_not_left_behind() {
     loom::model(|| {
-        let (desk, _, _) = opened(4, Safety::None);
+        let (dispatcher, _, _) = opened(4, Safety::None);
         let (story, inside) = (Story::default(), Arc::new(AtomicU32::new(0)));
-        let (other_desk, act) = (desk.clone(), counting(&story, &inside));
+        let (other_desk, act) = (dispatcher.clone(), counting(&story, &inside));
         let other = thread::spawn(move || raise(&other_desk, Safety::None, act));
-        raise(&desk, Safety::None, counting(&story, &inside));
+        raise(&dispatcher, Safety::None, counting(&story, &inside));
         other.join().expect("no panic");
         assert_eq!(story.load(Relaxed), 2, "both, with nobody to come after them");
-        assert!(!desk.has_waiting());
+        assert!(!dispatcher.has_waiting());
     });
 }
 
 #[test]
 fn deliveries_and_drops_add_up_to_all_events() {
     loom::model(|| {
-        let (desk, handle, _) = opened(1, Safety::None);
-        desk.set_dropped(handle, Some(())).expect("live");
+        let (dispatcher, handle, _) = opened(1, Safety::None);
+        dispatcher.set_dropped(handle, Some(())).expect("live");
         let (story, inside) = (Story::default(), Arc::new(AtomicU32::new(0)));
-        let (other_desk, act) = (desk.clone(), counting(&story, &inside));
+        let (other_desk, act) = (dispatcher.clone(), counting(&story, &inside));
         let other = thread::spawn(move || raise(&other_desk, Safety::MpiRestricted, act));
-        raise(&desk, Safety::MpiRestricted, counting(&story, &inside));
-        desk.drain(0, Safety::None, counting(&story, &inside));
+        raise(&dispatcher, Safety::MpiRestricted, counting(&story, &inside));
+        dispatcher.drain(0, Safety::None, counting(&story, &inside));
         other.join().expect("no panic");
-        desk.drain(0, Safety::None, counting(&story, &inside));
+        dispatcher.drain(0, Safety::None, counting(&story, &inside));
         let told = story.load(Relaxed);
         assert_eq!((told & 0xffff_ffff) + (told >> 32), 2);
-        assert!(!desk.has_waiting());
+        assert!(!dispatcher.has_waiting());
     });
 }
 
 #[test]
 fn after_freeing_no_callback_begins_and_freed_comes_once_behind_the_last() {
     loom::model(|| {
-        let (desk, handle, listeners) = opened(4, Safety::None);
+        let (dispatcher, handle, listeners) = opened(4, Safety::None);
         let (running, freed) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
-        let (other_desk, its_running, its_freed) = (desk.clone(), running.clone(), freed.clone());
+        let (other_desk, its_running, its_freed) = (dispatcher.clone(), running.clone(), freed.clone());
         let other = thread::spawn(move || {
             raise(&other_desk, Safety::None, |step| match step {
                 Step::Deliver { .. } => {
@@ -128,13 +128,13 @@ fn after_freeing_no_callback_begins_and_freed_comes_once_behind_the_last() {
                 Step::Dropped { .. } => {}
             });
         });
-        if desk.free(handle, Some(())).expect("live").is_some() {
+        if dispatcher.free(handle, Some(())).expect("live").is_some() {
             assert_eq!(running.load(Relaxed), 0, "else the other thread tells of it");
             freed.fetch_add(1, Relaxed);
         }
-        assert!(desk.free(handle, Some(())).is_err());
+        assert!(dispatcher.free(handle, Some(())).is_err());
         other.join().expect("no panic");
         assert_eq!((freed.load(Relaxed), listeners.0.load(Relaxed)), (1, 0));
-        assert!(!desk.has_waiting());
+        assert!(!dispatcher.has_waiting());
     });
 }

@@ -16,7 +16,7 @@ use crate::epoch::Epoch;
 use crate::hints::Hints;
 use crate::instruments::WinInstruments;
 use crate::obtain::Obtained;
-use crate::window::{Told, Win};
+use crate::window::{Win, WinAttributes};
 
 /// Where a window's memory comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl OneSided {
                 return Err(error);
             }
         };
-        let told = Told {
+        let told = WinAttributes {
             base: own.base(),
             size: size as isize,
             disp_unit: i32::try_from(unit).unwrap_or(MPI_UNDEFINED),

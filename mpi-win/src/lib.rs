@@ -45,7 +45,7 @@ pub use hints::Hints;
 pub use instruments::WinInstruments;
 pub use settings::WinSettings;
 pub use target::Target;
-pub use window::{Told, Win};
+pub use window::{Win, WinAttributes};
 
 /// The one-sided calls of one process. Thread-safe: threads may be in calls on different windows, and start operations
 /// on the same one.

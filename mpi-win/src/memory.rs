@@ -9,7 +9,7 @@ use std::ptr::with_exposed_provenance_mut;
 use std::sync::Arc;
 
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_fabric::{Held, SharedMemory};
+use mpi_fabric::{SharedMemory, SharedMemoryGuard};
 
 use crate::target::{Basic, inside};
 
@@ -95,7 +95,7 @@ impl Memory {
 
     /// The lock under which elements are accumulated to, where several processes do so.
     #[inline]
-    pub fn lock(&self) -> Option<Held<'_>> {
+    pub fn lock(&self) -> Option<SharedMemoryGuard<'_>> {
         match &self.source {
             Source::Shared(shared) => Some(shared.lock()),
             Source::Program | Source::Own(_) => None,

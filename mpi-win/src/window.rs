@@ -24,14 +24,14 @@ pub struct Win {
     peers: Box<[Option<Memory>]>,
     pub(crate) epoch: Guarded<Epoch>,
     exposed: Box<[Exposed]>,
-    told: Told,
+    told: WinAttributes,
     hints: Mutex<Hints>,
     instruments: &'static WinInstruments,
 }
 
 /// What the predefined attributes of a window tell (MPI-5.0, 12.2.6), laid out as C programs read it.
 #[derive(Debug, Clone, Copy)]
-pub struct Told {
+pub struct WinAttributes {
     /// `MPI_WIN_BASE`: the address.
     pub base: usize,
     /// `MPI_WIN_SIZE`, in bytes.
@@ -61,7 +61,7 @@ impl Win {
         (memory, peers): (Memory, Box<[Option<Memory>]>),
         epoch: Guarded<Epoch>,
         exposed: Box<[Exposed]>,
-        told: Told,
+        told: WinAttributes,
         hints: Hints,
         instruments: &'static WinInstruments,
     ) -> Win {
@@ -92,7 +92,7 @@ impl Win {
     }
 
     /// The predefined attributes. They stay where they are as long as the window.
-    pub fn told(&self) -> &Told {
+    pub fn told(&self) -> &WinAttributes {
         &self.told
     }
 

@@ -31,7 +31,7 @@ pub unsafe extern "C" fn PMPI_Attr_get(
     attribute_val: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    entry::glance(functions::MPI_ATTR_GET, Some(Object::comm(comm)), |cx| {
+    entry::lockless(functions::MPI_ATTR_GET, Some(Object::comm(comm)), |cx| {
         let comm = cx.comm("comm", comm)?;
         let attribute_val = check::pointer("attribute_val", attribute_val)?;
         let flag = check::out("flag", flag)?;
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn PMPI_Comm_get_attr(
     attribute_val: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    entry::glance(functions::MPI_COMM_GET_ATTR, Some(Object::comm(comm)), |cx| {
+    entry::lockless(functions::MPI_COMM_GET_ATTR, Some(Object::comm(comm)), |cx| {
         let comm = cx.comm("comm", comm)?;
         let attribute_val = check::pointer("attribute_val", attribute_val)?;
         let flag = check::out("flag", flag)?;
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn PMPI_Comm_idup_with_info(
 /// `MPI_Comm_rank`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_rank(comm: usize, rank: *mut c_int) -> c_int {
-    entry::glance(functions::MPI_COMM_RANK, Some(Object::comm(comm)), |cx| {
+    entry::lockless(functions::MPI_COMM_RANK, Some(Object::comm(comm)), |cx| {
         let comm = cx.comm("comm", comm)?;
         let rank = check::out("rank", rank)?;
 
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn PMPI_Comm_set_name(comm: usize, comm_name: *const c_cha
 /// `MPI_Comm_size`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_size(comm: usize, size: *mut c_int) -> c_int {
-    entry::glance(functions::MPI_COMM_SIZE, Some(Object::comm(comm)), |cx| {
+    entry::lockless(functions::MPI_COMM_SIZE, Some(Object::comm(comm)), |cx| {
         let comm = cx.comm("comm", comm)?;
         let size = check::out("size", size)?;
 
@@ -359,7 +359,7 @@ pub unsafe extern "C" fn PMPI_Comm_split_type(
 /// `MPI_Comm_test_inter`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_test_inter(comm: usize, flag: *mut c_int) -> c_int {
-    entry::glance(functions::MPI_COMM_TEST_INTER, Some(Object::comm(comm)), |cx| {
+    entry::lockless(functions::MPI_COMM_TEST_INTER, Some(Object::comm(comm)), |cx| {
         let comm = cx.comm("comm", comm)?;
         let flag = check::out("flag", flag)?;
 

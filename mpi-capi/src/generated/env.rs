@@ -52,7 +52,7 @@ pub unsafe extern "C" fn PMPI_Get_library_version(version: *mut c_char, resultle
 /// `MPI_Get_processor_name`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> c_int {
-    entry::glance(functions::MPI_GET_PROCESSOR_NAME, None, |cx| {
+    entry::lockless(functions::MPI_GET_PROCESSOR_NAME, None, |cx| {
         let name = check::pointer("name", name)?;
         let resultlen = check::out("resultlen", resultlen)?;
 

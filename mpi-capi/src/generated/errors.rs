@@ -45,7 +45,7 @@ pub unsafe extern "C" fn PMPI_Add_error_string(errorcode: c_int, string: *const 
 /// `MPI_Comm_call_errhandler`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_call_errhandler(comm: usize, errorcode: c_int) -> c_int {
-    entry::glance(functions::MPI_COMM_CALL_ERRHANDLER, Some(Object::comm(comm)), |cx| {
+    entry::lockless(functions::MPI_COMM_CALL_ERRHANDLER, Some(Object::comm(comm)), |cx| {
         imp::errhandler::comm_call_errhandler(cx, comm, errorcode)
     })
 }

@@ -78,7 +78,7 @@ pub unsafe extern "C" fn PMPI_Initialized(flag: *mut c_int) -> c_int {
 /// `MPI_Is_thread_main`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
-    entry::glance(functions::MPI_IS_THREAD_MAIN, None, |cx| {
+    entry::lockless(functions::MPI_IS_THREAD_MAIN, None, |cx| {
         let flag = check::out("flag", flag)?;
 
         imp::life::is_thread_main(cx, flag)
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn PMPI_Is_thread_main(flag: *mut c_int) -> c_int {
 /// `MPI_Query_thread`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Query_thread(provided: *mut c_int) -> c_int {
-    entry::glance(functions::MPI_QUERY_THREAD, None, |cx| {
+    entry::lockless(functions::MPI_QUERY_THREAD, None, |cx| {
         let provided = check::out("provided", provided)?;
 
         imp::life::query_thread(cx, provided)

@@ -12,7 +12,7 @@ use mpi_errors::{Error, Result};
 
 use crate::attributes;
 use crate::check::Out;
-use crate::cx::{CommView, Cx, Glance, TypeRef};
+use crate::cx::{CommView, Cx, LocklessCx, TypeRef};
 use crate::errors::Outcome;
 
 /// Every tag that is an int can be used.
@@ -144,7 +144,7 @@ pub fn comm_delete_attr(cx: Cx, comm: CommView, keyval: i32) -> Outcome {
 
 /// `MPI_Comm_get_attr`
 #[inline]
-pub fn comm_get_attr(cx: Glance, comm: CommView, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
+pub fn comm_get_attr(cx: LocklessCx, comm: CommView, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
     let value = place(value)?;
     match predefined(cx.process, keyval) {
         Some(found) => {

@@ -46,7 +46,7 @@ pub fn reduce(
     root: u32,
     comm: CommView,
 ) -> Outcome {
-    cx.tell_op_used(op, &datatype, count);
+    cx.on_op_used(op, &datatype, count);
     let op = cx.op("op", op)?;
     let at_root = root == comm.rank;
     let recv = match at_root {
@@ -74,7 +74,7 @@ pub fn allreduce(
     op: usize,
     comm: CommView,
 ) -> Outcome {
-    cx.tell_op_used(op, &datatype, count);
+    cx.on_op_used(op, &datatype, count);
     let op = cx.op("op", op)?;
     let recv = cx.recv_buffer("recvbuf", recv, count, &datatype)?;
     let send = match is_in_place(send) {

@@ -8,19 +8,19 @@ use mpi_errors::Error;
 use super::comm_create;
 use crate::attributes;
 use crate::check::{self, Out};
-use crate::cx::{CommView, Cx, Glance};
+use crate::cx::{CommView, Cx, LocklessCx};
 use crate::errors::Outcome;
 
 /// `MPI_Comm_rank`
 #[inline]
-pub fn comm_rank(_cx: Glance, comm: CommView, rank: Out<i32>) -> Outcome {
+pub fn comm_rank(_cx: LocklessCx, comm: CommView, rank: Out<i32>) -> Outcome {
     rank.set(comm.rank as i32);
     Ok(())
 }
 
 /// `MPI_Comm_size`
 #[inline]
-pub fn comm_size(_cx: Glance, comm: CommView, size: Out<i32>) -> Outcome {
+pub fn comm_size(_cx: LocklessCx, comm: CommView, size: Out<i32>) -> Outcome {
     size.set(comm.size as i32);
     Ok(())
 }
@@ -60,7 +60,7 @@ pub fn comm_compare(cx: Cx, first: CommView, second: CommView, result: Out<i32>)
 pub fn comm_set_name(cx: Cx, comm: CommView, name: &CStr) -> Outcome {
     let comm = cx.whole_comm(comm.handle)?;
     comm.set_name(&name.to_string_lossy());
-    cx.process.tell_comm_named(&comm);
+    cx.process.on_comm_named(&comm);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::group::group;
 use super::info;
 use crate::attributes;
 use crate::check::Out;
-use crate::cx::{CommView, Cx, Glance};
+use crate::cx::{CommView, Cx, LocklessCx};
 use crate::errors::Outcome;
 
 /// The hints of a call; none for `MPI_INFO_NULL`.
@@ -22,10 +22,10 @@ pub fn hints(word: usize) -> Result<Option<Info>> {
     }
 }
 
-/// Notes the hints of a communicator.
+/// Records the hints of a communicator.
 pub fn set_hints(process: &Process, comm: Handle, hints: Option<&Info>) {
     if let Some(hints) = hints {
-        process.notes.get_mut(&mut process.engine.lock()).set_hints(comm.0, hints);
+        process.names_and_hints.get_mut(&mut process.engine.lock()).set_hints(comm.0, hints);
     }
 }
 
@@ -140,7 +140,7 @@ pub fn comm_split_type(cx: Cx, comm: CommView, kind: i32, key: i32, info: usize,
 }
 
 /// `MPI_Comm_test_inter`: there are no intercommunicators.
-pub fn comm_test_inter(_cx: Glance, _comm: CommView, flag: Out<i32>) -> Outcome {
+pub fn comm_test_inter(_cx: LocklessCx, _comm: CommView, flag: Out<i32>) -> Outcome {
     flag.set(0);
     Ok(())
 }
@@ -156,7 +156,7 @@ pub fn comm_set_info(cx: Cx, comm: CommView, info: usize) -> Outcome {
 
 /// `MPI_Comm_get_info`
 pub fn comm_get_info(cx: Cx, comm: CommView, used: Out<usize>) -> Outcome {
-    let known = cx.process.notes.get(&cx.guard).hints(comm.handle.0);
+    let known = cx.process.names_and_hints.get(&cx.guard).hints(comm.handle.0);
     used.set(info::insert(known)?);
     Ok(())
 }

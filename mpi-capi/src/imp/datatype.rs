@@ -81,13 +81,13 @@ pub fn type_set_name(cx: Cx, datatype: TypeRef, name: &CStr) -> Outcome {
         end -= 1;
     }
     text.truncate(end);
-    process.notes.get_mut(&mut guard).set_type_name(datatype.word(), text);
+    process.names_and_hints.get_mut(&mut guard).set_type_name(datatype.word(), text);
     Ok(())
 }
 
 /// `MPI_Type_get_name`: a predefined type has its own name until it is given another; others have none.
 pub fn type_get_name(cx: Cx, datatype: TypeRef, name: *mut c_char, length: Out<i32>) -> Outcome {
-    let given = cx.process.notes.get(&cx.guard).type_name(datatype.word());
+    let given = cx.process.names_and_hints.get(&cx.guard).type_name(datatype.word());
     let text = given.or_else(|| predefined(datatype.word()).map(|found| found.name())).unwrap_or_default();
     // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
     let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, text) };

@@ -8,7 +8,7 @@ use mpi_errors::{Error, HandlerKind, Result, classes, own_class};
 
 use crate::bad::{bad_errhandler, bad_object};
 use crate::check::{self, Function, Out};
-use crate::cx::{CommView, Cx, Glance};
+use crate::cx::{CommView, Cx, LocklessCx};
 use crate::errors::{self, Outcome, Raised, Target};
 use crate::nesting;
 
@@ -29,8 +29,8 @@ pub fn comm_get_errhandler(cx: Cx, comm: CommView, errhandler: Out<usize>) -> Ou
 
 /// `MPI_Comm_call_errhandler`
 #[inline]
-pub fn comm_call_errhandler(cx: Glance, comm: usize, code: i32) -> Outcome {
-    let Glance { process } = cx;
+pub fn comm_call_errhandler(cx: LocklessCx, comm: usize, code: i32) -> Outcome {
+    let LocklessCx { process } = cx;
     let object = Object::comm(comm);
     let Some(function) = process.callee(Handle(comm)) else {
         return call(process, process.engine.lock(), "comm", object, code);
@@ -111,7 +111,7 @@ pub fn errhandler_free(errhandler: Out<usize>) -> Outcome {
     let word = Handle(errhandler.get());
     let freed = process.errhandlers.get_mut(&mut guard).free(word);
     freed.map_err(|error| stale(process, &guard, word, error))?;
-    process.tell_errhandlers(&mut guard);
+    process.update_errhandlers(&mut guard);
     errhandler.set(abi::MPI_ERRHANDLER_NULL);
     Ok(())
 }
@@ -146,7 +146,7 @@ fn create(
     errhandler: Out<usize>,
 ) -> Outcome {
     let made = process.errhandlers.get_mut(&mut guard).create(kind, function.address)?;
-    process.tell_errhandler_made(&mut guard, made);
+    process.on_errhandler_created(&mut guard, made);
     errhandler.set(made.0);
     Ok(())
 }

@@ -8,7 +8,7 @@ use mpi_core::abi;
 
 use crate::attributes;
 use crate::check::Out;
-use crate::cx::{CommView, Cx, Glance};
+use crate::cx::{CommView, Cx, LocklessCx};
 use crate::errors::Outcome;
 
 /// `MPI_Init`: the arguments are the program's own, nothing is taken out of them.
@@ -26,13 +26,13 @@ pub fn init_thread(_count: *mut i32, _arguments: *mut *mut *mut c_char, required
 }
 
 /// `MPI_Query_thread`
-pub fn query_thread(cx: Glance, provided: Out<i32>) -> Outcome {
+pub fn query_thread(cx: LocklessCx, provided: Out<i32>) -> Outcome {
     provided.set(cx.process.thread_level());
     Ok(())
 }
 
 /// `MPI_Is_thread_main`
-pub fn is_thread_main(cx: Glance, flag: Out<i32>) -> Outcome {
+pub fn is_thread_main(cx: LocklessCx, flag: Out<i32>) -> Outcome {
     flag.set(i32::from(cx.process.is_main_thread()));
     Ok(())
 }

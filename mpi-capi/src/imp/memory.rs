@@ -19,8 +19,8 @@ pub fn alloc_mem(cx: Cx, size: isize, info: usize, base: *mut c_void) -> Outcome
     };
     let Cx { process, mut guard, .. } = cx;
     let address = process.blocks.get_mut(&mut guard).allocate(bytes, alignment)?;
-    process.tell_memory(&guard);
-    process.tells.counts.alloc_mem_calls.incr();
+    process.update_memory(&guard);
+    process.metrics.counts.alloc_mem_calls.incr();
     base.set(address);
     Ok(())
 }
@@ -29,7 +29,7 @@ pub fn alloc_mem(cx: Cx, size: isize, info: usize, base: *mut c_void) -> Outcome
 pub fn free_mem(cx: Cx, base: *mut c_void) -> Outcome {
     let Cx { process, mut guard, .. } = cx;
     process.blocks.get_mut(&mut guard).free(base.addr())?;
-    process.tell_memory(&guard);
+    process.update_memory(&guard);
     Ok(())
 }
 

@@ -91,7 +91,7 @@ pub fn reduce_local(
     datatype: TypeRef,
     op: usize,
 ) -> Outcome {
-    cx.tell_op_used(op, &datatype, count);
+    cx.on_op_used(op, &datatype, count);
     let operation = cx.op("op", op)?;
     let span = datatype.span(count) as usize;
     let (input, output) = (memory("inbuf", invec, span)?, memory("inoutbuf", inoutvec, span)?);

@@ -22,7 +22,7 @@ pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
             Err(error) => code(Err(error)),
         },
         Err(_) => {
-            mpi_env::tell_start_failure();
+            mpi_env::report_start_failure();
             abi::MPI_T_ERR_CANNOT_INIT
         }
     }

@@ -59,7 +59,7 @@ pub fn accumulate(
     let data = cx.send_buffer("origin_addr", address, origin_count, &origin_datatype)?;
     let origin = (&*origin_datatype, origin_datatype.word());
     let Cx { process, mut guard, .. } = cx;
-    process.tell_op_used(&guard, op, data.bytes());
+    process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, count, &datatype);
     Ok(process.one_sided.accumulate(&mut guard, &win.win, data, origin, &target, op)?)
 }
@@ -92,7 +92,7 @@ pub fn get_accumulate<C: Into<i64>>(
     let of_result = (&*result_datatype, result_datatype.word());
     let of_data = origin_datatype.as_ref().map_or(of_result, |datatype| (&**datatype, datatype.word()));
     let Cx { process, mut guard, .. } = cx;
-    process.tell_op_used(&guard, op, data.bytes());
+    process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, count, &datatype);
     Ok(process.one_sided.get_accumulate(&mut guard, &win.win, data, of_data, result, of_result, &target, op)?)
 }
@@ -116,7 +116,7 @@ pub fn fetch_and_op(
     let result = cx.recv_buffer("result_addr", result, 1, &datatype)?;
     let of_all = (&*datatype, datatype.word());
     let Cx { process, mut guard, .. } = cx;
-    process.tell_op_used(&guard, op, data.bytes());
+    process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, 1, &datatype);
     Ok(process.one_sided.get_accumulate(&mut guard, &win.win, data, of_all, result, of_all, &target, op)?)
 }

@@ -6,7 +6,7 @@
 //! Invariant: the word is `HELD` while a guard exists.
 //! Not here: sleeping, waking and the fence, which are the kernel's.
 
-use crate::sync::{AtomicU32, Ordering, compiler_fence, is_alone};
+use crate::sync::{AtomicU32, Ordering, compiler_fence, is_single_threaded};
 
 pub(crate) const FREE: u32 = 0;
 pub(crate) const HELD: u32 = 1;
@@ -22,7 +22,7 @@ impl LockWord {
     /// Takes the lock if it is free.
     #[inline]
     pub(crate) fn try_take(&self) -> bool {
-        if is_alone() {
+        if is_single_threaded() {
             // Only a signal handler can come between, and leaves the word as it was or does not come back.
             let free = self.state.load(Ordering::Relaxed) == FREE;
             if free {

@@ -1,16 +1,16 @@
 //! The doorbell as waiters use it.
 //!
 //! ```
-//! # use mpi_fabric::{Endpoint, Spell, Sink, RecordHead, Payload};
+//! # use mpi_fabric::{Endpoint, WaitStep, Sink, RecordHead, Payload};
 //! # struct Count(u32);
 //! # impl Sink for Count { fn record(&mut self, _: u32, _: &RecordHead, _: Payload<'_>) { self.0 += 1; } }
 //! # let mut endpoint = Endpoint::world_of_one()?;
 //! # endpoint.push(0, &RecordHead::default(), &[]).expect("an empty ring has room");
 //! # let mut sink = Count(0);
 //! let doorbell = endpoint.doorbell();
-//! let mut wait = doorbell.spell();
+//! let mut wait = doorbell.begin_wait();
 //! while endpoint.poll(&mut sink)? == 0 {
-//!     if let Spell::Sleep(ticket) = wait.next() {
+//!     if let WaitStep::Sleep(ticket) = wait.next() {
 //!         if endpoint.poll(&mut sink)? != 0 {
 //!             break; // what came since the ticket was made would ring no more
 //!         }
@@ -89,7 +89,7 @@ impl Doorbell {
 
     /// Begins to wait. Make one for every wait and drop it when done.
     #[inline]
-    pub fn spell(&self) -> Wait<'_> {
+    pub fn begin_wait(&self) -> Wait<'_> {
         let left = if self.shared.policy.spins() == 0 { 2 } else { BURST };
         // Threads that do this at the same time may lose a step; it is a guess anyway.
         let waits = self.shared.waits.load(Relaxed).wrapping_add(1);
@@ -154,7 +154,7 @@ impl Drop for Wait<'_> {
 }
 
 /// What to do after a poll that found nothing.
-pub enum Spell<'a> {
+pub enum WaitStep<'a> {
     /// Poll again.
     Again,
     /// Poll once more, and if there is still nothing, give the ticket to [`Doorbell::sleep`].
@@ -165,33 +165,33 @@ impl<'a> Wait<'a> {
     /// Says what to do next; yields the core by itself when it is time to. Thread-safe; needs no lock.
     #[inline(always)]
     #[expect(clippy::should_implement_trait, reason = "it never ends, and its items are steps, not values")]
-    pub fn next(&mut self) -> Spell<'a> {
+    pub fn next(&mut self) -> WaitStep<'a> {
         self.left -= 1;
         if self.left != 0 {
-            return Spell::Again;
+            return WaitStep::Again;
         }
         self.patience()
     }
 
     #[cold]
-    fn patience(&mut self) -> Spell<'a> {
+    fn patience(&mut self) -> WaitStep<'a> {
         let shared = &*self.doorbell.shared;
         if self.spun < shared.policy.spins().min(self.patience) {
             self.spun += BURST;
             self.left = BURST;
             std::hint::spin_loop();
-            return Spell::Again;
+            return WaitStep::Again;
         }
         self.left = 1;
         if self.yielded < shared.policy.yields() || !shared.policy.sleeps() {
             self.yielded = self.yielded.saturating_add(1);
             shared.instruments.yields.incr_shared();
             crate::os::sched_yield();
-            return Spell::Again;
+            return WaitStep::Again;
         }
         shared.instruments.sleeps.incr_shared();
         self.slept = true;
-        Spell::Sleep(Ticket { doorbell: self.doorbell, seen: shared.bell().announce(&LinuxKernel) })
+        WaitStep::Sleep(Ticket { doorbell: self.doorbell, seen: shared.bell().announce(&LinuxKernel) })
     }
 }
 

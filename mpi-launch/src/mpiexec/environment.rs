@@ -34,7 +34,7 @@ pub(super) fn of_program(
         set(OsStr::new(INITIAL_ERRHANDLER), OsStr::new(handler));
     }
     let number = group.processes.unwrap_or(ranks).to_string();
-    for (key, variable) in wireup::ASKED {
+    for (key, variable) in wireup::INFO_ENV_VARIABLES {
         let value = match key {
             "maxprocs" => Some(OsStr::new(&number)),
             "soft" => group.soft.as_ref().map(|soft| OsStr::new(soft.text())),

@@ -22,7 +22,7 @@ pub(super) enum Failure {
     /// So many ranks, this one first, ended without MPI_Finalize, and the others as they should.
     Unfinished { rank: u32, count: u32 },
     /// Somebody sent the launcher a signal, it was passed on, and it ended a rank.
-    Told { signal: i32 },
+    Signalled { signal: i32 },
     /// The time that the user gave the job is over.
     TimedOut { milliseconds: u64 },
 }
@@ -43,7 +43,7 @@ impl Failure {
                 }
             }
             Failure::Ended { how: Ended::Exited(code), .. } => code,
-            Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Told { signal } => 128 + signal,
+            Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Signalled { signal } => 128 + signal,
             Failure::Left { .. } | Failure::Unfinished { .. } => 1,
             Failure::TimedOut { .. } => TIMED_OUT,
         }
@@ -57,7 +57,7 @@ impl Failure {
                 Failure::TimedOut { milliseconds } => {
                     format!("the job did not end within {} s and was ended", milliseconds as f64 / 1000.0)
                 }
-                Failure::Told { signal } => format!("the job was ended by {}", signal_name(signal)),
+                Failure::Signalled { signal } => format!("the job was ended by {}", signal_name(signal)),
                 _ => "the job failed".into(),
             };
         };
@@ -96,7 +96,7 @@ impl Failure {
             Failure::Ended { how: Ended::Exited(_), .. } => "exit",
             Failure::Ended { .. } => "signal",
             Failure::Left { .. } | Failure::Unfinished { .. } => "no_finalize",
-            Failure::Told { .. } => "told",
+            Failure::Signalled { .. } => "signalled",
             Failure::TimedOut { .. } => "timeout",
         };
         let mut object = object.text("kind", kind).number("ranks", plan.ranks).text("host", &host::name());
@@ -109,7 +109,7 @@ impl Failure {
             }
         }
         match *self {
-            Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Told { signal } => {
+            Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Signalled { signal } => {
                 object.text("signal", &signal_name(signal))
             }
             Failure::Aborted { rank, code, cause } => {
@@ -136,7 +136,7 @@ impl Failure {
             | Failure::Ended { rank, .. }
             | Failure::Left { rank }
             | Failure::Unfinished { rank, .. } => Some(rank),
-            Failure::Told { .. } | Failure::TimedOut { .. } => None,
+            Failure::Signalled { .. } | Failure::TimedOut { .. } => None,
         }
     }
 }
@@ -219,7 +219,7 @@ mod tests {
         let abort = |code| Failure::Aborted { rank: 0, code, cause: AbortCause::Call }.exit_code();
         assert_eq!([42, 256, -1].map(abort), [42, 1, 255]);
         assert_eq!(Failure::Ended { rank: 0, how: Ended::Killed(11), memory: false }.exit_code(), 139);
-        assert_eq!(Failure::Told { signal: 2 }.exit_code(), 130);
+        assert_eq!(Failure::Signalled { signal: 2 }.exit_code(), 130);
         assert_eq!(Failure::Left { rank: 0 }.exit_code(), 1);
         assert_eq!(Failure::Unfinished { rank: 0, count: 1 }.exit_code(), 1);
         assert_eq!(Failure::TimedOut { milliseconds: 1 }.exit_code(), 124);
@@ -275,6 +275,6 @@ mod tests {
     fn a_time_limit_is_said_as_it_was_given() {
         let job = job();
         assert!(text(Failure::TimedOut { milliseconds: 2500 }, &job, true).contains("within 2.5 s"));
-        assert_eq!(text(Failure::Told { signal: libc::SIGINT }, &job, true), "the job was ended by SIGINT");
+        assert_eq!(text(Failure::Signalled { signal: libc::SIGINT }, &job, true), "the job was ended by SIGINT");
     }
 }

@@ -187,7 +187,7 @@ impl Supervisor<'_> {
                 return self.ending.leave(rank, now);
             }
             (_, Ended::Exited(0)) => return,
-            (_, Ended::Killed(signal)) if self.told == Some(signal) => Failure::Told { signal },
+            (_, Ended::Killed(signal)) if self.told == Some(signal) => Failure::Signalled { signal },
             (_, Ended::Killed(libc::SIGKILL)) => {
                 Failure::Ended { rank, how, memory: memory::ended_for_memory() > self.ended_for_memory }
             }
@@ -244,7 +244,7 @@ impl Supervisor<'_> {
             }
             libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT if self.told.is_some() => {
                 // Asked twice: no more patience.
-                self.ending.fail(Failure::Told { signal }, self.living, Instant::now());
+                self.ending.fail(Failure::Signalled { signal }, self.living, Instant::now());
                 self.signal_all(libc::SIGKILL);
             }
             _ => {

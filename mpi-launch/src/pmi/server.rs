@@ -4,12 +4,12 @@
 //! the descriptor. The server never waits: what a rank does not read is kept up to a bound, and then its connection is
 //! given up.
 //!
-//! - [`desk`]: what is answered. - [`space`]: the values.
+//! - [`state`]: what is answered. - [`space`]: the values.
 //!
 //! Invariant: whatever a rank sends, the launcher goes on, and the other ranks' answers are those they would get
 //! anyway.
 
-pub mod desk;
+pub mod pmi_state;
 pub mod space;
 
 use std::io::{ErrorKind, Read, Write};
@@ -17,7 +17,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use super::wire::LONGEST_LINE;
-use desk::{Act, Desk};
+use pmi_state::{Act, PmiState};
 
 /// Most bytes of answers that are kept for a rank that does not read them.
 const MOST_UNREAD: usize = 1 << 20;
@@ -45,14 +45,14 @@ pub struct Abort {
 
 /// The server of one job.
 pub struct Server {
-    desk: Desk,
+    state: PmiState,
     links: Vec<Link>,
 }
 
 impl Server {
     /// For a job of so many ranks; each is then added in order.
     pub fn new(ranks: u32, job_id: u64) -> Server {
-        Server { desk: Desk::new(ranks, job_id), links: Vec::new() }
+        Server { state: PmiState::new(ranks, job_id), links: Vec::new() }
     }
 
     /// Adds the next rank, which runs the program of this number: the descriptor that it inherits, and the variables
@@ -63,9 +63,9 @@ impl Server {
         let (own, child) = UnixStream::pair()?;
         own.set_nonblocking(true)?;
         let rank = self.links.len() as u32;
-        self.desk.set_program(rank, program);
+        self.state.set_program(rank, program);
         self.links.push(Link { stream: Some(own), input: Vec::new(), skipping: false, output: Vec::new() });
-        let (fd, size) = (child.as_raw_fd().to_string(), self.desk.size().to_string());
+        let (fd, size) = (child.as_raw_fd().to_string(), self.state.size().to_string());
         let variables = [("PMI_FD", fd), ("PMI_RANK", rank.to_string()), ("PMI_SIZE", size)];
         Ok((child.into(), variables))
     }
@@ -103,13 +103,13 @@ impl Server {
     pub fn ended(&mut self, rank: u32) -> (bool, Option<Abort>) {
         let Some(link) = self.links.get(rank as usize) else { return (false, None) };
         let abort = link.stream.is_some().then(|| self.read(rank)).flatten();
-        self.desk.set_gone(rank);
-        (self.desk.is_inside(rank), abort)
+        self.state.set_gone(rank);
+        (self.state.is_inside(rank), abort)
     }
 
     /// A rank that others wait for in a barrier although its process has ended; told once.
     pub fn missed(&mut self) -> Option<u32> {
-        self.desk.missed()
+        self.state.missed()
     }
 
     /// Reads all that came from a rank, up to a bound that keeps one rank from holding up the others.
@@ -148,9 +148,9 @@ impl Server {
             }
             let line = std::mem::take(&mut link.input);
             let act = if std::mem::take(&mut link.skipping) {
-                self.desk.overlong()
+                self.state.overlong()
             } else {
-                self.desk.line(rank, line.strip_suffix(b"\n").unwrap_or(&line))
+                self.state.line(rank, line.strip_suffix(b"\n").unwrap_or(&line))
             };
             match act {
                 Act::Answer(line) => self.links[rank as usize].send(line.as_bytes()),

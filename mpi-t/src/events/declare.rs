@@ -4,7 +4,7 @@
 //! be; another declaration does not compile.
 //! Not here: giving event types their indices (`registry`).
 
-use super::desk::Data;
+use super::dispatcher::Data;
 use super::point::AnyPoint;
 use super::safety::Safety;
 use super::{EVENT_BYTES, WORDS};

@@ -1,4 +1,4 @@
-//! One process's events: the desk, the instances being looked at, and what the callbacks are.
+//! One process's events: the dispatcher, the instances being looked at, and what the callbacks are.
 //!
 //! Invariant: while the interface is not initialized nothing is raised and nobody is called.
 //! Not here: names and indices (`registry::events`).
@@ -12,7 +12,7 @@ use mpi_core::handle::{Kind, MAX_OBJECTS};
 
 use super::clock::now_ns;
 use super::declare::EventDef;
-use super::desk::{Data, Desk, Item, Parts, Step};
+use super::dispatcher::{Data, Dispatcher, Item, Parts, Step};
 use super::live::{Live, Seen};
 use super::point::PointCore;
 use super::safety::{Restricted, Safety};
@@ -77,7 +77,7 @@ pub(crate) struct Source {
 
 /// One process's events.
 pub(crate) struct Hub {
-    pub desk: Desk<TheParts>,
+    pub dispatcher: Dispatcher<TheParts>,
     pub sources: AppendOnly<Source>,
     pub types: AppendOnly<TypeFacts>,
     initializations: AtomicUsize,
@@ -100,7 +100,7 @@ impl fmt::Debug for Hub {
 impl Hub {
     pub fn new() -> Hub {
         Hub {
-            desk: Desk::new(),
+            dispatcher: Dispatcher::new(),
             sources: AppendOnly::new(),
             types: AppendOnly::new(),
             initializations: AtomicUsize::new(0),
@@ -120,7 +120,7 @@ impl Hub {
     pub fn intern_source(&self, definition: &'static super::SourceDef) -> Option<usize> {
         let known = self.sources.iter().position(|source| source.definition.name == definition.name);
         known.or_else(|| {
-            self.desk.add_source();
+            self.dispatcher.add_source();
             self.sources.push(Source { definition, live: Live::default() }).ok()
         })
     }
@@ -131,13 +131,13 @@ impl Hub {
             return;
         }
         let Some(facts) = self.types.get(event) else { return };
-        self.desk.post(event, facts.source, key, now_ns, data);
+        self.dispatcher.post(event, facts.source, key, now_ns, data);
         self.serve(facts.source, facts.definition.place);
     }
 
     /// Calls all whose events wait; for a thread that holds no lock.
     pub fn deliver(&self) {
-        if self.desk.has_waiting() && self.initializations.load(Ordering::Relaxed) != 0 {
+        if self.dispatcher.has_waiting() && self.initializations.load(Ordering::Relaxed) != 0 {
             (0..self.sources.len()).for_each(|source| self.serve(source, Safety::None));
         }
     }
@@ -145,7 +145,7 @@ impl Hub {
     fn serve(&self, source: usize, place: Safety) {
         let Some(Source { live, .. }) = self.sources.get(source) else { return };
         let _restricted = Restricted::at(place);
-        self.desk.drain(source, place, |step| match step {
+        self.dispatcher.drain(source, place, |step| match step {
             Step::Deliver { item, call } => {
                 let handle = self.next_instance();
                 live.open(handle.0, &item);

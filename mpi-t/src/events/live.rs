@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 use super::WORDS;
-use super::desk::{Data, Item};
+use super::dispatcher::{Data, Item};
 
 #[derive(Debug, Default)]
 pub(crate) struct Live {

@@ -2,7 +2,7 @@
 //!
 //! - `declare`: [`events!`](crate::events) and what an event type is.
 //! - `point`: [`EventPoint`], where an event is raised; one load and a branch while nobody listens.
-//! - `desk`: registrations and queues; who is called, when, and what is dropped.
+//! - `dispatcher`: registrations and queues; who is called, when, and what is dropped.
 //! - `live`: the instances that callbacks look at just now.
 //! - `hub`: one process's events, put together.
 //!
@@ -18,7 +18,7 @@
 
 mod clock;
 pub(crate) mod declare;
-pub(crate) mod desk;
+pub(crate) mod dispatcher;
 pub(crate) mod hub;
 mod live;
 mod own;

@@ -2,14 +2,14 @@
 //!
 //! Invariant: with no callback registered in the operating-system process, raising is one relaxed load and one branch
 //! that is never taken: the payload is not even made.
-//! Not here: who is called (`desk`).
+//! Not here: who is called (`dispatcher`).
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{OnceLock, Weak};
 
 use crate::events::declare::Payload;
-use crate::events::desk::Interest;
+use crate::events::dispatcher::Interest;
 use crate::events::hub::Hub;
 use crate::field::KEPT;
 
@@ -105,7 +105,7 @@ impl PointCore {
 }
 
 impl Interest for &'static PointCore {
-    // Relaxed: who is called is decided under the desk's lock; these only say whether it is worth asking.
+    // Relaxed: who is called is decided under the dispatcher's lock; these only say whether it is worth asking.
     fn more(&self) {
         self.listeners.fetch_add(1, Relaxed);
         LISTENERS.fetch_add(1, Relaxed);

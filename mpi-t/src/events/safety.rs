@@ -1,6 +1,6 @@
 //! What callbacks may do (MPI-5.0, section 15.3.8).
 //!
-//! Invariant: the discriminants are the ABI's values. Not here: which callback is called at which place (`desk`).
+//! Invariant: the discriminants are the ABI's values. Not here: which callback is called at which place (`dispatcher`).
 
 use std::cell::Cell;
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use mpi_core::handle::{GENERATION_MASK, Kind as HandleKind};
-use mpi_core::{Books, Handle, Held};
+use mpi_core::{Handle, ShortMutex, ShortMutexGuard};
 
 use crate::handle::slot::{Facts, Look, Slot};
 use crate::handle::state::{self, Format, State};
@@ -21,7 +21,7 @@ use crate::{Level, TError, TResult, watch};
 /// How many sessions can be at a time.
 const SESSIONS: usize = 4096;
 
-static POOL: Books<Pool> = Books::new(Pool::new());
+static POOL: ShortMutex<Pool> = ShortMutex::new(Pool::new());
 /// The words of the sessions that are; 0: none.
 static SESSION_WORDS: [AtomicUsize; SESSIONS] = [const { AtomicUsize::new(0) }; SESSIONS];
 static END_OF_USED: AtomicUsize = AtomicUsize::new(1);
@@ -66,7 +66,7 @@ pub(crate) struct NewHandle {
     pub(crate) source: &'static [AtomicU64],
 }
 
-fn pool() -> Held<'static, Pool> {
+fn pool() -> ShortMutexGuard<'static, Pool> {
     // Changes are made in an order that leaves the pool usable wherever a panic might end them.
     POOL.lock()
 }

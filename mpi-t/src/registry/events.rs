@@ -2,7 +2,7 @@
 //!
 //! Safe in signal handlers are the calls on instances and `source_get_timestamp`.
 //! Invariant: an event type's index, source and elements never change.
-//! Not here: queues and turns (`events::desk`), raising (`events::point`).
+//! Not here: queues and turns (`events::dispatcher`), raising (`events::point`).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use mpi_core::{Handle, Info, abi::MPI_T_ENUM_NULL};
 use mpi_errors::Result;
 
 use super::{Registry, full, int, joined, names, taken};
-use crate::events::desk::{self, Unknown};
+use crate::events::dispatcher::{self, Unknown};
 use crate::events::hub::TypeFacts;
 use crate::{
     Bind, Dropped, EVENT_BYTES, EnumDef, EventDef, EventInstance, Events, Freed, Safety, SourceDef, TError, TResult,
@@ -69,7 +69,7 @@ impl Registry {
             }
             let source = self.hub.intern_source(definition.source).ok_or_else(full)?;
             let event = self.hub.types.push(TypeFacts { definition, source }).map_err(|_| full())?;
-            self.hub.desk.add_event(point.core());
+            self.hub.dispatcher.add_event(point.core());
             let elements = match definition.elements {
                 [] => None,
                 elements => {
@@ -109,7 +109,7 @@ impl Registry {
         let mut growth = self.growth();
         if let Some(key) = growth.event_keys.remove(&(bind, object)) {
             self.hub
-                .desk
+                .dispatcher
                 .end(key, |event| self.hub.types.get(event).is_some_and(|facts| facts.definition.bind == bind));
         }
     }
@@ -169,7 +169,7 @@ impl Registry {
     /// the process. `MPI_T_ERR_INVALID` if there are no such events of that object, or for a hint's bad value.
     pub fn event_handle_alloc(&self, index: i32, object: Option<usize>, hints: &Info) -> TResult<Handle> {
         let info = self.event_get_info(index)?;
-        let (mut used, mut capacity) = (default_hints(), desk::CAPACITY);
+        let (mut used, mut capacity) = (default_hints(), dispatcher::CAPACITY);
         take_hints(hints, &mut used, &mut capacity)?;
         let bind = info.definition.bind;
         // Held while the registration is made, so that the object does not go away in between.
@@ -178,7 +178,7 @@ impl Registry {
             Bind::NoObject => 0,
             _ => *growth.event_keys.get(&(bind, object.ok_or(TError::INVALID)?)).ok_or(TError::INVALID)?,
         };
-        let registration = self.hub.desk.open(index as usize, info.source as usize, key, capacity, used);
+        let registration = self.hub.dispatcher.open(index as usize, info.source as usize, key, capacity, used);
         self.own.registrations.raise(1);
         Ok(registration)
     }
@@ -186,14 +186,14 @@ impl Registry {
     /// `MPI_T_event_handle_get_info`: the hints in use.
     pub fn event_handle_get_info(&self, registration: Handle) -> TResult<Info> {
         self.check_initialized()?;
-        Ok(self.hub.desk.info(registration)?)
+        Ok(self.hub.dispatcher.info(registration)?)
     }
 
     /// `MPI_T_event_handle_set_info`. `MPI_T_ERR_INVALID` for a hint's bad value.
     pub fn event_handle_set_info(&self, registration: Handle, hints: &Info) -> TResult<()> {
         self.check_initialized()?;
         take_hints(hints, &mut Info::new(), &mut 0)?;
-        self.hub.desk.set_info(registration, |used, capacity| {
+        self.hub.dispatcher.set_info(registration, |used, capacity| {
             // Just seen to be good.
             let _ = take_hints(hints, used, capacity);
         })?;
@@ -210,13 +210,13 @@ impl Registry {
     ) -> TResult<()> {
         self.check_initialized()?;
         let callback = callback.map(|EventCallback { call, data }| (call, data));
-        Ok(self.hub.desk.set_callback(registration, level, callback)?)
+        Ok(self.hub.dispatcher.set_callback(registration, level, callback)?)
     }
 
     /// `MPI_T_event_callback_get_info`. `MPI_T_ERR_INVALID` if there is no callback of that level.
     pub fn event_callback_get_info(&self, registration: Handle, level: Safety) -> TResult<Info> {
         self.check_initialized()?;
-        match self.hub.desk.has_callback(registration, level)? {
+        match self.hub.dispatcher.has_callback(registration, level)? {
             true => Ok(Info::new()),
             false => Err(TError::INVALID),
         }
@@ -231,7 +231,7 @@ impl Registry {
     /// `MPI_T_event_set_dropped_handler`; `None` removes it.
     pub fn event_set_dropped_handler(&self, registration: Handle, handler: Option<DroppedHandler>) -> TResult<()> {
         self.check_initialized()?;
-        Ok(self.hub.desk.set_dropped(registration, handler)?)
+        Ok(self.hub.dispatcher.set_dropped(registration, handler)?)
     }
 
     /// `MPI_T_event_handle_free`: no callback of the registration begins after this; what waits for it is forgotten.
@@ -240,7 +240,7 @@ impl Registry {
         self.check_initialized()?;
         let now = {
             let _growth = self.growth();
-            let now = self.hub.desk.free(registration, freed.map(|freed| (registration, freed)))?;
+            let now = self.hub.dispatcher.free(registration, freed.map(|freed| (registration, freed)))?;
             self.own.registrations.lower(1);
             now
         };
@@ -303,7 +303,7 @@ impl Registry {
 
 fn default_hints() -> Info {
     let mut hints = Info::new();
-    hints.set(CAPACITY_HINT, &desk::CAPACITY.to_string()).expect("a short text");
+    hints.set(CAPACITY_HINT, &dispatcher::CAPACITY.to_string()).expect("a short text");
     hints
 }
 

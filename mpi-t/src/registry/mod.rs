@@ -16,12 +16,12 @@ mod enums;
 mod environment;
 mod events;
 mod file;
-mod lent;
 mod names;
 mod nearest;
+mod on_demand;
 mod pvars;
 mod reading;
-mod spread;
+mod word_hasher;
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_THREAD_MULTIPLE};
 use mpi_core::handle::Kind;
-use mpi_core::{Books, Handle, Held, Table, alone};
+use mpi_core::{Handle, ShortMutex, ShortMutexGuard, Table, single_threaded};
 use mpi_errors::Error;
 
 use crate::events::OwnEvents;
@@ -48,12 +48,12 @@ use environment::Environment;
 pub use environment::{CVAR_OPTION, CVARS_READ, PREFIX, Source, UnknownName, name_in_environment};
 pub use events::{CAPACITY_HINT, DroppedHandler, EventCallback, EventInfo, FreedCallback};
 pub use file::{SETTINGS, SETTINGS_READ, SettingsFile};
-pub use lent::{Lent, Open, end_handles};
 use names::Names;
+pub use on_demand::{OnDemand, Open, end_handles};
 use pvars::Elements;
 pub use pvars::PvarInfo;
 pub use reading::expectation;
-use spread::Spread;
+use word_hasher::BuildWordHasher;
 
 /// All variables of one process.
 ///
@@ -100,8 +100,8 @@ pub struct Registry {
     stamp: AtomicI32,
     /// Held while the first initialization or the last finalization is under way.
     turning: Mutex<()>,
-    growth: Books<Growth>,
-    cvar_handles: Books<Table<CvarHandle>>,
+    growth: ShortMutex<Growth>,
+    cvar_handles: ShortMutex<Table<CvarHandle>>,
     cvar_mirrors: Mirrors,
 }
 
@@ -127,18 +127,18 @@ type BlockKey = (Bind, usize, TypeId);
 #[derive(Default)]
 struct Growth {
     /// By kind of object and handle word: the key with which the object's events are raised.
-    event_keys: HashMap<(Bind, usize), usize, Spread>,
+    event_keys: HashMap<(Bind, usize), usize, BuildWordHasher>,
     category_texts: HashMap<&'static str, &'static str>,
     /// The blocks declared, with the index of their first variable.
     blocks: HashMap<TypeId, usize>,
     /// The words of each block bound.
-    bound: HashMap<BlockKey, &'static [AtomicU64], Spread>,
+    bound: HashMap<BlockKey, &'static [AtomicU64], BuildWordHasher>,
     /// The block that a handle was allocated for last: a tool allocates several for one block.
     last_used: Option<(BlockKey, &'static [AtomicU64])>,
     /// Arrays bound: by kind of object, handle word and variable.
-    elements: HashMap<(Bind, usize, usize), Elements, Spread>,
+    elements: HashMap<(Bind, usize, usize), Elements, BuildWordHasher>,
     /// Cells of bound control variables: by kind of object, handle word and variable.
-    cells: HashMap<(Bind, usize, usize), &'static dyn Cell, Spread>,
+    cells: HashMap<(Bind, usize, usize), &'static dyn Cell, BuildWordHasher>,
     environment: Environment,
 }
 
@@ -189,7 +189,7 @@ impl Registry {
     /// they do not have from this file.
     pub fn with_values(file: SettingsFile, variables: impl IntoIterator<Item = (String, String)>) -> Registry {
         let environment = Environment::new(file, variables);
-        alone::find_flag();
+        single_threaded::find_flag();
         let registry = Registry {
             initializations: AtomicU64::new(0),
             started: AtomicBool::new(false),
@@ -204,8 +204,8 @@ impl Registry {
             names: Lookups::default(),
             stamp: AtomicI32::new(1),
             turning: Mutex::new(()),
-            growth: Books::new(Growth { environment, ..Growth::default() }),
-            cvar_handles: Books::new(Table::new(Kind::Cvar)),
+            growth: ShortMutex::new(Growth { environment, ..Growth::default() }),
+            cvar_handles: ShortMutex::new(Table::new(Kind::Cvar)),
             cvar_mirrors: Mirrors::new(),
         };
         registry.describe_categories(&own::CATEGORIES);
@@ -246,7 +246,7 @@ impl Registry {
     #[inline]
     fn count(&self, next: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         let count = &self.initializations;
-        if alone::is_alone() {
+        if single_threaded::is_single_threaded() {
             // Nobody comes between: this is not for signal handlers.
             let before = count.load(Ordering::Relaxed);
             count.store(next(before)?, Ordering::Relaxed);
@@ -329,7 +329,7 @@ impl Registry {
         if self.is_initialized() { Ok(()) } else { Err(TError::NOT_INITIALIZED) }
     }
 
-    fn growth(&self) -> Held<'_, Growth> {
+    fn growth(&self) -> ShortMutexGuard<'_, Growth> {
         // Entries are added to the lists before the maps, so a panic leaves at most an entry without a name.
         self.growth.lock()
     }

@@ -13,7 +13,7 @@ use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_T_ENUM_NULL};
 use mpi_errors::{Error, Result};
 
-use super::lent::Lender;
+use super::on_demand::OnDemandSource;
 use super::{Registry, described, full, int, taken};
 use crate::handle::access;
 use crate::handle::kind::Kind;
@@ -39,7 +39,7 @@ pub struct PvarInfo {
     /// Whether it is bound in rows somewhere.
     in_rows: AtomicBool,
     /// Who has the words, where no block is bound.
-    pub(super) lender: Option<Arc<Lender>>,
+    pub(super) lender: Option<Arc<OnDemandSource>>,
 }
 
 impl PvarInfo {
@@ -47,7 +47,7 @@ impl PvarInfo {
         definition: &'static PvarDef,
         enumeration: Handle,
         block: TypeId,
-        lender: Option<Arc<Lender>>,
+        lender: Option<Arc<OnDemandSource>>,
     ) -> PvarInfo {
         PvarInfo {
             definition,
@@ -116,7 +116,7 @@ impl Registry {
     }
 
     /// As [`Registry::declare`], with who has the words if they are not bound.
-    pub(super) fn declare_with<B: Instruments>(&self, lender: Option<Lender>) -> Result<()> {
+    pub(super) fn declare_with<B: Instruments>(&self, lender: Option<OnDemandSource>) -> Result<()> {
         let lender = lender.map(Arc::new);
         let mut growth = self.growth();
         if growth.blocks.contains_key(&TypeId::of::<B>()) {

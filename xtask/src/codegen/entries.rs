@@ -85,9 +85,9 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
     // A closure's body, so that the expression is the value.
     let end = if freed.is_some() { "    })\n}" } else { "}" };
     match function.state {
-        State::Running | State::Starting | State::Local | State::Glance => {
+        State::Running | State::Starting | State::Local | State::Lockless => {
             let on = error_object(spec, function);
-            let entry = if function.state == State::Glance { "glance" } else { "running" };
+            let entry = if function.state == State::Lockless { "lockless" } else { "running" };
             let _ = writeln!(text, "    entry::{entry}({id}, {on}, |cx| {{\n{}", body.text);
             let all = ["cx".to_owned()].into_iter().chain(body.arguments).collect::<Vec<_>>().join(", ");
             let call = format!("imp::{implementation}({all})");
@@ -231,7 +231,7 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         return Err(format!("spec: {}: a rank without a communicator to check it against", function.name).into());
     }
     let looks_up = OBJECT_CHECKS.iter().any(|check| checks.text.contains(&format!("= {check}(")));
-    if looks_up && function.state != State::Glance {
+    if looks_up && function.state != State::Lockless {
         checks.text.insert_str(0, "        let mut cx = cx;\n");
     }
     let arguments = function.parameters.iter().enumerate();

@@ -91,7 +91,7 @@ pub enum State {
     /// As `Running`; the call moves no messages, so the flight recorder leaves it out.
     Local,
     /// As `Local`; without the process lock.
-    Glance,
+    Lockless,
     /// At any time.
     Any,
     /// At any time; a part of the tools interface, which returns codes and calls no error handler.
@@ -256,7 +256,7 @@ fn read_functions(table: &Table, chapter: &str, functions: &mut Vec<Function>) -
             "running" => State::Running,
             "starting" => State::Starting,
             "local" => State::Local,
-            "glance" => State::Glance,
+            "lockless" => State::Lockless,
             "any" => State::Any,
             "tool" => State::Tool,
             other => return Err(row.wrong(format!("`{other}` is no state"))),

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use proptest::prelude::*;
 
 use super::*;
-use crate::pmi::server::desk::{Act, Desk};
+use crate::pmi::server::pmi_state::{Act, PmiState};
 use crate::pmi::wire::LONGEST_LINE;
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -76,9 +76,9 @@ fn every_way_to_put_and_get_is_understood() {
 fn our_own_server_is_understood() {
     let (end, own) = UnixStream::pair().unwrap();
     let thread = std::thread::spawn(move || {
-        let mut desk = Desk::new(1, 5);
+        let mut state = PmiState::new(1, 5);
         for line in BufReader::new(&own).lines() {
-            match desk.line(0, line.unwrap().as_bytes()) {
+            match state.line(0, line.unwrap().as_bytes()) {
                 Act::Answer(line) | Act::AnswerAll(line) => (&own).write_all(line.as_bytes()).unwrap(),
                 Act::Abort(code) => return code,
                 Act::Nothing => {}

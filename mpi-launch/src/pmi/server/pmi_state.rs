@@ -35,7 +35,7 @@ pub enum Act {
 }
 
 /// The server's knowledge of one job.
-pub struct Desk {
+pub struct PmiState {
     seats: Vec<Seat>,
     name: String,
     space: Space,
@@ -44,14 +44,14 @@ pub struct Desk {
     told: bool,
 }
 
-impl Desk {
+impl PmiState {
     /// For a job of so many ranks; `job_id` makes the name of its key-value space.
-    pub fn new(ranks: u32, job_id: u64) -> Desk {
+    pub fn new(ranks: u32, job_id: u64) -> PmiState {
         let mut space = Space::default();
         // All ranks are on one host: by this other libraries know that they can share memory.
         let placed = space.put("PMI_process_mapping", &format!("(vector,(0,1,{ranks}))"));
         debug_assert!(placed.is_ok());
-        Desk {
+        PmiState {
             seats: vec![Seat::default(); ranks as usize],
             name: format!("ferrum_{job_id:016x}"),
             space,
@@ -225,33 +225,33 @@ mod tests {
         }
     }
 
-    fn ask(desk: &mut Desk, rank: u32, line: &str) -> String {
-        said(desk.line(rank, line.as_bytes()))
+    fn ask(state: &mut PmiState, rank: u32, line: &str) -> String {
+        said(state.line(rank, line.as_bytes()))
     }
 
     #[test]
     fn a_process_greets_asks_and_leaves() {
-        let mut desk = Desk::new(2, 0xab);
-        desk.set_program(1, 3);
-        assert!(!desk.is_inside(1));
-        let greeting = ask(&mut desk, 1, "cmd=init pmi_version=1 pmi_subversion=1");
+        let mut state = PmiState::new(2, 0xab);
+        state.set_program(1, 3);
+        assert!(!state.is_inside(1));
+        let greeting = ask(&mut state, 1, "cmd=init pmi_version=1 pmi_subversion=1");
         assert_eq!(greeting, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1");
-        assert!(desk.is_inside(1) && !desk.is_inside(0));
-        assert_eq!(ask(&mut desk, 1, "cmd=get_maxes"), "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024");
-        assert_eq!(ask(&mut desk, 1, "cmd=get_appnum"), "cmd=appnum rc=0 appnum=3");
-        assert_eq!(ask(&mut desk, 1, "cmd=get_universe_size"), "cmd=universe_size rc=0 size=2");
-        assert_eq!(ask(&mut desk, 1, "cmd=get_my_kvsname"), "cmd=my_kvsname rc=0 kvsname=ferrum_00000000000000ab");
-        assert_eq!(ask(&mut desk, 1, "cmd=finalize"), "cmd=finalize_ack rc=0");
-        assert!(!desk.is_inside(1));
+        assert!(state.is_inside(1) && !state.is_inside(0));
+        assert_eq!(ask(&mut state, 1, "cmd=get_maxes"), "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024");
+        assert_eq!(ask(&mut state, 1, "cmd=get_appnum"), "cmd=appnum rc=0 appnum=3");
+        assert_eq!(ask(&mut state, 1, "cmd=get_universe_size"), "cmd=universe_size rc=0 size=2");
+        assert_eq!(ask(&mut state, 1, "cmd=get_my_kvsname"), "cmd=my_kvsname rc=0 kvsname=ferrum_00000000000000ab");
+        assert_eq!(ask(&mut state, 1, "cmd=finalize"), "cmd=finalize_ack rc=0");
+        assert!(!state.is_inside(1));
     }
 
     #[test]
     fn values_are_found_as_they_were_put() {
-        let mut desk = Desk::new(2, 1);
+        let mut state = PmiState::new(2, 1);
         let name = "kvsname=ferrum_0000000000000001";
-        assert_eq!(ask(&mut desk, 0, &format!("cmd=put {name} key=a/b-1 value=x=y\\ z;")), "cmd=put_result rc=0");
-        assert_eq!(ask(&mut desk, 1, &format!("cmd=get {name} key=a/b-1")), "cmd=get_result rc=0 value=x=y\\ z;");
-        assert_eq!(ask(&mut desk, 1, "cmd=get key=PMI_process_mapping"), "cmd=get_result rc=0 value=(vector,(0,1,2))");
+        assert_eq!(ask(&mut state, 0, &format!("cmd=put {name} key=a/b-1 value=x=y\\ z;")), "cmd=put_result rc=0");
+        assert_eq!(ask(&mut state, 1, &format!("cmd=get {name} key=a/b-1")), "cmd=get_result rc=0 value=x=y\\ z;");
+        assert_eq!(ask(&mut state, 1, "cmd=get key=PMI_process_mapping"), "cmd=get_result rc=0 value=(vector,(0,1,2))");
         for (line, why) in [
             ("cmd=get key=other", "key_not_found"),
             ("cmd=get", "key_not_found"),
@@ -259,58 +259,58 @@ mod tests {
             ("cmd=put kvsname=theirs key=a value=b", "no_such_kvsname"),
             ("cmd=put key=a", "no_key_or_no_value"),
         ] {
-            let answer = ask(&mut desk, 0, line);
+            let answer = ask(&mut state, 0, line);
             assert!(answer.contains("rc=-1") && answer.contains(why), "{line}: {answer}");
         }
     }
 
     #[test]
     fn a_barrier_ends_when_the_last_rank_comes() {
-        let mut desk = Desk::new(3, 1);
+        let mut state = PmiState::new(3, 1);
         for _ in 0..2 {
             assert_eq!(
-                (desk.line(0, b"cmd=barrier_in"), desk.line(2, b"cmd=barrier_in")),
+                (state.line(0, b"cmd=barrier_in"), state.line(2, b"cmd=barrier_in")),
                 (Act::Nothing, Act::Nothing)
             );
-            assert!(ask(&mut desk, 2, "cmd=barrier_in").contains("already_in_the_barrier"));
-            assert_eq!(desk.line(1, b"cmd=barrier_in"), Act::AnswerAll("cmd=barrier_out rc=0\n".into()));
+            assert!(ask(&mut state, 2, "cmd=barrier_in").contains("already_in_the_barrier"));
+            assert_eq!(state.line(1, b"cmd=barrier_in"), Act::AnswerAll("cmd=barrier_out rc=0\n".into()));
         }
-        assert!(ask(&mut desk, 0, "cmd=barrier_in group=1").contains("no_barriers_of_groups"));
+        assert!(ask(&mut state, 0, "cmd=barrier_in group=1").contains("no_barriers_of_groups"));
     }
 
     #[test]
     fn an_abort_has_a_code() {
-        let mut desk = Desk::new(1, 1);
-        assert_eq!(desk.line(0, b"cmd=abort exitcode=42 message=x"), Act::Abort(42));
-        assert_eq!(desk.line(0, b"cmd=abort exitcode=x"), Act::Abort(1));
+        let mut state = PmiState::new(1, 1);
+        assert_eq!(state.line(0, b"cmd=abort exitcode=42 message=x"), Act::Abort(42));
+        assert_eq!(state.line(0, b"cmd=abort exitcode=x"), Act::Abort(1));
     }
 
     #[test]
     fn spawning_and_publishing_are_refused() {
-        let mut desk = Desk::new(1, 1);
+        let mut state = PmiState::new(1, 1);
         for line in ["mcmd=spawn", "nprocs=2", "execname=a b", "arg1=cmd=finalize"] {
-            assert_eq!(desk.line(0, line.as_bytes()), Act::Nothing);
+            assert_eq!(state.line(0, line.as_bytes()), Act::Nothing);
         }
-        assert!(ask(&mut desk, 0, "endcmd").starts_with("cmd=spawn_result rc=-1 msg="));
+        assert!(ask(&mut state, 0, "endcmd").starts_with("cmd=spawn_result rc=-1 msg="));
         for line in [
             "cmd=publish_name service=a port=b",
             "cmd=lookup_name service=a",
             "cmd=unpublish_name service=a",
             "cmd=spawn",
         ] {
-            assert!(ask(&mut desk, 0, line).contains("_result rc=-1 msg="));
+            assert!(ask(&mut state, 0, line).contains("_result rc=-1 msg="));
         }
     }
 
     #[test]
     fn nonsense_is_answered_and_changes_nothing() {
-        let mut desk = Desk::new(1, 1);
+        let mut state = PmiState::new(1, 1);
         for line in
             [&b""[..], b"hello", b"cmd=", b"cmd=init \xff", b"cmd=nonsense a=b", b"cmd=init pmi_version=2", b"cmd=init"]
         {
-            assert!(said(desk.line(0, line)).contains("rc=-1 msg="));
+            assert!(said(state.line(0, line)).contains("rc=-1 msg="));
         }
-        assert!(!desk.is_inside(0));
+        assert!(!state.is_inside(0));
     }
 
     proptest! {
@@ -320,9 +320,9 @@ mod tests {
                 "cmd=(init|put|get|barrier_in|abort|finalize|get_maxes)( [a-z_]{1,9}=[!-~]{0,9}){0,3}",
                 "mcmd=[a-z]{0,5}", Just("endcmd".to_owned()), ".{0,40}"]), 0..40)
         ) {
-            let mut desk = Desk::new(3, 1);
+            let mut state = PmiState::new(3, 1);
             for (rank, line) in lines {
-                if let Act::Answer(line) | Act::AnswerAll(line) = desk.line(rank, line.as_bytes()) {
+                if let Act::Answer(line) | Act::AnswerAll(line) = state.line(rank, line.as_bytes()) {
                     prop_assert!(Message::parse(line.as_bytes()).is_ok() && line.ends_with('\n'), "{line}");
                     prop_assert_eq!(line.matches('\n').count(), 1);
                 }

@@ -10,14 +10,14 @@ use mpi_core::Info;
 const ASSERTIONS: [&str; 4] =
     ["mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"];
 
-/// Notes by handle word.
+/// NamesAndHints by handle word.
 #[derive(Debug, Default)]
-pub struct Notes {
+pub struct NamesAndHints {
     type_names: HashMap<usize, String>,
     hints: HashMap<usize, Info>,
 }
 
-impl Notes {
+impl NamesAndHints {
     /// `MPI_Type_set_name`
     pub fn set_type_name(&mut self, datatype: usize, name: String) {
         self.type_names.insert(datatype, name);
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn known_hints_are_kept_and_others_are_not() {
-        let (mut notes, mut info) = (Notes::default(), Info::new());
+        let (mut notes, mut info) = (NamesAndHints::default(), Info::new());
         for (key, value) in [(ASSERTIONS[1], "true"), (ASSERTIONS[2], "perhaps"), ("color", "red")] {
             info.set(key, value).expect("short");
         }

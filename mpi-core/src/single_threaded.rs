@@ -32,7 +32,7 @@ pub fn find_flag() {
 /// Whether the process has one thread, for certain. A thread that is told so stays alone until it makes another one.
 /// Async-signal-safe.
 #[inline(always)]
-pub fn is_alone() -> bool {
+pub fn is_single_threaded() -> bool {
     // SAFETY: either the C library's flag or `UNKNOWN`, both static. It changes in the only thread there is, before
     // another one exists, so whoever reads true is alone.
     unsafe { &*FLAG.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
@@ -42,9 +42,9 @@ pub fn is_alone() -> bool {
 #[inline(always)]
 pub fn compare_exchange(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if is_alone() {
+    if is_single_threaded() {
         // SAFETY: there is no other thread.
-        return unsafe { swap_alone(word, current, new) };
+        return unsafe { swap_single_threaded(word, current, new) };
     }
     word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst)
 }
@@ -53,7 +53,7 @@ pub fn compare_exchange(word: &AtomicU64, current: u64, new: u64) -> Result<u64,
 /// No other thread uses the word meanwhile.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
-unsafe fn swap_alone(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
+unsafe fn swap_single_threaded(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
     let mut seen = current;
     let swapped: u8;
     // SAFETY: the word lives and may be written through a shared reference; by the caller's promise only signal
@@ -82,7 +82,7 @@ mod tests {
             |word: &AtomicU64, current, new| word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst);
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         // SAFETY: the words are this thread's.
-        let alone = |word: &AtomicU64, current, new| unsafe { swap_alone(word, current, new) };
+        let alone = |word: &AtomicU64, current, new| unsafe { swap_single_threaded(word, current, new) };
         #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         let alone = usual;
         for swap in [&usual as &dyn Fn(&AtomicU64, u64, u64) -> Result<u64, u64>, &alone] {
@@ -98,7 +98,7 @@ mod tests {
     fn beside_another_thread_nobody_is_alone() {
         find_flag();
         std::thread::scope(|scope| {
-            let beside = scope.spawn(is_alone);
+            let beside = scope.spawn(is_single_threaded);
             assert!(!beside.join().expect("no panic"));
         });
     }

@@ -7,11 +7,11 @@
 
 use mpi_core::{Handle, Kind};
 use mpi_fabric::RingInstruments;
-use mpi_t::{Lent, Level, Open, Percentage, Size, TError, TResult};
+use mpi_t::{Level, OnDemand, Open, Percentage, Size, TError, TResult};
 
 use crate::core::{Core, State};
 use crate::engine::Engine;
-use crate::request::{ASKED, Request, Work};
+use crate::request::{Request, WATCHED, Work};
 
 mpi_t::instruments! {
     /// One operation that was started.
@@ -45,9 +45,9 @@ mpi_t::instruments! {
 
 /// Those that somebody asked about.
 #[derive(Debug, Default)]
-pub(crate) struct AskedAbout {
-    requests: Lent<RequestInstruments>,
-    messages: Lent<MessageInstruments>,
+pub(crate) struct OnDemandMetrics {
+    requests: OnDemand<RequestInstruments>,
+    messages: OnDemand<MessageInstruments>,
 }
 
 /// How far an operation is.
@@ -88,7 +88,7 @@ impl Standing {
 }
 
 impl Engine {
-    /// Opens a handle on what a request tells; for [`mpi_t::Registry::declare_lent`]. Waits for the process's lock.
+    /// Opens a handle on what a request tells; for [`mpi_t::Registry::declare_on_demand`]. Waits for the process's lock.
     /// Errors: `MPI_T_ERR_INVALID` for what names no request that the program has;
     /// `MPI_T_ERR_NOT_ACCESSIBLE` beside a program of one thread.
     pub fn lend_request(&self, request: usize, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
@@ -105,7 +105,7 @@ impl Engine {
             instruments.bytes.set(held.bytes);
             instruments.held.follow(held.data().map_or(0, |data| data.len() as u64));
         };
-        core.asked.messages.lend(message, fill, open)
+        core.on_demand.messages.lend(message, fill, open)
     }
 
     /// Opens a handle on how much of the rings to other processes is in use; as [`Engine::lend_request`].
@@ -128,7 +128,7 @@ impl State {
             false => {
                 let request = core.requests.get_mut(handle).filter(|request| !request.is_detached());
                 let request = request.ok_or(TError::INVALID)?;
-                request.marks |= ASKED;
+                request.marks |= WATCHED;
                 Standing::of(request)
             }
         };
@@ -136,7 +136,7 @@ impl State {
             instruments.bytes.set(standing.bytes);
             standing.tell(instruments);
         };
-        core.asked.requests.lend(handle.0, fill, open)
+        core.on_demand.requests.lend(handle.0, fill, open)
     }
 }
 
@@ -144,7 +144,7 @@ impl Core {
     /// Tells how far a request is that somebody asked about.
     #[cold]
     pub fn tell_standing(&self, handle: Handle) {
-        if let (Some(request), Some(instruments)) = (self.requests.get(handle), self.asked.requests.get(handle.0)) {
+        if let (Some(request), Some(instruments)) = (self.requests.get(handle), self.on_demand.requests.get(handle.0)) {
             Standing::of(request).tell(instruments);
         }
     }
@@ -152,7 +152,7 @@ impl Core {
     /// Tells how much of a receive that both sides fill is in place, if somebody asked about it.
     #[inline]
     pub fn tell_shared(&self, handle: Handle, moved: u64) {
-        if let Some(instruments) = self.asked.requests.get(handle.0)
+        if let Some(instruments) = self.on_demand.requests.get(handle.0)
             && let Some(request) = self.requests.get(handle)
         {
             let wanted = request.status.bytes();
@@ -164,11 +164,11 @@ impl Core {
     /// The program's handle of a request is stale: so are the handles of who asked about it.
     #[cold]
     pub fn end_asked(&mut self, handle: Handle) {
-        self.asked.requests.end(handle.0);
+        self.on_demand.requests.end(handle.0);
     }
 
     /// The same for a message.
     pub fn end_message(&mut self, message: Handle) {
-        self.asked.messages.end(message.0);
+        self.on_demand.messages.end(message.0);
     }
 }

@@ -12,14 +12,14 @@ use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use mpi_core::{Facts, Guard, Handle};
 use mpi_errors::Errhandler;
 
+use crate::object_metrics::ErrhandlerInstruments;
 use crate::process::Process;
-use crate::tells::ErrhandlerInstruments;
 
 /// Functions, and the counters of their calls, by communicator.
 #[derive(Debug, Default)]
-pub(crate) struct Callees {
+pub(crate) struct ErrhandlerCache {
     world: Callee,
-    own: Callee,
+    comm_self: Callee,
     functions: Facts,
     counters: Facts,
 }
@@ -45,12 +45,12 @@ impl Callee {
     }
 }
 
-impl Callees {
+impl ErrhandlerCache {
     #[inline]
     fn predefined(&self, comm: Handle) -> Option<&Callee> {
         match comm.0 {
             MPI_COMM_WORLD => Some(&self.world),
-            MPI_COMM_SELF => Some(&self.own),
+            MPI_COMM_SELF => Some(&self.comm_self),
             _ => None,
         }
     }
@@ -68,10 +68,13 @@ impl Process {
     /// Takes no lock; thread-safe.
     #[inline]
     pub fn callee(&self, comm: Handle) -> Option<usize> {
-        let (function, counter) = match self.callees.predefined(comm) {
+        let (function, counter) = match self.errhandler_cache.predefined(comm) {
             Some(callee) if self.has_world() => callee.get()?,
             Some(_) => return None,
-            None => (self.callees.functions.get(comm)? as usize, self.callees.counters.get(comm)? as usize),
+            None => (
+                self.errhandler_cache.functions.get(comm)? as usize,
+                self.errhandler_cache.counters.get(comm)? as usize,
+            ),
         };
         // SAFETY: `note_callee` stores no other address than that of a block of counters, which are never unmapped.
         let block = unsafe { &*std::ptr::with_exposed_provenance::<ErrhandlerInstruments>(counter) };
@@ -87,15 +90,15 @@ impl Process {
             _ => None,
         });
         let addresses = found.map(|(function, block)| (function, std::ptr::from_ref(block).expose_provenance()));
-        match (self.callees.predefined(comm), addresses) {
+        match (self.errhandler_cache.predefined(comm), addresses) {
             (Some(callee), addresses) => {
                 let (function, counter) = addresses.unwrap_or_default();
                 callee.set(function, counter);
             }
-            (None, None) => self.callees.forget(comm),
+            (None, None) => self.errhandler_cache.forget(comm),
             (None, Some((function, counter))) => {
-                self.callees.counters.set(comm, counter as u64);
-                self.callees.functions.set(comm, function as u64);
+                self.errhandler_cache.counters.set(comm, counter as u64);
+                self.errhandler_cache.functions.set(comm, function as u64);
             }
         }
     }

@@ -85,7 +85,7 @@ impl File {
     fn change(&self, act: impl Fn() -> io::Result<()>) -> Result<()> {
         let act = || {
             self.dirty.store(true, Ordering::Relaxed);
-            again(|| self.shielded(&act)).map(|()| [0; 2]).map_err(Fault::from)
+            again(|| self.with_signals_blocked(&act)).map(|()| [0; 2]).map_err(Fault::from)
         };
         by_first(&self.engine, &self.comm, act)?.map(drop).map_err(|fault| fault.on_file(&self.name))
     }

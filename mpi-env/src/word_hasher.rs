@@ -5,7 +5,7 @@
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// For `HashMap`.
-pub(crate) type Spread = BuildHasherDefault<WordHasher>;
+pub(crate) type BuildWordHasher = BuildHasherDefault<WordHasher>;
 
 /// Spreads words whose low bits may be all alike.
 #[derive(Debug, Default)]

@@ -1,12 +1,12 @@
-//! The desk: who registered for which event, and the queues in which events wait for their callbacks.
+//! The dispatcher: who registered for which event, and the queues in which events wait for their callbacks.
 //!
-//! Raising an event ([`Desk::post`]) puts it into the queue of its source, once for every registration that wants it;
-//! then the raiser serves the queue ([`Desk::drain`]) as far as its place allows. One thread serves a queue at a time;
+//! Raising an event ([`Dispatcher::post`]) puts it into the queue of its source, once for every registration that wants it;
+//! then the raiser serves the queue ([`Dispatcher::drain`]) as far as its place allows. One thread serves a queue at a time;
 //! events raised meanwhile, by other threads or by the callbacks themselves, are served by that thread before it
 //! leaves. What cannot be served at this place waits for the next drain at one that allows more.
 //!
 //! Invariants: callbacks of one source run one at a time, in the order of their events' times; a registration's queue
-//! never holds more than its capacity, and what is beyond is counted; nobody is called with the desk's lock held;
+//! never holds more than its capacity, and what is beyond is counted; nobody is called with the dispatcher's lock held;
 //! after a registration is freed, its callback is not begun again, and `Freed` comes after the last one has returned.
 //! Handle words are serial numbers, so a freed one never comes to life again.
 //! Not here: what a callback is (`hub`). `tests/loom.rs` checks this file.
@@ -22,7 +22,7 @@ use mpi_core::handle::{Handle, Kind, MAX_OBJECTS};
 /// An event's elements.
 pub(crate) type Data = [u64; super::WORDS];
 
-/// What the desk hands on without looking into it.
+/// What the dispatcher hands on without looking into it.
 pub(crate) trait Parts {
     /// What is called with an event.
     type Call: Clone;
@@ -45,7 +45,7 @@ pub(crate) const CAPACITY: u32 = 4096;
 /// How many callbacks one drain makes: callbacks that raise events themselves must not keep their thread for ever.
 const TURNS: usize = 1 << 16;
 
-pub(crate) struct Desk<P: Parts> {
+pub(crate) struct Dispatcher<P: Parts> {
     state: Mutex<State<P>>,
     /// Events in all queues.
     waiting: AtomicUsize,
@@ -113,10 +113,10 @@ pub(crate) enum Step<P: Parts> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unknown;
 
-impl<P: Parts> Desk<P> {
-    pub fn new() -> Desk<P> {
+impl<P: Parts> Dispatcher<P> {
+    pub fn new() -> Dispatcher<P> {
         let state = State { registrations: BTreeMap::new(), serial: 0, points: Vec::new(), queues: Vec::new() };
-        Desk { state: Mutex::new(state), waiting: AtomicUsize::new(0) }
+        Dispatcher { state: Mutex::new(state), waiting: AtomicUsize::new(0) }
     }
 
     /// One more source; its number.
@@ -272,7 +272,7 @@ impl<P: Parts> Desk<P> {
         if self.with(|state| std::mem::replace(&mut state.queues[source].busy, true)) {
             return;
         }
-        let turn = Turn { desk: self, source };
+        let turn = Turn { dispatcher: self, source };
         for _ in 0..TURNS {
             let next = self.with(|state| {
                 let next = state.next(source, place, &self.waiting);
@@ -313,7 +313,7 @@ impl<P: Parts> Desk<P> {
     }
 }
 
-impl<P: Parts> Drop for Desk<P> {
+impl<P: Parts> Drop for Dispatcher<P> {
     fn drop(&mut self) {
         self.with(|state| {
             for registration in state.registrations.values().filter(|registration| registration.listens()) {
@@ -325,13 +325,13 @@ impl<P: Parts> Drop for Desk<P> {
 
 /// The right to serve a queue, given up also when a callback panics.
 struct Turn<'a, P: Parts> {
-    desk: &'a Desk<P>,
+    dispatcher: &'a Dispatcher<P>,
     source: usize,
 }
 
 impl<P: Parts> Drop for Turn<'_, P> {
     fn drop(&mut self) {
-        self.desk.with(|state| {
+        self.dispatcher.with(|state| {
             let queue = &mut state.queues[self.source];
             (queue.busy, queue.current) = (false, None);
         });

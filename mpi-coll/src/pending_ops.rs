@@ -1,6 +1,6 @@
 //! Several messages at once: non-blocking operations on borrowed buffers that are over before the borrow is.
 //!
-//! Invariant: a `Flight` holds its buffers' borrow; when it ends, by `land` or by an early return, none of its
+//! Invariant: a `PendingOps` holds its buffers' borrow; when it ends, by `land` or by an early return, none of its
 //! operations can touch them any more.
 #![allow(unsafe_code)] // lends buffers to requests that it outlives
 
@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use crate::link::{Link, Outcome, check, of_collective};
 
 /// Operations under way.
-pub(crate) struct Flight<'l, 'b> {
+pub(crate) struct PendingOps<'l, 'b> {
     link: Link<'l>,
     requests: SmallVec<[Handle; 16]>,
     /// Of each receive: its source and the bytes it expects; of a send, `None`.
@@ -23,9 +23,9 @@ pub(crate) struct Flight<'l, 'b> {
     buffers: PhantomData<&'b mut [u8]>,
 }
 
-impl<'l, 'b> Flight<'l, 'b> {
+impl<'l, 'b> PendingOps<'l, 'b> {
     pub fn new(link: Link<'l>) -> Self {
-        Flight { link, requests: SmallVec::new(), expected: SmallVec::new(), buffers: PhantomData }
+        PendingOps { link, requests: SmallVec::new(), expected: SmallVec::new(), buffers: PhantomData }
     }
 
     /// Sends, or starts to where that is not over at once.
@@ -56,7 +56,7 @@ impl<'l, 'b> Flight<'l, 'b> {
     }
 
     /// Waits until all are over.
-    pub fn land(mut self, outcome: &mut Outcome) -> Result<()> {
+    pub fn wait_all(mut self, outcome: &mut Outcome) -> Result<()> {
         if self.requests.is_empty() {
             return Ok(());
         }
@@ -77,7 +77,7 @@ impl<'l, 'b> Flight<'l, 'b> {
     }
 }
 
-impl Drop for Flight<'_, '_> {
+impl Drop for PendingOps<'_, '_> {
     fn drop(&mut self) {
         if !self.requests.is_empty() {
             let mut guard = self.link.engine.lock();

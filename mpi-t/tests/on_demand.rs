@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_core::Handle;
-use mpi_t::{Counter, Lent, Level, Registry, Size, TError, Value};
+use mpi_t::{Counter, Level, OnDemand, Registry, Size, TError, Value};
 
 mpi_t::instruments! {
     /// A parcel's.
@@ -26,7 +26,7 @@ mpi_t::instruments! {
 #[derive(Default)]
 struct Office {
     parcels: BTreeSet<usize>,
-    asked: Lent<Parcel>,
+    asked: OnDemand<Parcel>,
 }
 
 const WEIGHT: u64 = 500;
@@ -54,7 +54,7 @@ fn office() -> (Registry, Arc<Mutex<Office>>, Handle, Arc<AtomicUsize>) {
         };
         office.asked.lend(object, fill, open)
     };
-    registry.declare_lent::<Parcel>(lend).expect("new names");
+    registry.declare_on_demand::<Parcel>(lend).expect("new names");
     let session = registry.pvar_session_create().expect("room");
     (registry, office, session, placed)
 }

@@ -35,7 +35,7 @@ mpi_t::events! {
 /// A collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub(crate) enum Which {
+pub(crate) enum CollOp {
     Barrier = 0,
     Bcast = 1,
     Reduce = 2,
@@ -46,30 +46,30 @@ pub(crate) enum Which {
     Alltoall = 7,
 }
 
-impl Which {
+impl CollOp {
     /// All of them.
-    pub const ALL: [Which; 8] = [
-        Which::Barrier,
-        Which::Bcast,
-        Which::Reduce,
-        Which::Allreduce,
-        Which::Gather,
-        Which::Scatter,
-        Which::Allgather,
-        Which::Alltoall,
+    pub const ALL: [CollOp; 8] = [
+        CollOp::Barrier,
+        CollOp::Bcast,
+        CollOp::Reduce,
+        CollOp::Allreduce,
+        CollOp::Gather,
+        CollOp::Scatter,
+        CollOp::Allgather,
+        CollOp::Alltoall,
     ];
 
     /// The name of its function.
     pub const fn function(self) -> &'static str {
         match self {
-            Which::Barrier => "MPI_Barrier",
-            Which::Bcast => "MPI_Bcast",
-            Which::Reduce => "MPI_Reduce",
-            Which::Allreduce => "MPI_Allreduce",
-            Which::Gather => "MPI_Gather",
-            Which::Scatter => "MPI_Scatter",
-            Which::Allgather => "MPI_Allgather",
-            Which::Alltoall => "MPI_Alltoall",
+            CollOp::Barrier => "MPI_Barrier",
+            CollOp::Bcast => "MPI_Bcast",
+            CollOp::Reduce => "MPI_Reduce",
+            CollOp::Allreduce => "MPI_Allreduce",
+            CollOp::Gather => "MPI_Gather",
+            CollOp::Scatter => "MPI_Scatter",
+            CollOp::Allgather => "MPI_Allgather",
+            CollOp::Alltoall => "MPI_Alltoall",
         }
     }
 }
@@ -107,11 +107,11 @@ impl UnderWay {
 }
 
 /// A call under way.
-pub(crate) struct Calling<'a> {
+pub(crate) struct CallScope<'a> {
     coll: &'a Collectives,
     comm: &'a Comm,
     doing: Option<Doing>,
-    which: Which,
+    which: CollOp,
     bytes: u64,
     /// What it has chosen.
     pub plan: Plan,
@@ -119,24 +119,24 @@ pub(crate) struct Calling<'a> {
     began: u64,
 }
 
-impl<'a> Calling<'a> {
+impl<'a> CallScope<'a> {
     /// The call begins; for the holder of the process lock.
     #[inline(always)] // the operation is a constant in every caller
-    pub fn begin(coll: &'a Collectives, comm: &'a Comm, (which, bytes): (Which, u64)) -> Calling<'a> {
+    pub fn begin(coll: &'a Collectives, comm: &'a Comm, (which, bytes): (CollOp, u64)) -> CallScope<'a> {
         coll.under_way.more(coll.engine.process_lock().is_multiple());
         let plan = coll.plan(comm, which);
         if coll.chosen.is_asked(which) {
             coll.chosen.tell(which, bytes, plan);
         }
         let began = if mpi_t::somebody_listens() {
-            tell_begun(coll, comm, which, bytes, plan)
+            record_begin(coll, comm, which, bytes, plan)
         } else if coll.instruments.timer(which).is_watched() {
             mpi_t::now_ns()
         } else {
             0
         };
         let doing = coll.engine.instruments().begin(Doing::Collective);
-        Calling { coll, comm, doing, which, bytes, plan, began }
+        CallScope { coll, comm, doing, which, bytes, plan, began }
     }
 
     #[cold]
@@ -157,7 +157,7 @@ impl<'a> Calling<'a> {
 /// nobody.
 #[cold]
 #[inline(never)]
-fn tell_begun(coll: &Collectives, comm: &Comm, which: Which, bytes: u64, plan: Plan) -> u64 {
+fn record_begin(coll: &Collectives, comm: &Comm, which: CollOp, bytes: u64, plan: Plan) -> u64 {
     let algorithm = plan.algorithm(which, bytes) as i32;
     coll.events.begun.emit_for(|| (key(comm), (which as i32, algorithm, bytes)));
     mpi_t::now_ns()
@@ -168,7 +168,7 @@ fn key(comm: &Comm) -> usize {
     std::ptr::from_ref(comm.instruments().block) as usize
 }
 
-impl Drop for Calling<'_> {
+impl Drop for CallScope<'_> {
     #[inline]
     fn drop(&mut self) {
         self.coll.under_way.less(self.coll.engine.process_lock().is_multiple());

@@ -2,7 +2,7 @@
 //! each.
 //!
 //! Whoever owns a kind of object declares its block with a function that lends the block of one object
-//! ([`Registry::declare_lent`]). Allocating a handle calls that function, and the function opens the handle while it
+//! ([`Registry::declare_on_demand`]). Allocating a handle calls that function, and the function opens the handle while it
 //! keeps the object from going away. So nothing is done for objects that nobody asks about.
 //!
 //! Locks: the registry holds none when it calls; the owner holds its own while it opens the handle, which takes the
@@ -20,7 +20,7 @@ use mpi_errors::Result;
 
 use super::Registry;
 use super::pvars::{Elements, new_handle};
-use super::spread::Spread;
+use super::word_hasher::BuildWordHasher;
 use crate::events::safety::is_restricted;
 use crate::handle::pool;
 use crate::memory::{words_of, words_of_rows};
@@ -30,15 +30,15 @@ use crate::{HeapMemory, Instruments, PvarDef, TError, TResult, place, retire};
 type Lend = dyn Fn(usize, &mut dyn FnMut(Elements) -> TResult<()>) -> TResult<()> + Send + Sync;
 
 /// The owner of a kind of object.
-pub(super) struct Lender(Box<Lend>);
+pub(super) struct OnDemandSource(Box<Lend>);
 
-impl fmt::Debug for Lender {
+impl fmt::Debug for OnDemandSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lender").finish_non_exhaustive()
+        f.debug_struct("OnDemandSource").finish_non_exhaustive()
     }
 }
 
-impl Lender {
+impl OnDemandSource {
     /// Opens a handle of the variable for the object, if its owner finds it.
     pub(super) fn open(&self, session: usize, def: &PvarDef, variable: usize, object: usize) -> TResult<(Handle, u32)> {
         if is_restricted() {
@@ -55,7 +55,7 @@ impl Lender {
     }
 }
 
-/// What opens a handle; see [`Registry::declare_lent`].
+/// What opens a handle; see [`Registry::declare_on_demand`].
 pub type Open<'a, B> = dyn FnMut(&'static [B]) -> TResult<()> + 'a;
 
 impl Registry {
@@ -68,7 +68,7 @@ impl Registry {
     /// which the caller also calls [`end_handles`], but for none under which somebody allocates handles.
     ///
     /// Errors: as [`Registry::declare`].
-    pub fn declare_lent<B: Instruments>(
+    pub fn declare_on_demand<B: Instruments>(
         &self,
         lend: impl Fn(usize, &mut Open<'_, B>) -> TResult<()> + Send + Sync + 'static,
     ) -> Result<()> {
@@ -78,7 +78,7 @@ impl Registry {
             stride: (size_of::<B>() / 8) as u16,
             count: u32::try_from(rows.len()).unwrap_or(u32::MAX),
         };
-        let lender = Lender(Box::new(move |object, open| lend(object, &mut |rows| open(words(rows)))));
+        let lender = OnDemandSource(Box::new(move |object, open| lend(object, &mut |rows| open(words(rows)))));
         self.declare_with::<B>(Some(lender))
     }
 }
@@ -93,15 +93,15 @@ pub fn end_handles<B: Instruments>(block: &'static B) {
 ///
 /// For the owner of the objects, under its lock.
 #[derive(Debug)]
-pub struct Lent<B: Instruments>(HashMap<usize, &'static B, Spread>);
+pub struct OnDemand<B: Instruments>(HashMap<usize, &'static B, BuildWordHasher>);
 
-impl<B: Instruments> Default for Lent<B> {
+impl<B: Instruments> Default for OnDemand<B> {
     fn default() -> Self {
-        Lent(HashMap::default())
+        OnDemand(HashMap::default())
     }
 }
 
-impl<B: Instruments> Lent<B> {
+impl<B: Instruments> OnDemand<B> {
     /// Whether nobody asked about any object that is left.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -13,7 +13,7 @@ use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_GROUP_EMPTY};
 use mpi_core::{Guard, Guarded, Handle, ProcessLock, Table};
 use mpi_errors::Result;
 use mpi_p2p::Engine;
-use mpi_t::{Aggregate, Counter, Lent, Level, Registry, Size, TError};
+use mpi_t::{Aggregate, Counter, Level, OnDemand, Registry, Size, TError};
 
 use crate::derived::{Counts, Derived};
 use crate::infos;
@@ -72,7 +72,7 @@ mpi_t::instruments! {
 }
 
 impl SessionInstruments {
-    /// Tells how many objects of each kind there are.
+    /// ObjectMetrics how many objects of each kind there are.
     fn tell(&self, counts: Counts) {
         let levels = [&self.groups, &self.communicators, &self.windows, &self.files];
         levels.into_iter().zip(counts).for_each(|(level, count)| level.follow(count));
@@ -81,16 +81,16 @@ impl SessionInstruments {
 
 /// Those that somebody asked about, and what comes from sessions, in case somebody does.
 #[derive(Debug, Default)]
-struct Asked {
-    groups: Lent<GroupInstruments>,
-    ops: Lent<OpInstruments>,
-    sessions: Lent<SessionInstruments>,
+struct OnDemandBlocks {
+    groups: OnDemand<GroupInstruments>,
+    ops: OnDemand<OpInstruments>,
+    sessions: OnDemand<SessionInstruments>,
     derived: Derived,
 }
 
-impl Asked {
-    /// Tells how many objects are derived from a session, after one has come or gone.
-    fn tell_derived(&self, session: Handle) {
+impl OnDemandBlocks {
+    /// ObjectMetrics how many objects are derived from a session, after one has come or gone.
+    fn update_derived(&self, session: Handle) {
         if let Some(instruments) = self.sessions.get(session.0) {
             instruments.tell(self.derived.counts(session));
         }
@@ -98,7 +98,7 @@ impl Asked {
 }
 
 /// What groups, operations and sessions tell.
-pub(crate) struct AskedAbout(Arc<Guarded<Asked>>);
+pub(crate) struct OnDemandMetrics(Arc<Guarded<OnDemandBlocks>>);
 
 /// The tables of those objects.
 pub(crate) struct Tables<'a> {
@@ -108,18 +108,18 @@ pub(crate) struct Tables<'a> {
     pub sessions: &'a Arc<Guarded<Table<Session>>>,
 }
 
-impl AskedAbout {
+impl OnDemandMetrics {
     /// Declares the variables, which find their objects in these tables.
     pub(crate) fn new(
         lock: &ProcessLock,
         registry: &Registry,
         engine: &Arc<Engine>,
         tables: &Tables<'_>,
-    ) -> Result<AskedAbout> {
-        let asked = Arc::new(Guarded::new(lock, Asked::default()));
+    ) -> Result<OnDemandMetrics> {
+        let asked = Arc::new(Guarded::new(lock, OnDemandBlocks::default()));
         let own = || (engine.process_lock().clone(), asked.clone());
         let ((lock, known), groups) = (own(), tables.groups.clone());
-        registry.declare_lent::<GroupInstruments>(move |object, open| {
+        registry.declare_on_demand::<GroupInstruments>(move |object, open| {
             let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
             let processes = match object {
                 MPI_GROUP_EMPTY => 0,
@@ -129,7 +129,7 @@ impl AskedAbout {
             known.get_mut(&mut guard).groups.lend(object, fill, open)
         })?;
         let ((lock, known), ops) = (own(), tables.ops.clone());
-        registry.declare_lent::<OpInstruments>(move |object, open| {
+        registry.declare_on_demand::<OpInstruments>(move |object, open| {
             let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
             if Op::predefined(object).is_none() && ops.get(&guard).get(Handle(object)).is_none() {
                 return Err(TError::INVALID);
@@ -137,16 +137,16 @@ impl AskedAbout {
             known.get_mut(&mut guard).ops.lend(object, |_| (), open)
         })?;
         let ((lock, known), sessions) = (own(), tables.sessions.clone());
-        registry.declare_lent::<SessionInstruments>(move |object, open| {
+        registry.declare_on_demand::<SessionInstruments>(move |object, open| {
             let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
             sessions.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?;
             let asked = known.get_mut(&mut guard);
             let counts = asked.derived.counts(Handle(object));
             asked.sessions.lend(object, |session| session.tell(counts), open)
         })?;
-        registry.declare_lent::<infos::InfoInstruments>(infos::lend)?;
+        registry.declare_on_demand::<infos::InfoInstruments>(infos::lend)?;
         let (of, comms) = (engine.clone(), tables.comms.clone());
-        registry.declare_lent(move |object, open| {
+        registry.declare_on_demand(move |object, open| {
             let mut guard = of.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
             let context = match object {
                 MPI_COMM_WORLD => ContextIds::WORLD,
@@ -156,12 +156,12 @@ impl AskedAbout {
             of.lend_posted(&mut guard, context, open)
         })?;
         let of = engine.clone();
-        registry.declare_lent(move |object, open| of.lend_request(object, open))?;
+        registry.declare_on_demand(move |object, open| of.lend_request(object, open))?;
         let of = engine.clone();
-        registry.declare_lent(move |object, open| of.lend_message(object, open))?;
+        registry.declare_on_demand(move |object, open| of.lend_message(object, open))?;
         let of = engine.clone();
-        registry.declare_lent(move |_, open| of.lend_rings(open))?;
-        Ok(AskedAbout(asked))
+        registry.declare_on_demand(move |_, open| of.lend_rings(open))?;
+        Ok(OnDemandMetrics(asked))
     }
 
     /// A call was given this group, which exists.
@@ -182,7 +182,7 @@ impl AskedAbout {
         if let Some(session) = group.session() {
             let asked = self.0.get_mut(guard);
             asked.derived.made(object, session);
-            asked.tell_derived(session);
+            asked.update_derived(session);
         }
     }
 
@@ -190,7 +190,7 @@ impl AskedAbout {
     pub(crate) fn gone(&self, guard: &mut Guard<'_>, object: Handle) {
         let asked = self.0.get_mut(guard);
         if let Some(session) = asked.derived.gone(object) {
-            asked.tell_derived(session);
+            asked.update_derived(session);
         }
     }
 
@@ -217,8 +217,8 @@ impl AskedAbout {
 impl Process {
     /// A reduction or accumulation was given this operation, and this much data to combine. For any word.
     #[inline]
-    pub fn tell_op_used(&self, guard: &Guard<'_>, op: usize, bytes: u64) {
-        if let Some(instruments) = self.asked.0.get(guard).ops.get(op) {
+    pub fn on_op_used(&self, guard: &Guard<'_>, op: usize, bytes: u64) {
+        if let Some(instruments) = self.on_demand.0.get(guard).ops.get(op) {
             instruments.calls.incr();
             instruments.bytes.add(bytes);
         }

@@ -5,7 +5,7 @@
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// For `HashMap`.
-pub(super) type Spread = BuildHasherDefault<WordHasher>;
+pub(super) type BuildWordHasher = BuildHasherDefault<WordHasher>;
 
 #[derive(Debug, Default)]
 pub(super) struct WordHasher(u64);

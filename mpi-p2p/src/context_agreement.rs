@@ -1,4 +1,4 @@
-//! Announcements: how processes learn the context id of a communicator that they make without a message of the
+//! ContextAgreement: how processes learn the context id of a communicator that they make without a message of the
 //! program's (`MPI_Comm_idup`, MPI-5.0, 7.4.2; `MPI_Comm_create_from_group`, 7.4.2).
 //!
 //! The first process of the new communicator takes an id and tells it, under a key that all have worked out for
@@ -40,9 +40,9 @@ enum Key {
     Named(u32, [u64; 2]),
 }
 
-/// The announcements of one process.
+/// The context_agreement of one process.
 #[derive(Default)]
-pub(crate) struct Announcements {
+pub(crate) struct ContextAgreement {
     /// Calls whose id has not come, the oldest first.
     awaited: HashMap<Key, Vec<Awaited>>,
     /// Ids that came before the call.
@@ -66,9 +66,9 @@ fn take<T>(map: &mut HashMap<Key, Vec<T>>, key: Key) -> Option<T> {
     Some(oldest)
 }
 
-impl fmt::Debug for Announcements {
+impl fmt::Debug for ContextAgreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Announcements").field("awaited", &self.awaited.len()).field("known", &self.known).finish()
+        f.debug_struct("ContextAgreement").field("awaited", &self.awaited.len()).field("known", &self.known).finish()
     }
 }
 
@@ -125,10 +125,10 @@ impl State {
             core.replies.extend(members[1..].iter().map(|dest| record(*dest, key, told)));
             core.settle(awaited, told);
             core.flush_replies(&mut self.endpoint);
-        } else if let Some(told) = take(&mut core.announcements.known, key) {
+        } else if let Some(told) = take(&mut core.context_agreement.known, key) {
             core.settle(awaited, told);
         } else {
-            core.announcements.awaited.entry(key).or_default().push(awaited);
+            core.context_agreement.awaited.entry(key).or_default().push(awaited);
         }
         Ok(request)
     }
@@ -156,7 +156,7 @@ impl Core {
             }
             (parent, _) => Key::Duplicate(parent, head.tag as u32),
         };
-        let teller = match (self.announcements.awaited.get(&key), key) {
+        let teller = match (self.context_agreement.awaited.get(&key), key) {
             (Some(awaited), _) => awaited[0].teller,
             (None, Key::Named(..)) => from,
             (None, Key::Duplicate(parent, _)) => match self.contexts.get(parent) {
@@ -166,10 +166,10 @@ impl Core {
         };
         if teller != from || head.context & 1 != 0 {
             self.fault(from, "a context id that another process gives out");
-        } else if let Some(awaited) = take(&mut self.announcements.awaited, key) {
+        } else if let Some(awaited) = take(&mut self.context_agreement.awaited, key) {
             self.settle(awaited, head.b);
         } else {
-            self.announcements.known.entry(key).or_default().push(head.b);
+            self.context_agreement.known.entry(key).or_default().push(head.b);
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl Core {
 
     /// Forgets ids of duplicates that nobody will ask for: their parent is gone.
     pub fn forget_announced(&mut self, parent: u32) {
-        self.announcements.known.retain(|key, _| !matches!(key, Key::Duplicate(of, _) if *of == parent));
+        self.context_agreement.known.retain(|key, _| !matches!(key, Key::Duplicate(of, _) if *of == parent));
     }
 }
 

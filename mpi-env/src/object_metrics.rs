@@ -18,7 +18,7 @@ use mpi_t::{Bind, Counter, InstrumentMemory, Level, Registry, SourceDef, Watched
 
 use crate::predefined_uses::{self, PredefinedUses};
 use crate::process::Process;
-use crate::spread::Spread;
+use crate::word_hasher::BuildWordHasher;
 
 mpi_t::instruments! {
     /// The objects of one process.
@@ -114,19 +114,23 @@ mpi_t::events! {
 }
 
 /// What the objects of one process tell.
-pub struct Tells {
+pub struct ObjectMetrics {
     /// Events.
     pub events: &'static ObjectEvents,
     /// Numbers.
     pub counts: &'static ObjectInstruments,
-    handlers: Guarded<HashMap<usize, &'static ErrhandlerInstruments, Spread>>,
+    handlers: Guarded<HashMap<usize, &'static ErrhandlerInstruments, BuildWordHasher>>,
     datatypes: Guarded<Vec<Option<&'static DatatypeInstruments>>>,
     pub(crate) predefined: Arc<Guarded<PredefinedUses>>,
 }
 
-impl Tells {
+impl ObjectMetrics {
     /// Declares everything to the registry, and binds what is there from the start.
-    pub(crate) fn new(lock: &Arc<ProcessLock>, registry: &Registry, memory: &dyn InstrumentMemory) -> Result<Tells> {
+    pub(crate) fn new(
+        lock: &Arc<ProcessLock>,
+        registry: &Registry,
+        memory: &dyn InstrumentMemory,
+    ) -> Result<ObjectMetrics> {
         let (events, counts) = (ObjectEvents::new(), ObjectInstruments::place(memory));
         registry.register(counts)?;
         registry.declare::<ErrhandlerInstruments>()?;
@@ -145,7 +149,7 @@ impl Tells {
             handlers.insert(word, block);
         }
         let (handlers, datatypes) = (Guarded::new(lock, handlers), Guarded::new(lock, Vec::new()));
-        Ok(Tells { events, counts, handlers, datatypes, predefined })
+        Ok(ObjectMetrics { events, counts, handlers, datatypes, predefined })
     }
 }
 
@@ -156,19 +160,19 @@ pub(crate) fn event_key(instruments: CommMeters) -> usize {
 
 impl Process {
     /// A communicator has its handle: variables and events can be bound to it.
-    pub(crate) fn tell_comm_made(&self, guard: &mut Guard<'_>, handle: Handle, rank: u32, size: u32) {
+    pub(crate) fn on_comm_created(&self, guard: &mut Guard<'_>, handle: Handle, rank: u32, size: u32) {
         let Some(comm) = self.comm(guard, handle).cloned() else { return };
-        self.asked.made(guard, handle, comm.group());
+        self.on_demand.made(guard, handle, comm.group());
         let instruments = comm.instruments();
         instruments.bind(&self.registry, handle.0).expect("declared when the process record was made");
         self.registry.bind_events(Bind::Comm, handle.0, event_key(instruments));
-        self.tells.counts.communicators.follow(self.comms.get(guard).len() as u64);
-        self.tells.events.comm_made.emit(|| (handle.0 as u64, rank, size));
+        self.metrics.counts.communicators.follow(self.comms.get(guard).len() as u64);
+        self.metrics.events.comm_made.emit(|| (handle.0 as u64, rank, size));
     }
 
     /// A communicator, which lives, has the name that it has now: what is told outside the process is told under it.
     /// The names of the predefined ones stay theirs, so that each is told apart.
-    pub fn tell_comm_named(&self, comm: &Comm) {
+    pub fn on_comm_named(&self, comm: &Comm) {
         let (name, number) = (comm.name(), comm.context() / 2);
         let is_predefined = [MPI_COMM_WORLD, MPI_COMM_SELF].contains(&comm.handle().0);
         if !is_predefined {
@@ -179,60 +183,60 @@ impl Process {
     }
 
     /// A communicator's handle is stale.
-    pub(crate) fn tell_comm_freed(&self, guard: &mut Guard<'_>, handle: Handle, instruments: CommMeters) {
-        self.asked.gone(guard, handle);
+    pub(crate) fn on_comm_freed(&self, guard: &mut Guard<'_>, handle: Handle, instruments: CommMeters) {
+        self.on_demand.gone(guard, handle);
         instruments.unbind(&self.registry, handle.0);
         self.registry.unbind_events(Bind::Comm, handle.0);
-        self.tells.counts.communicators.follow(self.comms.get(guard).len() as u64);
-        self.tells.events.comm_freed.emit(|| (handle.0 as u64,));
+        self.metrics.counts.communicators.follow(self.comms.get(guard).len() as u64);
+        self.metrics.events.comm_freed.emit(|| (handle.0 as u64,));
     }
 
     /// A datatype of the program's has its handle.
-    pub(crate) fn tell_datatype_made(&self, guard: &mut Guard<'_>, handle: Handle, bytes: u64) {
+    pub(crate) fn on_datatype_created(&self, guard: &mut Guard<'_>, handle: Handle, bytes: u64) {
         let block = DatatypeInstruments::place_for(&*self.memory, "a datatype");
-        let (index, all) = (handle.index() as usize, self.tells.datatypes.get_mut(guard));
+        let (index, all) = (handle.index() as usize, self.metrics.datatypes.get_mut(guard));
         all.resize(all.len().max(index + 1), None);
         all[index] = Some(block);
         self.registry.bind(handle.0, block);
-        self.tells.counts.datatypes.follow(self.datatypes.get(guard).len() as u64);
-        self.tells.events.datatype_made.emit(|| (handle.0 as u64, bytes));
+        self.metrics.counts.datatypes.follow(self.datatypes.get(guard).len() as u64);
+        self.metrics.events.datatype_made.emit(|| (handle.0 as u64, bytes));
     }
 
     /// A datatype's handle is stale.
-    pub(crate) fn tell_datatype_freed(&self, guard: &mut Guard<'_>, handle: Handle) {
-        let place = self.tells.datatypes.get_mut(guard).get_mut(handle.index() as usize);
+    pub(crate) fn on_datatype_freed(&self, guard: &mut Guard<'_>, handle: Handle) {
+        let place = self.metrics.datatypes.get_mut(guard).get_mut(handle.index() as usize);
         if let Some(block) = place.and_then(Option::take) {
             self.registry.unbind(handle.0, block);
             mpi_t::retire(&*self.memory, block);
         }
-        self.tells.counts.datatypes.follow(self.datatypes.get(guard).len() as u64);
-        self.tells.events.datatype_freed.emit(|| (handle.0 as u64,));
+        self.metrics.counts.datatypes.follow(self.datatypes.get(guard).len() as u64);
+        self.metrics.events.datatype_freed.emit(|| (handle.0 as u64,));
     }
 
     /// A call was given this datatype of the program's, which lives.
-    pub fn tell_datatype_used(&self, guard: &Guard<'_>, handle: Handle) {
-        if let Some(Some(block)) = self.tells.datatypes.get(guard).get(handle.index() as usize) {
+    pub fn on_datatype_used(&self, guard: &Guard<'_>, handle: Handle) {
+        if let Some(Some(block)) = self.metrics.datatypes.get(guard).get(handle.index() as usize) {
             block.uses.incr();
         }
     }
 
     /// An error handler of the program's was made.
-    pub fn tell_errhandler_made(&self, guard: &mut Guard<'_>, handle: Handle) {
-        self.tell_errhandlers(guard);
+    pub fn on_errhandler_created(&self, guard: &mut Guard<'_>, handle: Handle) {
+        self.update_errhandlers(guard);
         let block = ErrhandlerInstruments::place_for(&*self.memory, "an error handler");
-        self.tells.handlers.get_mut(guard).insert(handle.0, block);
+        self.metrics.handlers.get_mut(guard).insert(handle.0, block);
         self.registry.bind(handle.0, block);
     }
 
     /// Error handlers were made or freed: forgets those that nobody refers to any more.
-    pub fn tell_errhandlers(&self, guard: &mut Guard<'_>) {
+    pub fn update_errhandlers(&self, guard: &mut Guard<'_>) {
         let gone: Vec<usize> = {
             let all = self.errhandlers.get(guard);
-            self.tells.counts.errhandlers.follow(all.len() as u64);
-            self.tells.handlers.get(guard).keys().copied().filter(|word| !all.lives(Handle(*word))).collect()
+            self.metrics.counts.errhandlers.follow(all.len() as u64);
+            self.metrics.handlers.get(guard).keys().copied().filter(|word| !all.lives(Handle(*word))).collect()
         };
         for word in gone {
-            if let Some(block) = self.tells.handlers.get_mut(guard).remove(&word) {
+            if let Some(block) = self.metrics.handlers.get_mut(guard).remove(&word) {
                 self.registry.unbind(word, block);
                 mpi_t::retire(&*self.memory, block);
             }
@@ -240,12 +244,12 @@ impl Process {
     }
 
     /// Memory was allocated or freed.
-    pub fn tell_memory(&self, guard: &Guard<'_>) {
-        self.tells.counts.alloc_mem.follow(self.blocks.get(guard).bytes());
+    pub fn update_memory(&self, guard: &Guard<'_>) {
+        self.metrics.counts.alloc_mem.follow(self.blocks.get(guard).bytes());
     }
 
     /// An error is given to this error handler.
-    pub fn tell_handler_called(&self, guard: &Guard<'_>, handle: Handle) {
+    pub fn on_errhandler_called(&self, guard: &Guard<'_>, handle: Handle) {
         if let Some(block) = self.counters_of(guard, handle) {
             self.count_call(block);
         }
@@ -253,7 +257,7 @@ impl Process {
 
     /// The counters of an error handler.
     pub(crate) fn counters_of(&self, guard: &Guard<'_>, handle: Handle) -> Option<&'static ErrhandlerInstruments> {
-        self.tells.handlers.get(guard).get(&handle.0).copied()
+        self.metrics.handlers.get(guard).get(&handle.0).copied()
     }
 
     /// Counts a call, with the process lock or without it.

@@ -19,7 +19,7 @@ pub(crate) fn file_size_limit() -> Option<u64> {
 }
 
 /// Makes a call that may raise one of the two signals.
-pub(crate) fn shielded<R>(call: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+pub(crate) fn with_signals_blocked<R>(call: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
     let signals = both();
     let mut before = MaybeUninit::uninit();
     // SAFETY: both sets are the size that the call expects; it fills the second.
@@ -93,7 +93,8 @@ mod tests {
             match libc::fork() {
                 0 => {
                     libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-                    let refused = shielded(|| writer.write(b"x")).is_err_and(|e| e.raw_os_error() == Some(libc::EPIPE));
+                    let refused = with_signals_blocked(|| writer.write(b"x"))
+                        .is_err_and(|e| e.raw_os_error() == Some(libc::EPIPE));
                     libc::_exit(if refused && pending() == (false, false) { 0 } else { 1 })
                 }
                 child => {
