@@ -302,7 +302,7 @@ fn a_duplicate_settles_when_its_request_completes_and_one_freed_before_leaves_no
                 process.engine.request_free(&mut process.engine.lock(), request).expect("under way or over");
                 continue;
             }
-            process.engine.wait(process.engine.lock(), request).expect("told");
+            process.engine.wait(process.engine.lock(), request).expect("completed");
             let context = process.comm(&process.engine.lock(), copy).expect("live").context();
             process.engine.check_context(&process.engine.lock(), context).expect("known to the engine");
             process.comm_free(copy).expect("live");

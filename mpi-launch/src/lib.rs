@@ -3,7 +3,7 @@
 //! - [`wireup`]: how a process learns its rank, the number of ranks and the job memory from its environment.
 //! - [`manager`]: its connection to the launcher, when that is not ours.
 //! - [`pmi`], [`pmix`]: what other launchers, and other libraries' processes, speak; [`exchange`]: what both can do.
-//! - [`variables`], [`told`]: what can be set, by file, environment and `mpiexec`. [`settings`]: of other launchers.
+//! - [`variables`], [`error_settings`]: what can be set, by file, environment and `mpiexec`. [`settings`]: of other launchers.
 //! - [`statistics`]: what is told of the ranks when a job ends.
 //! - [`calls`]: recorded calls in words.
 //! - [`args`]: the command line of `mpiexec`.
