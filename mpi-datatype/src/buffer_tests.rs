@@ -3,7 +3,7 @@
 use mpi_core::abi::*;
 
 use super::*;
-use crate::layout::Segment;
+use crate::layout::{LayoutError, Segment};
 use crate::predefined::{all, predefined};
 
 fn short_int() -> &'static Datatype {
@@ -20,7 +20,8 @@ fn packing_any_piece_equals_the_piece_of_the_whole() {
         vec![Segment { offset: 5, length: 3 }, Segment { offset: 0, length: 2 }, Segment { offset: 9, length: 1 }],
         0,
         11,
-    );
+    )
+    .expect("small");
     let memory = numbered(11 * 7);
     let buffer = SendBuf::over(&memory, 7, &strange).expect("fits");
     let mut whole = vec![0; buffer.bytes() as usize];
@@ -118,4 +119,23 @@ fn a_count_that_overflows_is_clamped_not_wrapped() {
     // SAFETY: the buffer is only asked for its length.
     let buffer = unsafe { SendBuf::new(std::ptr::dangling(), u64::MAX / 2, datatype) };
     assert_eq!(buffer.bytes(), isize::MAX as u64);
+}
+
+#[test]
+fn a_datatype_whose_sizes_overflow_is_refused() {
+    let derived = |segments: &[(i64, u64)], lower_bound, extent| {
+        let segments = segments.iter().map(|&(offset, length)| Segment { offset, length }).collect();
+        Datatype::derived(segments, lower_bound, extent).map(|datatype| datatype.size())
+    };
+    let half = 1 << 62;
+    // The sum of these lengths wraps around, and the first segment ends at offset -255 when cast to `i64`.
+    let wraps = Segment { offset: 0, length: u64::MAX - 254 };
+    assert_eq!(derived(&[(wraps.offset, wraps.length), (0, 1)], 0, 1), Err(LayoutError::SegmentEnd(wraps)));
+    let beyond = Segment { offset: i64::MAX, length: 1 };
+    assert_eq!(derived(&[(beyond.offset, beyond.length)], 0, 1), Err(LayoutError::SegmentEnd(beyond)));
+    assert_eq!(derived(&[(0, half), (0, half)], 0, 1), Err(LayoutError::Size));
+    assert_eq!(derived(&[(i64::MIN, 1), (0, 1)], 0, 1), Err(LayoutError::Bounds));
+    assert_eq!(derived(&[(0, 1)], i64::MAX, 1), Err(LayoutError::Bounds));
+    assert_eq!(derived(&[(0, i64::MAX as u64)], 0, i64::MAX), Ok(i64::MAX as u64));
+    assert_eq!(derived(&[(i64::MIN, 1)], i64::MIN, 1), Ok(1));
 }

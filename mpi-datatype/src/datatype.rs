@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::layout::{Layout, LayoutRef, Segment};
+use crate::layout::{Layout, LayoutError, LayoutRef, Segment};
 
 /// How one element's bits are to be read by a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,22 +126,24 @@ impl Datatype {
     }
 
     /// A derived type made of `segments` (in packing order), with the lower bound and extent that
-    /// `MPI_Type_get_extent` shall tell.
-    pub fn derived(segments: Vec<Segment>, lower_bound: i64, extent: i64) -> Datatype {
-        let layout = Layout::new(segments, extent);
-        let start = layout.segments().iter().map(|segment| segment.offset).min().unwrap_or(0);
-        let end = layout.segments().iter().map(|segment| segment.offset + segment.length as i64).max().unwrap_or(0);
-        Datatype {
+    /// `MPI_Type_get_extent` returns.
+    ///
+    /// Errors: sizes or bounds that do not fit into an `i64`.
+    pub fn derived(segments: Vec<Segment>, lower_bound: i64, extent: i64) -> Result<Datatype, LayoutError> {
+        lower_bound.checked_add(extent).ok_or(LayoutError::Bounds)?;
+        let layout = Layout::new(segments, extent)?;
+        let (true_lower_bound, true_extent) = layout.true_bounds()?;
+        Ok(Datatype {
             size: layout.size(),
             extent,
             lower_bound,
-            true_lower_bound: start,
-            true_extent: end - start,
+            true_lower_bound,
+            true_extent,
             layout: LayoutRef::Shared(Arc::new(layout)),
             scalar: Scalar::Opaque,
             category: Category::Other,
             name: "",
-        }
+        })
     }
 
     /// Data bytes of one element (`MPI_Type_size`).

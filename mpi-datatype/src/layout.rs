@@ -1,8 +1,8 @@
 //! Layouts: where the data bytes of one element of a type lie, relative to the element's address.
 //!
-//! Invariant: `size` is the sum of the segments' lengths, segments are in the order in which data is packed, and no
-//! segment is empty.
-//! Not here: user memory (`buffer`), bounds as `MPI_Type_get_extent` tells them (`datatype`).
+//! Invariant: `size` is the sum of the segments' lengths and fits into an `i64`, as the end of every segment does;
+//! segments are in the order in which data is packed, and no segment is empty.
+//! Not here: user memory (`buffer`), bounds as `MPI_Type_get_extent` returns them (`datatype`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,6 +14,27 @@ pub struct Segment {
     pub offset: i64,
     /// Bytes of the run.
     pub length: u64,
+}
+
+impl Segment {
+    /// The offset of the first byte behind the run; `None` when it does not fit.
+    fn end(self) -> Option<i64> {
+        self.offset.checked_add_unsigned(self.length)
+    }
+}
+
+/// A description of a type whose sizes or bounds do not fit into 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// A run ends beyond the largest offset.
+    #[error("a run of {} bytes at offset {} ends beyond the largest offset, {}", .0.length, .0.offset, i64::MAX)]
+    SegmentEnd(Segment),
+    /// The data bytes of an element are too many.
+    #[error("an element has more than {} bytes of data", i64::MAX)]
+    Size,
+    /// The first and the last data byte, or the bounds, are too far from each other.
+    #[error("the bounds of an element are more than {} bytes apart", i64::MAX)]
+    Bounds,
 }
 
 /// The layout of a type whose elements do not simply follow each other byte for byte.
@@ -31,10 +52,24 @@ impl Layout {
     }
 
     /// A layout of the given segments, the next element `extent` bytes further on. Empty segments are dropped.
-    pub fn new(mut segments: Vec<Segment>, extent: i64) -> Layout {
+    ///
+    /// Errors: lengths whose sum, or a segment whose end, does not fit into an `i64`.
+    pub fn new(mut segments: Vec<Segment>, extent: i64) -> Result<Layout, LayoutError> {
         segments.retain(|segment| segment.length > 0);
-        let size = segments.iter().map(|segment| segment.length).sum();
-        Layout { segments: Cow::Owned(segments), size, extent }
+        let mut size = 0i64;
+        for segment in &segments {
+            segment.end().ok_or(LayoutError::SegmentEnd(*segment))?;
+            size = size.checked_add_unsigned(segment.length).ok_or(LayoutError::Size)?;
+        }
+        Ok(Layout { segments: Cow::Owned(segments), size: size as u64, extent })
+    }
+
+    /// Offset of the first data byte and the number of bytes from there to the end of the last one; zeros when there
+    /// are none.
+    pub(crate) fn true_bounds(&self) -> Result<(i64, i64), LayoutError> {
+        let start = self.segments.iter().map(|segment| segment.offset).min().unwrap_or(0);
+        let end = self.segments.iter().filter_map(|segment| segment.end()).max().unwrap_or(0);
+        Ok((start, end.checked_sub(start).ok_or(LayoutError::Bounds)?))
     }
 
     /// The runs of data bytes of one element, in packing order.
@@ -117,7 +152,8 @@ mod tests {
         let layout = Layout::new(
             vec![Segment { offset: 0, length: 2 }, Segment { offset: 3, length: 0 }, Segment { offset: 4, length: 4 }],
             8,
-        );
+        )
+        .expect("small");
         assert_eq!(layout.size(), 6);
         assert_eq!(runs(&layout, 0, 12), [(0, 0, 2), (4, 2, 4), (8, 6, 2), (12, 8, 4)]);
         assert_eq!(runs(&layout, 1, 3), [(1, 0, 1), (4, 1, 2)]);
@@ -127,6 +163,6 @@ mod tests {
 
     #[test]
     fn an_empty_layout_has_no_runs() {
-        assert_eq!(runs(&Layout::new(Vec::new(), 16), 0, 5), []);
+        assert_eq!(runs(&Layout::new(Vec::new(), 16).expect("small"), 0, 5), []);
     }
 }

@@ -18,5 +18,5 @@ pub mod predefined;
 pub use buffer::{RecvBuf, SendBuf};
 pub use datatype::{Category, Datatype, Scalar};
 pub use element::Element;
-pub use layout::{Layout, Segment};
+pub use layout::{Layout, LayoutError, Segment};
 pub use predefined::{predefined, predefined_unwatched};

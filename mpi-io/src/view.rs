@@ -186,7 +186,7 @@ mod tests {
 
     fn derived(segments: &[(i64, u64)], extent: i64) -> ViewType {
         let segments = segments.iter().map(|&(offset, length)| Segment { offset, length }).collect();
-        ViewType { datatype: Datatype::derived(segments, 0, extent), word: 0 }
+        ViewType { datatype: Datatype::derived(segments, 0, extent).expect("small"), word: 0 }
     }
 
     fn view(displacement: i64, etype: ViewType, filetype: ViewType) -> Result<View> {
