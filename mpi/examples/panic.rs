@@ -4,6 +4,7 @@
 
 fn main() {
     mpi::run(|world| {
+        world.barrier()?;
         if world.rank() == 1 {
             if std::env::args().nth(1).as_deref() == Some("error") {
                 return world.process(9).send(&[0u8], 0);

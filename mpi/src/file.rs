@@ -10,11 +10,20 @@ use std::sync::Arc;
 use mpi_core::abi::{
     MPI_MODE_CREATE, MPI_MODE_DELETE_ON_CLOSE, MPI_MODE_EXCL, MPI_MODE_RDONLY, MPI_MODE_RDWR, MPI_MODE_WRONLY,
 };
-use mpi_core::{Handle, Info};
+use mpi_core::{Handle, Info, functions};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_io::{AccessMode, OpenArgs};
 
+use crate::call::{Call, CallName};
 use crate::{Result, Single, ThreadUse, World};
+
+const OPEN: CallName = CallName::new("World::open", functions::MPI_FILE_OPEN);
+const READ_AT: CallName = CallName::new("File::read_at", functions::MPI_FILE_READ_AT);
+const WRITE_AT: CallName = CallName::new("File::write_at", functions::MPI_FILE_WRITE_AT);
+const SIZE: CallName = CallName::new("File::size", functions::MPI_FILE_GET_SIZE);
+const SET_SIZE: CallName = CallName::new("File::set_size", functions::MPI_FILE_SET_SIZE);
+const SYNC: CallName = CallName::new("File::sync", functions::MPI_FILE_SYNC);
+const CLOSE: CallName = CallName::new("File::close", functions::MPI_FILE_CLOSE);
 
 /// What a file is opened for: the same in all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +86,10 @@ impl<M: ThreadUse> World<M> {
             amode: AccessMode::new(access.bits),
             hints: Ok(Info::new()),
         };
-        let handle = self.call(|process| process.file_open(self.handle(), args))?;
+        let handle = self.call(OPEN, |call| {
+            drop(call.enter(-1, 0, 0));
+            call.process.file_open(self.handle(), args)
+        })?;
         Ok(File { world: self, handle, closed: false })
     }
 }
@@ -88,32 +100,51 @@ impl<M: ThreadUse> File<'_, M> {
         process.file(&process.engine.lock(), self.handle).cloned().expect("it is open as long as this is")
     }
 
+    /// A call on the file, which the flight recorder shows with the communicator that the file has for itself.
+    fn call<T>(&self, name: CallName, count: u64, body: impl FnOnce(&mpi_io::File) -> Result<T>) -> Result<T> {
+        let file = self.file();
+        Call::run(self.world.process, file.comm().context(), name, |call| {
+            drop(call.enter(-1, 0, count));
+            body(&file)
+        })
+    }
+
+    fn close_in_place(&self) -> Result<()> {
+        let context = self.file().comm().context();
+        Call::run(self.world.process, context, CLOSE, |call| {
+            drop(call.enter(-1, 0, 0));
+            call.process.file_close(self.handle)
+        })
+    }
+
     /// Reads from byte `offset` on until `into` is full or the file ends; the number of elements that are there.
     /// Errors: `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, what the system says.
     pub fn read_at<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
-        let status = self.world.call(|_| self.file().read_at(place(offset), RecvBuf::from_slice(into)))?;
+        let count = into.len() as u64;
+        let status = self.call(READ_AT, count, |file| file.read_at(place(offset), RecvBuf::from_slice(into)))?;
         Ok(status.bytes() as usize / size_of::<T>().max(1))
     }
 
     /// Writes all of `data` from byte `offset` on. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY`.
     pub fn write_at<T: Element>(&self, offset: u64, data: &[T]) -> Result<()> {
-        self.world.call(|_| self.file().write_at(place(offset), SendBuf::from_slice(data))).map(drop)
+        let count = data.len() as u64;
+        self.call(WRITE_AT, count, |file| file.write_at(place(offset), SendBuf::from_slice(data))).map(drop)
     }
 
     /// Bytes in the file. Errors: what the system says.
     pub fn size(&self) -> Result<u64> {
-        self.file().size()
+        self.call(SIZE, 0, mpi_io::File::size)
     }
 
     /// Cuts the file to so many bytes, or lets it grow; all processes call it alike, and it waits for all. Errors:
     /// `MPI_ERR_NOT_SAME`, `MPI_ERR_ARG`, `MPI_ERR_READ_ONLY`, what the system says.
     pub fn set_size(&self, bytes: u64) -> Result<()> {
-        self.world.call(|_| self.file().set_size(place(bytes)))
+        self.call(SET_SIZE, 0, |file| file.set_size(place(bytes)))
     }
 
     /// What this process has written is on the device. Errors: what the system says.
     pub fn sync(&self) -> Result<()> {
-        self.world.call(|_| self.file().sync())
+        self.call(SYNC, 0, mpi_io::File::sync)
     }
 
     /// The file's handle word, to bind variables to.
@@ -125,7 +156,7 @@ impl<M: ThreadUse> File<'_, M> {
     /// deleted. Errors: what the system says, also of writes that had seemed to succeed.
     pub fn close(mut self) -> Result<()> {
         self.closed = true;
-        self.world.call(|process| process.file_close(self.handle))
+        self.close_in_place()
     }
 }
 
@@ -138,7 +169,7 @@ impl<M: ThreadUse> Drop for File<'_, M> {
     fn drop(&mut self) {
         // After a panic the job ends, and waiting for the others would be in vain.
         if !self.closed && !std::thread::panicking() {
-            let _ = self.world.call(|process| process.file_close(self.handle));
+            let _ = self.close_in_place();
         }
     }
 }

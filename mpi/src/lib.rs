@@ -22,6 +22,7 @@
 //! Invariant: MPI is initialized at most once in a process, so there is at most one [`World`] in its life.
 //! Not here: anything the crates underneath do not do; this one only makes it safe and short.
 
+mod call;
 mod collective;
 mod file;
 mod peer;

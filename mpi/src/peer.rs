@@ -4,14 +4,21 @@
 //! error, never a partial success.
 //! Not here: messages of all processes at once (`collective`).
 
-use mpi_core::Status;
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_INTERN, MPI_ERR_RANK, MPI_ERR_TAG, MPI_ERR_TYPE};
+use mpi_core::{Status, functions};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
-use mpi_env::Process;
 use mpi_p2p::Mode;
 
+use crate::call::CallName;
 use crate::world::{Single, ThreadUse};
 use crate::{Error, Result, World};
+
+const SEND: CallName = CallName::new("Peer::send", functions::MPI_SEND);
+const SEND_SYNCHRONOUSLY: CallName = CallName::new("Peer::send_synchronously", functions::MPI_SSEND);
+const RECEIVE: CallName = CallName::new("Peer::receive", functions::MPI_RECV);
+const RECEIVE_INTO: CallName = CallName::new("Peer::receive_into", functions::MPI_RECV);
+const EXCHANGE: CallName = CallName::new("Peer::exchange", functions::MPI_SENDRECV);
+const PROBE: CallName = CallName::new("Peer::probe", functions::MPI_PROBE);
 
 /// A receive with this tag takes a message with any tag.
 pub const ANY_TAG: i32 = MPI_ANY_TAG;
@@ -42,25 +49,25 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
 
     /// Sends a message; returns when the data may be changed again. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
     pub fn send<T: Element>(&self, data: &[T], tag: i32) -> Result<()> {
-        self.send_as(data, tag, Mode::Standard).map_err(|error| error.call("send"))
+        self.send_in_mode(SEND, data, tag, Mode::Standard)
     }
 
     /// As [`Peer::send`], but returns only once the message is being received.
     pub fn send_synchronously<T: Element>(&self, data: &[T], tag: i32) -> Result<()> {
-        self.send_as(data, tag, Mode::Synchronous).map_err(|error| error.call("send_synchronously"))
+        self.send_in_mode(SEND_SYNCHRONOUSLY, data, tag, Mode::Synchronous)
     }
 
     /// Receives a message of unknown length. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`; `MPI_ERR_TYPE` when the message is
     /// not made of whole elements.
     pub fn receive<T: Element + Default>(&self, tag: i32) -> Result<(Vec<T>, Received)> {
-        let (source, context) = (self.source()?, self.world.comm().context());
-        check_tag(tag, true)?;
-        self.world.call(|Process { engine, .. }| {
-            let (message, status) = engine.mprobe(engine.lock(), context, source, tag)?;
+        self.world.call(RECEIVE, |call| {
+            let source = self.source(tag)?;
+            let (guard, engine) = (call.enter(source, tag, 0), &call.process.engine);
+            let (message, status) = engine.mprobe(guard, call.context, source, tag)?;
             let mut data = vec![T::default(); (status.bytes() as usize).div_ceil(size_of::<T>().max(1))];
             let status = engine
                 .mrecv(engine.lock(), message, RecvBuf::from_slice(&mut data))?
-                .ok_or_else(|| Error::new(MPI_ERR_INTERN, "a message that was found is gone"))?;
+                .ok_or_else(|| Error::new(MPI_ERR_INTERN, "a message that was found does not exist any more"))?;
             let received = received::<T>(&status)?;
             data.truncate(received.count);
             Ok((data, received))
@@ -70,49 +77,58 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
     /// Receives a message into the front of `buffer`. Errors: as [`Peer::receive`], and `MPI_ERR_TRUNCATE` when the
     /// message is longer than the buffer.
     pub fn receive_into<T: Element>(&self, buffer: &mut [T], tag: i32) -> Result<Received> {
-        let (source, context) = (self.source()?, self.world.comm().context());
-        check_tag(tag, true)?;
-        let buffer = RecvBuf::from_slice(buffer);
-        let status = self.world.call(|Process { engine, .. }| engine.recv(engine.lock(), context, source, tag, buffer));
-        received::<T>(&status?)
+        self.world.call(RECEIVE_INTO, |call| {
+            let source = self.source(tag)?;
+            let guard = call.enter(source, tag, buffer.len() as u64);
+            let buffer = RecvBuf::from_slice(buffer);
+            received::<T>(&call.process.engine.recv(guard, call.context, source, tag, buffer)?)
+        })
     }
 
     /// Sends to this process and receives from another one at once, so that a ring of such calls cannot wait in a
     /// circle. Errors: as [`Peer::send`] and [`Peer::receive_into`].
     pub fn exchange<T: Element>(&self, data: &[T], from: &Peer<'_, M>, into: &mut [T], tag: i32) -> Result<Received> {
-        let (dest, source, context) = (self.destination()?, from.source()?, self.world.comm().context());
-        check_tag(tag, false)?;
-        let (send, receive) = (SendBuf::from_slice(data), RecvBuf::from_slice(into));
-        let status = self.world.call(|Process { engine, .. }| {
-            engine.sendrecv(engine.lock(), context, dest, tag, send, source, tag, receive)
-        });
-        received::<T>(&status?)
+        self.world.call(EXCHANGE, |call| {
+            let (dest, source) = (self.destination(tag)?, from.source(tag)?);
+            let guard = call.enter(dest, tag, data.len() as u64);
+            let (send, receive) = (SendBuf::from_slice(data), RecvBuf::from_slice(into));
+            let status = call.process.engine.sendrecv(guard, call.context, dest, tag, send, source, tag, receive)?;
+            received::<T>(&status)
+        })
     }
 
-    /// Waits for a message and tells what it is, leaving it to be received. Errors: as [`Peer::receive`].
+    /// Waits for a message and reports what it is, leaving it to be received. Errors: as [`Peer::receive`].
     pub fn probe<T: Element>(&self, tag: i32) -> Result<Received> {
-        let (source, context) = (self.source()?, self.world.comm().context());
+        self.world.call(PROBE, |call| {
+            let source = self.source(tag)?;
+            let guard = call.enter(source, tag, 0);
+            received::<T>(&call.process.engine.probe(guard, call.context, source, tag)?)
+        })
+    }
+
+    fn send_in_mode<T: Element>(&self, name: CallName, data: &[T], tag: i32, mode: Mode) -> Result<()> {
+        self.world.call(name, |call| {
+            let dest = self.destination(tag)?;
+            let guard = call.enter(dest, tag, data.len() as u64);
+            call.process.engine.send(guard, call.context, dest, tag, SendBuf::from_slice(data), mode)
+        })
+    }
+
+    /// The rank to receive from, if it and the tag can be received from.
+    fn source(&self, tag: i32) -> Result<i32> {
+        let source = self.rank.map_or(Ok(MPI_ANY_SOURCE), |rank| self.check_rank(rank))?;
         check_tag(tag, true)?;
-        let status = self.world.call(|Process { engine, .. }| engine.probe(engine.lock(), context, source, tag));
-        received::<T>(&status?)
+        Ok(source)
     }
 
-    fn send_as<T: Element>(&self, data: &[T], tag: i32, mode: Mode) -> Result<()> {
-        let (dest, context) = (self.destination()?, self.world.comm().context());
+    /// The rank to send to, if it and the tag can be sent to.
+    fn destination(&self, tag: i32) -> Result<i32> {
+        let dest = match self.rank {
+            Some(rank) => self.check_rank(rank)?,
+            None => return Err(Error::new(MPI_ERR_RANK, "a message goes to one process, not to any")),
+        };
         check_tag(tag, false)?;
-        let data = SendBuf::from_slice(data);
-        self.world.call(|Process { engine, .. }| engine.send(engine.lock(), context, dest, tag, data, mode))
-    }
-
-    fn source(&self) -> Result<i32> {
-        self.rank.map_or(Ok(MPI_ANY_SOURCE), |rank| self.check_rank(rank))
-    }
-
-    fn destination(&self) -> Result<i32> {
-        match self.rank {
-            Some(rank) => self.check_rank(rank),
-            None => Err(Error::new(MPI_ERR_RANK, "a message goes to one process, not to any")),
-        }
+        Ok(dest)
     }
 
     fn check_rank(&self, rank: u32) -> Result<i32> {
@@ -126,7 +142,11 @@ fn check_tag(tag: i32, any: bool) -> Result<()> {
     if tag >= 0 || any && tag == ANY_TAG {
         return Ok(());
     }
-    Err(Error::new(MPI_ERR_TAG, "a tag is not negative").arg("tag", &tag))
+    let rule = match tag {
+        ANY_TAG => "ANY_TAG is for receives and probes only",
+        _ => "a tag must not be negative",
+    };
+    Err(Error::new(MPI_ERR_TAG, rule).arg("tag", &tag))
 }
 
 fn received<T: Element>(status: &Status) -> Result<Received> {

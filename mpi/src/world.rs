@@ -10,9 +10,13 @@ use std::marker::PhantomData;
 use mpi_comm::Comm;
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE};
+use mpi_core::functions;
 use mpi_env::{Process, Route};
 
+use crate::call::{Call, CallName};
 use crate::{Error, Peer, Result};
+
+const FINALIZE: CallName = CallName::new("drop of mpi::World", functions::MPI_FINALIZE);
 
 /// How many threads of the process use MPI: [`Single`] or [`Multiple`].
 pub trait ThreadUse {}
@@ -51,12 +55,12 @@ pub struct World<M: ThreadUse = Single> {
 /// Initializes MPI for use by this thread alone. Errors: `MPI_ERR_OTHER` when it was initialized before, or when the
 /// launcher's facts are not usable.
 pub fn init() -> Result<World<Single>> {
-    world(MPI_THREAD_FUNNELED)
+    world(MPI_THREAD_FUNNELED).map_err(|error| error.call("mpi::init"))
 }
 
 /// Initializes MPI for use by all threads of the process. Errors: as [`init`].
 pub fn init_multiple() -> Result<World<Multiple>> {
-    world(MPI_THREAD_MULTIPLE)
+    world(MPI_THREAD_MULTIPLE).map_err(|error| error.call("mpi::init_multiple"))
 }
 
 /// Initializes MPI, does the work, and finalizes MPI. An error of the work ends the job with a report.
@@ -111,12 +115,10 @@ impl<M: ThreadUse> World<M> {
         self.process.abort(code)
     }
 
-    /// A call of the library, at whose end events come to those callbacks that may call anything.
+    /// A call on the communicator of all processes.
     #[inline]
-    pub(crate) fn call<T>(&self, work: impl FnOnce(&'static Process) -> Result<T>) -> Result<T> {
-        let outcome = work(self.process);
-        self.process.registry.deliver_events();
-        outcome
+    pub(crate) fn call<T>(&self, name: CallName, body: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
+        Call::run(self.process, self.comm().context(), name, body)
     }
 
     pub(crate) fn comm(&self) -> &Comm {
@@ -136,8 +138,12 @@ impl<M: ThreadUse> Drop for World<M> {
             let error = Error::new(MPI_ERR_OTHER, "the program panicked; its message stands above");
             self.process.fatal(&error, Route::default());
         }
-        if let Err(error) = self.call(Process::finalize) {
-            self.process.fatal(&error.call("MPI_Finalize"), Route::default());
+        let finalized = self.call(FINALIZE, |call| {
+            drop(call.enter(-1, 0, 0));
+            call.process.finalize()
+        });
+        if let Err(error) = finalized {
+            self.process.fatal(&error, Route::default());
         }
     }
 }

@@ -28,10 +28,14 @@ fn launcher() -> PathBuf {
 }
 
 fn run(processes: u32, example: &str, arguments: &[&str]) -> Output {
+    run_with(&[], processes, example, arguments)
+}
+
+fn run_with(options: &[&str], processes: u32, example: &str, arguments: &[&str]) -> Output {
     let program = programs().join("examples").join(example);
     let count = processes.to_string();
     let mut command = Command::new(launcher());
-    command.args(["-n", &count]).arg(program).args(arguments);
+    command.args(["-n", &count]).args(options).arg(program).args(arguments);
     command.output().expect("mpiexec was just built")
 }
 
@@ -95,7 +99,32 @@ fn an_error_ends_the_job_with_a_report() {
     let err = text(&ended.stderr);
     assert!(!ended.status.success());
     assert!(
-        err.contains("call  send\n  what  Argument rank is 9, but the world has 2 processes (MPI_ERR_RANK)"),
+        err.contains("call  Peer::send\n  what  Argument rank is 9, but the world has 2 processes (MPI_ERR_RANK)"),
         "{err}"
     );
+}
+
+#[test]
+fn a_timeout_report_names_the_calls_that_programs_in_rust_wait_in() {
+    for (call, expected) in [
+        ("receive", "ranks 0-1: inside MPI_Recv from any rank with tag 7, call number 1;"),
+        ("barrier", "rank 0: inside MPI_Barrier, call number 1;"),
+        ("close", "rank 0: inside MPI_File_close, call number 2;"),
+    ] {
+        let name = std::env::temp_dir().join(format!("ferrum-mpi-{}-hang", std::process::id()));
+        let path = name.to_str().expect("plain text");
+        let ended = run_with(&["--timeout", "3"], 2, "hang", &[call, path]);
+        let err = text(&ended.stderr);
+        let _ = std::fs::remove_file(&name);
+        assert!(!ended.status.success(), "{err}");
+        assert!(err.contains(expected), "{call}: {err}");
+    }
+}
+
+#[test]
+fn a_report_lists_the_calls_of_a_program_in_rust_and_advises_with_functions_of_rust() {
+    let ended = run_with(&["--cvar", "error_verbosity=full"], 2, "panic", &["error"]);
+    let err = text(&ended.stderr);
+    assert!(err.contains("try   Compare the rank with World::size."), "{err}");
+    assert!(err.contains("last  1 MPI_Barrier; 2 MPI_Send, which was refused\n"), "{err}");
 }
