@@ -83,6 +83,11 @@ impl Ending {
         self.killed_at.is_some_and(|since| now >= since + GIVE_UP)
     }
 
+    /// Whether SIGKILL has been sent.
+    pub(super) fn killed(&self) -> bool {
+        self.killed_at.is_some()
+    }
+
     /// What is due, with so many ranks living. To be asked until there is nothing.
     pub(super) fn due(&mut self, living: u32, now: Instant) -> Option<Order> {
         if self.over_at.is_some_and(|at| now >= at) {

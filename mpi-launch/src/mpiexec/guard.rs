@@ -12,11 +12,16 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use super::os;
 
+/// The time that the guard has to end when the job is over, and to end by SIGKILL.
+const END_LIMIT: Duration = Duration::from_secs(5);
+
 /// The launcher's end of the guard.
 pub(super) struct Guard {
+    /// 0: it has been dismissed.
     pid: libc::pid_t,
     pipe: OwnedFd,
     groups: &'static [AtomicI32],
@@ -64,14 +69,29 @@ impl Guard {
     pub(super) fn pid(&self) -> i32 {
         self.pid
     }
+
+    /// Ends the guard. Only the first call does anything.
+    /// # Errors
+    /// A sentence: the guard did not end by itself.
+    pub(super) fn dismiss(&mut self) -> Result<(), String> {
+        let pid = std::mem::take(&mut self.pid);
+        if pid == 0 {
+            return Ok(());
+        }
+        let _ = os::write(self.pipe.as_fd(), b"done");
+        if os::ends_within(pid, END_LIMIT) {
+            return Ok(());
+        }
+        os::signal_process(pid, libc::SIGKILL);
+        let end = if os::ends_within(pid, END_LIMIT) { "was killed" } else { "cannot be killed" };
+        Err(format!("the guard process {pid} did not end within {} s and {end}", END_LIMIT.as_secs()))
+    }
 }
 
 impl Drop for Guard {
-    /// Dismisses the guard.
     fn drop(&mut self) {
-        let _ = os::write(self.pipe.as_fd(), b"done");
-        // SAFETY: our own child, which ends now; `__WCLONE` because it was made without a signal.
-        unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), libc::__WCLONE) };
+        // The launcher fails for another reason, which it reports.
+        let _ = self.dismiss();
     }
 }
 
@@ -128,7 +148,7 @@ pub(super) fn end_members(job_id: u64) {
         for pid in members {
             os::signal_process(pid, libc::SIGKILL);
         }
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

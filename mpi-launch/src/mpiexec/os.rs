@@ -6,7 +6,8 @@ mod machine;
 pub(super) use machine::{Mask, addresses, allowed_cores, local_time, machine, mask_of};
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 /// Turns the -1 of a system call into its error.
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -151,6 +152,8 @@ pub(super) enum Reaped {
     NoneYet,
     /// There are no children at all.
     NoChildren,
+    /// The system refuses to report on children.
+    Refused(io::Error),
 }
 
 /// Collects one child that ended.
@@ -162,8 +165,57 @@ pub(super) fn reap() -> Reaped {
         0 => Reaped::NoneYet,
         pid if pid > 0 && libc::WIFSIGNALED(status) => Reaped::Child(pid, Ended::Killed(libc::WTERMSIG(status))),
         pid if pid > 0 => Reaped::Child(pid, Ended::Exited(libc::WEXITSTATUS(status))),
-        _ => Reaped::NoChildren,
+        _ => match io::Error::last_os_error() {
+            error if error.raw_os_error() == Some(libc::ECHILD) => Reaped::NoChildren,
+            error => Reaped::Refused(error),
+        },
     }
+}
+
+/// Waits for one child that sends no SIGCHLD, for a limited time; whether it has ended.
+pub(super) fn ends_within(pid: libc::pid_t, limit: Duration) -> bool {
+    let (deadline, process) = (Instant::now() + limit, process_descriptor(pid));
+    loop {
+        // SAFETY: no memory is passed.
+        let waited = unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::__WCLONE | libc::WNOHANG) };
+        if waited > 0 {
+            return true;
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Some(process) = &process else {
+            // Kernels before 5.3 have no descriptors of processes.
+            if waited < 0 || left.is_zero() {
+                return waited < 0;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+            continue;
+        };
+        let milliseconds = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
+        let ended = has_ended(process, milliseconds);
+        if left.is_zero() || ended && waited < 0 {
+            return ended;
+        }
+    }
+}
+
+/// Whether a child runs, without waiting for it; `None` where the kernel cannot tell.
+pub(super) fn is_running(pid: libc::pid_t) -> Option<bool> {
+    process_descriptor(pid).map(|process| !has_ended(&process, 0))
+}
+
+/// A descriptor of a child that was not yet waited for.
+fn process_descriptor(pid: libc::pid_t) -> Option<OwnedFd> {
+    // SAFETY: no memory is passed; the descriptor is ours alone.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as libc::c_int))
+    }
+}
+
+/// Whether a process ends within a time.
+fn has_ended(process: &OwnedFd, milliseconds: i32) -> bool {
+    let mut entry = [poll_entry(process.as_fd(), libc::POLLIN)];
+    poll(&mut entry, Some(milliseconds)).is_ok() && entry[0].revents != 0
 }
 
 /// Lets orphans of the job become children of this process, so that it sees and ends them.

@@ -1,5 +1,7 @@
 //! How a job ended: which rank failed first, the exit code, and the sentence about it.
 
+use std::io;
+
 use mpi_core::functions;
 use mpi_fabric::recorder::REFUSED;
 use mpi_fabric::{AbortCause, Job, host};
@@ -25,6 +27,8 @@ pub(super) enum Failure {
     Signalled { signal: i32 },
     /// The time that the user gave the job is over.
     TimedOut { milliseconds: u64 },
+    /// The system does not report how processes end.
+    WaitFailed { errno: i32 },
 }
 
 /// Exit code when the time is over, as that of `timeout`.
@@ -44,7 +48,7 @@ impl Failure {
             }
             Failure::Ended { how: Ended::Exited(code), .. } => code,
             Failure::Ended { how: Ended::Killed(signal), .. } | Failure::Signalled { signal } => 128 + signal,
-            Failure::Left { .. } | Failure::Unfinished { .. } => 1,
+            Failure::Left { .. } | Failure::Unfinished { .. } | Failure::WaitFailed { .. } => 1,
             Failure::TimedOut { .. } => TIMED_OUT,
         }
     }
@@ -58,6 +62,13 @@ impl Failure {
                     format!("the job did not end within {} s and was ended", milliseconds as f64 / 1000.0)
                 }
                 Failure::Signalled { signal } => format!("the job was ended by {}", signal_name(signal)),
+                Failure::WaitFailed { errno } => {
+                    let error = io::Error::from_raw_os_error(errno);
+                    format!(
+                        "cannot wait for the processes of the job ({error}), so how they ended is unknown; they were \
+                         killed"
+                    )
+                }
                 _ => "the job failed".into(),
             };
         };
@@ -98,6 +109,7 @@ impl Failure {
             Failure::Left { .. } | Failure::Unfinished { .. } => "no_finalize",
             Failure::Signalled { .. } => "signalled",
             Failure::TimedOut { .. } => "timeout",
+            Failure::WaitFailed { .. } => "wait_failed",
         };
         let mut object = object.text("kind", kind).number("ranks", plan.ranks).text("host", &host::name());
         if let Some(rank) = self.rank() {
@@ -136,7 +148,7 @@ impl Failure {
             | Failure::Ended { rank, .. }
             | Failure::Left { rank }
             | Failure::Unfinished { rank, .. } => Some(rank),
-            Failure::Signalled { .. } | Failure::TimedOut { .. } => None,
+            Failure::Signalled { .. } | Failure::TimedOut { .. } | Failure::WaitFailed { .. } => None,
         }
     }
 }

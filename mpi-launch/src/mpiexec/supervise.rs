@@ -94,6 +94,9 @@ pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, voice: Voice) -
     }
     supervisor.supervise()?;
     started?;
+    if let Err(sentence) = supervisor.guard.dismiss() {
+        voice.warn(&sentence);
+    }
     Ok(supervisor.tell(plan))
 }
 
@@ -165,9 +168,22 @@ impl Supervisor<'_> {
                     }
                     return true;
                 }
+                Reaped::NoChildren if self.living > 0 => return self.cannot_wait(libc::ECHILD),
                 Reaped::NoChildren => return false,
+                Reaped::Refused(error) => return self.cannot_wait(error.raw_os_error().unwrap_or(libc::EINVAL)),
             }
         }
+    }
+
+    /// The system does not report how ranks end: the job fails. Returns whether its processes may still run.
+    fn cannot_wait(&mut self, errno: i32) -> bool {
+        self.ending.fail(Failure::WaitFailed { errno }, self.living, Instant::now());
+        let runs = |rank: &Rank| rank.living && os::is_running(rank.pid).unwrap_or(!self.ending.killed());
+        if self.ranks.iter().any(runs) {
+            return true;
+        }
+        self.signal_all(libc::SIGKILL);
+        false
     }
 
     fn rank_ended(&mut self, rank: u32, how: Ended) {

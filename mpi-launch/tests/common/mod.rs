@@ -100,6 +100,11 @@ impl Job {
         Job { child, _watched, output, error, mark }
     }
 
+    /// The process id of `mpiexec`.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its standard input, to be closed by dropping.
     pub fn stdin(&mut self) -> ChildStdin {
         self.child.stdin.take().expect("standard input is a pipe")

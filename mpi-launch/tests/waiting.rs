@@ -1,0 +1,108 @@
+//! What `mpiexec` does when it cannot learn how its children end, or one of them does not end.
+#![allow(unsafe_code)] // signals and system call filters, which the standard library does not have
+#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+
+mod common;
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::{Job, mpiexec};
+
+/// Lets the calls by which a process waits for its children fail with an error number.
+fn deny_waiting(command: &mut Command, errno: i32) {
+    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+    let load_number = step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0);
+    let is = |number: i64, skip| step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, skip, 0, number as u32);
+    let answer = |value| step(libc::BPF_RET | libc::BPF_K, 0, 0, value);
+    let filter = [
+        load_number,
+        is(libc::SYS_wait4, 2),
+        is(libc::SYS_waitid, 1),
+        answer(libc::SECCOMP_RET_ALLOW),
+        answer(libc::SECCOMP_RET_ERRNO | errno as u32),
+    ];
+    // SAFETY: between fork and exec two system calls are made; the program and its filter live in the closure.
+    unsafe {
+        command.pre_exec(move || {
+            let mut filter = filter;
+            let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+            let none: libc::c_ulong = 0;
+            if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, none, none, none) != 0
+                || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) != 0
+            {
+                return Err(std::io::Error::last_os_error());
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn a_job_whose_processes_cannot_be_waited_for_fails_with_a_sentence() {
+    for (errno, text) in [(libc::EPERM, "Operation not permitted"), (libc::ECHILD, "No child processes")] {
+        let mut command = mpiexec();
+        deny_waiting(command.args(["-n", "2", "sh", "-c", "exit 7"]), errno);
+        let done = Job::start(&mut command).finish();
+        assert_eq!(done.code, Some(1), "{}", done.stderr);
+        assert!(done.stderr.contains("cannot wait for the processes of the job"), "{}", done.stderr);
+        assert!(done.stderr.contains(text), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn processes_that_cannot_be_waited_for_are_killed() {
+    let mut command = mpiexec();
+    let script = "trap '' TERM; echo up; while :; do sleep 0.05; done";
+    deny_waiting(command.args(["--error-format", "json", "-n", "2", "sh", "-c", script]), libc::EPERM);
+    // It asserts that no process is left.
+    let done = Job::start(&mut command).finish();
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert!(done.stderr.contains("\"kind\":\"wait_failed\""), "{}", done.stderr);
+}
+
+#[test]
+fn ignored_sigchld_does_not_change_the_exit_code() {
+    let mut command = mpiexec();
+    command.args(["-n", "2", "sh", "-c", "exit 7"]);
+    // SAFETY: between fork and exec a disposition is set, which allocates nothing.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+            Ok(())
+        });
+    }
+    let done = Job::start(&mut command).finish();
+    assert_eq!(done.code, Some(7), "{}", done.stderr);
+}
+
+#[test]
+fn a_guard_that_does_not_end_is_killed_and_reported() {
+    let mut job = Job::start(mpiexec().args(["sh", "-c", "echo up; read line; exit 0"]).stdin(Stdio::piped()));
+    let input = job.stdin();
+    assert_eq!(job.lines(1), ["up"]);
+    let guard = loop {
+        if let Some(pid) = guard_of(job.pid()) {
+            break pid;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    // SAFETY: no memory is passed; the process is there as long as its launcher.
+    assert_eq!(unsafe { libc::kill(guard, libc::SIGSTOP) }, 0);
+    drop(input);
+    let done = job.finish();
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stderr.contains(&format!("guard process {guard} did not end")), "{}", done.stderr);
+}
+
+/// The guard process of an `mpiexec`.
+fn guard_of(launcher: u32) -> Option<i32> {
+    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter_map(|pid| Some((pid, fs::read_to_string(format!("/proc/{pid}/stat")).ok()?))).find_map(|(pid, stat)| {
+        let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
+        let parent = rest.split(' ').nth(1)?.parse::<u32>().ok()?;
+        (name == "mpiexec-guard" && parent == launcher).then_some(pid)
+    })
+}
