@@ -24,3 +24,4 @@ pub use help::HELP;
 pub use parse::{ReadFile, options_of, parse};
 pub use soft::Soft;
 pub use types::{Bind, Command, ErrorFormat, Group, Input, Options, Run, Variable};
+pub use value::{TIME_LIMIT, time_limit};

@@ -58,9 +58,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(Command::Help) => print(args::HELP),
         Ok(Command::HelpCvars) => print(&cvars::help()),
         Ok(Command::Version) => print(&format!("mpiexec (Ferrum MPI) {}\n", env!("CARGO_PKG_VERSION"))),
-        Ok(Command::Run(run)) => {
-            let surroundings = Surroundings::read(&run.options);
+        Ok(Command::Run(mut run)) => {
+            let mut surroundings = Surroundings::read(&run.options);
             let voice = Voice::new(&run.options, &surroundings);
+            if run.options.timeout.is_none() {
+                match args::time_limit(std::env::var_os(args::TIME_LIMIT)) {
+                    Ok(limit) => run.options.timeout = limit,
+                    Err(sentence) => surroundings.faults.push(sentence),
+                }
+            }
             if surroundings.faults.is_empty() {
                 return launch(&run, surroundings, voice)
                     .unwrap_or_else(|error| voice.refuse(error.exit_code(), &error));

@@ -225,3 +225,20 @@ fn ranks_are_bound_to_cores_of_their_own_when_asked() {
     // A machine with that many cores, or too little memory for that many ranks, has another answer.
     assert!(refused.stderr.contains("--bind cores") || refused.code != Some(2), "{}", refused.stderr);
 }
+
+#[test]
+fn the_environment_limits_the_time_where_no_option_does() {
+    let job = |limit: &str, arguments: &[&str]| {
+        Job::start(mpiexec().env("MPIEXEC_TIMEOUT", limit).args(arguments).args(["sh", "-c", "sleep 3"])).finish()
+    };
+    let done = job("1", &[]);
+    assert_eq!(done.code, Some(124), "{}", done.stderr);
+    assert!(done.stderr.contains("did not end within 1 s"), "{}", done.stderr);
+    for (limit, arguments) in [("0", &[][..]), ("-1", &[]), ("", &[]), ("1", &["--timeout", "100"])] {
+        let done = job(limit, arguments);
+        assert_eq!((done.code, &*done.stderr), (Some(0), ""), "{limit:?} {arguments:?}");
+    }
+    let done = job("soon", &[]);
+    assert_eq!(done.code, Some(2), "{}", done.stderr);
+    assert!(done.stderr.contains("MPIEXEC_TIMEOUT is \"soon\", but has to be a time in seconds"), "{}", done.stderr);
+}

@@ -33,7 +33,8 @@ For the whole job:
   --tag-output, -l     begin each line of output with the rank that wrote it
   --timestamp          begin each line of output with the time
   --output DIR         write what ranks print to the files DIR/rank.N.out and rank.N.err
-  --timeout SECONDS    end the job after this time, and say what each rank was doing
+  --timeout SECONDS    end the job after this time, and report what each rank was doing;
+                       MPIEXEC_TIMEOUT sets it in the environment
   --bind HOW           cores: each rank on a core of its own; none: where the system puts
                        it; auto (if not given): cores if there are as many as ranks
   --error-format HOW   what mpiexec and the library say of failures: text or json
@@ -56,7 +57,7 @@ Exit codes:
   1    a rank ended without MPI_Finalize, output was lost, statistics could not be
        written, or mpiexec itself failed
   2    the command line cannot be understood or done
-  124  the time given by --timeout was over
+  124  the time limit (--timeout, MPIEXEC_TIMEOUT) was over
   126  a program cannot be executed
   127  a program is not found
 

@@ -10,6 +10,9 @@ use mpi_t::name_in_environment;
 use super::{Bind, ErrorFormat, Input};
 use crate::wireup;
 
+/// Environment variable with a job's time limit in seconds, as other launchers have it.
+pub const TIME_LIMIT: &str = "MPIEXEC_TIMEOUT";
+
 /// A number of processes.
 pub(super) fn processes(value: &OsStr) -> Result<u32, String> {
     digits(value)
@@ -26,6 +29,19 @@ pub(super) fn seconds(value: &OsStr) -> Result<Duration, String> {
         Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
         None => Err("a time in seconds, from 0.001 to 1000000000".into()),
     }
+}
+
+/// The time limit of a job by the environment; zero, a negative number and an empty value set none.
+/// # Errors
+/// A sentence with the value.
+pub fn time_limit(value: Option<OsString>) -> Result<Option<Duration>, String> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
+    if value.to_str().and_then(|text| text.parse::<f64>().ok()).is_some_and(|number| number <= 0.0) {
+        return Ok(None);
+    }
+    seconds(&value)
+        .map(Some)
+        .map_err(|rule| format!("{TIME_LIMIT} is {value:?}, but has to be {rule}, or 0 for no limit"))
 }
 
 /// `cores` or `none`.
