@@ -2,13 +2,13 @@
 //!
 //! - [`abi`]: the constants of the MPI-5.0 standard ABI, generated from `spec/`.
 //! - [`handle`]: handles, which are words to look up and never pointers to follow.
-//! - [`alone`]: compare-and-swap, cheap while there is one thread.
-//! - [`facts`]: what can be asked of an object without the lock.
+//! - [`single_threaded`]: compare and swap, cheap while the process has one thread.
+//! - [`facts`]: one word for each object, which is read without the lock.
 //! - [`info`]: info objects, which are lists of keys and values.
 //! - [`table`]: handle tables, whose slots remember how often they were reused.
-//! - [`lock`]: the one lock of a process, and cells that only its holder can open; a lock for books beside it.
+//! - [`lock`]: the lock of a process, cells that only its holder can open, and a short mutex for state beside it.
 //! - [`status`]: `MPI_Status` as the ABI lays it out.
-//! - [`text`]: how far words are apart, and texts in JSON.
+//! - [`text`]: the edit distance of words, and JSON strings.
 //!
 //! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
 

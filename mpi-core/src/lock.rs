@@ -1,31 +1,33 @@
-//! The one lock of a process, and cells that only its holder can open; and locks of books that need no other lock.
+//! The lock of a process, the cells that only its holder can open, and a short mutex for state beside it.
 //!
-//! All state that messages change sits in [`Guarded`] cells of one [`ProcessLock`]. For a program of one thread the
-//! lock is a plain flag: no atomic read-modify-write, no fence; it still refuses a second entry, so a call from a
-//! signal handler or a second thread is seen instead of corrupting anything it can be seen to corrupt.
-//! Where threads may call at once it is a spin-then-sleep mutex.
+//! All state that messages change is in [`Guarded`] cells of one [`ProcessLock`]. Taking the lock is one compare and
+//! swap; while the process has one thread ([`single_threaded`]) it is a load and a store. A thread that finds the lock
+//! held spins, then sleeps. The lock is the same at every thread level, so a program that calls from more threads than
+//! it announced waits and corrupts nothing.
+//! A thread that holds the lock and takes it again, as a signal handler that interrupts a call of the library does, is
+//! refused: waiting would never end.
 //!
-//! Invariant: at most one [`Guard`] of a lock exists at a time once the thread level is honoured by the program.
-#![allow(unsafe_code)] // the cell's interior is handed out against the guard, which the borrow checker cannot see
+//! Invariant: at most one [`Guard`] of a lock exists at a time, and it stays on the thread that took the lock.
+#![allow(unsafe_code)] // the guard is the proof for the access to a cell, which the borrow checker cannot see
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::single_threaded;
 
+mod thread_id;
 mod word;
 
-use word::{FREE, HELD, LockWord};
+use thread_id::this_thread;
+use word::{FREE, LockWord};
 
 /// The lock of one process (or of one rank that lives as a thread).
 #[derive(Debug)]
 pub struct ProcessLock {
     raw: RawLock,
     multiple: AtomicBool,
-    /// The thread for which the lock is a plain flag; none where it never was.
-    owner: AtomicUsize,
     id: u64,
 }
 
@@ -38,58 +40,48 @@ impl ProcessLock {
         ProcessLock {
             raw: RawLock::new(),
             multiple: AtomicBool::new(multiple),
-            owner: AtomicUsize::new(if multiple { 0 } else { this_thread() }),
             // Relaxed: only uniqueness matters.
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         }
     }
 
-    /// Whether several threads may call at once (`MPI_THREAD_MULTIPLE`).
+    /// Whether several threads may call at once (`MPI_THREAD_MULTIPLE`), so that one that waits has to release the
+    /// lock for the others. The lock keeps threads apart in either case.
     #[inline]
     pub fn is_multiple(&self) -> bool {
         self.multiple.load(Ordering::Relaxed)
     }
 
-    /// Sets whether several threads may call at once; if not, the calling thread is the only one that does. For the
-    /// holder of the lock, while no other thread is in a call.
+    /// Sets whether several threads may call at once. For the holder of the lock.
     pub fn set_multiple(&self, multiple: bool) {
-        if !multiple {
-            self.owner.store(this_thread(), Ordering::Relaxed);
-        }
         self.multiple.store(multiple, Ordering::SeqCst);
     }
 
-    /// Takes the lock, waiting for another thread if there is one.
+    /// Takes the lock; waits while another thread holds it.
+    ///
+    /// # Panics
+    /// If the calling thread holds the lock already.
     #[inline]
     pub fn lock(&self) -> Guard<'_> {
-        if self.is_multiple() {
-            self.raw.take();
-        } else if self.raw.word.state.load(Ordering::Relaxed) == FREE {
-            self.raw.word.state.store(HELD, Ordering::Relaxed);
-        } else {
-            // Below `MPI_THREAD_MULTIPLE` this is reached only by programs that call from more threads than they asked
-            // for; they are served as if they had asked.
-            self.raw.take_slow();
-        }
+        self.raw.take();
         Guard::of(self)
     }
 
     /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
-        self.raw.word.try_take().then(|| Guard::of(self))
+        self.raw.word.try_take(this_thread()).then(|| Guard::of(self))
     }
 
     /// Takes the lock for a thread that need not be one of the program's, such as a tool's.
     ///
-    /// `None` where the lock is the plain flag of a program of one thread, and the caller is another thread or called
-    /// from within the library: the flag keeps neither out. Not async-signal-safe.
+    /// `None` if the calling thread holds the lock already; and, where only one thread of the program calls, if any
+    /// thread holds it, because a call that waits keeps the lock then. Not async-signal-safe.
     pub fn lock_beside(&self) -> Option<Guard<'_>> {
-        if self.is_multiple() {
-            return Some(self.lock());
+        if !self.is_multiple() {
+            return self.try_lock();
         }
-        // Relaxed: a thread that finds its own name here has stored it itself.
-        if self.owner.load(Ordering::Relaxed) == this_thread() { self.try_lock() } else { None }
+        if self.raw.word.is_held_by(this_thread()) { None } else { Some(self.lock()) }
     }
 }
 
@@ -101,12 +93,12 @@ struct RawLock {
 
 impl RawLock {
     const fn new() -> RawLock {
-        RawLock { word: LockWord { state: AtomicU32::new(FREE), sleepers: AtomicU32::new(0) } }
+        RawLock { word: LockWord { holder: AtomicU64::new(FREE), sleepers: AtomicU32::new(0) } }
     }
 
     #[inline]
     fn take(&self) {
-        if !self.word.try_take() {
+        if !self.word.try_take(this_thread()) {
             self.take_slow();
         }
     }
@@ -121,31 +113,40 @@ impl RawLock {
     /// Waits for the holder.
     #[cold]
     fn take_slow(&self) {
+        let me = this_thread();
+        assert!(
+            !self.word.is_held_by(me),
+            "this thread called the library from within a call of the library (a signal handler or a callback that \
+             must not call it): waiting for that call would never end"
+        );
         for _ in 0..100 {
             std::hint::spin_loop();
-            if self.word.state.load(Ordering::Relaxed) == FREE && self.word.try_take() {
+            if self.word.holder.load(Ordering::Relaxed) == FREE && self.word.try_take(me) {
                 return;
             }
         }
         self.word.announce();
         all_threads_fence();
-        while !self.word.try_take() {
+        while !self.word.try_take(me) {
             self.sleep();
         }
         self.word.arrived();
     }
 
     fn sleep(&self) {
-        // A bounded sleep: the fence is not to be had everywhere, and below MPI_THREAD_MULTIPLE two threads that should
-        // not call at once may take the lock for each other's.
+        let holder = self.word.holder.load(Ordering::Relaxed);
+        if holder == FREE {
+            return;
+        }
+        // A bounded sleep, because not every kernel offers the fence.
         let limit = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
         // SAFETY: the word outlives the call, and the kernel only compares it.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
-                self.word.state.as_ptr(),
+                self.futex(),
                 libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                HELD,
+                holder as u32,
                 &limit as *const libc::timespec,
             );
         }
@@ -155,15 +156,14 @@ impl RawLock {
     fn wake(&self) {
         // SAFETY: waking on an address only names it.
         unsafe {
-            libc::syscall(libc::SYS_futex, self.word.state.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
+            libc::syscall(libc::SYS_futex, self.futex(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
         }
     }
-}
 
-/// A word that names the calling thread among those that live.
-fn this_thread() -> usize {
-    thread_local!(static HERE: u8 = const { 0 });
-    HERE.with(|here| std::ptr::from_ref(here).addr())
+    /// The low half of the word, which a futex compares: never 0 while the lock is held, as identities are odd.
+    fn futex(&self) -> *mut u32 {
+        self.word.holder.as_ptr().cast::<u32>().wrapping_add(usize::from(cfg!(target_endian = "big")))
+    }
 }
 
 /// Makes every running thread of the process pass a fence, where the kernel offers that; else only this one does.
@@ -179,12 +179,13 @@ fn all_threads_fence() {
     }
 }
 
-/// Proof that the calling thread holds a [`ProcessLock`]; dropping it lets the lock go.
+/// Proof that the calling thread holds a [`ProcessLock`]; dropping it releases the lock.
 #[derive(Debug)]
 pub struct Guard<'a> {
     lock: &'a ProcessLock,
-    /// Threads must not share a guard: what [`Guarded::get`] shows need not be `Sync`.
-    one_thread: PhantomData<Cell<()>>,
+    /// Threads must not share a guard, because what [`Guarded::get`] shows need not be `Sync`; and it stays on its
+    /// thread, whose identity is the word of the lock.
+    one_thread: PhantomData<*const ()>,
 }
 
 impl Drop for Guard<'_> {
@@ -248,10 +249,10 @@ impl<T> Guarded<T> {
     }
 }
 
-/// ShortMutex that one thread at a time looks into, briefly, beside the process's lock: a mutex that costs no bus lock while
-/// the process has one thread, and is usable again after a panic of its holder, who must leave it in order.
+/// A mutex for state beside the process's lock that is held briefly: it costs no locked instruction while the process
+/// has one thread, and stays usable after a panic of its holder, who must leave the value in order.
 ///
-/// It is not async-signal-safe and not taken twice by a thread.
+/// Not async-signal-safe; a thread that takes it twice panics.
 #[derive(Debug)]
 pub struct ShortMutex<T> {
     raw: RawLock,
@@ -267,11 +268,11 @@ impl<T> ShortMutex<T> {
         ShortMutex { raw: RawLock::new(), value: UnsafeCell::new(value) }
     }
 
-    /// Waits for another thread if there is one in the books.
+    /// Takes the mutex; waits while another thread holds it.
     #[inline]
     pub fn lock(&self) -> ShortMutexGuard<'_, T> {
         self.raw.take();
-        ShortMutexGuard { books: self, one_thread: PhantomData }
+        ShortMutexGuard { mutex: self, one_thread: PhantomData }
     }
 }
 
@@ -281,11 +282,11 @@ impl<T: Default> Default for ShortMutex<T> {
     }
 }
 
-/// What [`ShortMutex::lock`] gives; dropping it lets the books go.
+/// What [`ShortMutex::lock`] returns; dropping it releases the mutex.
 #[derive(Debug)]
 pub struct ShortMutexGuard<'a, T> {
-    books: &'a ShortMutex<T>,
-    /// The thread that took the lock lets it go.
+    mutex: &'a ShortMutex<T>,
+    /// The thread that took the mutex releases it.
     one_thread: PhantomData<*const T>,
 }
 
@@ -295,7 +296,7 @@ impl<T> Deref for ShortMutexGuard<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: the lock is held, and this is the only way to the value.
-        unsafe { &*self.books.value.get() }
+        unsafe { &*self.mutex.value.get() }
     }
 }
 
@@ -303,14 +304,14 @@ impl<T> DerefMut for ShortMutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as in `deref`, and borrowed mutably.
-        unsafe { &mut *self.books.value.get() }
+        unsafe { &mut *self.mutex.value.get() }
     }
 }
 
 impl<T> Drop for ShortMutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.books.raw.release();
+        self.mutex.raw.release();
     }
 }
 
@@ -334,34 +335,66 @@ mod tests {
     }
 
     #[test]
-    fn four_threads_lose_no_entry_of_the_books() {
-        static BOOKS: ShortMutex<u64> = ShortMutex::new(0);
+    fn four_threads_lose_no_increment_under_the_short_mutex() {
+        static COUNT: ShortMutex<u64> = ShortMutex::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| (0..20_000).for_each(|_| *BOOKS.lock() += 1));
+                scope.spawn(|| (0..20_000).for_each(|_| *COUNT.lock() += 1));
             }
         });
-        assert_eq!(*BOOKS.lock(), 80_000);
+        assert_eq!(*COUNT.lock(), 80_000);
     }
 
     #[test]
-    fn the_single_threaded_lock_refuses_a_second_entry() {
+    fn a_lock_that_is_held_is_not_taken_again() {
+        for multiple in [false, true] {
+            let lock = ProcessLock::new(multiple);
+            let guard = lock.lock();
+            assert!(lock.try_lock().is_none());
+            assert!(lock.try_lock().is_none(), "a refusal does not free the lock");
+            assert!(lock.lock_beside().is_none(), "it would wait for itself");
+            drop(guard);
+            assert!(lock.try_lock().is_some() && lock.lock_beside().is_some());
+        }
+    }
+
+    #[test]
+    fn a_second_entry_of_one_thread_panics_and_the_lock_stays_usable() {
+        for multiple in [false, true] {
+            let lock = ProcessLock::new(multiple);
+            let guard = lock.lock();
+            let again = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(lock.lock())));
+            let text = *again.expect_err("refused").downcast::<&str>().expect("a sentence");
+            assert!(text.contains("from within a call"), "{text}");
+            drop(guard);
+            drop(lock.lock());
+        }
+        let mutex = ShortMutex::new(0);
+        let held = mutex.lock();
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(mutex.lock()))).is_err());
+        drop(held);
+    }
+
+    #[test]
+    fn a_program_of_one_thread_that_uses_several_loses_no_increment() {
         let lock = ProcessLock::new(false);
-        let guard = lock.lock();
-        assert!(lock.try_lock().is_none());
-        assert!(lock.try_lock().is_none(), "a refusal does not free the lock");
-        drop(guard);
-        assert!(lock.try_lock().is_some());
+        let cell = Guarded::new(&lock, 0u64);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..20_000).for_each(|_| *cell.get_mut(&mut lock.lock()) += 1));
+            }
+        });
+        assert_eq!(*cell.get(&lock.lock()), 80_000);
     }
 
     #[test]
-    fn beside_a_program_of_one_thread_no_other_takes_the_lock() {
+    fn beside_a_program_of_one_thread_another_thread_never_waits() {
         let lock = ProcessLock::new(false);
         let other =
             || std::thread::scope(|scope| scope.spawn(|| lock.lock_beside().is_some()).join().expect("no panic"));
-        assert!(lock.lock_beside().is_some() && !other());
+        assert!(lock.lock_beside().is_some() && other());
         let guard = lock.lock();
-        assert!(lock.lock_beside().is_none(), "it would wait for itself");
+        assert!(!other(), "the holder may wait for long");
         drop(guard);
         lock.set_multiple(true);
         assert!(lock.lock_beside().is_some() && other());

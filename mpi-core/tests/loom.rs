@@ -41,13 +41,13 @@ fn a_reader_gets_the_fact_of_its_own_handle_or_none() {
 }
 
 /// As `ProcessLock::lock_slow`, without the spinning; a wait that nobody ends is a deadlock, which loom reports.
-fn lock(word: &word::LockWord, bell: &loom::sync::Notify) {
-    if word.try_take() {
+fn lock(word: &word::LockWord, me: u64, bell: &loom::sync::Notify) {
+    if word.try_take(me) {
         return;
     }
     word.announce();
     sync::fence(sync::Ordering::SeqCst);
-    while !word.try_take() {
+    while !word.try_take(me) {
         bell.wait();
     }
     word.arrived();
@@ -57,16 +57,18 @@ fn lock(word: &word::LockWord, bell: &loom::sync::Notify) {
 fn nobody_sleeps_for_a_lock_that_is_free_and_two_never_hold_it() {
     loom::model(|| {
         let word = loom::sync::Arc::new(word::LockWord {
-            state: sync::AtomicU32::new(word::FREE),
+            holder: sync::AtomicU64::new(word::FREE),
             sleepers: sync::AtomicU32::new(0),
         });
         let bell = loom::sync::Arc::new(loom::sync::Notify::new());
         let inside = loom::sync::Arc::new(loom::cell::UnsafeCell::new(0));
-        let threads: Vec<_> = (0..2)
-            .map(|_| {
+        let threads: Vec<_> = [1, 3]
+            .map(|me| {
                 let (word, bell, inside) = (word.clone(), bell.clone(), inside.clone());
                 loom::thread::spawn(move || {
-                    lock(&word, &bell);
+                    assert!(!word.is_held_by(me), "only this thread stores its identity");
+                    lock(&word, me, &bell);
+                    assert!(word.is_held_by(me) && !word.is_held_by(me ^ 2));
                     // Loom reports two threads that are in here at once.
                     inside.with_mut(|_| {});
                     if word.release() {
@@ -74,7 +76,7 @@ fn nobody_sleeps_for_a_lock_that_is_free_and_two_never_hold_it() {
                     }
                 })
             })
-            .collect();
+            .into();
         threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });
 }

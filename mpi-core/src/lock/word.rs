@@ -1,55 +1,60 @@
-//! The word of the lock, and who sleeps for it: letting go costs a store and a load, and no fence.
+//! The word of the lock and the count of its sleepers: releasing costs a store and a load, and no fence.
 //!
-//! A thread that is going to sleep announces itself and then makes all threads of the process pass a fence, before it
-//! looks at the word for the last time. So either it sees that the lock was let go of, or whoever lets go sees it
-//! announced and wakes it. `tests/loom.rs` goes through all orders.
-//! Invariant: the word is `HELD` while a guard exists.
-//! Not here: sleeping, waking and the fence, which are the kernel's.
+//! A thread that is about to sleep increments the count, makes all threads of the process pass a fence, and then reads
+//! the word for the last time. So either it finds the lock free, or the thread that releases it finds the count and
+//! wakes it. `tests/loom.rs` goes through all orders.
+//! Invariant: while a guard exists, the word is the identity of the thread that took the lock; else it is `FREE`.
+//! Not here: identities of threads, sleeping, waking and the fence (`lock`).
 
-use crate::sync::{AtomicU32, Ordering, compiler_fence, is_single_threaded};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, is_single_threaded};
 
-pub(crate) const FREE: u32 = 0;
-pub(crate) const HELD: u32 = 1;
+pub(crate) const FREE: u64 = 0;
 
-/// The lock without its kernel.
+/// The lock without its system calls.
 #[derive(Debug)]
 pub(crate) struct LockWord {
-    pub(crate) state: AtomicU32,
+    pub(crate) holder: AtomicU64,
     pub(crate) sleepers: AtomicU32,
 }
 
 impl LockWord {
-    /// Takes the lock if it is free.
+    /// Takes the lock for the thread with the identity `me`, which is not `FREE`, if the lock is free.
     #[inline]
-    pub(crate) fn try_take(&self) -> bool {
+    pub(crate) fn try_take(&self, me: u64) -> bool {
         if is_single_threaded() {
-            // Only a signal handler can come between, and leaves the word as it was or does not come back.
-            let free = self.state.load(Ordering::Relaxed) == FREE;
+            // Only a signal handler can interrupt, and it leaves the word as it was or does not return.
+            let free = self.holder.load(Ordering::Relaxed) == FREE;
             if free {
-                self.state.store(HELD, Ordering::Relaxed);
+                self.holder.store(me, Ordering::Relaxed);
             }
             return free;
         }
         // Acquire pairs with the Release in `release`.
-        self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.holder.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Lets go; whether somebody sleeps and is to be woken.
+    /// Whether the thread `me` holds the lock. No other thread ever stores `me`, so the answer cannot be outdated.
+    #[inline]
+    pub(crate) fn is_held_by(&self, me: u64) -> bool {
+        self.holder.load(Ordering::Relaxed) == me
+    }
+
+    /// Releases the lock; whether a thread sleeps and has to be woken.
     #[inline]
     pub(crate) fn release(&self) -> bool {
         // Release pairs with the Acquire in `try_take`.
-        self.state.store(FREE, Ordering::Release);
-        // Pairs with the fence of `announce`'s caller, which makes a real one of it.
+        self.holder.store(FREE, Ordering::Release);
+        // Pairs with the fence that the caller of `announce` makes all threads pass.
         compiler_fence(Ordering::SeqCst);
         self.sleepers.load(Ordering::Relaxed) != 0
     }
 
-    /// Announces a sleeper, before the fence that all threads pass.
+    /// Counts a sleeper, before the fence that all threads pass.
     pub(crate) fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A sleeper has the lock.
+    /// A sleeper has taken the lock.
     pub(crate) fn arrived(&self) {
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
