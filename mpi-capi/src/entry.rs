@@ -5,8 +5,8 @@
 
 use core::ffi::c_int;
 
-use mpi_core::abi;
 use mpi_core::handle::FIRST_DYNAMIC;
+use mpi_core::{Handle, abi};
 use mpi_env::Object;
 
 use crate::cx::{Cx, LocklessCx};
@@ -74,7 +74,7 @@ pub fn freeing(function: u16, address: *const usize, call: impl FnOnce() -> c_in
         && at(address) != word
         && let Ok(process) = mpi_env::process()
     {
-        process.freed.note(word, function);
+        process.freed.record(Handle(word), function);
     }
     code
 }

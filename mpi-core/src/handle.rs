@@ -7,8 +7,10 @@
 /// Handle words below this are reserved by the ABI for predefined objects.
 pub const FIRST_DYNAMIC: usize = 4096;
 
-const INDEX_BITS: u32 = 26;
-const GENERATION_BITS: u32 = 31;
+/// Bits of a slot's index.
+pub const INDEX_BITS: u32 = 26;
+/// Bits of a generation.
+pub const GENERATION_BITS: u32 = 31;
 const GENERATION_SHIFT: u32 = INDEX_BITS;
 const KIND_SHIFT: u32 = INDEX_BITS + GENERATION_BITS;
 

@@ -141,7 +141,7 @@ impl Process {
         }
         let why = match self.groups.get(guard).was_freed(handle) {
             _ if handle.0 == MPI_GROUP_NULL => "a group is needed".to_owned(),
-            true => self.freed.tale(handle.0),
+            true => self.freed.describe(handle),
             false => "no group has that handle".to_owned(),
         };
         Err(Error::new(MPI_ERR_GROUP, why).arg("group", &format_args!("{:#x}", handle.0)))

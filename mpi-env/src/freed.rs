@@ -1,26 +1,29 @@
-//! Which call freed a handle, so that an error on a stale one can say so.
+//! Which call freed a handle, for the text of an error about a stale handle.
 //!
-//! Invariant: what is remembered of a word is true or nothing; a later freed object may take the place of an earlier
-//! one.
-//! Not here: whether a handle is stale (the tables know).
+//! Invariant: an entry is one word, so the handle and the function that it holds belong together. A later free may
+//! replace an earlier one.
+//! Not here: whether a handle is stale (the tables).
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use mpi_core::functions;
+use mpi_core::handle::{GENERATION_BITS, INDEX_BITS};
+use mpi_core::{Handle, functions};
 
 /// Handles remembered at a time.
-const PLACES: usize = 512;
+const ENTRIES: usize = 1 << ENTRY_BITS;
+const ENTRY_BITS: u32 = 9;
+/// An entry holds, from the high bits to the low ones, a kind, a generation, the bits of the index that do not follow
+/// from its position, and a function.
+const FUNCTION_BITS: u32 = 11;
+const GENERATION_SHIFT: u32 = FUNCTION_BITS + INDEX_BITS - ENTRY_BITS;
+const KIND_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
+const _: () = assert!(KIND_SHIFT + 5 == u64::BITS && (functions::COUNT as u32) < 1 << FUNCTION_BITS);
 
-/// The last freed handles, each in a place that its kind and slot choose. Thread-safe; no lock, no allocation.
+/// The handles that were freed last, each at a position that its kind and slot choose. Thread-safe; no lock, no
+/// allocation.
 #[derive(Debug)]
 pub struct Freed {
-    places: [Place; PLACES],
-}
-
-#[derive(Debug)]
-struct Place {
-    word: AtomicUsize,
-    function: AtomicU32,
+    entries: [AtomicU64; ENTRIES],
 }
 
 impl Default for Freed {
@@ -32,67 +35,92 @@ impl Default for Freed {
 impl Freed {
     /// Nothing freed yet.
     pub const fn new() -> Freed {
-        Freed { places: [const { Place { word: AtomicUsize::new(0), function: AtomicU32::new(0) } }; PLACES] }
+        Freed { entries: [const { AtomicU64::new(0) }; ENTRIES] }
     }
 
-    /// Remembers that the function with this number freed the handle.
-    pub fn note(&self, word: usize, function: u16) {
-        let place = self.place(word);
-        // Two threads that free at once may mix their entries: the word is taken away first and set last.
-        place.word.store(0, Ordering::Relaxed);
-        place.function.store(function.into(), Ordering::Release); // pairs with the Acquire in `by`
-        place.word.store(word, Ordering::Release); // pairs with the Acquire in `by`
-    }
-
-    /// The number of the function that freed the handle, if that is still known.
-    pub fn by(&self, word: usize) -> Option<u16> {
-        let place = self.place(word);
-        if word == 0 || place.word.load(Ordering::Acquire) != word {
-            return None;
+    /// Records that the function with this number freed the handle.
+    pub fn record(&self, handle: Handle, function: u16) {
+        if let Some((position, entry)) = entry_of(handle) {
+            // Relaxed: an entry is complete in itself.
+            self.entries[position].store(entry | u64::from(function), Relaxed);
         }
-        let function = place.function.load(Ordering::Acquire);
-        (place.word.load(Ordering::Relaxed) == word).then_some(function as u16)
     }
 
-    /// What became of a stale handle, for people: `it was freed by MPI_Comm_free`.
+    /// The number of the function that freed the handle, if that is still recorded.
+    pub fn by(&self, handle: Handle) -> Option<u16> {
+        let (position, entry) = entry_of(handle)?;
+        let found = self.entries[position].load(Relaxed);
+        (found >> FUNCTION_BITS == entry >> FUNCTION_BITS).then_some(found as u16 & ((1 << FUNCTION_BITS) - 1))
+    }
+
+    /// How a stale handle ended, for people: `it was freed by MPI_Comm_free`.
     #[cold]
-    pub fn tale(&self, word: usize) -> String {
-        match self.by(word).and_then(functions::name) {
+    pub fn describe(&self, handle: Handle) -> String {
+        match self.by(handle).and_then(functions::name) {
             Some(call) => format!("it was freed by {call}"),
             None => "it was freed".to_owned(),
         }
     }
+}
 
-    fn place(&self, word: usize) -> &Place {
-        // Slot numbers stand in the low bits of a word, its kind in the high ones.
-        let spread = (word as u64 & 0x3ff_ffff).wrapping_add((word as u64 >> 57).wrapping_mul(37));
-        &self.places[spread as usize % PLACES]
+/// The position of a handle, and its entry without a function; `None` for a word that packs no kind.
+fn entry_of(handle: Handle) -> Option<(usize, u64)> {
+    let kind = handle.kind()? as u64;
+    if kind >= 1 << (u64::BITS - KIND_SHIFT) {
+        return None;
     }
+    let position = (handle.index() as usize + kind as usize * 37) % ENTRIES;
+    let entry = kind << KIND_SHIFT
+        | u64::from(handle.generation()) << GENERATION_SHIFT
+        | u64::from(handle.index() >> ENTRY_BITS) << FUNCTION_BITS;
+    Some((position, entry))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpi_core::{Handle, Kind};
+    use mpi_core::Kind;
+    use mpi_core::handle::{GENERATION_MASK, MAX_OBJECTS};
 
     #[test]
-    fn a_freed_handle_is_known_by_its_own_word_only() {
-        let freed = Freed::new();
-        let word = Handle::pack(Kind::Comm, 3, 7).0;
-        assert_eq!(freed.by(word), None);
-        freed.note(word, 42);
-        assert_eq!(freed.by(word), Some(42));
-        for other in [0, Handle::pack(Kind::Comm, 3, 8).0, Handle::pack(Kind::Group, 3, 7).0] {
-            assert_eq!(freed.by(other), None);
+    fn a_freed_handle_is_found_by_its_own_word_only() {
+        for handle in
+            [Handle::pack(Kind::Comm, 3, 7), Handle::pack(Kind::File, MAX_OBJECTS as u32 - 1, GENERATION_MASK)]
+        {
+            let freed = Freed::new();
+            assert_eq!(freed.by(handle), None);
+            freed.record(handle, functions::COUNT);
+            assert_eq!(freed.by(handle), Some(functions::COUNT));
+            let [kind, index, generation] = [57, 9, 31].map(|bit| Handle(handle.0 ^ 1 << bit));
+            for other in [Handle(0), Handle(usize::MAX), kind, index, generation] {
+                assert_eq!(freed.by(other), None);
+            }
         }
     }
 
     #[test]
-    fn a_later_use_of_the_place_forgets_the_earlier_one() {
+    fn a_later_free_at_the_same_position_replaces_the_earlier_one() {
         let freed = Freed::new();
-        let (old, new) = (Handle::pack(Kind::Info, 5, 1).0, Handle::pack(Kind::Info, 5, 2).0);
-        freed.note(old, 1);
-        freed.note(new, 2);
+        let (old, new) = (Handle::pack(Kind::Info, 5, 1), Handle::pack(Kind::Info, 5, 2));
+        freed.record(old, 1);
+        freed.record(new, 2);
         assert_eq!((freed.by(old), freed.by(new)), (None, Some(2)));
+    }
+
+    #[test]
+    fn concurrent_frees_never_mix_their_entries() {
+        let freed = Freed::new();
+        let handles = [1, 2].map(|generation| Handle::pack(Kind::Comm, 3, generation));
+        std::thread::scope(|scope| {
+            for (function, handle) in (1..).zip(handles) {
+                let freed = &freed;
+                scope.spawn(move || {
+                    for _ in 0..500_000 {
+                        freed.record(handle, function);
+                        assert!(freed.by(handle).is_none_or(|found| found == function), "another call freed it");
+                    }
+                });
+            }
+        });
     }
 }

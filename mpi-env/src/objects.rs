@@ -150,7 +150,7 @@ fn remove<T>(table: &mut Table<T>, freed: &Freed, handle: Handle, class: i32, na
         return Ok(());
     }
     let why = match table.was_freed(handle) {
-        true => freed.tale(handle.0),
+        true => freed.describe(handle),
         false => "no object of this kind has that handle".to_owned(),
     };
     Err(Error::new(class, why).arg(name, &format_args!("{:#x}", handle.0)))

@@ -163,7 +163,7 @@ fn set(process: &Process, mut guard: Guard<'_>, name: &'static str, object: Obje
 #[cold]
 fn stale(process: &Process, guard: &Guard<'_>, errhandler: Handle, error: Error) -> Error {
     match process.errhandlers.get(guard).get(errhandler) {
-        Err(_) if process.freed.by(errhandler.0).is_some() => bad_errhandler("errhandler", errhandler.0),
+        Err(_) if process.freed.by(errhandler).is_some() => bad_errhandler("errhandler", errhandler.0),
         _ => error,
     }
 }
