@@ -335,6 +335,15 @@ pub fn no_data(name: &'static str, address: *const c_void, count: u64, datatype:
     if count == 0 || datatype.size() == 0 { Ok(()) } else { Err(bad_buffer(name, address)) }
 }
 
+/// More elements than any memory holds.
+#[cold]
+pub fn too_many(name: &'static str, count: u64, datatype: &Datatype) -> Error {
+    let of = if datatype.name().is_empty() { "a derived datatype" } else { datatype.name() };
+    let (rule, elements) = ("no memory has that many bytes", format_args!("{count} elements of {of}").to_string());
+    let error = Error::new(abi::MPI_ERR_COUNT, rule).arg(name, &elements);
+    error.hint("Check the count, and the size of the datatype.")
+}
+
 /// A buffer address that is no memory although there are data.
 #[cold]
 pub fn bad_buffer(name: &'static str, address: *const c_void) -> Error {

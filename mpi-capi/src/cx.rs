@@ -261,7 +261,8 @@ impl Cx {
             check::no_data(name, address, count, datatype)?;
         }
         // SAFETY: the program passed a buffer of `count` elements, and leaves it alone until the operation is done.
-        Ok(unsafe { SendBuf::new(address.cast(), count, datatype) })
+        let buffer = unsafe { SendBuf::new(address.cast(), count, datatype) };
+        buffer.ok_or_else(|| check::too_many(name, count, datatype))
     }
 
     /// Memory to receive into, as [`Cx::send_buffer`].
@@ -277,7 +278,8 @@ impl Cx {
             check::no_data(name, address, count, datatype)?;
         }
         // SAFETY: as in `send_buffer`.
-        Ok(unsafe { RecvBuf::new(address.cast(), count, datatype) })
+        let buffer = unsafe { RecvBuf::new(address.cast(), count, datatype) };
+        buffer.ok_or_else(|| check::too_many(name, count, datatype))
     }
 
     /// An open file; the flight recorder sees the communicator that it has for itself.

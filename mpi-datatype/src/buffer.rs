@@ -19,21 +19,6 @@ use crate::layout::LayoutRef;
 pub use receive::RecvBuf;
 pub use send::SendBuf;
 
-#[inline]
-fn packed_bytes(count: u64, datatype: &Datatype) -> u64 {
-    match count.checked_mul(datatype.size()) {
-        Some(bytes) if bytes <= isize::MAX as u64 => bytes,
-        _ => all_memory(),
-    }
-}
-
-/// More than there is.
-#[cold]
-#[inline(never)]
-fn all_memory() -> u64 {
-    isize::MAX as u64
-}
-
 /// Copies packed bytes `at ..` of the memory at `start` into `out`; returns how many there were.
 ///
 /// # Safety

@@ -69,8 +69,9 @@ fn a_buffer_of_no_bytes_never_touches_its_address() {
     for handle in [MPI_INT, MPI_SHORT_INT] {
         let datatype = predefined(handle).expect("predefined");
         // SAFETY: no data bytes.
-        let (from, mut to) =
+        let (from, to) =
             unsafe { (SendBuf::new(std::ptr::null(), 0, datatype), RecvBuf::new(std::ptr::null_mut(), 0, datatype)) };
+        let (from, mut to) = (from.expect("small"), to.expect("small"));
         assert_eq!((from.bytes(), from.contiguous(), from.native()), (0, Some(&[][..]), Some(&[][..])));
         assert_eq!((to.unpack(0, &[1, 2]), from.pack(0, &mut [0; 4])), (0, 0));
         assert_eq!(to.contiguous_mut(), Some(&mut [][..]));
@@ -114,11 +115,23 @@ fn a_copy_between_layouts_keeps_the_packed_bytes() {
 }
 
 #[test]
-fn a_count_that_overflows_is_clamped_not_wrapped() {
-    let datatype = predefined(MPI_DOUBLE).expect("predefined");
-    // SAFETY: the buffer is only asked for its length.
-    let buffer = unsafe { SendBuf::new(std::ptr::dangling(), u64::MAX / 2, datatype) };
-    assert_eq!(buffer.bytes(), isize::MAX as u64);
+fn a_count_of_more_bytes_than_memory_has_makes_no_buffer() {
+    let derived = Datatype::derived(vec![Segment { offset: 0, length: 1 }], 0, 1 << 40).expect("small");
+    let double = predefined(MPI_DOUBLE).expect("predefined");
+    let pair = predefined(MPI_LONG_DOUBLE_INT).expect("predefined");
+    // SAFETY: nobody reads or writes these buffers.
+    let bytes = |count, datatype| unsafe {
+        let receive = RecvBuf::new(std::ptr::dangling_mut(), count, datatype).map(|buffer| buffer.bytes());
+        let send = SendBuf::new(std::ptr::dangling(), count, datatype).map(|buffer| buffer.bytes());
+        assert_eq!(receive, send);
+        send
+    };
+    assert_eq!(bytes((1 << 60) - 1, double), Some((1 << 63) - 8));
+    assert_eq!(bytes(1 << 60, double), None);
+    assert_eq!(bytes(1 << 61, double), None, "the number of bytes is 0 modulo 2^64");
+    assert_eq!(bytes((1 << 58) + 1, pair), None, "the data fit, and the gaps between them do not");
+    assert_eq!(bytes(1 << 22, &derived), Some(1 << 22));
+    assert_eq!(bytes(1 << 24, &derived), None);
 }
 
 #[test]

@@ -210,6 +210,14 @@ impl Datatype {
         self.name
     }
 
+    /// Data bytes of `count` elements; `None` when these, or the memory from the first to the last of them, are more
+    /// than an object in memory can have, which is `isize::MAX`.
+    #[inline]
+    pub fn bytes_of(&self, count: u64) -> Option<u64> {
+        let bytes = count.checked_mul(self.size).filter(|bytes| *bytes <= isize::MAX as u64)?;
+        (self.is_contiguous() || self.span(count) <= isize::MAX as u64).then_some(bytes)
+    }
+
     /// Bytes of memory that `count` elements need, from the first to the last data byte, gaps included; saturates.
     pub fn span(&self, count: u64) -> u64 {
         if count == 0 || self.size == 0 {

@@ -123,14 +123,14 @@ impl Memory {
         let start = self.start(offset, count, basic)?;
         // SAFETY: the elements lie inside memory that stays, see the module's text; who else touches it meanwhile has
         // broken the rules of one-sided communication, and then finds undefined values there.
-        Some(unsafe { RecvBuf::new(start, count, basic.datatype) })
+        unsafe { RecvBuf::new(start, count, basic.datatype) }
     }
 
     /// Elements of a type, to be read; `None` when they do not lie inside.
     pub fn elements(&self, offset: u64, count: u64, basic: Basic) -> Option<SendBuf<'static>> {
         let start = self.start(offset, count, basic)?;
         // SAFETY: as for `elements_mut`.
-        Some(unsafe { SendBuf::new(start, count, basic.datatype) })
+        unsafe { SendBuf::new(start, count, basic.datatype) }
     }
 
     fn start(&self, offset: u64, count: u64, basic: Basic) -> Option<*mut u8> {

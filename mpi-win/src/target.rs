@@ -2,7 +2,7 @@
 //!
 //! Invariant: a [`Place`] lies inside what its owner exposed.
 
-use mpi_core::abi::{MPI_ERR_DISP, MPI_ERR_RANK, MPI_ERR_RMA_RANGE, MPI_ERR_TYPE, MPI_PROC_NULL};
+use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_DISP, MPI_ERR_RANK, MPI_ERR_RMA_RANGE, MPI_ERR_TYPE, MPI_PROC_NULL};
 use mpi_datatype::{Datatype, predefined};
 use mpi_errors::{Error, Result};
 
@@ -93,8 +93,8 @@ pub(crate) fn inside(offset: u64, count: u64, datatype: &Datatype, size: u64) ->
 }
 
 impl Win {
-    /// What a target means; `None` for `MPI_PROC_NULL`. Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`, `MPI_ERR_TYPE`,
-    /// `MPI_ERR_RMA_RANGE`.
+    /// The memory that a target names; `None` for `MPI_PROC_NULL`. Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`,
+    /// `MPI_ERR_TYPE`, `MPI_ERR_COUNT`, `MPI_ERR_RMA_RANGE`.
     #[inline]
     pub(crate) fn place(&self, target: &Target<'_>) -> Result<Option<Place>> {
         let Some(exposed) = self.exposed(target.rank) else {
@@ -131,6 +131,10 @@ impl Win {
         if displacement < 0 {
             let rule = "a displacement in a window is not negative";
             return Error::new(MPI_ERR_DISP, rule).arg("target_disp", &displacement);
+        }
+        if basic.datatype.bytes_of(target.count).is_none() {
+            let elements = format!("{} elements of {}", target.count, basic.datatype.name());
+            return Error::new(MPI_ERR_COUNT, "no memory has that many bytes").arg("target_count", &elements);
         }
         let start = displacement as u128 * u128::from(unit);
         let end = start + u128::from(basic.datatype.span(target.count));

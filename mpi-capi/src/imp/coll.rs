@@ -46,8 +46,7 @@ pub fn reduce(
     root: u32,
     comm: CommView,
 ) -> Outcome {
-    cx.on_op_used(op, &datatype, count);
-    let op = cx.op("op", op)?;
+    let (word, op) = (op, cx.op("op", op)?);
     let at_root = root == comm.rank;
     let recv = match at_root {
         true => Some(cx.recv_buffer("recvbuf", recv, count, &datatype)?),
@@ -59,6 +58,7 @@ pub fn reduce(
         false => Some(cx.send_buffer("sendbuf", send, count, &datatype)?),
     };
     distinct(&send, &recv)?;
+    cx.on_op_used(word, &datatype, count);
     let (process, comm) = enter(cx, comm)?;
     let reduction = Reduction { op: &op, datatype: &datatype, handle: datatype.word(), count };
     Ok(process.coll.reduce(&comm, send, recv, &reduction, root)?)
@@ -74,8 +74,7 @@ pub fn allreduce(
     op: usize,
     comm: CommView,
 ) -> Outcome {
-    cx.on_op_used(op, &datatype, count);
-    let op = cx.op("op", op)?;
+    let (word, op) = (op, cx.op("op", op)?);
     let recv = cx.recv_buffer("recvbuf", recv, count, &datatype)?;
     let send = match is_in_place(send) {
         true => None,
@@ -83,6 +82,7 @@ pub fn allreduce(
     };
     let recv = Some(recv);
     distinct(&send, &recv)?;
+    cx.on_op_used(word, &datatype, count);
     let (process, comm) = enter(cx, comm)?;
     let reduction = Reduction { op: &op, datatype: &datatype, handle: datatype.word(), count };
     match recv {
@@ -102,8 +102,12 @@ struct Side<B> {
 impl<B> Side<B> {
     /// The number of elements for `parts` processes, and their type.
     fn described(&self, cx: &Cx, parts: u32) -> Result<(u64, TypeRef)> {
-        let count = check::count(self.names[1], self.count)?;
-        Ok((count.saturating_mul(u64::from(parts)), cx.datatype(self.names[2], self.datatype)?))
+        let each = check::count(self.names[1], self.count)?;
+        let datatype = cx.datatype(self.names[2], self.datatype)?;
+        match each.checked_mul(u64::from(parts)) {
+            Some(count) => Ok((count, datatype)),
+            None => Err(check::too_many(self.names[1], each, &datatype)),
+        }
     }
 }
 

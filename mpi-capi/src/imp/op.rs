@@ -10,7 +10,7 @@ use mpi_core::{Handle, abi};
 use mpi_errors::{Error, Result};
 
 use crate::bad::bad_op;
-use crate::check::{Function, Out, bad_buffer, is_no_memory};
+use crate::check::{self, Function, Out, bad_buffer, is_no_memory};
 use crate::cx::{Cx, TypeRef};
 use crate::errors::Outcome;
 
@@ -91,6 +91,9 @@ pub fn reduce_local(
     datatype: TypeRef,
     op: usize,
 ) -> Outcome {
+    if datatype.bytes_of(count).is_none() {
+        return Err(check::too_many("inbuf", count, &datatype).into());
+    }
     cx.on_op_used(op, &datatype, count);
     let operation = cx.op("op", op)?;
     let span = datatype.span(count) as usize;

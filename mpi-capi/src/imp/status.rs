@@ -5,7 +5,7 @@ use mpi_datatype::{Category, Datatype, Scalar};
 use mpi_errors::Error;
 use smallvec::{SmallVec, smallvec};
 
-use crate::check::{CountOut, Out, StatusOut};
+use crate::check::{self, CountOut, Out, StatusOut};
 use crate::cx::{Cx, TypeRef};
 use crate::errors::Outcome;
 
@@ -81,8 +81,11 @@ pub fn status_set_elements_x(_cx: Cx, status: StatusOut, datatype: TypeRef, coun
 
 fn set_bytes(status: StatusOut, datatype: &Datatype, elements: u64) -> Outcome {
     let parts = parts(datatype);
-    let whole = (elements / parts.len() as u64).saturating_mul(datatype.size());
-    let bytes = if elements.is_multiple_of(parts.len() as u64) { whole } else { whole.saturating_add(parts[0]) };
+    let rest = if elements.is_multiple_of(parts.len() as u64) { 0 } else { parts[0] };
+    let whole = (elements / parts.len() as u64).checked_mul(datatype.size());
+    let Some(bytes) = whole.and_then(|whole| whole.checked_add(rest)).filter(|bytes| *bytes <= i64::MAX as u64) else {
+        return Err(check::too_many("count", elements, datatype).into());
+    };
     change(status, |status| status.set_bytes(bytes))
 }
 

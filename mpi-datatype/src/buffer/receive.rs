@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use super::send::SendBuf;
-use super::{fits, native_length, pack, packed_bytes, part_of};
+use super::{fits, native_length, pack, part_of};
 use crate::datatype::Datatype;
 use crate::element::Element;
 use crate::layout::LayoutRef;
@@ -28,18 +28,15 @@ unsafe impl Send for RecvBuf<'_> {}
 unsafe impl Sync for RecvBuf<'_> {}
 
 impl<'a> RecvBuf<'a> {
-    /// `count` elements of `datatype` at `start`. `start` may be null when there are no data bytes.
+    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes. `start` may be null when
+    /// there are no data bytes.
     ///
     /// # Safety
     /// The data bytes are writable, initialised or not, and nobody else reads or writes them for `'a`.
     #[inline]
-    pub unsafe fn new(start: *mut u8, count: u64, datatype: &Datatype) -> RecvBuf<'a> {
-        RecvBuf {
-            start,
-            bytes: packed_bytes(count, datatype),
-            layout: datatype.layout_ref().clone(),
-            memory: PhantomData,
-        }
+    pub unsafe fn new(start: *mut u8, count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
+        let bytes = datatype.bytes_of(count)?;
+        Some(RecvBuf { start, bytes, layout: datatype.layout_ref().clone(), memory: PhantomData })
     }
 
     /// The elements of a slice.
@@ -59,7 +56,7 @@ impl<'a> RecvBuf<'a> {
             return None;
         }
         // SAFETY: the span of the elements lies inside the exclusively borrowed memory.
-        Some(unsafe { RecvBuf::new(memory.as_mut_ptr(), count, datatype) })
+        unsafe { RecvBuf::new(memory.as_mut_ptr(), count, datatype) }
     }
 
     /// Room for no data.

@@ -7,7 +7,7 @@
 use std::marker::PhantomData;
 use std::ptr;
 
-use super::{fits, native_length, pack, packed_bytes, part_of};
+use super::{fits, native_length, pack, part_of};
 use crate::datatype::Datatype;
 use crate::element::Element;
 use crate::layout::LayoutRef;
@@ -27,18 +27,15 @@ unsafe impl Send for SendBuf<'_> {}
 unsafe impl Sync for SendBuf<'_> {}
 
 impl<'a> SendBuf<'a> {
-    /// `count` elements of `datatype` at `start`. `start` may be null when there are no data bytes.
+    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes. `start` may be null when
+    /// there are no data bytes.
     ///
     /// # Safety
     /// The data bytes are readable and not written by anyone for `'a`.
     #[inline]
-    pub unsafe fn new(start: *const u8, count: u64, datatype: &Datatype) -> SendBuf<'a> {
-        SendBuf {
-            start,
-            bytes: packed_bytes(count, datatype),
-            layout: datatype.layout_ref().clone(),
-            memory: PhantomData,
-        }
+    pub unsafe fn new(start: *const u8, count: u64, datatype: &Datatype) -> Option<SendBuf<'a>> {
+        let bytes = datatype.bytes_of(count)?;
+        Some(SendBuf { start, bytes, layout: datatype.layout_ref().clone(), memory: PhantomData })
     }
 
     /// The elements of a slice.
@@ -58,7 +55,7 @@ impl<'a> SendBuf<'a> {
             return None;
         }
         // SAFETY: the span of the elements lies inside the borrowed memory.
-        Some(unsafe { SendBuf::new(memory.as_ptr(), count, datatype) })
+        unsafe { SendBuf::new(memory.as_ptr(), count, datatype) }
     }
 
     /// No data.
