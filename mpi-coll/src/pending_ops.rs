@@ -1,8 +1,8 @@
 //! Several messages at once: non-blocking operations on borrowed buffers that are over before the borrow is.
 //!
-//! Invariant: a `PendingOps` holds its buffers' borrow; when it ends, by `land` or by an early return, none of its
-//! operations can touch them any more.
-#![allow(unsafe_code)] // lends buffers to requests that it outlives
+//! Invariant: a `PendingOps` holds its buffers' borrow; when it ends, by `wait_all` or by an early return, all of its
+//! operations are complete or revoked, and no process copies into the buffers any more.
+#![allow(unsafe_code)] // its requests hold buffers whose borrow it keeps
 
 use std::marker::PhantomData;
 
@@ -55,7 +55,7 @@ impl<'l, 'b> PendingOps<'l, 'b> {
         Ok(())
     }
 
-    /// Waits until all are over.
+    /// Waits until all are complete.
     pub fn wait_all(mut self, outcome: &mut Outcome) -> Result<()> {
         if self.requests.is_empty() {
             return Ok(());
@@ -80,11 +80,8 @@ impl<'l, 'b> PendingOps<'l, 'b> {
 impl Drop for PendingOps<'_, '_> {
     fn drop(&mut self) {
         if !self.requests.is_empty() {
-            let mut guard = self.link.engine.lock();
-            for request in &self.requests {
-                // One that is over already is gone, which is as good.
-                self.link.engine.abandon(&mut guard, *request);
-            }
+            // Some may be over already. After this no process copies into the buffers any more.
+            self.link.engine.revoke(&self.requests);
         }
     }
 }

@@ -25,7 +25,8 @@ use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Message, Pool};
 use crate::on_demand::OnDemandMetrics;
 use crate::request::{DETACHED, Request, WATCHED, Work};
-use crate::transfer::{Matched, SLOTS, ShareInHand, Slots, too_many_requests};
+use crate::shared_copy::{SLOTS, SharedCopy, Slots};
+use crate::transfer::{Matched, too_many_requests};
 use crate::wire::{self, Share};
 
 pub(crate) struct State {
@@ -58,7 +59,7 @@ pub(crate) struct Core {
     /// Sends that feed fragments.
     pub streams: Vec<Handle>,
     /// Receives whose chunks both sides copy.
-    pub shares: Vec<ShareInHand>,
+    pub shares: Vec<SharedCopy>,
     pub slots: Slots,
     pub context_agreement: ContextAgreement,
     /// Transfers whose receivers asked this process to copy too.

@@ -137,12 +137,16 @@ impl State {
         match worked {
             Ok(_) => Ok(direct.outcome.take()),
             Err(fault) => {
-                // The buffer was lent for the call that ends here.
+                // The buffer is borrowed until the call returns, which ends here unless a request has the buffer.
                 direct.leave();
-                if let Some(Outcome::Under(request)) = direct.outcome.take() {
-                    self.abandon(request);
+                match direct.outcome.take() {
+                    Some(Outcome::Under(request)) => {
+                        // The wait for the request reports the fault, and revokes the request.
+                        self.core.fault.get_or_insert(fault);
+                        Ok(Some(Outcome::Under(request)))
+                    }
+                    _ => Err(fault),
                 }
-                Err(fault)
             }
         }
     }

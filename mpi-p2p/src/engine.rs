@@ -2,7 +2,7 @@
 //!
 //! Invariant: no call sleeps with the process lock held, and none runs the program's code.
 //! Not here: waiting (`waiting`), sets of requests (`complete`), argument checks (`mpi-capi`).
-#![allow(unsafe_code)] // a blocking call's buffer is lent to its request, which ends before the call does
+#![allow(unsafe_code)] // a blocking call's request holds the call's buffer, and ends before the call does
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -118,11 +118,6 @@ impl Engine {
         self.state.get_mut(guard).core.received_request(context, status, None)
     }
 
-    /// Gives a request up whose buffer is about to go away, after a fault.
-    pub fn abandon(&self, guard: &mut Guard<'_>, request: Handle) {
-        self.state.get_mut(guard).abandon(request);
-    }
-
     /// Blocking send.
     #[inline]
     pub fn send(
@@ -134,7 +129,7 @@ impl Engine {
         buffer: SendBuf<'_>,
         mode: Mode,
     ) -> Result<()> {
-        // SAFETY: the request that holds the buffer is complete before this call returns.
+        // SAFETY: the request that holds the buffer is complete, or revoked, before this call returns.
         let buffer = unsafe { buffer.detach() };
         match self.state.get_mut(&mut guard).start_send(context, dest, tag, buffer, mode)? {
             Started::Complete => Ok(()),
@@ -145,7 +140,8 @@ impl Engine {
     /// Blocking receive.
     #[inline]
     pub fn recv(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32, buffer: RecvBuf<'_>) -> Result<Status> {
-        // SAFETY: the request that holds the buffer is complete before this call returns.
+        // SAFETY: before this call returns the request that holds the buffer is complete, or revoked: then no process
+        // copies into the buffer any more (`revoke`).
         let buffer = unsafe { buffer.detach() };
         self.receive(guard, context, source, tag, buffer)
     }
@@ -163,7 +159,7 @@ impl Engine {
         recv_tag: i32,
         recv_buffer: RecvBuf<'_>,
     ) -> Result<Status> {
-        // SAFETY: the requests that hold the buffers are complete before this call returns.
+        // SAFETY: as in `send` and `recv`, for both requests.
         let (send_buffer, recv_buffer) = unsafe { (send_buffer.detach(), recv_buffer.detach()) };
         let state = self.state.get_mut(&mut guard);
         let send = match state.start_send(context, dest, send_tag, send_buffer, Mode::Standard)? {
@@ -177,7 +173,8 @@ impl Engine {
                 sent.and(received)
             }
             Err(error) => {
-                state.abandon(send);
+                drop(guard);
+                self.revoke(&[send]);
                 Err(error)
             }
         }
@@ -280,7 +277,8 @@ impl Engine {
 
     /// Receives the message a matched probe took. `None` when `message` names none.
     pub fn mrecv(&self, mut guard: Guard<'_>, message: Handle, buffer: RecvBuf<'_>) -> Result<Option<Status>> {
-        // SAFETY: the request that holds the buffer is complete before this call returns.
+        // SAFETY: before this call returns the request that holds the buffer is complete, or revoked: then no process
+        // copies into the buffer any more (`revoke`).
         let buffer = unsafe { buffer.detach() };
         match self.imrecv(&mut guard, message, buffer)? {
             None => Ok(None),

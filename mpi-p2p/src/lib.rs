@@ -6,7 +6,7 @@
 //! - `context`: what the engine knows of a communicator.
 //! - `request`, `message`: operations under way, and messages that came before their receive.
 //! - `core`: the state and its requests. `arrival`: what becomes of a record that arrives.
-//! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `slot`: moving large messages.
+//! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving large messages.
 //! - `announce`: duplicates of communicators that do not wait.
 //! - `asked`: what single requests and messages tell, once somebody asks; `posted`: the room in posted receives.
 //! - `remote`: copying without the other process's help.
@@ -42,6 +42,8 @@ mod receive;
 mod remote;
 mod request;
 mod send;
+mod shared_copy;
+mod sync;
 mod transfer;
 mod waiting;
 mod wire;

@@ -69,6 +69,7 @@ impl Standing {
             Work::Done => Standing { bytes: told, moved: told, wanted: told, over: true },
             Work::Posted { buffer, .. } | Work::Matched { buffer } => under_way(buffer.bytes(), 0, buffer.bytes()),
             Work::Receiving { buffer, wanted, got, .. } => under_way(buffer.bytes(), *got, *wanted),
+            Work::Discarding { wanted, got, .. } => under_way(told, *got, *wanted),
             Work::Sharing => under_way(told, 0, told),
             Work::Queued(outgoing) => under_way(outgoing.data.bytes(), 0, outgoing.data.bytes()),
             Work::Announced => under_way(0, 0, 0),

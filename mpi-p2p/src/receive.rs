@@ -145,15 +145,6 @@ impl State {
         core.instruments.messages_held.raise(1);
         Ok(Some((handle, status)))
     }
-
-    /// Forgets a request whose buffer is about to go away, after a fault.
-    #[cold]
-    pub fn abandon(&mut self, handle: Handle) {
-        self.take_back(handle);
-        self.core.shares.retain(|share| share.request != handle);
-        self.core.matched.retain(|matched| matched.request != handle);
-        self.core.drop_request(handle);
-    }
 }
 
 impl Core {

@@ -56,6 +56,8 @@ pub(crate) enum Work {
     Matched { buffer: RecvBuf<'static> },
     /// A receive takes fragments; `wanted` bytes in all, `got` so far, from world rank `from`.
     Receiving { buffer: RecvBuf<'static>, from: u32, wanted: u64, got: u64 },
+    /// A revoked receive drops the fragments that still come: `wanted` bytes in all, `got` so far.
+    Discarding { from: u32, wanted: u64, got: u64 },
     /// A receive whose chunks both sides copy; the details are in the engine's list of shares.
     Sharing,
     /// A send waits for room in the ring to the receiver.

@@ -7,7 +7,7 @@
 //! its last fragment is in the ring.
 //! Not here: matching (`arrival`).
 
-use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_OTHER};
+use mpi_core::abi::MPI_ERR_INTERN;
 use mpi_core::{Handle, Status};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Endpoint, Payload, RecordHead};
@@ -15,17 +15,12 @@ use smallvec::SmallVec;
 
 use crate::arrival::truncated;
 use crate::chains::Key;
-use crate::chunk_claims;
 use crate::core::{Core, Reply};
 use crate::request::{Data, Request, WATCHED, Work, token};
-use crate::wire::{self, Offer, Share};
+use crate::wire::{self, Offer};
 
 /// From this size on, both sides copy.
 const SHARE_FROM: u64 = 32 << 10;
-/// Largest chunk one side claims at a time.
-const CHUNK_MAX: u64 = 128 << 10;
-/// Number of transfer slots a process has.
-pub(crate) const SLOTS: u32 = 256;
 
 /// An offer that found its receive.
 #[derive(Debug)]
@@ -35,36 +30,6 @@ pub(crate) struct Matched {
     pub offer: Offer,
     pub key: Key,
     pub request: Handle,
-}
-
-/// A receive whose chunks both sides copy.
-#[derive(Debug)]
-pub(crate) struct ShareInHand {
-    pub request: Handle,
-    from: u32,
-    token: u64,
-    slot: u32,
-    chunks: u64,
-    /// Bytes of a chunk.
-    chunk: u64,
-}
-
-/// Free transfer slots of a process, and how often each was used.
-#[derive(Debug)]
-pub(crate) struct Slots {
-    free: Vec<u32>,
-    rounds: Vec<u32>,
-}
-
-impl Slots {
-    pub fn new() -> Slots {
-        Slots { free: (0..SLOTS).rev().collect(), rounds: vec![0; SLOTS as usize] }
-    }
-}
-
-/// Chunks are a quarter of a message, so that both sides end together, and never tiny.
-fn chunk_bytes(bytes: u64) -> u64 {
-    (bytes.div_ceil(4)).next_multiple_of(4096).clamp(16 << 10, CHUNK_MAX)
 }
 
 impl Core {
@@ -93,7 +58,7 @@ impl Core {
         let copy = offer.address != 0 && endpoint.can_copy(from);
         if let (true, Some(memory)) = (copy, buffer.contiguous_mut()) {
             let memory = &mut memory[..wanted as usize];
-            if wanted < SHARE_FROM || from == endpoint.rank() || self.slots.free.is_empty() {
+            if wanted < SHARE_FROM || from == endpoint.rank() || self.slots.are_all_used() {
                 match endpoint.read_remote(from, offer.address, memory) {
                     Ok(()) => self.instruments.bytes_copied.add(wanted),
                     Err(error) => request.error = Some(error),
@@ -103,7 +68,7 @@ impl Core {
                 return;
             }
             request.work = Work::Sharing;
-            self.copy_together(endpoint, matched, memory);
+            self.begin_shared_copy(endpoint, matched, memory);
             return;
         }
         if wanted == 0 {
@@ -114,69 +79,6 @@ impl Core {
         request.work = Work::Receiving { buffer, from, wanted, got: 0 };
         let payload: [u8; 16] = wire::join([token(handle), wanted]);
         self.reply(endpoint, Reply::about(from, wire::STREAM, peer).with(&payload));
-    }
-
-    /// Asks the sender to copy chunks of its message into `memory`, and copies what chunks this process can claim.
-    fn copy_together(&mut self, endpoint: &mut Endpoint, matched: Matched, memory: &mut [u8]) {
-        let Matched { from, token: peer, offer, request, .. } = matched;
-        let slot = self.slots.free.pop().expect("the caller saw a free one");
-        self.instruments.slots_free.lower(1);
-        self.tell_slots();
-        let round = self.slots.rounds[slot as usize].wrapping_add(1);
-        self.slots.rounds[slot as usize] = round;
-        chunk_claims::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
-        let bytes = memory.len() as u64;
-        let share = Share { address: memory.as_ptr() as u64, bytes, slot, round };
-        self.reply(endpoint, Reply::about(from, wire::SHARE, peer).with(&share.encode()));
-        let chunk = chunk_bytes(bytes);
-        let chunks = bytes.div_ceil(chunk);
-        let own = endpoint.transfer_slot(endpoint.rank(), slot);
-        let mut failure = None;
-        while let Some(index) = chunk_claims::claim(own, round, chunks) {
-            let start = index * chunk;
-            let end = bytes.min(start + chunk);
-            let part = &mut memory[start as usize..end as usize];
-            match endpoint.read_remote(from, offer.address.wrapping_add(start), part) {
-                Ok(()) => self.instruments.bytes_copied.add(end - start),
-                Err(error) => failure = Some(error),
-            }
-            chunk_claims::complete(own);
-            self.tell_shared(request, chunk_claims::completed(own).0 * chunk);
-        }
-        if let (Some(error), Some(request)) = (failure, self.requests.get_mut(request)) {
-            request.error = Some(error);
-        }
-        self.shares.push(ShareInHand { request, from, token: peer, slot, chunks, chunk });
-        self.settle_shares(endpoint);
-    }
-
-    fn tell_slots(&self) {
-        let used = u64::from(SLOTS) - self.instruments.slots_free.get();
-        self.instruments.slots_used.set(used, u64::from(SLOTS));
-    }
-
-    /// Completes the shared receives that all chunks are done with.
-    pub fn settle_shares(&mut self, endpoint: &mut Endpoint) {
-        let mut at = 0;
-        while at < self.shares.len() {
-            let share = &self.shares[at];
-            let (done, in_place) = chunk_claims::completed(endpoint.transfer_slot(endpoint.rank(), share.slot));
-            if done < share.chunks {
-                self.tell_shared(share.request, done * share.chunk);
-                at += 1;
-                continue;
-            }
-            let ShareInHand { request, from, token, slot, .. } = self.shares.swap_remove(at);
-            if let (false, Some(request)) = (in_place, self.requests.get_mut(request)) {
-                let text = format!("process {from} of the job could not copy its part of the message");
-                request.error.get_or_insert_with(|| Error::new(MPI_ERR_OTHER, text));
-            }
-            self.slots.free.push(slot);
-            self.instruments.slots_free.raise(1);
-            self.tell_slots();
-            self.reply(endpoint, Reply::about(from, wire::DONE, token));
-            self.finish_rendezvous(request);
-        }
     }
 
     /// Pushes a reply at once, or keeps it until there is room.
@@ -238,49 +140,6 @@ impl Core {
         }
     }
 
-    /// A sender is asked to help with the copying.
-    pub fn share_wanted(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
-        let handle = Handle(head.b as usize);
-        if payload.len() == Share::LEN
-            && let Some(request) = self.requests.get(handle)
-            && let Work::Offered { data, dest } = &request.work
-            && *dest == from
-        {
-            let share = Share::decode([payload.word(0), payload.word(1), payload.word(2)]);
-            if share.slot < SLOTS && share.bytes <= data.bytes() && data.contiguous().is_some() {
-                self.help.push((handle, share));
-                return;
-            }
-        }
-        self.fault(from, "a wish for help with data that was not offered");
-    }
-
-    /// Copies what chunks are still to be had of the transfers this process was asked to help with.
-    pub fn give_help(&mut self, endpoint: &mut Endpoint) {
-        while let Some((handle, share)) = self.help.pop() {
-            let Some(request) = self.requests.get(handle) else { continue };
-            let Work::Offered { data, dest } = &request.work else { continue };
-            let Some(memory) = data.contiguous() else { continue };
-            if !endpoint.can_copy(*dest) {
-                continue;
-            }
-            let chunk = chunk_bytes(share.bytes);
-            let theirs = endpoint.transfer_slot(*dest, share.slot);
-            while let Some(index) = chunk_claims::claim(theirs, share.round, share.bytes.div_ceil(chunk)) {
-                let start = index * chunk;
-                let end = share.bytes.min(start + chunk);
-                let part = &memory[start as usize..end as usize];
-                match endpoint.write_remote(*dest, share.address.wrapping_add(start), part) {
-                    Ok(()) => {
-                        self.instruments.bytes_helped.add(end - start);
-                        chunk_claims::complete(theirs);
-                    }
-                    Err(_) => chunk_claims::fail(theirs),
-                }
-            }
-        }
-    }
-
     /// Part of a message arrived.
     pub fn fragment(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
         let handle = Handle(head.b as usize);
@@ -304,6 +163,16 @@ impl Core {
             }
             if all {
                 self.finish_rendezvous(handle);
+            }
+        } else if let Some(request) = self.requests.get_mut(handle)
+            && let Work::Discarding { from: sender, wanted, got } = &mut request.work
+            && *sender == from
+            && head.a == *got
+            && bytes <= *wanted - *got
+        {
+            *got += bytes;
+            if *got == *wanted {
+                self.finish(handle);
             }
         } else {
             self.fault(from, "part of a message that nothing waits for");
@@ -362,3 +231,6 @@ impl Core {
 pub(crate) fn too_many_requests() -> Error {
     Error::new(MPI_ERR_INTERN, "the process has 67,108,864 requests under way, which is all a process can have")
 }
+
+#[cfg(test)]
+mod tests;

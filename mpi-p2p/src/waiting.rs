@@ -29,8 +29,8 @@ impl Engine {
             Ok(Completion { status, error: None, .. }) => Ok(status),
             Ok(Completion { error: Some(error), .. }) => Err(error),
             Err(fault) => {
-                // The buffer was lent for this call only.
-                self.state.get_mut(&mut self.lock.lock()).abandon(request);
+                // The buffer is borrowed until this call returns.
+                self.revoke(&[request]);
                 Err(fault)
             }
         }

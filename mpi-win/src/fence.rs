@@ -89,7 +89,7 @@ impl OneSided {
                     data.pop();
                 }
                 if head.is_answered() {
-                    flight.forget_last(guard, rank as u32);
+                    flight.set_last_aside(rank as u32);
                 }
             }
             let mut data = data.into_iter();
@@ -116,18 +116,21 @@ impl OneSided {
 
 /// Requests of one fence, and the memory they need.
 ///
-/// Invariant: when it ends, by `land` or by an early return, none of its requests can touch that memory any more.
+/// Invariant: when it ends, by `land` or by an early return, all of its requests are complete or revoked, and no process
+/// copies into that memory any more.
 pub(crate) struct Flight<'e> {
     engine: &'e Engine,
     requests: Vec<Handle>,
     /// Of each receive: rank and bytes expected; of a send, `None`.
     expected: Vec<Option<(u32, u64)>>,
     kept: Vec<Vec<u8>>,
+    /// Receives of data that no rank will send.
+    unsent: Vec<Handle>,
 }
 
 impl<'e> Flight<'e> {
     fn new(engine: &'e Engine) -> Flight<'e> {
-        Flight { engine, requests: Vec::new(), expected: Vec::new(), kept: Vec::new() }
+        Flight { engine, requests: Vec::new(), expected: Vec::new(), kept: Vec::new(), unsent: Vec::new() }
     }
 
     /// Takes over a request.
@@ -146,12 +149,13 @@ impl<'e> Flight<'e> {
         data
     }
 
-    /// Gives up the last receive of what a rank will not be asked for.
-    fn forget_last(&mut self, guard: &mut Guard<'_>, rank: u32) {
+    /// Takes the last receive from a rank out of those to wait for: the request for its data was not sent. It is revoked
+    /// when the fence ends.
+    fn set_last_aside(&mut self, rank: u32) {
         let from = |expected: &Option<(u32, u64)>| expected.is_some_and(|(source, _)| source == rank);
         if let Some(index) = self.expected.iter().rposition(from) {
             self.expected.remove(index);
-            self.engine.abandon(guard, self.requests.remove(index));
+            self.unsent.push(self.requests.remove(index));
         }
     }
 
@@ -175,12 +179,10 @@ impl<'e> Flight<'e> {
 
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
+        self.requests.append(&mut self.unsent);
         if !self.requests.is_empty() {
-            let guard = &mut self.engine.lock();
-            for request in &self.requests {
-                // One that is over already is gone, which is as good.
-                self.engine.abandon(guard, *request);
-            }
+            // Some may be over already. After this no process copies into the memory any more.
+            self.engine.revoke(&self.requests);
         }
     }
 }

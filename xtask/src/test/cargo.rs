@@ -18,12 +18,13 @@ pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
 }
 
 /// The models that loom runs through all interleavings: of the ring and the doorbell inside their crate, compiled
-/// for loom; of facts about objects and of the handles of variables as tests of their own.
+/// for loom; of facts about objects, the handles of variables and the claims of chunks as tests of their own.
 pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
     for (package, arguments, flags) in [
         ("mpi-fabric", ["--lib", "model::"].as_slice(), "--cfg loom"),
         ("mpi-core", ["--test", "loom"].as_slice(), ""),
         ("mpi-t", ["--test", "loom", "--test", "loom_events"].as_slice(), ""),
+        ("mpi-p2p", ["--test", "loom"].as_slice(), ""),
     ] {
         let mut command = cargo(&["test", "--release", "--package", package]);
         command.args(arguments);

@@ -1,0 +1,117 @@
+//! A peer that is a bare endpoint plays the sender: it follows the protocol as slowly, or as badly, as the rule needs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use mpi_core::ProcessLock;
+use mpi_core::abi::MPI_ERR_INTERN;
+use mpi_datatype::RecvBuf;
+use mpi_fabric::{Endpoint, Payload, RecordHead, Sink};
+use mpi_t::HeapMemory;
+
+use crate::wire::{self, Offer};
+use crate::{CommMeters, ContextSpec, Engine};
+
+const BYTES: usize = 32 << 20;
+
+/// The kinds of the records that arrived.
+#[derive(Default)]
+struct Kinds(Vec<u8>);
+
+impl Sink for Kinds {
+    fn record(&mut self, _: u32, head: &RecordHead, _: Payload<'_>) {
+        self.0.push(head.kind);
+    }
+}
+
+fn engine(endpoint: Endpoint) -> Engine {
+    let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory);
+    let instruments = CommMeters::detached(2);
+    engine.add_context(&mut engine.lock(), ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), instruments });
+    engine
+}
+
+/// Offers `data` and claims one chunk of the transfer; false when the receiver was faster and copied all of them.
+fn offer_and_claim_one_chunk(peer: &mut Endpoint, data: &[u8], round: u64) -> bool {
+    let offer = Offer { bytes: data.len() as u64, address: data.as_ptr() as u64 };
+    let head = RecordHead { kind: wire::OFFER, flags: 0, context: 0, tag: 1, a: 1, b: 77 };
+    peer.push(0, &head, &offer.encode()).expect("an empty ring has room");
+    let mut seen = Kinds::default();
+    loop {
+        // The first transfer of a process takes its slot 0, and so does each that begins when all others are over.
+        let claimed = peer.transfer_slot(0, 0).claimed;
+        let word = claimed.load(Ordering::Acquire);
+        let (now, next) = (word >> 32, word & 0xffff_ffff);
+        if now == round
+            && next < 256
+            && claimed.compare_exchange(word, word + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        {
+            return true;
+        }
+        peer.poll(&mut seen).expect("the engine sends sound records");
+        if seen.0.contains(&wire::DONE) {
+            return false;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_receive_that_fails_returns_only_when_no_peer_copies_into_its_buffer() {
+    let mut endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let (mut peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
+    if !peer.can_copy(0) {
+        return; // the kernel allows no remote copies here, so no peer ever copies into a buffer
+    }
+    let (copied, returned) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let receiver = std::thread::spawn({
+        let (copied, returned) = (copied.clone(), returned.clone());
+        move || {
+            let engine = engine(own);
+            let mut data = vec![0; BYTES];
+            let fault = loop {
+                match engine.recv(engine.lock(), 0, 1, 1, RecvBuf::from_slice(&mut data)) {
+                    Ok(_) => {}
+                    Err(fault) => break fault,
+                }
+            };
+            returned.store(true, Ordering::SeqCst);
+            assert_eq!(fault.class(), MPI_ERR_INTERN);
+            assert!(copied.load(Ordering::SeqCst), "the buffer came back while a peer was copying into it");
+            // The slot serves the next transfer.
+            assert!(engine.state.get(&engine.lock()).core.shares.is_empty());
+        }
+    });
+    let data = vec![1; BYTES];
+    let claimed = (1..1000).any(|round| offer_and_claim_one_chunk(&mut peer, &data, round));
+    assert!(claimed, "the receiver was faster a thousand times");
+    peer.push(0, &RecordHead { kind: 200, ..RecordHead::default() }, &[]).expect("room");
+    // A receiver that does not wait returns in this time; one that waits is held up by it alone.
+    let begun = Instant::now();
+    while !returned.load(Ordering::SeqCst) && begun.elapsed() < Duration::from_millis(300) {
+        std::thread::yield_now();
+    }
+    copied.store(true, Ordering::SeqCst);
+    peer.transfer_slot(0, 0).done.fetch_add(1, Ordering::Release);
+    receiver.join().expect("the receiver saw what it should");
+}
+
+#[test]
+fn a_receive_that_fails_returns_when_the_peer_that_was_copying_has_ended() {
+    let mut endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let (mut peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
+    if !peer.can_copy(0) {
+        return; // as above
+    }
+    let receiver = std::thread::spawn(move || {
+        let engine = engine(own);
+        let mut data = vec![0; BYTES];
+        while engine.recv(engine.lock(), 0, 1, 1, RecvBuf::from_slice(&mut data)).is_ok() {}
+    });
+    let data = vec![1; BYTES];
+    assert!((1..1000).any(|round| offer_and_claim_one_chunk(&mut peer, &data, round)));
+    peer.push(0, &RecordHead { kind: 200, ..RecordHead::default() }, &[]).expect("room");
+    drop(peer);
+    receiver.join().expect("no panic");
+}
