@@ -136,7 +136,10 @@ impl<'a> Payload<'a> {
     /// The same, beginning `at` bytes into the payload.
     #[inline(always)]
     pub fn copy_from(&self, at: usize, dst: &mut [u8]) -> usize {
-        let n = dst.len().min(self.len.saturating_sub(at));
+        if at >= self.len {
+            return 0;
+        }
+        let n = dst.len().min(self.len - at);
         // SAFETY: `at + n <= len`, readable by `new`'s contract; `dst` is private memory, so they do not overlap.
         unsafe { copy_short(self.at.add(at), dst.as_mut_ptr(), n) };
         n
@@ -145,7 +148,7 @@ impl<'a> Payload<'a> {
     /// The `i`-th 8-byte word of the payload; 0 beyond its end. Of a last, partial word the upper bytes are undefined.
     #[inline(always)]
     pub fn word(&self, i: usize) -> u64 {
-        if i * 8 >= self.len {
+        if i >= self.len.div_ceil(8) {
             return 0;
         }
         // SAFETY: the word begins inside the payload, and readability is rounded up to 8 bytes; aligned by contract.
@@ -234,5 +237,19 @@ mod tests {
         assert_eq!(payload.copy_from(9, &mut long), 1);
         assert_eq!(payload.copy_from(11, &mut long), 0);
         assert_eq!((payload.word(0), payload.word(2), payload.to_vec().len()), (words[0], 0, 10));
+    }
+
+    #[test]
+    fn an_offset_beyond_the_payload_copies_nothing() {
+        let words = [1, 2];
+        let payload = Payload::from_words(&words, 10);
+        let mut out = [7u8; 4];
+        for at in [10, 11, 4096, usize::MAX / 2, usize::MAX] {
+            assert_eq!(payload.copy_from(at, &mut out), 0, "{at}");
+        }
+        assert_eq!(out, [7; 4]);
+        for word in [2, 1 << 60, 1 << 61, usize::MAX] {
+            assert_eq!(payload.word(word), 0, "{word}");
+        }
     }
 }
