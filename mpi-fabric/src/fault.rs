@@ -5,6 +5,8 @@ use std::io;
 use mpi_core::abi;
 use mpi_errors::Error;
 
+use crate::signal_mask::file_size_limit;
+
 /// The system refused something that the library needs.
 pub(crate) fn system(what: &str, error: &io::Error) -> Error {
     let class = match error.raw_os_error() {
@@ -12,6 +14,20 @@ pub(crate) fn system(what: &str, error: &io::Error) -> Error {
         _ => abi::MPI_ERR_OTHER,
     };
     Error::new(class, format!("{what}: {error}"))
+}
+
+/// The kernel refused to make or grow shared memory of `bytes` bytes.
+pub(crate) fn memory(what: &str, bytes: u64, error: &io::Error) -> Error {
+    match (error.raw_os_error(), file_size_limit()) {
+        (Some(libc::EFBIG), Some(limit)) => Error::new(
+            abi::MPI_ERR_NO_MEM,
+            format!(
+                "{what}: it has {bytes} bytes, but this process may make files and shared memory of {limit} bytes at \
+                 most (RLIMIT_FSIZE: raise it with `ulimit -f`)"
+            ),
+        ),
+        _ => system(&format!("{what} of {bytes} bytes"), error),
+    }
 }
 
 /// Another process, or the environment, handed over something that is not as it must be.

@@ -71,10 +71,12 @@ impl Job {
         let (fd, mapping) = match Mapping::create(layout.total_bytes(), reserved) {
             Ok((fd, mapping)) => (Some(fd), mapping),
             // One process needs no object to share.
-            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) && options.ranks == 1 => {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EFBIG)) && options.ranks == 1 => {
                 (None, Mapping::private(layout.total_bytes()).map_err(|e| fault::system("no memory to map", &e))?)
             }
-            Err(error) => return Err(fault::system("cannot make the job's shared memory", &error)),
+            Err(error) => {
+                return Err(fault::memory("cannot make the job's shared memory", layout.total_bytes() as u64, &error));
+            }
         };
         let job = Job { mapping: Arc::new(mapping), layout, fd };
         job.write_header(options.cores);

@@ -10,6 +10,7 @@
 //! - [`remote`]: reading and writing another process's memory. [`SharedMemory`]: memory that others map too.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
+//! - [`signal_mask`]: calls that grow files and memory without the deadly signal of a limit.
 //! - [`job`]: the job memory as the launcher and other outsiders see it.
 //!
 //! Invariant: what another process wrote is input; a bad record, length or offset is an error that names the peer, and
@@ -45,6 +46,8 @@ pub mod remote;
 mod settings;
 #[cfg(not(loom))]
 mod shared;
+#[cfg(not(loom))]
+pub mod signal_mask;
 #[cfg(not(loom))]
 mod transfer;
 #[cfg(not(loom))]

@@ -9,6 +9,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use crate::signal_mask::with_signals_blocked;
+
 pub(crate) struct Mapping {
     base: NonNull<u8>,
     bytes: usize,
@@ -23,7 +25,8 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Zeroed memory that can be handed to other processes. The `reserved` ranges (offset, length) are backed now, the
-    /// rest when touched. Without memfd (an old kernel, a strict sandbox) it is an error.
+    /// rest when touched. Without memfd (an old kernel, a strict sandbox), and beyond the
+    /// process's limit of file sizes, it is an error.
     pub(crate) fn create(
         bytes: usize,
         reserved: impl Iterator<Item = (usize, usize)>,
@@ -35,11 +38,14 @@ impl Mapping {
         }
         // SAFETY: a fresh descriptor that nobody else owns.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
-        file.set_len(bytes as u64)?;
+        with_signals_blocked(|| file.set_len(bytes as u64))?;
         for (at, len) in reserved {
-            // SAFETY: a plain system call on our descriptor.
-            if unsafe { libc::fallocate(fd, 0, at as libc::off_t, len as libc::off_t) } != 0 {
-                let error = io::Error::last_os_error();
+            let reserve = || {
+                // SAFETY: a plain system call on our descriptor.
+                let done = unsafe { libc::fallocate(fd, 0, at as libc::off_t, len as libc::off_t) } == 0;
+                if done { Ok(()) } else { Err(io::Error::last_os_error()) }
+            };
+            if let Err(error) = with_signals_blocked(reserve) {
                 // No memory for it is an error now instead of a crash later; that the kernel cannot reserve is not.
                 if matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::ENOMEM)) {
                     return Err(error);

@@ -13,6 +13,9 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use mpi_errors::Result;
+
+use crate::fault;
 use crate::layout::PAGE;
 use crate::mapping::Mapping;
 use crate::os::sched_yield;
@@ -29,13 +32,17 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// New memory, zeroed, that others may open; `name` must be the same for nobody else's. Errors: the kernel has no
-    /// such objects, or the host has not that much memory.
-    pub fn create(bytes: u64, name: u64) -> io::Result<SharedMemory> {
+    /// New memory, zeroed, that others may open; `name` must be the same for nobody else's.
+    /// # Errors
+    /// `MPI_ERR_NO_MEM` if the host has not that much memory or the process may not use it, `MPI_ERR_OTHER` if the
+    /// kernel has no such objects.
+    pub fn create(bytes: u64, name: u64) -> Result<SharedMemory> {
+        let refused = |error: io::Error| fault::memory("cannot make shared memory", bytes, &error);
         if bytes > host_memory() {
-            return Err(io::Error::from(io::ErrorKind::OutOfMemory));
+            return Err(refused(io::Error::from_raw_os_error(libc::ENOMEM)));
         }
-        let (descriptor, mapping) = Mapping::create(PAGE + bytes as usize, std::iter::once((0, PAGE)))?;
+        let (descriptor, mapping) =
+            Mapping::create(PAGE + bytes as usize, std::iter::once((0, PAGE))).map_err(refused)?;
         // Relaxed: who opens it was told the number of the descriptor afterwards, in a message.
         mapping.word(NAME).store(name, Ordering::Relaxed);
         Ok(SharedMemory { mapping, descriptor: Some(descriptor) })

@@ -1,25 +1,25 @@
-//! Calls that change a file, made so that the system answers with an error where it would send a deadly signal.
+//! Calls that change a file or a memory object, made so that the kernel returns an error and sends no deadly signal.
 //!
-//! Writing beyond `RLIMIT_FSIZE` sends `SIGXFSZ`, writing to a pipe that nobody reads sends `SIGPIPE`; the default of
-//! both is to end the process. Here they are blocked in the calling thread while the call lasts, and the one that the
-//! call itself raised is taken back: the caller sees `EFBIG` or `EPIPE`, and the program's own handlers nothing.
+//! Writing or growing beyond `RLIMIT_FSIZE` sends `SIGXFSZ`, writing to a pipe without readers sends `SIGPIPE`; the
+//! default action of both ends the process. This module blocks both in the calling thread during the call and consumes
+//! the one that the call itself raised: the caller sees `EFBIG` or `EPIPE`, and the program's own handlers do not run.
 //! Invariant: after a call the thread's mask is as before, and a signal that was pending before still is.
-#![allow(unsafe_code)] // the system's interface to signals and limits
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// The size that the process may not make files exceed, if there is such a limit.
-pub(crate) fn file_size_limit() -> Option<u64> {
+/// The size in bytes beyond which the process may not grow a file or a memory object (`RLIMIT_FSIZE`); `None` without
+/// such a limit.
+pub fn file_size_limit() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the call fills the structure.
     let result = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
     (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
-/// Makes a call that may raise one of the two signals.
-pub(crate) fn with_signals_blocked<R>(call: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+/// Makes a call that may raise one of the two signals. Thread-safe. Errors: those of the call.
+pub fn with_signals_blocked<R>(call: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
     let signals = both();
     let mut before = MaybeUninit::uninit();
     // SAFETY: both sets are the size that the call expects; it fills the second.
@@ -28,8 +28,8 @@ pub(crate) fn with_signals_blocked<R>(call: impl FnOnce() -> io::Result<R>) -> i
     let result = call();
     if let Err(error) = &result {
         match error.raw_os_error() {
-            Some(libc::EFBIG) if !pending.0 => take(libc::SIGXFSZ),
-            Some(libc::EPIPE) if !pending.1 => take(libc::SIGPIPE),
+            Some(libc::EFBIG) if !pending.0 => consume(libc::SIGXFSZ),
+            Some(libc::EPIPE) if !pending.1 => consume(libc::SIGPIPE),
             _ => {}
         }
     }
@@ -64,8 +64,8 @@ fn pending() -> (bool, bool) {
     }
 }
 
-/// Takes back a signal that the call has just raised in this thread.
-fn take(number: i32) {
+/// Consumes a signal that the call has just raised in this thread.
+fn consume(number: i32) {
     let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the set and the time are valid; no facts about the signal are asked for.
     unsafe { libc::sigtimedwait(&set_of(&[number]), ptr::null_mut(), &at_once) };
@@ -75,6 +75,21 @@ fn take(number: i32) {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    /// Runs `body` in a forked child; whether it returned true. The C library keeps its allocator usable there.
+    fn in_child(body: impl FnOnce() -> bool) -> bool {
+        // SAFETY: the child makes system calls, allocates, and leaves by `_exit`.
+        unsafe {
+            match libc::fork() {
+                0 => libc::_exit(if body() { 0 } else { 1 }),
+                child => {
+                    let mut status = 0;
+                    assert_eq!(libc::waitpid(child, &mut status, 0), child);
+                    status == 0
+                }
+            }
+        }
+    }
 
     #[test]
     fn writing_to_a_pipe_that_nobody_reads_is_an_error_and_nothing_more() {
@@ -88,22 +103,39 @@ mod tests {
             (file(ends[0]), file(ends[1]))
         };
         drop(reader);
-        // SAFETY: the child makes system calls only, and leaves by `_exit`.
-        let status = unsafe {
-            match libc::fork() {
-                0 => {
-                    libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-                    let refused = with_signals_blocked(|| writer.write(b"x"))
-                        .is_err_and(|e| e.raw_os_error() == Some(libc::EPIPE));
-                    libc::_exit(if refused && pending() == (false, false) { 0 } else { 1 })
-                }
-                child => {
-                    let mut status = 0;
-                    assert_eq!(libc::waitpid(child, &mut status, 0), child);
-                    status
-                }
-            }
-        };
-        assert_eq!(status, 0, "the child was ended by a signal, or saw no error");
+        let refused = in_child(|| {
+            // SAFETY: a child of one thread restores the default action.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+            let refused = with_signals_blocked(|| writer.write(b"x"));
+            refused.is_err_and(|error| error.raw_os_error() == Some(libc::EPIPE)) && pending() == (false, false)
+        });
+        assert!(refused, "the child was ended by a signal, or saw no error");
+    }
+
+    #[test]
+    fn a_memory_object_beyond_the_limit_of_files_is_an_error_with_both_sizes() {
+        let refused = in_child(|| {
+            let limit = libc::rlimit { rlim_cur: 1 << 20, rlim_max: 1 << 20 };
+            // SAFETY: a live structure; the limit is the child's alone.
+            unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+            let error = crate::SharedMemory::create(2 << 20, 1).err();
+            error.is_some_and(|error| {
+                let text = error.to_string();
+                text.contains("2097152 bytes") && text.contains("1048576") && text.contains("ulimit -f")
+            })
+        });
+        assert!(refused, "the child was ended by SIGXFSZ, or saw another error");
+    }
+
+    #[test]
+    fn a_process_alone_does_without_a_memory_object_beyond_the_limit() {
+        let settings = crate::FabricSettings::new();
+        let alone = in_child(|| {
+            let limit = libc::rlimit { rlim_cur: 4096, rlim_max: 4096 };
+            // SAFETY: a live structure; the limit is the child's alone.
+            unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+            crate::Endpoint::alone(settings).is_ok_and(|endpoint| endpoint.job().fd().is_none())
+        });
+        assert!(alone, "the child was ended by SIGXFSZ, or saw an error");
     }
 }

@@ -13,11 +13,11 @@ use mpi_core::Status;
 use mpi_core::abi::{MPI_ERR_ACCESS, MPI_ERR_ARG, MPI_ERR_READ_ONLY, MPI_ERR_TYPE};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
+use mpi_fabric::signal_mask;
 
 use crate::atomicity::Locked;
 use crate::fault::Fault;
 use crate::file::{File, position};
-use crate::signal_mask;
 use crate::view::View;
 
 /// Bytes that are packed or unpacked at a time.

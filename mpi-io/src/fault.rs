@@ -26,8 +26,7 @@ use mpi_core::abi::{
     MPI_ERR_UNSUPPORTED_OPERATION,
 };
 use mpi_errors::Error;
-
-use crate::signal_mask;
+use mpi_fabric::signal_mask;
 
 /// A refusal of the system. `Display` reads on after "but".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,7 +28,6 @@ mod instruments;
 mod open;
 mod pointer;
 mod shared;
-mod signal_mask;
 mod split;
 mod view;
 

@@ -11,6 +11,8 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use mpi_fabric::signal_mask;
+
 /// Bytes of the memory: the word, alone on its page.
 const BYTES: usize = 8;
 
@@ -57,7 +59,7 @@ impl SharedPointer {
         }
         // SAFETY: the descriptor is new, and belongs to nobody else.
         let memory = unsafe { fs::File::from_raw_fd(descriptor) };
-        memory.set_len(BYTES as u64)?;
+        signal_mask::with_signals_blocked(|| memory.set_len(BYTES as u64))?;
         let address = map(&memory)?;
         let found_at = [u64::from(std::process::id()), descriptor as u64];
         let pointer = SharedPointer::Mapped(Mapping { address, memory: Some(memory) });

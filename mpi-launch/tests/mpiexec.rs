@@ -295,6 +295,17 @@ fn programs_keep_the_limits_and_dispositions_that_mpiexec_was_given() {
 }
 
 #[test]
+fn a_limit_of_file_sizes_that_the_job_exceeds_is_named_with_both_sizes() {
+    let path = mpiexec().get_program().to_owned();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -f 100; exec \"$0\" \"$@\""]).arg(path).args(["-n", "2", "true"]);
+    shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let done = Job::start(&mut shell).finish();
+    assert_eq!(done.code, Some(1), "{}", done.stderr);
+    assert!(done.stderr.contains("ulimit -f") && done.stderr.contains("shared memory"), "{}", done.stderr);
+}
+
+#[test]
 fn a_script_without_interpreter_line_runs_in_the_shell() {
     use std::os::unix::fs::PermissionsExt;
     let file = std::env::temp_dir().join(format!("mpiexec-script-{}", std::process::id()));

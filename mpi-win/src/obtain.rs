@@ -122,11 +122,15 @@ impl OneSided {
             starts.push(total);
             total = size.checked_next_multiple_of(grain).and_then(|size| total.checked_add(size)).unwrap_or(u64::MAX);
         }
-        let made = if comm.rank == 0 { SharedMemory::create(total, name_of(comm, 0)).ok() } else { None };
+        let (made, refusal) = match (comm.rank == 0).then(|| SharedMemory::create(total, name_of(comm, 0))) {
+            Some(Ok(made)) => (Some(made), None),
+            Some(Err(refusal)) => (None, Some(refusal)),
+            None => (None, None),
+        };
         let descriptor = made.as_ref().and_then(SharedMemory::descriptor).map_or(0, |number| number as u64 + 1);
         let descriptor = self.tell_all::<1>(comm, [descriptor])?[0][0];
         if descriptor == 0 {
-            return Err(no_memory(total));
+            return Err(refusal.unwrap_or_else(|| without_memory(0)));
         }
         let shared = made.or_else(|| {
             let number = i32::try_from(descriptor - 1).ok()?;
