@@ -61,8 +61,12 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Check the rules of the house: module docs, dependency direction, generated files, machine paths
-    Tidy,
+    /// Check the rules of the house: module docs, dependency direction, cycles of modules, generated files, machine paths
+    Tidy {
+        /// Check nothing; print the graph of a crate's modules, or of all crates', for Graphviz (edges on cycles are red)
+        #[arg(long, value_name = "CRATE", num_args = 0..=1, default_missing_value = "")]
+        graph: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -78,7 +82,8 @@ fn main() -> ExitCode {
         Task::Bench(options) => bench::run(&options),
         Task::Codegen { check } => codegen::run(check),
         Task::Coverage { check } => coverage::run(check),
-        Task::Tidy => tidy::run(),
+        Task::Tidy { graph: None } => tidy::run(),
+        Task::Tidy { graph: Some(name) } => tidy::graph(&name),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

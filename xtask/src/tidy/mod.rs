@@ -3,6 +3,8 @@
 //! Invariant: every check names each file that breaks its rule, and all checks run before the task fails.
 //! Not here: formatting and lints, which are cargo's.
 
+mod modules;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,6 +40,12 @@ const BESIDE: [(&str, &[&str]); 2] = [
 /// The beginnings of paths that exist only on the machine where they were written.
 const MACHINE_PATHS: [&str; 3] = ["/home/", "/root/", "/Users/"];
 
+/// Prints the graph of a crate's modules, or of all crates' when the name is empty, in the language of Graphviz.
+pub fn graph(name: &str) -> Result<()> {
+    print!("{}", modules::drawing(name)?);
+    Ok(())
+}
+
 /// Runs all checks.
 pub fn run() -> Result<()> {
     let root = paths::root();
@@ -51,10 +59,11 @@ pub fn run() -> Result<()> {
     for output in codegen::stale()? {
         wrong.push(format!("{}: stale; run `cargo xtask codegen`", output.path.display()));
     }
+    wrong.extend(modules::check(&root)?);
     wrong.extend(rules::check()?.wrong);
     wrong.extend(variables::untested()?);
     if wrong.is_empty() {
-        ui::note("tidy: nothing to say");
+        ui::note("tidy: all rules hold");
         return Ok(());
     }
     Err(format!("tidy:\n  {}", wrong.join("\n  ")).into())
@@ -133,7 +142,7 @@ fn too_wide(text: &str) -> impl Iterator<Item = (usize, usize)> {
 
 fn machine_paths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Result<()> {
     let own = root.display().to_string();
-    for path in files.iter().filter(|path| !path.ends_with("xtask/src/tidy.rs")) {
+    for path in files.iter().filter(|path| !path.ends_with("xtask/src/tidy/mod.rs")) {
         for (number, line) in read(root, path)?.lines().enumerate() {
             let found = MACHINE_PATHS.iter().copied().chain([own.as_str()]).find(|start| line.contains(start));
             if let Some(start) = found {
