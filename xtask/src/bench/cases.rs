@@ -37,7 +37,7 @@ pub struct Number {
     pub name: String,
     /// Its value in `unit`.
     pub value: f64,
-    /// `us`, `ns`, `ms`, `MB`, `instructions`: less is better; `GB/s`, `M/s`, `times`: more is better.
+    /// `us`, `ns`, `ms`, `MB`, `instructions`, `switches`: less is better; `GB/s`, `M/s`, `times`: more is better.
     pub unit: String,
 }
 
@@ -73,8 +73,24 @@ pub fn all() -> Vec<Case> {
         case("calls-multiple", "calls", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("memory", "memory", None, 2, Printed, "resident memory of a rank"),
     ];
+    all.extend(of_threads(std::thread::available_parallelism().map_or(1, usize::from)));
     all.extend(counted());
     all
+}
+
+/// Pairs of threads of two ranks: up to 16 in each rank where every thread has a core, and 2 everywhere.
+fn of_threads(cores: usize) -> Vec<Case> {
+    let what = "message rate and latency of pairs of threads on communicators of their own";
+    let pairs = [("threads/1", "1"), ("threads/2", "2"), ("threads/4", "4"), ("threads/8", "8"), ("threads/16", "16")];
+    let fits = |threads: &str| threads.parse().is_ok_and(|threads: usize| threads <= 2 || 2 * threads <= cores);
+    let mut cases: Vec<Case> = pairs
+        .into_iter()
+        .filter(|(_, threads)| fits(threads))
+        .map(|(name, threads)| case(name, "threads", Some(threads), 2, Method::Printed, what))
+        .collect();
+    let what = "a message for one of 8 threads that wait";
+    cases.push(case("threads/asleep", "threads_asleep", Some("8"), 2, Method::Printed, what));
+    cases
 }
 
 /// What the build without instruments is compared in.
@@ -193,4 +209,20 @@ fn parse(line: &str) -> Result<Number> {
         return Ok(Number { name: name.into(), value, unit: unit.into() });
     }
     Err(format!("not a line `name value unit`: {line}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(cores: usize) -> Vec<&'static str> {
+        of_threads(cores).iter().map(|case| case.name).collect()
+    }
+
+    #[test]
+    fn pairs_of_threads_go_as_far_as_there_are_cores() {
+        assert_eq!(names(1), ["threads/1", "threads/2", "threads/asleep"]);
+        assert_eq!(names(16), ["threads/1", "threads/2", "threads/4", "threads/8", "threads/asleep"]);
+        assert_eq!(names(32).len(), 6);
+    }
 }

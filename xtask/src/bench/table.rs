@@ -30,11 +30,11 @@ impl Row {
         }
     }
 
-    /// How many times better than the best peer ours is; below 1 is worse.
+    /// How many times better than the best peer ours is; below 1 is worse. None where a count is 0.
     fn ratio(&self) -> Option<f64> {
         let ours = self.median("ferrum")?;
         let (_, best) = self.best_peer()?;
-        Some(if self.more_is_better() { ours / best } else { best / ours })
+        Some(if self.more_is_better() { ours / best } else { best / ours }).filter(|ratio| ratio.is_finite())
     }
 }
 
@@ -136,6 +136,11 @@ mod tests {
         assert_eq!(rows(&measured("us", 2.0, 4.0))[0].ratio(), Some(2.0));
         assert_eq!(rows(&measured("GB/s", 4.0, 2.0))[0].ratio(), Some(2.0));
         assert_eq!(rows(&measured("us", 4.0, 2.0))[0].ratio(), Some(0.5));
+    }
+
+    #[test]
+    fn a_count_of_none_has_no_ratio() {
+        assert_eq!(rows(&measured("switches", 0.0, 4.0))[0].ratio(), None);
     }
 
     #[test]
