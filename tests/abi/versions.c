@@ -1,4 +1,4 @@
-/* Says which library it runs on, and that its ABI is the one it was compiled for. */
+/* Prints which library it runs on and checks that the ABI is the one it was compiled for. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
-/* What the generated tests of wrong arguments have in common: live and freed objects of every kind, handlers that note
- * who was called, and the check of one case. A case writes a line before its call and one after it, so that the suite
- * knows which case ended the program. HAVE_MPI_X is defined for every function X of the library. */
+/* What the generated tests of wrong arguments have in common: live and freed objects of every kind, handlers that
+ * record who was called, and the check of one case. A case writes a line before its call and one after it, so that
+ * the suite can see which case ended the program. HAVE_MPI_X is defined for every function X of the library. */
 #ifndef FERRUM_ARGUMENTS_FIXTURE_H
 #define FERRUM_ARGUMENTS_FIXTURE_H
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Live objects, and handles of objects that were freed. */
+/* Valid objects, and handles of freed objects. */
 static MPI_Comm live_comm, freed_comm;
 static MPI_Group live_group, freed_group;
 static MPI_Datatype live_type, freed_type;
@@ -72,7 +72,7 @@ static void *room(int place)
 }
 
 /* Whose handler is called. */
-enum object { NOBODY, COMM, WIN, FILE_HANDLE, SESSION };
+enum object { NO_OBJECT, COMM, WIN, FILE_HANDLE, SESSION };
 static int calls, called_code;
 static enum object called;
 static uintptr_t called_word;
@@ -170,7 +170,7 @@ static const char *when = "before MPI_Init";
 static void expect_outside(const char *function)
 {
     snprintf(title, sizeof title, "%s %s gives MPI_ERR_OTHER", function, when);
-    expected = MPI_ERR_OTHER, tool_call = 0, object = NOBODY, object_word = 0;
+    expected = MPI_ERR_OTHER, tool_call = 0, object = NO_OBJECT, object_word = 0;
 }
 
 /* The text of the error names the call and what has to be done, or was done, first. */
@@ -358,8 +358,8 @@ static void make_tool_objects(void)
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_T_pvar_session_create(&live_pvar_session);
     MPI_T_pvar_session_create(&freed_pvar_session);
-    MPI_T_pvar_session gone = freed_pvar_session;
-    MPI_T_pvar_session_free(&gone);
+    MPI_T_pvar_session freed = freed_pvar_session;
+    MPI_T_pvar_session_free(&freed);
     MPI_T_pvar_get_num(&pvars);
     MPI_T_cvar_get_num(&cvars);
     global_pvar = -1;
@@ -409,8 +409,8 @@ static void make_tool_objects(void)
 #endif
 }
 
-/* Arguments of the program: the file for the lines of each rank (its rank is added), the first case to run, and a third
- * one where the calls are to be made outside of MPI. */
+/* Arguments of the program: the file for the lines of each rank (its rank is added), the first case to run, and a
+ * third one where the calls are to be made outside of MPI. */
 static void open_report(int argc, char **argv)
 {
     char path[512];

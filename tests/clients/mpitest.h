@@ -1,6 +1,6 @@
-/* What MPICH's test programs ask of the harness around them, as far as those about the tool information interface do:
+/* What MPICH's test programs require of their harness, as far as those about the tool information interface do:
  * the programs stay as they are, and this header is found in the place of the harness's own, whose functions for
- * intercommunicators and new processes would ask more of a library than the programs do. */
+ * intercommunicators and new processes would require more of a library than the programs do. */
 #ifndef FERRUM_MPITEST_H
 #define FERRUM_MPITEST_H
 
@@ -32,7 +32,7 @@ static inline void MTest_Init(int *argc, char ***argv)
     MTest_Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
 }
 
-/* Rank 0 tells the errors of all processes, then MPI ends. */
+/* Rank 0 reports the errors of all processes, then MPI ends. */
 static inline void MTest_Finalize(int errors)
 {
     int all = 0, rank;

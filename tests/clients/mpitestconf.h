@@ -1,1 +1,1 @@
-/* Of what the harness finds out about the machine, the programs ask nothing. */
+/* The programs use nothing that the harness detects about the machine. */

@@ -1,4 +1,4 @@
-/* Says which program of the command line a rank belongs to. */
+/* Prints which program of the command line a rank belongs to. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* What control variables are, name by name: before MPI_Init, and, behind a "+", of one that a plug-in adds after it. A
- * name with "=" and a number is set first, before MPI_Init, and the class of what comes of it told. */
+/* What control variables are, name by name: before MPI_Init, and, behind a "+", of one that a plug-in adds after it.
+ * A name with "=" and a number is set first, before MPI_Init, and the error class of the result is printed. */
 #include <ferrum_tool.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Ends as the argument says: by a fatal error, by MPI_Abort after a refused call, without MPI_Finalize, or never. */
+/* Ends as the argument selects: by a fatal error, by MPI_Abort after a refused call, without MPI_Finalize, or never.
+ * */
 #include <mpi.h>
 #include <stddef.h>
 #include <string.h>

@@ -41,17 +41,17 @@ const CASES: [(&str, &str, Expect); 56] = [
     ("no -n", "$B/mpiexec $P/size", Expect::Says("size ")),
     (
         "MPI_INFO_ENV",
-        "$B/mpiexec -n 5 -soft 2,3 $P/asked : -n 4 $P/asked",
+        "$B/mpiexec -n 5 -soft 2,3 $P/info_env : -n 4 $P/info_env",
         Expect::Says("rank 1: maxprocs=5 soft=2,3\n"),
     ),
     (
         "MPI_INFO_ENV of another",
-        "$B/mpiexec -n 5 -soft 2,3 $P/asked : -n 4 $P/asked",
+        "$B/mpiexec -n 5 -soft 2,3 $P/info_env : -n 4 $P/info_env",
         Expect::Says("rank 6: maxprocs=4\n"),
     ),
     (
         "MPI_INFO_ENV of a place",
-        "touch $P/none; $B/mpiexec -file $P/none -host localhost $P/asked all",
+        "touch $P/none; $B/mpiexec -file $P/none -host localhost $P/info_env all",
         Expect::Says("host=localhost"),
     ),
     ("APPNUM", "$B/mpiexec -n 1 $P/appnum : -n 2 $P/appnum", Expect::Says("rank 2 of 3: program 1")),
@@ -217,7 +217,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let folder = paths::scratch("launch");
     fs::create_dir_all(&folder)?;
     for name in [
-        "size", "lines", "input", "barriers", "appnum", "abort", "hungry", "asked", "cvars", "refused", "traffic",
+        "size", "lines", "input", "barriers", "appnum", "abort", "hungry", "info_env", "cvars", "refused", "traffic",
         "named", "ends",
     ] {
         let source = paths::root().join("tests/launch").join(format!("{name}.c"));

@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &other));
     ok(MPI_Barrier(other));
 
-    /* A freed key lives on in the values set before, and can be used for nothing else. */
+    /* A freed keyval remains valid for the attributes that were set with it. */
     freed = counted;
     deletes = 0;
     ok(MPI_Comm_free_keyval(&counted));

@@ -1,4 +1,5 @@
-/* The predefined attributes: pointers to ints with true values, on every communicator, that nobody can change. */
+/* The predefined attributes: pointers to ints with correct values on every communicator, which the program cannot
+ * change. */
 #include "check.h"
 
 static int *attribute(MPI_Comm comm, int keyval)

@@ -1,4 +1,4 @@
-/* Nobody leaves a barrier before all have come. */
+/* No process leaves a barrier before all processes have entered it. */
 #include "check.h"
 #include <time.h>
 

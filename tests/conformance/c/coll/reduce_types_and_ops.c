@@ -50,7 +50,7 @@ static int value(int who, int i)
         same(#type, #op, "reduce_local", memcmp_of(T, result, expected));                                              \
     } while (0)
 
-/* Compared as values: padding inside a long double is nobody's business. */
+/* Compared as values: the padding of a long double has no defined value. */
 #define memcmp_of(T, x, y) __extension__({ int d = 0; for (int i = 0; i < N; i++) d |= (x)[i] != (y)[i]; d; })
 
 static void same(const char *type, const char *op, const char *call, int differs)

@@ -1,4 +1,4 @@
-/* MPI_Comm_compare tells the same, a duplicate and another group apart. */
+/* MPI_Comm_compare distinguishes the same communicator, a duplicate, and another group. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* Communicators of parts of others: members and order, the null communicator for the rest, messages apart. */
 #include "check.h"
 
-/* A ring over the communicator: everybody tells the next rank the number that is the communicator's. */
+/* A ring over the communicator: each rank sends the communicator's number to the next rank. */
 static void ring(MPI_Comm comm, int number)
 {
     int mine, count, value = -1;

@@ -1,4 +1,4 @@
-/* Hints: known ones are told back, a plain duplicate does not inherit them, unknown ones are ignored. */
+/* Hints: known ones are returned, a plain duplicate does not inherit them, unknown ones are ignored. */
 #include "check.h"
 
 static int is(MPI_Comm comm, const char *key, const char *expected)

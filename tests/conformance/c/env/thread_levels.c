@@ -1,11 +1,11 @@
-/* The level asked for is granted or exceeded, MPI_Query_thread repeats it, and only the thread that started MPI is the
- * main thread. The level is the argument. */
+/* The requested level is granted or exceeded, MPI_Query_thread repeats it, and only the thread that started MPI is
+ * the main thread. The level is the argument. */
 #include "check.h"
 #include <pthread.h>
 
 static int elsewhere = -1;
 
-static void *ask(void *unused)
+static void *query_level(void *unused)
 {
     MPI_Is_thread_main(&elsewhere);
     return unused;
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     check(flag);
     if (provided >= MPI_THREAD_FUNNELED) {
         pthread_t thread;
-        pthread_create(&thread, NULL, ask, NULL);
+        pthread_create(&thread, NULL, query_level, NULL);
         pthread_join(thread, NULL);
         check_equal(elsewhere, 0);
     }

@@ -1,4 +1,4 @@
-/* Classes, codes and texts that a program adds: the same values in all processes, gone when
+/* Classes, codes and texts that a program adds: the same values in all processes, removed when
  * removed, never given again. */
 #include "check.h"
 

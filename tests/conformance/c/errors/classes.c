@@ -1,7 +1,7 @@
 /* Every error class is its own class and has a text that fits; success has one too. */
 #include "check.h"
 
-static void ask(int class)
+static void inquire(int class)
 {
     char text[MPI_MAX_ERROR_STRING];
     int length = -1;
@@ -14,14 +14,14 @@ static void ask(int class)
 
 int main(int argc, char **argv)
 {
-    ask(MPI_SUCCESS);
-    ask(MPI_ERR_TRUNCATE);
+    inquire(MPI_SUCCESS);
+    inquire(MPI_ERR_TRUNCATE);
     MPI_Init(&argc, &argv);
     identify();
     for (int class = MPI_SUCCESS; class <= MPI_ERR_ABI; class++)
-        ask(class);
+        inquire(class);
     for (int class = MPI_T_ERR_CANNOT_INIT; class <= MPI_T_ERR_PVAR_NO_ATOMIC; class++)
-        ask(class);
+        inquire(class);
     return_errors();
     char text[MPI_MAX_ERROR_STRING];
     int length, class;

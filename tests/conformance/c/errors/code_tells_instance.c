@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     ok(MPI_Error_string(code, text, &length));
     check(strstr(text, "1234567") != NULL);
     check(strstr(text, "Send") != NULL);
-    /* A later error does not change what the first code says. */
+    /* A later error does not change the text of the first code. */
     int other = MPI_Recv(&word, -7654, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     char again[MPI_MAX_ERROR_STRING];
     ok(MPI_Error_string(code, again, &length));

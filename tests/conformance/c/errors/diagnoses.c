@@ -13,20 +13,20 @@ static void truncation(MPI_Comm comm)
     check_class(code, MPI_ERR_TRUNCATE);
     char source[40];
     snprintf(source, sizeof source, "from rank %d", rank);
-    check(says(code, "MPI_Wait") && says(code, "32 bytes") && says(code, "16 bytes") && says(code, "77"));
-    check(says(code, source) && says(code, "\"the fifth\""));
+    check(has(code, "MPI_Wait") && has(code, "32 bytes") && has(code, "16 bytes") && has(code, "77"));
+    check(has(code, source) && has(code, "\"the fifth\""));
 
     /* The same where the message waits for its receive, and where it is long. */
     ok(MPI_Isend(data, 32, MPI_CHAR, rank, 78, comm, &request));
     code = MPI_Recv(data, 3, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE);
     check_class(code, MPI_ERR_TRUNCATE);
-    check(says(code, "MPI_Recv") && says(code, "32 bytes") && says(code, "room for 3 bytes") && says(code, "78"));
+    check(has(code, "MPI_Recv") && has(code, "32 bytes") && has(code, "room for 3 bytes") && has(code, "78"));
     ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
     enum { LONG = 3000000 };
     char *memory = calloc(1, LONG);
     ok(MPI_Isend(memory, LONG, MPI_CHAR, rank, 79, comm, &request));
     code = MPI_Recv(data, 5, MPI_CHAR, rank, 79, comm, MPI_STATUS_IGNORE);
-    check(says(code, "3000000 bytes") && says(code, "room for 5 bytes") && says(code, "79"));
+    check(has(code, "3000000 bytes") && has(code, "room for 5 bytes") && has(code, "79"));
     ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
     free(memory);
 }
@@ -41,7 +41,7 @@ static void matched(MPI_Comm comm)
     ok(MPI_Imrecv(data, 1, MPI_INT, &message, &request));
     code = MPI_Wait(&request, MPI_STATUS_IGNORE);
     check_class(code, MPI_ERR_TRUNCATE);
-    check(says(code, "\"the fifth\"") && says(code, "16 bytes") && says(code, "room for 4 bytes"));
+    check(has(code, "\"the fifth\"") && has(code, "16 bytes") && has(code, "room for 4 bytes"));
     ok(MPI_Wait(&sending, MPI_STATUS_IGNORE));
 }
 
@@ -61,7 +61,7 @@ static void statuses(MPI_Comm comm)
         char tag[20];
         snprintf(tag, sizeof tag, "tag %d", i);
         check_class(list[i].MPI_ERROR, MPI_ERR_TRUNCATE);
-        check(says(list[i].MPI_ERROR, tag) && says(list[i].MPI_ERROR, "\"the fifth\""));
+        check(has(list[i].MPI_ERROR, tag) && has(list[i].MPI_ERROR, "\"the fifth\""));
     }
 }
 
@@ -74,13 +74,13 @@ static void collective(MPI_Comm comm)
     code = MPI_Bcast(data, rank == 0 ? 64 : 3, MPI_INT, 0, comm);
     if (rank > 0) {
         check(code != MPI_SUCCESS);
-        check(says(code, "MPI_Bcast") && says(code, "256 bytes") && says(code, "12 ") && says(code, "\"the fifth\""));
-        check(says_not(code, "tag"));
+        check(has(code, "MPI_Bcast") && has(code, "256 bytes") && has(code, "12 ") && has(code, "\"the fifth\""));
+        check(lacks(code, "tag"));
     }
     code = MPI_Bcast(data, rank == 0 ? 3 : 64, MPI_INT, 0, comm);
     if (rank > 0) {
         check(code != MPI_SUCCESS);
-        check(says(code, "MPI_Bcast") && says(code, "256 ") && says(code, "12 bytes") && says_not(code, "tag"));
+        check(has(code, "MPI_Bcast") && has(code, "256 ") && has(code, "12 bytes") && lacks(code, "tag"));
     }
 }
 
@@ -102,20 +102,20 @@ int main(int argc, char **argv)
 
     code = MPI_Send(&word, 1, MPI_INT, size + 9, 0, comm);
     snprintf(ranks, sizeof ranks, "dest is %d", size + 9);
-    check(says(code, ranks) && says(code, "\"the fifth\"") && says(code, "MPI_Send"));
+    check(has(code, ranks) && has(code, "\"the fifth\"") && has(code, "MPI_Send"));
     snprintf(ranks, sizeof ranks, "has %d process", size);
-    check(says(code, ranks));
+    check(has(code, ranks));
     code = MPI_Bcast(&word, 1, MPI_INT, -4, comm);
-    check(says(code, "root is -4"));
+    check(has(code, "root is -4"));
     code = MPI_Send(&word, -3, MPI_INT, 0, 0, comm);
-    check(says(code, "count is -3"));
+    check(has(code, "count is -3"));
     code = MPI_Send(&word, 1, MPI_INT, 0, -8, comm);
-    check(says(code, "tag is -8"));
+    check(has(code, "tag is -8"));
     /* A call without a communicator does not name one. */
     code = MPI_Barrier(MPI_COMM_NULL);
-    check(says(code, "MPI_COMM_NULL") && says_not(code, "MPI_COMM_SELF"));
+    check(has(code, "MPI_COMM_NULL") && lacks(code, "MPI_COMM_SELF"));
     code = MPI_Send(&word, 1, MPI_INT, 0, 0, (MPI_Comm)(size_t)0x123456789);
-    check(says_not(code, "MPI_COMM_SELF"));
+    check(lacks(code, "MPI_COMM_SELF"));
     ok(MPI_Comm_free(&comm));
     return finish();
 }

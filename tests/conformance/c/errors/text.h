@@ -12,16 +12,16 @@ static inline int says_or_not(int code, const char *part, int wanted)
     MPI_Error_string(code, text, &length);
     if ((strstr(text, part) != NULL) == wanted)
         return 1;
-    fprintf(stderr, "rank %d: \"%s\" %s \"%s\"\n", rank, text, wanted ? "does not say" : "says", part);
+    fprintf(stderr, "rank %d: \"%s\" %s \"%s\"\n", rank, text, wanted ? "lacks" : "contains", part);
     return 0;
 }
 
-static inline int says(int code, const char *part)
+static inline int has(int code, const char *part)
 {
     return says_or_not(code, part, 1);
 }
 
-static inline int says_not(int code, const char *part)
+static inline int lacks(int code, const char *part)
 {
     return says_or_not(code, part, 0);
 }

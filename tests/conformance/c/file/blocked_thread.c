@@ -11,7 +11,7 @@ static void interrupt(int number)
     interruptions += number == SIGUSR1;
 }
 
-/* Waits until somebody opens the pipe for writing. */
+/* Waits until a writer opens the pipe. */
 static void *reader(void *nothing)
 {
     MPI_File file;

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     check(strcmp(in, "kept") == 0);
     ok(MPI_File_close(&file));
     check(!exists(name));
-    /* What is gone already need not be deleted. */
+    /* A file that does not exist any more need not be deleted. */
     ok(MPI_File_open(world, name, create | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
     if (rank == 0)
         unlink(name);

@@ -1,4 +1,4 @@
-/* Errors of files come back unless the program says otherwise; what it says of MPI_FILE_NULL holds for calls without a
+/* Errors of files are returned by default; the handler of MPI_FILE_NULL applies to calls without a
  * file, and for files that are opened from then on. */
 #include "file/file.h"
 
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     ok(MPI_File_call_errhandler(new, MPI_ERR_IO));
     check(calls == 5 && last_code == MPI_ERR_IO);
 
-    /* A handler lives as long as a file has it. */
+    /* A handler exists as long as a file uses it. */
     ok(MPI_File_set_errhandler(new, two));
     ok(MPI_Errhandler_free(&two));
     check_class(MPI_File_read(new, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);

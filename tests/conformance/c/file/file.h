@@ -42,7 +42,7 @@ static inline void make(const char *name, const void *data, size_t length)
 }
 
 /* The text of an error code has this in it. */
-static inline int says(int code, const char *part)
+static inline int has(int code, const char *part)
 {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;

@@ -1,7 +1,7 @@
 /* Hints that the library uses come back; others, and values that are none, are ignored. */
 #include "file/file.h"
 
-static int told(MPI_File file, const char *key, const char *value)
+static int has_hint(MPI_File file, const char *key, const char *value)
 {
     char text[MPI_MAX_INFO_VAL] = "";
     int flag = 0, length = sizeof text;
@@ -29,17 +29,17 @@ int main(int argc, char **argv)
     umask(022);
     ok(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
     check(stat(name, &facts) == 0 && (facts.st_mode & 0777) == 0600);
-    check(told(file, "access_style", "read_once,sequential"));
-    check(told(file, "file_perm", "600"));
-    check(told(file, "no_such_hint", NULL));
-    check(told(file, "filename", name));
+    check(has_hint(file, "access_style", "read_once,sequential"));
+    check(has_hint(file, "file_perm", "600"));
+    check(has_hint(file, "no_such_hint", NULL));
+    check(has_hint(file, "filename", name));
     ok(MPI_Info_set(info, "access_style", "random"));
     ok(MPI_File_set_info(file, info));
-    check(told(file, "access_style", "random"));
+    check(has_hint(file, "access_style", "random"));
     ok(MPI_Info_set(info, "access_style", "sideways"));
     ok(MPI_File_set_info(file, info));
     ok(MPI_File_set_info(file, MPI_INFO_NULL));
-    check(told(file, "access_style", "random"));
+    check(has_hint(file, "access_style", "random"));
     ok(MPI_Info_free(&info));
     ok(MPI_File_close(&file));
     remove_all(name);

@@ -20,18 +20,18 @@ int main(int argc, char **argv)
     check_class(MPI_File_open(world, last ? "" : name, create, MPI_INFO_NULL, &file), MPI_ERR_BAD_FILE);
     check_class(MPI_File_open(world, name, last ? 0 : create, MPI_INFO_NULL, &file), MPI_ERR_AMODE);
     MPI_Info_create(&info);
-    MPI_Info gone = info;
+    MPI_Info freed = info;
     MPI_Info_free(&info);
-    check_class(MPI_File_open(world, name, create, last ? gone : MPI_INFO_NULL, &file), MPI_ERR_INFO);
+    check_class(MPI_File_open(world, name, create, last ? freed : MPI_INFO_NULL, &file), MPI_ERR_INFO);
     check(!exists(name));
     MPI_Barrier(world);
 
-    /* Rank 0 creates the file, the last one cannot open its own: the file is gone again. */
+    /* Rank 0 creates the file, the last one cannot open its own: the file is deleted again. */
     int code = MPI_File_open(world, last ? nowhere : name, exclusive, MPI_INFO_NULL, &file);
     check_class(code, MPI_ERR_NO_SUCH_FILE);
     snprintf(expected, sizeof expected, "rank %d could not open it", size - 1);
-    check(last ? says(code, "no-folder/x") : says(code, expected));
-    check(says(code, "ENOENT"));
+    check(last ? has(code, "no-folder/x") : has(code, expected));
+    check(has(code, "ENOENT"));
     check(!exists(name));
     MPI_Barrier(world);
     /* But a file that was there before stays. */
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     check_class(MPI_File_open(world, last ? nowhere : name, create, MPI_INFO_NULL, &file), MPI_ERR_NO_SUCH_FILE);
     check_equal(size_of(name), 3);
 
-    /* Rank 0 cannot create the file: nobody does. */
+    /* Rank 0 cannot create the file: the open fails in all processes. */
     code = MPI_File_open(world, rank ? other : nowhere, create, MPI_INFO_NULL, &file);
     check_class(code, MPI_ERR_NO_SUCH_FILE);
     check(!exists(other));

@@ -15,7 +15,8 @@ static int mounted(const char *folder)
     return mount("none", folder, "tmpfs", MS_RDONLY, NULL) == 0;
 }
 
-/* A folder of a file system that is mounted to be read; whoever may not write there anyway learns nothing from it. */
+/* A folder of a file system that is mounted read-only. It proves nothing for a user who has no write permission
+ * there. */
 static int found(char *folder)
 {
     struct statvfs facts;
@@ -43,7 +44,7 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "%s/file", folder);
         int code = MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
         check_class(code, MPI_ERR_READ_ONLY);
-        check(says(code, "EROFS"));
+        check(has(code, "EROFS"));
     } else {
         printf("skipped: nothing is mounted read-only, and mounting is not permitted\n");
     }

@@ -1,5 +1,5 @@
 /* What one process writes the others read, by position and by the individual file
- * pointer; the status tells how much. */
+ * pointer; the status holds the count. */
 #include "file/file.h"
 
 enum { LENGTH = 100003 };

@@ -1,4 +1,4 @@
-/* Sizes are set together, and all must want the same. */
+/* Setting the size is collective, and all processes must pass the same size. */
 #include "file/file.h"
 
 int main(int argc, char **argv)

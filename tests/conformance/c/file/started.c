@@ -1,4 +1,4 @@
-/* Accesses that are only started: the request tells how much was moved. */
+/* Nonblocking accesses: the status of the request holds the count. */
 #include "file/file.h"
 
 enum { LENGTH = 4000 };

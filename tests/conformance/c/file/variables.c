@@ -1,4 +1,4 @@
-/* A file's variables tell its own traffic, and a handle on them ends with the file. */
+/* A file's variables count its own traffic, and a handle bound to the file ends with it. */
 #include "file/file.h"
 
 static MPI_T_pvar_session session;
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     check_equal(value(writes), 3);
     check_equal(value(other), 0);
     MPI_Barrier(MPI_COMM_WORLD);
-    /* What was there counts, not what was asked for. */
+    /* The bytes read count, not the bytes requested. */
     ok(MPI_File_read_at(one, size * 148 - 30, data, 100, MPI_BYTE, MPI_STATUS_IGNORE));
     check_equal(value(got), 30);
     check_equal(value(reads), 1);

@@ -1,6 +1,6 @@
-/* Whatever word is passed as a handle, the call returns the error class of that kind of handle, or works when the word
- * is a valid handle; it never crashes. Words: everything below 4096, freed handles, handles of other kinds, live
- * handles with one bit changed, random bits. */
+/* Whatever word is passed as a handle, the call returns the error class of that kind of handle, or works when the
+ * word is a valid handle; it never crashes. Words: everything below 4096, freed handles, handles of other kinds,
+ * valid handles with one bit changed, random bits. */
 #include "check.h"
 #include <stdint.h>
 
@@ -8,7 +8,7 @@ enum kind { COMM, TYPE, OP, REQUEST, ERRHANDLER, MESSAGE, KINDS };
 
 static uintptr_t words[20000];
 static int word_count;
-static uintptr_t live[KINDS][2];
+static uintptr_t valid[KINDS][2];
 
 static void add(uintptr_t word)
 {
@@ -26,7 +26,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
     (void)comm, (void)code;
 }
 
-/* Makes two live handles of most kinds; one more of each is made and freed. */
+/* Makes two valid handles of most kinds; one more of each is made and freed. */
 static void make_handles(void)
 {
     MPI_Comm comm;
@@ -41,11 +41,11 @@ static void make_handles(void)
         MPI_Op_create(note, 1, &op);
         MPI_Comm_create_errhandler(handler, &errhandler);
         MPI_Irecv(&never, 1, MPI_INT, 0, 1234, MPI_COMM_SELF, &request);
-        live[COMM][i] = (uintptr_t)comm;
-        live[TYPE][i] = (uintptr_t)type;
-        live[OP][i] = (uintptr_t)op;
-        live[ERRHANDLER][i] = (uintptr_t)errhandler;
-        live[REQUEST][i] = (uintptr_t)request;
+        valid[COMM][i] = (uintptr_t)comm;
+        valid[TYPE][i] = (uintptr_t)type;
+        valid[OP][i] = (uintptr_t)op;
+        valid[ERRHANDLER][i] = (uintptr_t)errhandler;
+        valid[REQUEST][i] = (uintptr_t)request;
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Type_dup(MPI_INT, &type);
@@ -70,9 +70,9 @@ static void make_words(void)
         add(word);
     for (int kind = 0; kind < KINDS; kind++)
         for (int i = 0; i < 2; i++) {
-            add(live[kind][i]);
+            add(valid[kind][i]);
             for (int bit = 0; bit < 64; bit++)
-                add(live[kind][i] ^ ((uintptr_t)1 << bit));
+                add(valid[kind][i] ^ ((uintptr_t)1 << bit));
         }
     add(UINTPTR_MAX);
     add((uintptr_t)&state);
@@ -83,11 +83,11 @@ static void make_words(void)
     }
 }
 
-/* Whether a call may accept the word: it is live, or may be predefined. A predefined datatype
+/* Whether a call may accept the word: it is valid, or may be predefined. A predefined datatype
  * or operation need not exist. */
 static int may_be_valid(enum kind kind, uintptr_t word)
 {
-    if (word == live[kind][0] || word == live[kind][1])
+    if (word == valid[kind][0] || word == valid[kind][1])
         return word != 0;
     switch (kind) {
     case COMM: return word == (uintptr_t)MPI_COMM_WORLD || word == (uintptr_t)MPI_COMM_SELF;
@@ -246,12 +246,12 @@ int main(int argc, char **argv)
         if (!may_be_valid(MESSAGE, now))
             as_message((MPI_Message)now);
     }
-    /* All of that has left the live ones alone. */
+    /* The valid objects are unchanged. */
     int sum = 0, one = 1;
-    ok(MPI_Allreduce(&one, &sum, 1, (MPI_Datatype)live[TYPE][0], MPI_SUM, (MPI_Comm)live[COMM][0]));
+    ok(MPI_Allreduce(&one, &sum, 1, (MPI_Datatype)valid[TYPE][0], MPI_SUM, (MPI_Comm)valid[COMM][0]));
     check_equal(sum, size);
     for (int i = 0; i < 2; i++) {
-        MPI_Request request = (MPI_Request)live[REQUEST][i];
+        MPI_Request request = (MPI_Request)valid[REQUEST][i];
         ok(MPI_Cancel(&request));
         ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }

@@ -232,12 +232,12 @@ int main(int argc, char **argv)
     add_others();
     for (uintptr_t word = 0; word < 4097; word++)
         add(word);
-    uintptr_t live[] = {(uintptr_t)session, (uintptr_t)handle, (uintptr_t)foreign_handle, (uintptr_t)cvar,
+    uintptr_t valid[] = {(uintptr_t)session, (uintptr_t)handle, (uintptr_t)foreign_handle, (uintptr_t)cvar,
                         (uintptr_t)registration, (uintptr_t)enums[0], words[0]};
     for (int i = 0; i < 7; i++) {
-        add(live[i]);
+        add(valid[i]);
         for (int bit = 0; bit < 64; bit++)
-            add(live[i] ^ ((uintptr_t)1 << bit));
+            add(valid[i] ^ ((uintptr_t)1 << bit));
     }
     for (int i = 0; i < 3000; i++) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "... with %#lx\n", (unsigned long)words[i]);
     }
     check(value[0] == 7 && value[7] == 7 && calls == 0);
-    /* Those that live are as they were. */
+    /* The valid ones are unchanged. */
     check_equal(read_pvar(session, handle), 0);
     ok(MPI_Sendrecv(&provided, 1, MPI_INT, 0, 0, &count, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE));
     check_equal(read_pvar(other_session, foreign_handle), 1);

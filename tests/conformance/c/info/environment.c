@@ -1,4 +1,4 @@
-/* MPI_INFO_ENV says truly how the program was started, and can only be read; MPI_Info_create_env gives a copy. */
+/* MPI_INFO_ENV holds how the program was started, and is read-only; MPI_Info_create_env gives a copy. */
 #include "check.h"
 #include <unistd.h>
 

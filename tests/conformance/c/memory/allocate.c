@@ -1,4 +1,5 @@
-/* Memory through the library: aligned as asked for, freed once, nothing else freed, too much is an error. */
+/* Memory through the library: aligned as requested, freed once; freeing anything else, and too large a size, is an
+ * error. */
 #include "check.h"
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* A receive that nothing has matched can be cancelled: it completes, its status says so and its buffer stays as it was.
- * One that has its message cannot. */
+/* A receive that nothing has matched can be cancelled: it completes, its status is cancelled and its buffer stays as
+ * it was. One that has its message cannot. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* When one of several operations fails, MPI_Waitall returns MPI_ERR_IN_STATUS and each status says
+/* When one of several operations fails, MPI_Waitall returns MPI_ERR_IN_STATUS and each status holds
  * how its own operation ended. */
 #include "check.h"
 

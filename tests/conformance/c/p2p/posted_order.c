@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    /* What each posted receive asks for, and which of the messages (tags 1, 2, 1, 2, 3, 1
+    /* What each posted receive matches, and which of the messages (tags 1, 2, 1, 2, 3, 1
      * in this order) it must get. */
     static const struct { int source, tag, gets; } posted[] = {
         {0, 2, 1}, {MPI_ANY_SOURCE, MPI_ANY_TAG, 0}, {MPI_ANY_SOURCE, 1, 2}, {0, MPI_ANY_TAG, 3}, {0, 1, 5}, {0, 3, 4}};

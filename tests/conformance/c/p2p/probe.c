@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     } else if (rank == 1) {
         MPI_Status status;
         int flag, count;
-        /* A tag that nobody sends is never found. */
+        /* A tag without a message is never found. */
         ok(MPI_Iprobe(0, 99, MPI_COMM_WORLD, &flag, &status));
         check_equal(flag, 0);
         for (int i = 0; i < 4; i++) {

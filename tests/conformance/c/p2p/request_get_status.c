@@ -1,4 +1,4 @@
-/* MPI_Request_get_status says whether a request is complete without ending it. */
+/* MPI_Request_get_status returns whether a request is complete and does not free it. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* All blocking send modes deliver the data, and the status says source, tag and count. */
+/* All blocking send modes deliver the data, and the status holds source, tag and count. */
 #include "check.h"
 
 enum { LENGTH = 300 };
@@ -10,7 +10,7 @@ static void send(int mode, const int *data, int tag)
     case 1: ok(MPI_Ssend(data, LENGTH, MPI_INT, 1, tag, MPI_COMM_WORLD)); break;
     case 2: ok(MPI_Bsend(data, LENGTH, MPI_INT, 1, tag, MPI_COMM_WORLD)); break;
     default:
-        /* The receiver says that its receive is posted. */
+        /* The receiver reports that its receive is posted. */
         MPI_Recv(NULL, 0, MPI_INT, 1, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         ok(MPI_Rsend(data, LENGTH, MPI_INT, 1, tag, MPI_COMM_WORLD));
     }

@@ -1,4 +1,4 @@
-/* Receives from any source keep the order of each sender, and the status tells who sent. */
+/* Receives from any source keep the order of each sender, and the status holds the source. */
 #include "check.h"
 
 enum { EACH = 500 };

@@ -6,7 +6,7 @@ enum { KEYS = 6 };
 static const int keys[KEYS] = {MPI_TAG_UB, MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_APPNUM, MPI_UNIVERSE_SIZE};
 static int first[KEYS];
 
-static void ask(int *values)
+static void inquire(int *values)
 {
     for (int i = 0; i < KEYS; i++) {
         int *value = NULL, flag = 0;
@@ -19,7 +19,7 @@ static void ask(int *values)
 static int at_the_end(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     int now[KEYS], total = 0;
-    ask(now);
+    inquire(now);
     check(memcmp(now, first, sizeof now) == 0);
     MPI_Reduce(&wrong, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     return verdict(total) ? MPI_ERR_OTHER : MPI_SUCCESS;
@@ -30,14 +30,14 @@ int main(int argc, char **argv)
     int low[KEYS], high[KEYS], now[KEYS], keyval;
     MPI_Comm copy;
     begin(&argc, &argv);
-    ask(first);
+    inquire(first);
     MPI_Allreduce(first, low, KEYS, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     MPI_Allreduce(first, high, KEYS, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     check(memcmp(low, high, sizeof low) == 0);
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
     ok(MPI_Barrier(copy));
     ok(MPI_Comm_free(&copy));
-    ask(now);
+    inquire(now);
     check(memcmp(now, first, sizeof now) == 0);
     ok(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &keyval, NULL));
     ok(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL));

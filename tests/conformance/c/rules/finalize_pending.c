@@ -1,4 +1,4 @@
-/* A process may send and end: what it sent, of any size that a blocking send lets go, is received
+/* A process may send and end: what it sent, of any size that a blocking send completes, is received
  * though it is in MPI_Finalize. */
 #include "check.h"
 #include <time.h>

@@ -2,7 +2,7 @@
  * MPI_Finalize, with no arguments at hand. */
 #include "check.h"
 
-static void ask(void)
+static void inquire(void)
 {
     MPI_Info info;
     int keys = -1;
@@ -20,11 +20,11 @@ static void ask(void)
 
 int main(int argc, char **argv)
 {
-    ask();
+    inquire();
     MPI_Init(&argc, &argv);
     identify();
-    ask();
+    inquire();
     MPI_Finalize();
-    ask();
+    inquire();
     return verdict(wrong);
 }

@@ -1,4 +1,4 @@
-/* Where MPI_IO says MPI_ANY_SOURCE, every process can open, write, seek and read with the language's own calls. */
+/* Where MPI_IO is MPI_ANY_SOURCE, every process can open, write, seek and read with the language's own calls. */
 #include "check.h"
 
 int main(int argc, char **argv)

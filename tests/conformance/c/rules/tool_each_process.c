@@ -1,4 +1,4 @@
-/* Each process initialises the tool interface for itself: what rank 0 has begun or ended, and the others know of by
+/* Each process initialises the tool interface for itself: what rank 0 has begun or ended, which the others learn by
  * then, begins and ends nothing in them. */
 #include "tool/tool.h"
 

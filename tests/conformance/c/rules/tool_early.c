@@ -1,5 +1,5 @@
-/* All that is told of variables, categories and enumerations is there before MPI_Init and is the same, by the same
- * indices, after it and after MPI_Finalize; a control variable set before MPI_Init keeps its value. */
+/* All information about variables, categories and enumerations is available before MPI_Init and is the same, by the
+ * same indices, after it and after MPI_Finalize; a control variable set before MPI_Init keeps its value. */
 #include "tool/tool.h"
 
 enum { MOST = 1000, MEMBERS = 400, KINDS = 4 };
@@ -32,17 +32,17 @@ static struct cvar_info cvar_info(int index)
     return info;
 }
 
-static void category(int index, struct category *told)
+static void category(int index, struct category *info)
 {
-    int name_length = sizeof told->name, description_length = sizeof told->description, *counts = told->counts;
-    memset(told, 0, sizeof *told);
-    ok(MPI_T_category_get_info(index, told->name, &name_length, told->description, &description_length, &counts[0],
+    int name_length = sizeof info->name, description_length = sizeof info->description, *counts = info->counts;
+    memset(info, 0, sizeof *info);
+    ok(MPI_T_category_get_info(index, info->name, &name_length, info->description, &description_length, &counts[0],
                                &counts[1], &counts[2]));
     ok(MPI_T_category_get_num_events(index, &counts[3]));
-    ok(MPI_T_category_get_cvars(index, MEMBERS, told->members[0]));
-    ok(MPI_T_category_get_pvars(index, MEMBERS, told->members[1]));
-    ok(MPI_T_category_get_categories(index, MEMBERS, told->members[2]));
-    ok(MPI_T_category_get_events(index, MEMBERS, told->members[3]));
+    ok(MPI_T_category_get_cvars(index, MEMBERS, info->members[0]));
+    ok(MPI_T_category_get_pvars(index, MEMBERS, info->members[1]));
+    ok(MPI_T_category_get_categories(index, MEMBERS, info->members[2]));
+    ok(MPI_T_category_get_events(index, MEMBERS, info->members[3]));
 }
 
 /* All names and values of the enumerations of control variables, in one number. */

@@ -1,5 +1,5 @@
-/* What is told of every variable, enumeration and category is of the kinds that the standard lists: types, levels,
- * scopes, bindings, enumerations of integers only, unique names, descriptions. */
+/* The information about every variable, enumeration and category is of the kinds that the standard lists: types,
+ * levels, scopes, bindings, enumerations of integers only, unique names, descriptions. */
 #include "tool/tool.h"
 
 enum { MOST = 4000 };
@@ -79,7 +79,7 @@ static void pvars(void)
         }
         if (info.class == MPI_T_PVAR_CLASS_STATE)
             check(info.items != MPI_T_ENUM_NULL);
-        /* The unit of a time is told; where it is MPI_DOUBLE, it is that of MPI_Wtime. */
+        /* The description names the unit of a time; where it is MPI_DOUBLE, it is that of MPI_Wtime. */
         if (info.class == MPI_T_PVAR_CLASS_TIMER) {
             check(strstr(info.description, "seconds") != NULL);
             if (info.type == MPI_DOUBLE)
@@ -111,7 +111,7 @@ static void cvars(void)
                   scope == MPI_T_SCOPE_LOCAL);
         enumeration(items, type);
         check(strlen(text) > 10);
-        /* What must be set in several processes says so. */
+        /* The description of a variable that must be set in several processes states it. */
         if (scope >= MPI_T_SCOPE_GROUP)
             check(strstr(text, "process") != NULL || strstr(text, "rank") != NULL);
         if (wrong > before)

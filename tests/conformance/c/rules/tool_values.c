@@ -1,4 +1,4 @@
-/* Values as their class says: a state has an enumeration and is one of its items, a percentage lies
+/* Values conform to their class: a state has an enumeration and is one of its items, a percentage lies
  * between 0 and 1, a timer is not negative, a size stays the same; reading and resetting in one step works
  * exactly where it is promised. */
 #include "tool/tool.h"

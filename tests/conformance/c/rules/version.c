@@ -1,4 +1,4 @@
-/* The version told is that of a published standard: the pairs that exist. */
+/* The version is that of a published standard. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     struct timespec nap = {0, 200 * 1000 * 1000};
     nanosleep(&nap, NULL);
     check(fabs(distance() - first) < 1e-3);
-    /* A clock whose tick were longer than told would stand still longer than that. */
+    /* A clock whose tick is longer than MPI_Wtick would stand still longer than that. */
     double tick = MPI_Wtick(), smallest = 1;
     for (int i = 0; i < 100000; i++) {
         double step = -MPI_Wtime();

@@ -1,5 +1,5 @@
-/* Errors about a session go to its handler, with its handle; those of the calls that make something to the handler that
- * they were given; bad arguments are errors and change nothing. */
+/* Errors about a session go to its handler, with its handle; those of the calls that make something to the handler
+ * that they were given; bad arguments are errors and change nothing. */
 #include "session.h"
 
 static MPI_Session seen = MPI_SESSION_NULL;
@@ -45,7 +45,7 @@ int main(void)
     check(other == MPI_SESSION_NULL && seen == MPI_SESSION_NULL);
     raises(MPI_Session_init((MPI_Info)0x7000000, handler, &other), MPI_ERR_INFO);
 
-    /* What is asked for is provided, and told. */
+    /* The requested level is provided and reported. */
     const char *levels[] = { "MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
                              "MPI_THREAD_MULTIPLE" };
     for (int i = 0; i < 4; i++) {

@@ -1,5 +1,5 @@
-/* Sessions before, beside and after the world model, several at once: each works as long as it lives, and so do its
- * communicators. The argument says which order. */
+/* Sessions before, beside and after the world model, several at once: each works until it is finalised, and so do its
+ * communicators. The argument selects the order. */
 #include "session.h"
 
 static void before(void)

@@ -40,7 +40,7 @@ static inline MPI_Comm everybody(MPI_Session session, const char *tag)
     return comm;
 }
 
-/* One message round, to see that a communicator works; `seed` tells rounds apart. */
+/* One message round, to see that a communicator works; `seed` distinguishes rounds. */
 static inline void ring(MPI_Comm comm, int seed)
 {
     int own, count, got = -1;

@@ -1,4 +1,4 @@
-/* Communicators made from groups at once by several threads are told apart by their tags, and parts of the job
+/* Communicators made from groups at once by several threads are distinguished by their tags, and parts of the job
  * make theirs without the others. */
 #include <pthread.h>
 
@@ -61,7 +61,7 @@ int main(void)
         ring(half, i);
         ok(MPI_Comm_free(&half));
     }
-    /* Nobody's communicator. */
+    /* A communicator without members. */
     half = comm;
     ok(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &half));
     check(half == MPI_COMM_NULL);

@@ -1,5 +1,5 @@
-/* What a shared object adds through ferrum_tool.h appears to tools: numbers and the stamp grow, names are found, values
- * are read and set, the environment (FERRUM_PLUGIN_LIMIT=7) included. */
+/* What a shared object adds through ferrum_tool.h appears to tools: numbers and the stamp grow, names are found,
+ * values are read and set, the environment (FERRUM_PLUGIN_LIMIT=7) included. */
 #include "tool.h"
 #include <ferrum_tool.h>
 
@@ -86,14 +86,14 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_read(session, handle, seconds));
     check(seconds[0] == 0 && seconds[2] == 1.5);
 
-    uint64_t *room = NULL, told = 0;
+    uint64_t *room = NULL, added = 0;
     new = variable("plugin_room", MPI_T_PVAR_CLASS_SIZE, MPI_UNSIGNED_LONG_LONG, 1);
     ok(ferrum_tool_add(&new, &room));
     ok(MPI_T_pvar_handle_alloc(session, find_pvar("plugin_room", MPI_T_PVAR_CLASS_SIZE), NULL, &handle, &count));
     *room = 9;
     ok(MPI_T_pvar_start(session, handle));
-    ok(MPI_T_pvar_read(session, handle, &told));
-    check_equal((int)told, 9);
+    ok(MPI_T_pvar_read(session, handle, &added));
+    check_equal((int)added, 9);
 
     new = variable("plugin_limit", 0, MPI_INT, 1);
     new.initial = 3, new.least = 1, new.most = 9;

@@ -1,5 +1,5 @@
-/* The last algorithm of each collective operation, and the calls by algorithm, are those that the settings, the number
- * of processes and the bytes ask for; calls that begin while nobody watches leave no trace. */
+/* The last algorithm of each collective operation, and the calls by algorithm, are those that the settings, the
+ * number of processes and the bytes select; calls that begin while no handle exists leave no trace. */
 #include "tool.h"
 
 enum { AUTO, FLAT, TREE };

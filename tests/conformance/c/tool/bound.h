@@ -25,8 +25,8 @@ static inline void refuse_object(MPI_T_pvar_session session, const char *name, i
     check(handle == MPI_T_PVAR_HANDLE_NULL && count == -1);
 }
 
-/* The object of the handle is gone: the handle can be freed, and nothing else. */
-static inline void gone(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+/* The object of the handle has ended: the handle can only be freed. */
+static inline void check_ended(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     double value = 0;
     check_equal(MPI_T_pvar_read(session, handle, &value), MPI_T_ERR_INVALID_HANDLE);

@@ -47,8 +47,8 @@ static void operations(MPI_T_pvar_session session)
     check_equal(read_pvar(session, own_data), own_bytes);
     check_equal(read_pvar(session, unused), 0);
     ok(MPI_Op_free(&own));
-    gone(session, own_calls);
-    gone(session, own_data);
+    check_ended(session, own_calls);
+    check_ended(session, own_data);
     refuse_object(session, "coll_op_calls", COUNTER, &stale);
     refuse_object(session, "coll_op_calls", COUNTER, &null);
     refuse_object(session, "coll_op_calls", COUNTER, NULL);
@@ -81,13 +81,13 @@ static void groups(MPI_T_pvar_session session)
     MPI_T_pvar_handle one = watch_object(session, "objects_group_processes", MPI_T_PVAR_CLASS_SIZE, &pair);
     check_equal(read_pvar(session, one), 1);
     ok(MPI_Group_free(&world));
-    gone(session, uses);
-    gone(session, members);
+    check_ended(session, uses);
+    check_ended(session, members);
     check_equal(read_pvar(session, one), 1);
     refuse_object(session, "objects_group_uses", COUNTER, &stale);
     refuse_object(session, "objects_group_uses", COUNTER, &null);
     ok(MPI_Group_free(&pair));
-    gone(session, one);
+    check_ended(session, one);
 }
 
 static void infos(MPI_T_pvar_session session)
@@ -123,8 +123,8 @@ static void infos(MPI_T_pvar_session session)
     MPI_T_pvar_handle others = watch_object(session, "objects_info_keys", LEVEL, &copy);
     check_equal(read_pvar(session, others), 20);
     ok(MPI_Info_free(&info));
-    gone(session, keys);
-    gone(session, used);
+    check_ended(session, keys);
+    check_ended(session, used);
     refuse_object(session, "objects_info_keys", LEVEL, &stale);
     refuse_object(session, "objects_info_keys", LEVEL, &null);
     check_equal(read_pvar(session, others), 20);
@@ -157,9 +157,9 @@ static void sessions(MPI_T_pvar_session session)
     }
     check_equal(read_pvar(session, most), 3);
     ok(MPI_Session_finalize(&mine));
-    gone(session, uses);
-    gone(session, living);
-    gone(session, most);
+    check_ended(session, uses);
+    check_ended(session, living);
+    check_ended(session, most);
     refuse_object(session, "objects_session_uses", COUNTER, &stale);
     refuse_object(session, "objects_session_uses", COUNTER, &null);
     ok(MPI_Group_free(&made[2]));

@@ -1,5 +1,5 @@
 /* A thread of a tool's own binds variables to objects while the program makes and frees them, at all thread levels
- * (argument); beside a program of one thread it is told that they cannot be accessed, and nothing is harmed. */
+ * (argument); beside a program of one thread the calls return that they cannot be accessed, and nothing is harmed. */
 #include "bound.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ static void *tool(void *kind)
     static const struct { const char *name; int class; } variables[] = {
         {"objects_group_processes", MPI_T_PVAR_CLASS_SIZE}, {"p2p_request_bytes", MPI_T_PVAR_CLASS_SIZE},
         {"objects_info_keys", MPI_T_PVAR_CLASS_LEVEL}};
-    static const unsigned long long told[] = {1, 64, 2};
+    static const unsigned long long want[] = {1, 64, 2};
     int index[3], count;
     for (int v = 0; v < 3; v++)
         index[v] = find_pvar(variables[v].name, variables[v].class);
@@ -32,8 +32,9 @@ static void *tool(void *kind)
                 code = v == 2 ? MPI_T_pvar_start(session, handle) : MPI_SUCCESS;
                 if (code == MPI_SUCCESS)
                     code = MPI_T_pvar_read(session, handle, &value);
-                /* Alive, it tells what it is (of a request that was cancelled nothing is left); else it has ended. */
-                if (code == MPI_SUCCESS ? value != told[v] && (v != 1 || value != 0) : code != MPI_T_ERR_INVALID_HANDLE)
+                /* While the object exists the value is its own (a cancelled request has none); otherwise the handle
+                 * has ended. */
+                if (code == MPI_SUCCESS ? value != want[v] && (v != 1 || value != 0) : code != MPI_T_ERR_INVALID_HANDLE)
                     bad++;
                 ok(MPI_T_pvar_handle_free(session, &handle));
             } else if (code == MPI_T_ERR_NOT_ACCESSIBLE && level == MPI_THREAD_SINGLE && v < 2) {

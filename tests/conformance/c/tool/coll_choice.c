@@ -1,5 +1,5 @@
 /* The algorithm of each collective operation can be chosen by itself, or for all at once: the event of the
- * call tells which it is, and the messages that rank 0 sends and receives agree. While a collective call is
+ * call reports it, and the messages that rank 0 sends and receives agree. While a collective call is
  * under way no choice can be made. */
 #include "events.h"
 

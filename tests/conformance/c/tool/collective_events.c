@@ -1,5 +1,5 @@
 /* A collective call raises an event when it begins and one when it ends, with its operation, the algorithm chosen and
- * its bytes; its timer runs while somebody watches; the process is in a collective meanwhile. */
+ * its bytes; its timer runs while a handle exists; the state of the process is in a collective. */
 #include "events.h"
 
 enum { BARRIER = 0, BCAST = 1, ALLREDUCE = 3, ALONE = 0, SPLIT = 4 };

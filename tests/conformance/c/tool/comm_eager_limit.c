@@ -1,5 +1,5 @@
 /* Each communicator can have an eager limit of its own: it decides for the messages on it alone, from the next
- * one on, and goes with it. Without one the limit of the process decides. What the environment says is what
+ * one on, and ends with it. Without one the limit of the process applies. The value of the environment is what
  * every communicator begins with. */
 #include "tool.h"
 
@@ -7,7 +7,7 @@ static MPI_T_pvar_session session;
 static MPI_T_pvar_handle eager, offered;
 static int changes = 0, index_of_limit = -1;
 
-/* Sends one message and says whether it went whole (1) or was offered (0). */
+/* Sends one message and returns whether it was eager (1) or offered (0). */
 static int whole(MPI_Comm comm, int length)
 {
     static char data[4096];

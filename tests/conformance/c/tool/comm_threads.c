@@ -1,7 +1,7 @@
 /* Threads of a tool's own bind performance variables, control variables and events to communicators while the
  * program makes, uses and frees them, at the lowest thread level and at the highest (argument): what is alive
- * tells the truth, what is gone says so, nothing of one communicator is left in the next, and no callback comes
- * after the end of its registration. */
+ * reports correct values, handles of freed objects are invalid, nothing of one communicator remains in the next, and
+ * no callback comes after the end of its registration. */
 #include "events.h"
 #include <pthread.h>
 #include <sched.h>
@@ -71,7 +71,7 @@ static void settings(void *word)
 }
 
 /* A handle that went on into the next communicator's counters, which begin at zero, would
- * tell a number from below zero. */
+ * distinguish a number below zero. */
 static void counts(MPI_T_pvar_session session, int index, unsigned long long most, void *word)
 {
     MPI_T_pvar_handle handle;

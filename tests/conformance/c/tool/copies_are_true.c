@@ -1,5 +1,5 @@
 /* How the data of offered messages went: what receivers copied, senders helped to copy, and fragments brought,
- * adds up to what was sent; the argument `fragments` says that all of it must have come in fragments, and no
+ * adds up to what was sent; with the argument `fragments` all of it must have come in fragments, and no
  * transfer slot was used. Lengths of queues and bytes held in them, waits, yields and peers that have sent
  * agree with what the program did. */
 #include "tool.h"
@@ -155,7 +155,7 @@ static void waits(int sleeping)
     MPI_T_pvar_handle yields = of_process("fabric_yields", MPI_T_PVAR_CLASS_COUNTER);
     MPI_T_pvar_handle sleeps = of_process("fabric_sleeps", MPI_T_PVAR_CLASS_COUNTER);
     unsigned long long calls = 0, late = 0;
-    double all = 0, told = -1;
+    double all = 0, reported = -1;
     set("p2p_wait_spins", 0);
     set("p2p_wait_yields", 0);
     set("p2p_wait_sleep", (unsigned)sleeping);
@@ -177,8 +177,8 @@ static void waits(int sleeping)
     if (rank == 0) {
         unsigned long long waited = read_pvar(session, number);
         check(waited >= 1 && waited <= calls);
-        ok(MPI_T_pvar_read(session, time, &told));
-        check(told > 0 && told <= all);
+        ok(MPI_T_pvar_read(session, time, &reported));
+        check(reported > 0 && reported <= all);
         check(late > 0);
         check_equal(read_pvar(session, sleeping ? yields : sleeps), 0);
         check(read_pvar(session, sleeping ? sleeps : yields) >= waited);

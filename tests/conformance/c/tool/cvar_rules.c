@@ -16,7 +16,7 @@ int main(int argc, char **argv)
         MPI_T_enum items;
         MPI_T_cvar_handle handle;
         ok(MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, &items, text, &text_length, &bind, &scope));
-        /* The values that can be written are told: by the enumeration, or else by the description. */
+        /* The enumeration, or else the description, lists the values that can be written. */
         check((items == MPI_T_ENUM_NULL) == (strstr(text, " Takes ") != NULL));
         if (strcmp(name, "p2p_eager_limit") == 0)
             check(strstr(text, "Takes a whole number from 0 to 1073741824.") != NULL);

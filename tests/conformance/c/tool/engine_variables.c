@@ -1,4 +1,4 @@
-/* What the engine tells of searches, unexpected messages and the time they wait, tests that fail, requests and the
+/* The engine's variables of searches, unexpected messages and the time they wait, tests that fail, requests and the
  * state of the process is what the program did. */
 #include "tool.h"
 #include <unistd.h>

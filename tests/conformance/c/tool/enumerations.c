@@ -1,7 +1,7 @@
 /* The enumeration of a variable has a name and items with names; an index outside is refused. */
 #include "tool.h"
 
-static void ask(MPI_T_enum items)
+static void inquire(MPI_T_enum items)
 {
     char name[256];
     int length = (int)sizeof name, number = -1, again = -2, value;
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
         struct pvar_info info = pvar_info(i);
         if (info.items != MPI_T_ENUM_NULL) {
             check(info.type == MPI_INT);
-            ask(info.items);
+            inquire(info.items);
             found++;
         }
     }
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         ok(MPI_T_cvar_get_info(i, NULL, NULL, NULL, &type, &items, NULL, NULL, NULL, NULL));
         if (items != MPI_T_ENUM_NULL) {
             check(type == MPI_INT);
-            ask(items);
+            inquire(items);
             found++;
         }
     }

@@ -127,7 +127,7 @@ static void types(void)
             ok(MPI_T_enum_get_item(names, e, &of, element, &length));
             check(of == e && element[0]);
         }
-        /* Room for one: only that is written, and the number of all told. */
+        /* Room for one: only that is written, and the number of all is returned. */
         ok(MPI_T_event_get_info(i, NULL, NULL, NULL, first, NULL, &one, NULL, NULL, NULL, NULL, NULL));
         check(one == elements && first[0] == datatypes[0] && first[1] == MPI_DATATYPE_NULL);
         ok(MPI_T_event_get_info(i, NULL, NULL, NULL, datatypes, displacements, NULL, NULL, NULL, NULL, NULL, NULL));

@@ -1,6 +1,6 @@
 /* The interface is initialised for the first time after MPI_Finalize, or with no MPI_Init at all (argument `never`),
  * or before MPI_Init and never again (argument `before`): everything about the process works, and what needs an
- * object that is gone says so. */
+ * handle of an ended object is invalid. */
 #include "events.h"
 
 static int called;

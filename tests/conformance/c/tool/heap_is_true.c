@@ -1,4 +1,4 @@
-/* What the library says of its heap is what a program sees that watches every allocation there is. */
+/* The heap variables agree with a program that observes every allocation. */
 #include "tool.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void *noted(void *memory, size_t bytes)
     return memory;
 }
 
-static size_t forget(void *memory)
+static size_t remove_block(void *memory)
 {
     size_t at = place_of((uintptr_t)memory, (uintptr_t)memory);
     size_t bytes = blocks[at].address ? blocks[at].bytes : 0;
@@ -59,7 +59,7 @@ void *realloc(void *memory, size_t bytes)
 {
     void *moved = __libc_realloc(memory, bytes);
     if (moved && memory)
-        forget(memory);
+        remove_block(memory);
     return noted(moved, bytes);
 }
 
@@ -77,7 +77,7 @@ void *aligned_alloc(size_t alignment, size_t bytes)
 void free(void *memory)
 {
     if (memory)
-        forget(memory);
+        remove_block(memory);
     __libc_free(memory);
 }
 

@@ -1,4 +1,4 @@
-/* The interface works before MPI_Init and after MPI_Finalize, is counted, and says
+/* The interface works before MPI_Init and after MPI_Finalize, is counted, and reports
  * MPI_T_ERR_NOT_INITIALIZED outside. */
 #include "tool.h"
 

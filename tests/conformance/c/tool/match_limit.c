@@ -1,4 +1,4 @@
-/* Short queues are looked through item by item, longer ones are hashed: the control variable says which are short, and
+/* Short queues are searched item by item, longer ones are hashed: the control variable sets the limit, and
  * the number of search steps shows it. Messages are received in the standard's order whatever it is set to, also when
  * it is set while messages wait. */
 #include "tool.h"

@@ -1,4 +1,4 @@
-/* A bad value of a control variable keeps the tool interface from starting: the code says so each time, the library
+/* A bad value of a control variable keeps the tool interface from starting: each call returns the code, the library
  * once. */
 #include "tool.h"
 

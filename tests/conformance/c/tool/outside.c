@@ -1,6 +1,6 @@
-/* Outside of initialisation every call of the interface but MPI_T_init_thread says MPI_T_ERR_NOT_INITIALIZED and stores
- * nothing: before the first initialisation and after the last finalisation, before MPI_Init and after MPI_Finalize.
- * What was made inside stays the program's, and works again inside. */
+/* Outside of initialisation every call of the interface but MPI_T_init_thread returns MPI_T_ERR_NOT_INITIALIZED and
+ * stores nothing: before the first initialisation and after the last finalisation, before MPI_Init and after
+ * MPI_Finalize. What was made inside stays the program's, and works again inside. */
 #include "tool.h"
 
 static MPI_T_pvar_session session;

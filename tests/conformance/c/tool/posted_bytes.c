@@ -1,5 +1,5 @@
-/* How many bytes the buffers of posted receives have room for: those posted before anybody asked, and what is posted,
- * matched and cancelled then, blocking receives among them; as the program itself counts. */
+/* How many bytes the buffers of posted receives have room for: those posted before the handle exists, and what is
+ * posted, matched and cancelled then, blocking receives among them; as the program itself counts. */
 #include "bound.h"
 #include <pthread.h>
 #include <sched.h>
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     pthread_join(releasing, NULL);
     check(read_pvar(session, now) == 0 && read_pvar(session, most) == 777);
 
-    /* What went on while nobody asked is known when somebody asks again. */
+    /* What happened while no handle existed is counted when a new handle exists. */
     close_both();
     requests[0] = post(0, 1, 0);
     requests[1] = post(1, 10, 1);
@@ -135,8 +135,8 @@ int main(int argc, char **argv)
 
     /* The handles end with the communicator. */
     ok(MPI_Comm_free(&comm));
-    gone(session, now);
-    gone(session, most);
+    check_ended(session, now);
+    check_ended(session, most);
     refuse_object(session, name, LEVEL, &comm);
     ok(MPI_T_pvar_session_free(&session));
     ok(MPI_T_finalize());

@@ -1,5 +1,5 @@
 /* How often a predefined datatype is used, from the start of a handle on: as often as the program gives it to calls,
- * whoever watches other datatypes; those of the program's count whether or not anybody watches. */
+ * whichever other datatypes are watched; the program's own datatypes count with and without a handle. */
 #include "bound.h"
 
 static const char name[] = "objects_datatype_uses";
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     check_uses(of_int, ints);
     check_uses(of_own, own_uses);
 
-    /* A second type, watched from later on; one that nobody uses. */
+    /* A second type, watched from later on; one that is not used. */
     MPI_T_pvar_handle of_double = watch_object(session, name, MPI_T_PVAR_CLASS_COUNTER, &type_double);
     MPI_T_pvar_handle of_unused = watch_object(session, name, MPI_T_PVAR_CLASS_COUNTER, &unused);
     doubles = 0;
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     check_uses(of_byte, 5);
 
     ok(MPI_Type_free(&own));
-    gone(session, of_own);
+    check_ended(session, of_own);
     refuse_object(session, name, MPI_T_PVAR_CLASS_COUNTER, &null);
     refuse_object(session, name, MPI_T_PVAR_CLASS_COUNTER, NULL);
     ok(MPI_T_pvar_session_free(&session));

@@ -1,6 +1,6 @@
-/* A profiler's timer interrupts four threads that send, 10,000 times a second, and its handler reads, reads and resets,
- * and starts and stops variables wherever it hits: no call fails, no value is one that the variable cannot have had,
- * nothing is lost between resets, nothing hangs. The argument is how many seconds, or TOOL_TEST_SECONDS.
+/* A profiler's timer interrupts four threads that send, 10,000 times a second, and its handler reads, reads and
+ * resets, and starts and stops variables wherever it hits: no call fails, no value is one that the variable cannot
+ * have had, nothing is lost between resets, nothing hangs. The argument is how many seconds, or TOOL_TEST_SECONDS.
  *
  * The timer is of real time: one of processor time ticks with the kernel, some hundred times a second. */
 #include "tool.h"
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     unsigned long long rest = 0;
     ok(MPI_T_pvar_readreset(session, taken, &rest));
     fprintf(stderr, "%llu samples in %g s, %llu messages of the first thread\n", samples, seconds, done[0]);
-    /* Far below the 10,000 a second that are asked for, which a loaded machine does not reach. */
+    /* Far below the 10,000 a second requested, which a loaded machine does not reach. */
     check(samples > 50 * seconds);
     check_equal(failures, 0);
     check_equal(backwards, 0);

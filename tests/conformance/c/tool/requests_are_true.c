@@ -1,4 +1,4 @@
-/* What requests and messages tell: bytes as the program gave them, how far they are, and the
+/* Variables of requests and messages: bytes as the program gave them, how far they are, and the
  * end when they are complete. */
 #include "bound.h"
 
@@ -22,7 +22,7 @@ static struct seen look_at(MPI_Request *request)
                          watch_object(session, "p2p_request_done", MPI_T_PVAR_CLASS_PERCENTAGE, request)};
 }
 
-/* Follows a request to its end, then completes it. What it tells never goes back. */
+/* Follows a request to its end, then completes it. Its values never decrease. */
 static void follow(MPI_Request *request, struct seen seen, unsigned long long bytes, unsigned long long all)
 {
     MPI_Request stale = *request;
@@ -40,9 +40,9 @@ static void follow(MPI_Request *request, struct seen seen, unsigned long long by
     check_equal(before, all);
     check(part == 1);
     ok(MPI_Wait(request, MPI_STATUS_IGNORE));
-    gone(session, seen.bytes);
-    gone(session, seen.moved);
-    gone(session, seen.done);
+    check_ended(session, seen.bytes);
+    check_ended(session, seen.moved);
+    check_ended(session, seen.done);
     refuse_object(session, "p2p_request_bytes", SIZE, &stale);
 }
 
@@ -71,7 +71,7 @@ static void receives(int peer)
     check_equal(read_pvar(session, seen.moved), 0);
     check(read_part(session, seen.done) == 1);
     ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    gone(session, seen.moved);
+    check_ended(session, seen.moved);
 }
 
 static void answer_receives(int peer)
@@ -101,21 +101,21 @@ static void sends(int peer)
     nothing_yet(seen, LONG);
     ok(MPI_Send(NULL, 0, MPI_CHAR, peer, GO, MPI_COMM_WORLD));
     follow(&request, seen, LONG, LONG);
-    /* The program lets go of it: its handle is stale, though the message is still to be received. */
+    /* The program frees it: its handle is stale, though the message is still to be received. */
     ok(MPI_Isend(data, LONG, MPI_CHAR, peer, DATA, MPI_COMM_WORLD, &request));
     stale = request;
     seen = look_at(&request);
     ok(MPI_Request_free(&request));
-    gone(session, seen.done);
+    check_ended(session, seen.done);
     refuse_object(session, "p2p_request_done", MPI_T_PVAR_CLASS_PERCENTAGE, &stale);
     ok(MPI_Send(NULL, 0, MPI_CHAR, peer, GO, MPI_COMM_WORLD));
-    /* To nobody. */
+    /* To MPI_PROC_NULL. */
     ok(MPI_Isend(data, SHORT, MPI_CHAR, MPI_PROC_NULL, DATA, MPI_COMM_WORLD, &request));
     seen = look_at(&request);
     check_equal(read_pvar(session, seen.bytes), 0);
     check(read_part(session, seen.done) == 1);
     ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    gone(session, seen.bytes);
+    check_ended(session, seen.bytes);
 }
 
 static void answer_sends(int peer)
@@ -153,8 +153,8 @@ static void messages(int peer)
             ok(MPI_Imrecv(data, LONG, MPI_CHAR, &message[i], &request));
             follow(&request, look_at(&request), LONG, LONG);
         }
-        gone(session, bytes);
-        gone(session, here);
+        check_ended(session, bytes);
+        check_ended(session, here);
         refuse_object(session, "p2p_message_bytes", SIZE, &stale);
     }
     check_equal(read_pvar(session, held), before);

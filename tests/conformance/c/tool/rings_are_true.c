@@ -41,7 +41,7 @@ static int sender(void)
     unsigned long long failures = read_pvar(session, full);
     wait_for(1);
     double own = bytes_used(0);
-    /* The first one also finds out what the receiver has told by now. */
+    /* The first one also reads what the receiver has reported by now. */
     ok(MPI_Send(data, BYTES, MPI_CHAR, 1, DATA, MPI_COMM_WORLD));
     double before = bytes_used(1), first = before;
     for (; messages < FEW; messages++) {
@@ -68,7 +68,7 @@ static int sender(void)
     ok(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     ok(MPI_Send(&messages, 1, MPI_INT, 1, GO, MPI_COMM_WORLD));
     ok(MPI_Recv(NULL, 0, MPI_CHAR, 1, GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    /* All was read, and told but for less than a quarter. */
+    /* All was read, and reported but for less than a quarter. */
     ok(MPI_Send(data, BYTES, MPI_CHAR, 1, DATA, MPI_COMM_WORLD));
     check(bytes_used(1) <= (double)ring / 4 + MOST + MOST);
     check(read_pvar(session, least_room) <= 2 * MOST);
@@ -121,7 +121,7 @@ static void sleepers(void)
 
 int main(int argc, char **argv)
 {
-    const char *asked = getenv("FERRUM_FABRIC_RING_BYTES");
+    const char *requested = getenv("FERRUM_FABRIC_RING_BYTES");
     int count = -1, messages, other;
     void *base;
     MPI_Win win;
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     tool_begin();
     ok(MPI_T_pvar_session_create(&session));
     ring = read_pvar(session, watch(session, "fabric_ring_size", MPI_T_PVAR_CLASS_SIZE, MPI_COMM_NULL));
-    check(asked ? ring == strtoull(asked, NULL, 10) : ring >= 4096);
+    check(requested ? ring == strtoull(requested, NULL, 10) : ring >= 4096);
     MPI_T_pvar_handle job = watch(session, "fabric_job_memory", MPI_T_PVAR_CLASS_SIZE, MPI_COMM_NULL);
     check(read_pvar(session, job) > (unsigned long long)(size * size) * ring);
     ok(MPI_T_pvar_handle_alloc(session, find_pvar("fabric_ring_used", MPI_T_PVAR_CLASS_PERCENTAGE), NULL, &used,
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     messages = rank == 0 ? sender() : receiver();
     ok(MPI_Allreduce(MPI_IN_PLACE, &messages, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     check(messages > FEW);
-    /* Without the handle, short messages ask for room rarely again: what was told stays, and nothing goes wrong. */
+    /* Without the handle, short messages rarely read the room again: the reported value stays. */
     ok(MPI_T_pvar_handle_free(session, &used));
     for (int i = 0; i < 1000; i++)
         ok(MPI_Sendrecv(data, 8, MPI_CHAR, 1 - rank, DATA, data + 8, 8, MPI_CHAR, 1 - rank, DATA, MPI_COMM_WORLD,

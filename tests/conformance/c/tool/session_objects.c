@@ -1,5 +1,5 @@
-/* The groups, communicators, windows and files that are derived from a session, however far from its process sets, are
- * as many as the program has; those of another session and of the world model are not among them. */
+/* The groups, communicators, windows and files that are derived from a session, however far from its process sets,
+ * are as many as the program has; those of another session and of the world model are not among them. */
 #include "bound.h"
 #include "file/file.h"
 
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     ok(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &first));
     ok(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &second));
 
-    /* What is there before anybody asks, is there when somebody does. */
+    /* Objects that exist before the handle are counted when it is allocated. */
     ok(MPI_Group_from_session_pset(first, "mpi://WORLD", &all));
     ok(MPI_Comm_create_from_group(all, "session_objects", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     ask_about(&first);
@@ -98,8 +98,8 @@ int main(int argc, char **argv)
     ok(MPI_Win_free(&world_win));
     ok(MPI_Comm_free(&world_dup));
     ok(MPI_Session_finalize(&first));
-    gone(session, comms);
-    gone(session, windows);
+    check_ended(session, comms);
+    check_ended(session, windows);
     ok(MPI_Session_finalize(&second));
     ok(MPI_T_pvar_session_free(&session));
     ok(MPI_T_finalize());

@@ -1,12 +1,12 @@
 /* Strings come back whole or cut, always ended, and nothing behind them is touched; a null pointer or a length of 0
- * asks for the length with its end; without a length no string is wanted; a negative length is an error that changes
+ * returns the length with its end; without a length no string is returned; a negative length is an error that changes
  * nothing. Every string of the interface. */
 #include "tool.h"
 
 enum { ROOM = 2048, MARK = 'x' };
 
-/* One call that tells a string; `what` is an index, and `items` an enumeration. */
-typedef int (*asker)(int what, MPI_T_enum items, char *text, int *length);
+/* One call that returns a string; `what` is an index, and `items` an enumeration. */
+typedef int (*string_call)(int what, MPI_T_enum items, char *text, int *length);
 
 static int pvar_name(int i, MPI_T_enum e, char *text, int *length)
 {
@@ -76,44 +76,44 @@ static int untouched(const char *text, int from)
     return 1;
 }
 
-static void one(asker ask, int what, MPI_T_enum items)
+static void one(string_call call, int what, MPI_T_enum items)
 {
     char whole[ROOM], part[ROOM];
     int length = ROOM, any = 77, zero = 0, negative = -1, before = wrong;
     memset(whole, MARK, sizeof whole);
-    ok(ask(what, items, whole, &length));
+    ok(call(what, items, whole, &length));
     int full = (int)strlen(whole) + 1;
     check(full > 1 && full < ROOM - 2);
     check_equal(length, full);
     check(untouched(whole, full));
-    ok(ask(what, items, NULL, &any));
+    ok(call(what, items, NULL, &any));
     check_equal(any, full);
     any = 0;
-    ok(ask(what, items, NULL, &any));
+    ok(call(what, items, NULL, &any));
     check_equal(any, full);
     int rooms[] = {1, 2, full / 2, full - 1, full, full + 1};
     for (int r = 0; r < 6; r++) {
         int room = rooms[r] > 0 ? rooms[r] : 1, stored = room < full ? room : full;
         memset(part, MARK, sizeof part);
         length = room;
-        ok(ask(what, items, part, &length));
+        ok(call(what, items, part, &length));
         check_equal(length, full);
         check(memcmp(part, whole, (size_t)stored - 1) == 0 && part[stored - 1] == 0);
         check(untouched(part, stored));
     }
     memset(part, MARK, sizeof part);
-    ok(ask(what, items, part, &zero));
+    ok(call(what, items, part, &zero));
     check_equal(zero, full);
-    ok(ask(what, items, part, NULL));
-    ok(ask(what, items, NULL, NULL));
-    check_equal(ask(what, items, part, &negative), MPI_T_ERR_INVALID);
+    ok(call(what, items, part, NULL));
+    ok(call(what, items, NULL, NULL));
+    check_equal(call(what, items, part, &negative), MPI_T_ERR_INVALID);
     check_equal(negative, -1);
     check(untouched(part, 0));
     if (wrong > before)
         fprintf(stderr, "... of %s\n", whole);
 }
 
-static void all(int (*number_of)(int *), asker name, asker description)
+static void all(int (*number_of)(int *), string_call name, string_call description)
 {
     int number = 0;
     ok(number_of(&number));
@@ -151,7 +151,8 @@ static void enumerations(void)
     }
 }
 
-/* Both strings of one call at once, each with a length of its own; and a wrong length of one of them writes neither. */
+/* Both strings of one call at once, each with a length of its own; and a wrong length of one of them writes neither.
+ * */
 static void two_at_once(void)
 {
     char name[ROOM], text[ROOM];

@@ -1,6 +1,6 @@
-/* Whatever level MPI_T_init_thread is asked for, it grants MPI_THREAD_MULTIPLE and means it, also in a program
+/* For any requested level MPI_T_init_thread grants MPI_THREAD_MULTIPLE, also in a program
  * that has begun with one thread and MPI at a lower level: values that threads took before and after there were
- * others stay whole, and the calls of any number of threads at once add up. Argument: the level asked for, of MPI
+ * others stay whole, and the calls of any number of threads at once add up. Argument: the requested level of MPI
  * and of the interface, or `odd`. */
 #include "events.h"
 #include <pthread.h>

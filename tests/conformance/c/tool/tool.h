@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-/* What MPI_T_pvar_get_info says. */
+/* The results of MPI_T_pvar_get_info. */
 struct pvar_info {
     char name[256], description[1024];
     int verbosity, class, bind, readonly, continuous, atomic;

@@ -1,4 +1,5 @@
-/* A verbosity level tells for whom a variable or an event is: more for each further audience, no kind all at one level,
+/* A verbosity level gives the audience of a variable or an event: more for each further audience, no kind all at one
+ * level,
    and one level for all variables of one name. */
 #include "tool.h"
 

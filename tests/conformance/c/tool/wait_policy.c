@@ -32,7 +32,7 @@ static void policy(unsigned spins, unsigned some_yields, unsigned sleep)
     set("p2p_wait_sleep", sleep);
 }
 
-/* Rank 0 asks rank 1 for a message after so long, and waits for it. */
+/* Rank 0 requests a message from rank 1 after a delay, and waits for it. */
 static struct wait wait_for(int microseconds)
 {
     struct wait before = {read_pvar(session, yields), read_pvar(session, sleeps)};
@@ -41,7 +41,7 @@ static struct wait wait_for(int microseconds)
     return (struct wait){read_pvar(session, yields) - before.yields, read_pvar(session, sleeps) - before.sleeps};
 }
 
-/* Rank 1 does as it is asked until that is -1. */
+/* Rank 1 serves the requests until one is -1. */
 static void answer(void)
 {
     for (;;) {

@@ -1,4 +1,4 @@
-/* The predefined attributes tell what the window is; the program's own ones are deleted by their callbacks. */
+/* The predefined attributes describe the window; the program's own attributes are deleted by their callbacks. */
 #include "check.h"
 
 static int deleted[8], deletes;
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     int base = MPI_WIN_BASE;
     check_class(MPI_Win_free_keyval(&base), MPI_ERR_KEYVAL);
 
-    /* A freed key lives on in the values set before; those set last go first. */
+    /* A freed keyval remains valid for the attributes set with it; the last one set is deleted first. */
     int freed = keys[0];
     ok(MPI_Win_free_keyval(&freed));
     check_equal(freed, MPI_KEYVAL_INVALID);

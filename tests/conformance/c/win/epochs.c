@@ -1,4 +1,4 @@
-/* What one epoch does is done before the next begins, in every process; a fence may be asked any number of times. */
+/* What one epoch does is done before the next begins, in every process; a fence may be called any number of times. */
 #include "check.h"
 
 int main(int argc, char **argv)

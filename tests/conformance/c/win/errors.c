@@ -1,4 +1,4 @@
-/* Every rule of one-sided calls that a program can break, and the class that tells it. The window works afterwards. */
+/* Every rule of one-sided calls that a program can break, and its error class. The window works afterwards. */
 #include "check.h"
 
 static char text[MPI_MAX_ERROR_STRING];
@@ -12,9 +12,9 @@ static const char *sentence(int code)
 
 #define check_says(call, part)                                                                                         \
     do {                                                                                                               \
-        const char *said = sentence(call);                                                                             \
-        if (!strstr(said, part) && wrong++ < 10)                                                                       \
-            fprintf(stderr, "%s:%d: rank %d: %s says \"%s\", not \"%s\"\n", __FILE__, __LINE__, rank, #call, said,     \
+        const char *text = sentence(call);                                                                             \
+        if (!strstr(text, part) && wrong++ < 10)                                                                       \
+            fprintf(stderr, "%s:%d: rank %d: %s gives \"%s\", not \"%s\"\n", __FILE__, __LINE__, rank, #call, text,  \
                     part);                                                                                             \
     } while (0)
 

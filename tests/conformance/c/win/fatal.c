@@ -1,4 +1,4 @@
-/* An error on a window without another handler ends the job and says what was wrong where. */
+/* An error on a window without another handler ends the job and reports what was wrong and where. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     ok(MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     ok(MPI_Win_fence(0, win));
 
-    /* Tickets: all different, of one process in the order in which it asked. */
+    /* Tickets: all different, those of one process in the order of its calls. */
     long tickets[TICKETS], all[64][TICKETS];
     for (int i = 0; i < TICKETS; i++)
         ok(MPI_Fetch_and_op(&one, &tickets[i], MPI_LONG, 0, 3, MPI_SUM, win));

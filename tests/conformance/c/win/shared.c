@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     check_equal(got, 4711);
     ok(MPI_Win_free(&win));
 
-    /* Parts that need not follow each other; large forms; windows of other kinds may be asked, too. */
+    /* Parts that need not follow each other; large forms; windows of other kinds may be queried, too. */
     MPI_Info info;
     MPI_Aint wide;
     ok(MPI_Info_create(&info));

@@ -1,4 +1,5 @@
-/* Processes that may not share memory cannot make a shared window, and are told so; an allocated one they can. */
+/* Processes that may not share memory cannot make a shared window, which is an error; they can make an allocated
+ * one. */
 #include "check.h"
 
 int main(int argc, char **argv)

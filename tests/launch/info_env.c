@@ -1,4 +1,4 @@
-/* Rank by rank: what MPI_INFO_ENV says of how its program was started. */
+/* Prints, rank by rank, the entries of MPI_INFO_ENV. */
 #include <mpi.h>
 #include <stdio.h>
 
