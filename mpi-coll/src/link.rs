@@ -58,7 +58,10 @@ impl Link<'_> {
     #[inline]
     pub fn recv_with(&self, guard: Guard<'_>, source: u32, buffer: RecvBuf<'_>) -> Result<()> {
         let expected = buffer.bytes();
-        let status = self.engine.recv(guard, self.context, source as i32, self.tag, buffer).map_err(of_collective)?;
+        let status = self
+            .engine
+            .recv(guard, self.context, source as i32, self.tag, buffer)
+            .map_err(|failure| of_collective(failure.into()))?;
         check(source, expected, &status)
     }
 
@@ -84,7 +87,7 @@ impl Link<'_> {
             return self.exchange_at_once(dest, out, source, into);
         }
         let both = self.engine.sendrecv(guard, self.context, dest as i32, self.tag, out, source as i32, self.tag, into);
-        let status = both.map_err(of_collective)?;
+        let status = both.map_err(|failure| of_collective(failure.into()))?;
         check(source, expected, &status)
     }
 

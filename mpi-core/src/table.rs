@@ -12,6 +12,8 @@ pub struct Table<T> {
     kind: Kind,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
+    /// Most objects that it takes at once.
+    limit: usize,
 }
 
 #[derive(Debug)]
@@ -20,14 +22,26 @@ struct Slot<T> {
     value: Option<T>,
 }
 
-/// Why an insertion failed: the table holds [`MAX_OBJECTS`] objects.
+/// Why an insertion failed: the table holds as many objects as it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableFull;
 
 impl<T> Table<T> {
     /// An empty table for objects of `kind`.
     pub const fn new(kind: Kind) -> Self {
-        Table { kind, slots: Vec::new(), free: Vec::new() }
+        Table::with_limit(kind, MAX_OBJECTS)
+    }
+
+    /// An empty table that takes at most `limit` objects at once, and never more than [`MAX_OBJECTS`].
+    pub const fn with_limit(kind: Kind, limit: usize) -> Self {
+        let limit = if limit < MAX_OBJECTS { limit } else { MAX_OBJECTS };
+        Table { kind, slots: Vec::new(), free: Vec::new(), limit }
+    }
+
+    /// Whether the table takes one more object.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        !self.free.is_empty() || self.slots.len() < self.limit
     }
 
     /// Puts an object in and returns its handle.
@@ -51,7 +65,7 @@ impl<T> Table<T> {
     /// Adds a free slot.
     #[cold]
     fn grow(&mut self) -> Result<(), TableFull> {
-        if self.slots.len() >= MAX_OBJECTS {
+        if self.slots.len() >= self.limit {
             return Err(TableFull);
         }
         let index = self.slots.len() as u32;
@@ -65,7 +79,7 @@ impl<T> Table<T> {
         if let Some(index) = self.free.pop() {
             return Ok(self.slots[index as usize].word);
         }
-        if self.slots.len() >= MAX_OBJECTS {
+        if self.slots.len() >= self.limit {
             return Err(TableFull);
         }
         let word = Handle::pack(self.kind, self.slots.len() as u32, 1);

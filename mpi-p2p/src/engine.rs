@@ -20,8 +20,9 @@ use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
-use crate::request::token;
+use crate::request::{ReceiveFailure, token};
 use crate::send::{Mode, Started, unknown_context};
+use crate::transfer::too_many_requests;
 
 /// The message engine of one process. Share it freely; every call needs the process's lock.
 ///
@@ -139,7 +140,14 @@ impl Engine {
 
     /// Blocking receive.
     #[inline]
-    pub fn recv(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32, buffer: RecvBuf<'_>) -> Result<Status> {
+    pub fn recv(
+        &self,
+        guard: Guard<'_>,
+        context: u32,
+        source: i32,
+        tag: i32,
+        buffer: RecvBuf<'_>,
+    ) -> Result<Status, ReceiveFailure> {
         // SAFETY: before this call returns the request that holds the buffer is complete, or revoked: then no process
         // copies into the buffer any more (`revoke`).
         let buffer = unsafe { buffer.detach() };
@@ -158,7 +166,7 @@ impl Engine {
         source: i32,
         recv_tag: i32,
         recv_buffer: RecvBuf<'_>,
-    ) -> Result<Status> {
+    ) -> Result<Status, ReceiveFailure> {
         // SAFETY: as in `send` and `recv`, for both requests.
         let (send_buffer, recv_buffer) = unsafe { (send_buffer.detach(), recv_buffer.detach()) };
         let state = self.state.get_mut(&mut guard);
@@ -170,12 +178,15 @@ impl Engine {
             Ok(receive) => {
                 let sent = self.finish_blocking(guard, send);
                 let received = self.finish_blocking(self.lock(), receive);
-                sent.and(received)
+                match (sent, received) {
+                    (Err(failure), Ok(status)) => Err(ReceiveFailure::received(failure.into(), status)),
+                    (_, received) => received,
+                }
             }
             Err(error) => {
                 drop(guard);
                 self.revoke(&[send]);
-                Err(error)
+                Err(error.into())
             }
         }
     }
@@ -194,10 +205,10 @@ impl Engine {
         source: i32,
         tag: i32,
         buffer: RecvBuf<'static>,
-    ) -> Result<Status> {
+    ) -> Result<Status, ReceiveFailure> {
         match self.state.get_mut(&mut guard).receive_blocking(context, source, tag, buffer)? {
             Outcome::Received(status, None) => Ok(status),
-            Outcome::Received(_, Some(error)) => Err(error),
+            Outcome::Received(status, Some(error)) => Err(ReceiveFailure::received(error, status)),
             Outcome::Under(request) => self.finish_blocking(guard, request),
         }
     }
@@ -275,8 +286,14 @@ impl Engine {
         self.block(guard, |state| state.hold(context, source, tag).transpose())?
     }
 
-    /// Receives the message a matched probe took. `None` when `message` names none.
-    pub fn mrecv(&self, mut guard: Guard<'_>, message: Handle, buffer: RecvBuf<'_>) -> Result<Option<Status>> {
+    /// Receives the message a matched probe took. `None` when `message` names none. After an error without a status the
+    /// message is still there, unless what another process sent was at fault.
+    pub fn mrecv(
+        &self,
+        mut guard: Guard<'_>,
+        message: Handle,
+        buffer: RecvBuf<'_>,
+    ) -> Result<Option<Status>, ReceiveFailure> {
         // SAFETY: before this call returns the request that holds the buffer is complete, or revoked: then no process
         // copies into the buffer any more (`revoke`).
         let buffer = unsafe { buffer.detach() };
@@ -286,11 +303,15 @@ impl Engine {
         }
     }
 
-    /// Starts to receive the message a matched probe took. `None` when `message` names none.
+    /// Starts to receive the message a matched probe took. `None` when `message` names none. After an error the message
+    /// is still there.
     pub fn imrecv(&self, guard: &mut Guard<'_>, message: Handle, buffer: RecvBuf<'static>) -> Result<Option<Handle>> {
         let state = self.state.get_mut(guard);
         if message.0 == mpi_core::abi::MPI_MESSAGE_NO_PROC {
             return state.start_receive(0, mpi_core::abi::MPI_PROC_NULL, 0, buffer).map(Some);
+        }
+        if state.core.held.get(message).is_some() && !state.core.requests.has_room() {
+            return Err(too_many_requests());
         }
         match state.core.held.remove(message) {
             None => Ok(None),

@@ -58,5 +58,5 @@ pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, Pee
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use posted::PostedInstruments;
-pub use request::Completion;
+pub use request::{Completion, ReceiveFailure};
 pub use send::Mode;

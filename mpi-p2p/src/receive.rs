@@ -238,3 +238,6 @@ impl Taken {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,36 @@ impl Completion {
     }
 }
 
+/// Why a blocking receive failed, and its status if it received a message all the same (a truncated one).
+#[derive(Debug)]
+pub struct ReceiveFailure(Box<(Error, Option<Status>)>);
+
+impl ReceiveFailure {
+    #[cold]
+    pub(crate) fn received(error: Error, status: Status) -> ReceiveFailure {
+        ReceiveFailure(Box::new((error, Some(status))))
+    }
+
+    /// Source, tag and bytes of the message; `None` when none was received.
+    pub fn status(&self) -> Option<Status> {
+        self.0.1
+    }
+}
+
+impl From<Error> for ReceiveFailure {
+    #[cold]
+    fn from(error: Error) -> ReceiveFailure {
+        ReceiveFailure(Box::new((error, None)))
+    }
+}
+
+impl From<ReceiveFailure> for Error {
+    #[cold]
+    fn from(failure: ReceiveFailure) -> Error {
+        failure.0.0
+    }
+}
+
 /// The program freed the request: nobody will ask for its completion.
 pub(crate) const DETACHED: u8 = 1;
 /// Somebody asked about the request: it has instruments.

@@ -4,13 +4,13 @@
 //! Not here: what a poll moves (`progress`), how a process sleeps and is woken (`mpi_fabric::Doorbell`).
 
 use mpi_core::{Guard, Handle, Status};
-use mpi_errors::Result;
+use mpi_errors::{Error, Result};
 use mpi_fabric::WaitStep;
 
 use crate::core::State;
 use crate::engine::Engine;
 use crate::instruments::Doing;
-use crate::request::Completion;
+use crate::request::{Completion, ReceiveFailure};
 
 impl Engine {
     /// The end of a blocking send that could not be over at once.
@@ -19,19 +19,19 @@ impl Engine {
         let begun = self.instruments.begin(Doing::Sending);
         let sent = self.finish_blocking(guard, request);
         self.instruments.end(begun);
-        sent.map(drop)
+        sent.map(drop).map_err(Error::from)
     }
 
     /// The end of a blocking call: waits for its request; an error of the operation is the call's.
     #[inline]
-    pub(crate) fn finish_blocking(&self, guard: Guard<'_>, request: Handle) -> Result<Status> {
+    pub(crate) fn finish_blocking(&self, guard: Guard<'_>, request: Handle) -> Result<Status, ReceiveFailure> {
         match self.block(guard, |state| state.core.take_if_done(request).flatten()) {
             Ok(Completion { status, error: None, .. }) => Ok(status),
-            Ok(Completion { error: Some(error), .. }) => Err(error),
+            Ok(Completion { status, error: Some(error), .. }) => Err(ReceiveFailure::received(error, status)),
             Err(fault) => {
                 // The buffer is borrowed until this call returns.
                 self.revoke(&[request]);
-                Err(fault)
+                Err(fault.into())
             }
         }
     }

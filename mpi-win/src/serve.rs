@@ -5,7 +5,7 @@
 
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_errors::Result;
+use mpi_errors::{Error, Result};
 use mpi_p2p::Mode;
 
 use crate::OneSided;
@@ -30,8 +30,8 @@ impl OneSided {
                 }
             };
             batch.resize((status.bytes() as usize).min(BATCH_MAX), 0);
-            if let Err(error) = engine.mrecv(engine.lock(), message, RecvBuf::from_slice(&mut batch)) {
-                outcome.note(Err(error));
+            if let Err(failure) = engine.mrecv(engine.lock(), message, RecvBuf::from_slice(&mut batch)) {
+                outcome.note(Err(failure.into()));
                 continue;
             }
             let mut rest = batch.as_slice();
@@ -74,7 +74,7 @@ impl OneSided {
         } else {
             scratch.resize(head.bytes as usize, 0);
             let status = engine.recv(engine.lock(), context, source, DATA, RecvBuf::from_slice(scratch));
-            if let Err(error) = status.and_then(|status| whole(head, status.bytes())) {
+            if let Err(error) = status.map_err(Error::from).and_then(|status| whole(head, status.bytes())) {
                 if head.is_answered() {
                     self.answer(win, source, SendBuf::empty(), flight)?;
                 }

@@ -3,6 +3,7 @@
 use mpi_core::{Handle, Status, abi};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Error;
+use mpi_p2p::ReceiveFailure;
 
 use crate::check::{Out, StatusOut};
 use crate::cx::{CommView, Cx};
@@ -12,8 +13,7 @@ use crate::errors::{Outcome, Raised};
 #[inline]
 pub fn recv(cx: Cx, buffer: RecvBuf<'_>, source: i32, tag: i32, comm: CommView, status: StatusOut) -> Outcome {
     let Cx { process, guard, .. } = cx;
-    status.set(process.engine.recv(guard, comm.context, source, tag, buffer)?);
-    Ok(())
+    received(process.engine.recv(guard, comm.context, source, tag, buffer), status)
 }
 
 /// `MPI_Irecv`
@@ -39,8 +39,8 @@ pub fn sendrecv(
 ) -> Outcome {
     let Cx { process, guard, .. } = cx;
     let engine = &process.engine;
-    status.set(engine.sendrecv(guard, comm.context, dest, send_tag, send_buffer, source, recv_tag, recv_buffer)?);
-    Ok(())
+    let result = engine.sendrecv(guard, comm.context, dest, send_tag, send_buffer, source, recv_tag, recv_buffer);
+    received(result, status)
 }
 
 /// `MPI_Sendrecv_replace`: what is sent is copied first, so that the receive may write over it.
@@ -66,8 +66,7 @@ pub fn sendrecv_replace(
     buffer.as_send().pack(0, &mut copy);
     let sent = SendBuf::from_slice(&copy);
     let engine = &process.engine;
-    status.set(engine.sendrecv(guard, comm.context, dest, send_tag, sent, source, recv_tag, buffer)?);
-    Ok(())
+    received(engine.sendrecv(guard, comm.context, dest, send_tag, sent, source, recv_tag, buffer), status)
 }
 
 /// `MPI_Probe`
@@ -142,9 +141,14 @@ pub fn mrecv(cx: Cx, buffer: RecvBuf<'_>, message: Out<usize>, status: StatusOut
             Ok(())
         }
         Ok(None) => Err(no_such_message(handle).into()),
-        Err(error) => {
-            message.set(abi::MPI_MESSAGE_NULL);
-            Err(Raised::on_context(error, context))
+        Err(failure) => {
+            if process.engine.message_context(&process.engine.lock(), handle).is_none() {
+                message.set(abi::MPI_MESSAGE_NULL);
+            }
+            if let Some(received) = failure.status() {
+                status.set(received);
+            }
+            Err(Raised::on_context(failure.into(), context))
         }
     }
 }
@@ -162,6 +166,24 @@ pub fn imrecv(cx: Cx, buffer: RecvBuf<'static>, message: Out<usize>, request: Ou
         }
         Ok(None) => Err(no_such_message(handle).into()),
         Err(error) => Err(Raised::on_context(error, context)),
+    }
+}
+
+/// Ends a blocking receive: a message that was received has its source, tag and length in the status, as `MPI_Wait`
+/// stores them, even when the receive failed (MPI-5.0, 3.2.5).
+#[inline]
+fn received(result: Result<Status, ReceiveFailure>, status: StatusOut) -> Outcome {
+    match result {
+        Ok(received) => {
+            status.set(received);
+            Ok(())
+        }
+        Err(failure) => {
+            if let Some(received) = failure.status() {
+                status.set(received);
+            }
+            Err(Error::from(failure).into())
+        }
     }
 }
 

@@ -77,7 +77,7 @@ fn a_receive_that_fails_returns_only_when_no_peer_copies_into_its_buffer() {
                 }
             };
             returned.store(true, Ordering::SeqCst);
-            assert_eq!(fault.class(), MPI_ERR_INTERN);
+            assert_eq!(mpi_errors::Error::from(fault).class(), MPI_ERR_INTERN);
             assert!(copied.load(Ordering::SeqCst), "the buffer came back while a peer was copying into it");
             // The slot serves the next transfer.
             assert!(engine.state.get(&engine.lock()).core.shares.is_empty());
