@@ -7,7 +7,7 @@
 //! Not here: handles of cancelled requests (`complete`).
 
 use mpi_core::{Handle, Kind, Status};
-use mpi_fabric::RecordHead;
+use mpi_fabric::{Endpoint, RecordHead};
 
 use crate::context::user_side;
 use crate::core::{Core, Reply, State};
@@ -60,7 +60,16 @@ impl State {
         let Some((context, dest)) = asked else { return };
         core.cancel_requests.insert(handle.0, CancelState::Waiting(dest));
         let head = RecordHead { kind: wire::CANCEL, flags: 0, context, tag: 0, a: 0, b: token(handle) };
-        core.reply(endpoint, Reply { dest, head, payload: [0; 24], len: 0 });
+        match dest == endpoint.rank() {
+            true => {
+                core.cancel_own(endpoint, &head);
+                if self.lock.is_multiple() {
+                    // What the call polled may be what another thread sleeps for.
+                    self.doorbell.wake();
+                }
+            }
+            false => core.reply(endpoint, Reply { dest, head, payload: [0; 24], len: 0 }),
+        }
     }
 
     /// Takes a receive or an unsent send back; whether it could be.
@@ -94,7 +103,30 @@ impl State {
 }
 
 impl Core {
-    /// A sender asks for a message back, and is answered in any case.
+    /// Cancels a send from this process to itself. The message may still be in the ring: the call polls until it finds
+    /// the message or nothing comes. A fault found on the way is reported by the next call that makes progress.
+    fn cancel_own(&mut self, endpoint: &mut Endpoint, head: &RecordHead) {
+        let own = endpoint.rank();
+        let mut taken = self.give_back(own, head);
+        // The first poll of all rings finds the ring of a process that has just sent its first message to itself.
+        let mut polled = if taken { Ok(0) } else { endpoint.poll(self) };
+        loop {
+            match polled {
+                Ok(0) => break,
+                Ok(_) => {
+                    taken = self.give_back(own, head);
+                    polled = if taken { Ok(0) } else { endpoint.poll_from(own, self) };
+                }
+                Err(error) => {
+                    self.fault.get_or_insert(error);
+                    break;
+                }
+            }
+        }
+        self.cancelled(own, &RecordHead { a: u64::from(taken), ..*head });
+    }
+
+    /// A sender requests a message back. The answer says whether this process still had it.
     #[cold]
     pub fn cancel_requests(&mut self, from: u32, head: &RecordHead) {
         let taken = self.give_back(from, head);

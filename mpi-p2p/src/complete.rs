@@ -45,14 +45,18 @@ impl Engine {
         Ok(taken)
     }
 
-    /// How a request stands, leaving it as it is.
+    /// The status of a request that is complete, leaving the request as it is.
     pub fn request_get_status(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<Status>> {
         if request == NULL {
             return Ok(Some(Status::EMPTY));
         }
         let state = self.state.get_mut(guard);
         state.progress()?;
-        state.core.status_if_done(request).ok_or_else(|| no_such_request(request))
+        let status = state.core.status_if_done(request).ok_or_else(|| no_such_request(request))?;
+        if status.is_none() {
+            state.core.instruments.failed_tests.incr();
+        }
+        Ok(status)
     }
 
     /// Waits for one of several. `None` when all are null; else the index of the one, and its completion.

@@ -146,7 +146,7 @@ mpi_t::instruments! {
             { name: "p2p_requests", class: HighWatermark, type: u64, unit: "requests", category: "p2p.requests",
               doc: "Most requests that existed at once, without sends that were over when they started.",
               verbosity: UserDetail },
-        /// Tests of requests that found nothing complete.
+        /// Tests of requests, MPI_Request_get_status among them, that found nothing complete.
         pub failed_tests: Counter =
             { name: "p2p_failed_tests", class: Counter, type: u64, unit: "tests", category: "p2p.requests",
               verbosity: UserDetail },

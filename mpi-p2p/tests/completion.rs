@@ -1,0 +1,84 @@
+//! Completion of requests: what a call leaves in its status and counts, and how much progress it takes.
+
+#![allow(unsafe_code)] // requests hold buffers that the tests keep until they are over
+
+mod common;
+
+use common::{CONTEXT, run};
+use mpi_core::abi::MPI_ERR_TRUNCATE;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_p2p::Mode;
+
+#[test]
+fn a_cancelled_send_to_oneself_is_over_in_the_next_test() {
+    run(1, |rank| {
+        let engine = &rank.engine;
+        for (length, mode) in [(8, Mode::Standard), (500_000, Mode::Standard), (8, Mode::Synchronous)] {
+            let data = vec![1u8; length];
+            // SAFETY: the request is over before the data goes away.
+            let buffer = unsafe { SendBuf::from_slice(&data).detach() };
+            let send = engine.isend(&mut engine.lock(), CONTEXT, 0, 5, buffer, mode).expect("started");
+            engine.cancel(&mut engine.lock(), send).expect("live");
+            let completion = engine.test(&mut engine.lock(), send).expect("live").expect("over after one test");
+            assert!(completion.status.cancelled(), "{length} bytes, {mode:?}");
+            assert_eq!(engine.iprobe(&mut engine.lock(), CONTEXT, 0, 5).expect("no fault"), None);
+        }
+    });
+}
+
+#[test]
+fn a_send_to_oneself_that_is_received_is_not_cancelled() {
+    run(1, |rank| {
+        let engine = &rank.engine;
+        let mut inbox = [0; 8];
+        let receive = rank.irecv(0, 5, &mut inbox);
+        let send = rank.isend(0, 5, &[7; 8]);
+        engine.cancel(&mut engine.lock(), send).expect("live");
+        let completion = engine.test(&mut engine.lock(), send).expect("live").expect("over after one test");
+        assert!(!completion.status.cancelled());
+        engine.wait(engine.lock(), receive).expect("live");
+        assert_eq!(inbox, [7; 8]);
+    });
+}
+
+#[test]
+fn get_status_that_finds_nothing_complete_counts_as_a_failed_test() {
+    run(1, |rank| {
+        let mut inbox = [0; 8];
+        let receive = rank.irecv(0, 5, &mut inbox);
+        let failed = || rank.engine.instruments().failed_tests.get();
+        let before = failed();
+        assert_eq!(rank.engine.request_get_status(&mut rank.engine.lock(), receive).expect("live"), None);
+        assert_eq!(failed(), before + 1);
+        rank.send(0, 5, &[7; 8], Mode::Standard);
+        assert!(rank.engine.request_get_status(&mut rank.engine.lock(), receive).expect("live").is_some());
+        assert_eq!(failed(), before + 1);
+        rank.engine.wait(rank.engine.lock(), receive).expect("live");
+    });
+}
+
+#[test]
+fn a_blocking_receive_that_is_truncated_reports_source_tag_and_bytes() {
+    run(2, |rank| {
+        let engine = &rank.engine;
+        for (round, size) in [8usize, 100_000].into_iter().enumerate() {
+            if rank.me() == 0 {
+                let data = vec![3u8; size];
+                (0..3).for_each(|tag| rank.send(1, tag, &data, Mode::Standard));
+                rank.recv(1, 9, &mut []).expect("fits");
+                continue;
+            }
+            let mut data = vec![0u8; size / 2];
+            let check = |failure: mpi_p2p::ReceiveFailure, tag: i32| {
+                let status = failure.status().expect("the message was received");
+                assert_eq!((status.source, status.tag, status.bytes()), (0, tag, size as u64 / 2), "round {round}");
+                assert_eq!(mpi_errors::Error::from(failure).class(), MPI_ERR_TRUNCATE);
+            };
+            check(engine.recv(engine.lock(), CONTEXT, 0, 0, RecvBuf::from_slice(&mut data)).expect_err("too long"), 0);
+            let (message, _) = engine.mprobe(engine.lock(), CONTEXT, 0, 1).expect("no fault");
+            check(engine.mrecv(engine.lock(), message, RecvBuf::from_slice(&mut data)).expect_err("too long"), 1);
+            let (out, into) = (SendBuf::empty(), RecvBuf::from_slice(&mut data));
+            check(engine.sendrecv(engine.lock(), CONTEXT, 0, 9, out, 0, 2, into).expect_err("too long"), 2);
+        }
+    });
+}
