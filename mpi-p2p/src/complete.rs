@@ -11,8 +11,7 @@ use mpi_errors::{Error, Result};
 use crate::cancel::Sent;
 use crate::core::{Core, State};
 use crate::engine::Engine;
-use crate::request::{Completion, Request};
-use crate::transfer::too_many_requests;
+use crate::request::{Completion, Request, too_many_requests};
 
 const NULL: Handle = Handle(MPI_REQUEST_NULL);
 

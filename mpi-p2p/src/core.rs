@@ -24,9 +24,9 @@ use crate::events::MessageEvents;
 use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Message, Pool};
 use crate::on_demand::OnDemandMetrics;
-use crate::request::{DETACHED, Request, WATCHED, Work};
+use crate::request::{DETACHED, Request, WATCHED, Work, too_many_requests};
 use crate::shared_copy::{SLOTS, SharedCopy, Slots};
-use crate::transfer::{Matched, too_many_requests};
+use crate::transfer::Matched;
 use crate::wire::{self, Share};
 
 pub(crate) struct State {

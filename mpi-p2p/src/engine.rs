@@ -20,9 +20,8 @@ use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
-use crate::request::{ReceiveFailure, token};
+use crate::request::{ReceiveFailure, token, too_many_requests};
 use crate::send::{Mode, Started, unknown_context};
-use crate::transfer::too_many_requests;
 
 /// The message engine of one process. Share it freely; every call needs the process's lock.
 ///

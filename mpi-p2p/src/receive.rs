@@ -16,9 +16,9 @@ use crate::events::MessageEvents;
 use crate::instruments::EngineInstruments;
 use crate::message::{Body, Message};
 use crate::posted::room;
-use crate::request::{Request, Work};
+use crate::request::{Request, Work, too_many_requests};
 use crate::send::unknown_context;
-use crate::transfer::{Matched, too_many_requests};
+use crate::transfer::Matched;
 use crate::wire;
 
 impl State {

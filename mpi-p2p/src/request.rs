@@ -3,6 +3,7 @@
 //! Invariant: a request leaves its table exactly once: when its completion is taken, or, if the program freed it
 //! first ([`DETACHED`]), when it completes.
 
+use mpi_core::abi::MPI_ERR_INTERN;
 use mpi_core::{Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Error;
@@ -195,4 +196,10 @@ impl Request {
 /// A request's handle as a token on the wire.
 pub(crate) fn token(request: Handle) -> u64 {
     request.0 as u64
+}
+
+/// An engine whose table of requests is full.
+#[cold]
+pub(crate) fn too_many_requests() -> Error {
+    Error::new(MPI_ERR_INTERN, "the process has 67,108,864 requests under way, which is all a process can have")
 }

@@ -7,9 +7,8 @@
 //! its last fragment is in the ring.
 //! Not here: matching (`arrival`).
 
-use mpi_core::abi::MPI_ERR_INTERN;
 use mpi_core::{Handle, Status};
-use mpi_errors::{Error, Result};
+use mpi_errors::Result;
 use mpi_fabric::{Endpoint, Payload, RecordHead};
 use smallvec::SmallVec;
 
@@ -224,12 +223,6 @@ impl Core {
             Some(error) => Err(error),
         }
     }
-}
-
-/// An engine whose table of requests is full.
-#[cold]
-pub(crate) fn too_many_requests() -> Error {
-    Error::new(MPI_ERR_INTERN, "the process has 67,108,864 requests under way, which is all a process can have")
 }
 
 #[cfg(test)]
