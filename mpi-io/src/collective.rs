@@ -45,16 +45,20 @@ impl File {
     }
 
     /// `MPI_File_set_view`: from here on positions count the view's etypes, and the individual file pointer is at its
-    /// start; waits for all. An error stands for an argument that was refused here. Errors: what was refused among the
-    /// arguments of one, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ.
+    /// start; waits for all. The view of a sequential file starts where the shared file pointer stands in the old one,
+    /// whatever its own displacement is. An error stands for an argument that was refused here. Errors: what was refused
+    /// among the arguments of one, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ,
+    /// `MPI_ERR_ARG` when the shared file pointer is beyond the last place that a file can have.
     pub fn set_view(&self, view: Result<View>) -> Result<()> {
         let numbers = view
             .as_ref()
             .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation() as u64, 0]);
         let all = exchange_with(&self.engine, &self.comm, Word::of(&view, numbers), |all| {
-            // Before anybody can move it again.
+            // Only now do all processes wait, so that nobody moves the pointer between these two steps.
             if let (None, true, Ok(pointer)) = (first_fault(all), same(all), self.shared()) {
+                let position = pointer.get();
                 pointer.set(0);
+                all.iter_mut().for_each(|word| word.numbers[2] = position);
             }
         })?;
         let view = nobody_refused(view, &all)?;
@@ -62,8 +66,20 @@ impl File {
             let rule = format!("representation or etype's extent are not the same in rank 0 and rank {rank}");
             return Err(self.refusal(MPI_ERR_NOT_SAME, rule));
         }
-        self.replace_view(view);
+        self.replace_view(if self.amode.is_sequential() { self.from_current(view, all[0].numbers[2])? } else { view });
         Ok(())
+    }
+
+    /// The view, starting at a position of the present one.
+    fn from_current(&self, view: View, position: u64) -> Result<View> {
+        let present = self.view();
+        match position.checked_mul(present.unit()).and_then(|at| present.place(at)) {
+            Some(place) => Ok(view.starting_at(place)),
+            None => {
+                let rule = "the shared file pointer is beyond the last place that a file can have";
+                Err(Error::new(MPI_ERR_ARG, rule).arg("disp", &"MPI_DISPLACEMENT_CURRENT"))
+            }
+        }
     }
 
     /// The size that all processes want; an error in all of them when one has none, or they differ.

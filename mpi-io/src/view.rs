@@ -89,6 +89,11 @@ impl View {
         Ok(View { displacement, etype, filetype, representation })
     }
 
+    /// The same view from another place on, in bytes.
+    pub(crate) fn starting_at(self, displacement: u64) -> View {
+        View { displacement, ..self }
+    }
+
     /// Where it begins, in bytes.
     pub fn displacement(&self) -> u64 {
         self.displacement

@@ -30,9 +30,9 @@ fn view(
     };
     let (etype, filetype) = (of("etype", etype)?, of("filetype", filetype)?);
     let representation = Representation::new(&check::text("datarep", representation)?.to_string_lossy())?;
-    // A sequential file is seen from where it is, any other from a place.
+    // `File::set_view` puts the view of a sequential file where the shared file pointer stands.
     let displacement = match (file.amode().is_sequential(), displacement) {
-        (true, abi::MPI_DISPLACEMENT_CURRENT) => file.view().displacement() as i64,
+        (true, abi::MPI_DISPLACEMENT_CURRENT) => 0,
         (true, _) => {
             let rule = "for a file opened with MPI_MODE_SEQUENTIAL it must be MPI_DISPLACEMENT_CURRENT";
             return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("disp", &displacement));

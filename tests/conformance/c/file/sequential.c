@@ -45,6 +45,40 @@ static void through_a_pipe(const char *name)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Each view starts where the shared file pointer stands in the one before, whose etypes may have another size. */
+static void views_follow_each_other(const char *name)
+{
+    enum { COUNT = 64 };
+    unsigned char bytes[8 * COUNT], in[8];
+    MPI_File file;
+    MPI_Offset start = -1;
+    MPI_Datatype etype, filetype;
+    char representation[MPI_MAX_DATAREP_STRING];
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        fill(bytes, sizeof bytes, 1);
+        make(name, bytes, sizeof bytes);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    fill(bytes, sizeof bytes, 1);
+    ok(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL, &file));
+    ok(MPI_File_read_ordered(file, in, 3, MPI_BYTE, MPI_STATUS_IGNORE));
+    check(memcmp(in, bytes + 3 * rank, 3) == 0);
+    int from = 3 * size;
+    ok(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    ok(MPI_File_read_ordered(file, in, 2, MPI_INT, MPI_STATUS_IGNORE));
+    check(memcmp(in, bytes + from + 8 * rank, 8) == 0);
+    from += 8 * size;
+    /* The filetype has a gap of two bytes behind the first two. */
+    ok(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_SHORT, MPI_SHORT_INT, "native", MPI_INFO_NULL));
+    ok(MPI_File_get_view(file, &start, &etype, &filetype, representation));
+    check_equal(start, from);
+    ok(MPI_File_read_ordered(file, in, 3, MPI_SHORT, MPI_STATUS_IGNORE));
+    check(memcmp(in, bytes + from + 8 * rank, 2) == 0 && memcmp(in + 2, bytes + from + 8 * rank + 4, 4) == 0);
+    ok(MPI_File_close(&file));
+    remove_all(name);
+}
+
 /* A pipe without a reader. */
 static void broken_pipe(const char *name)
 {
@@ -89,6 +123,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     check_equal(size_of(name), 3 * size);
     MPI_Barrier(MPI_COMM_WORLD);
+    /* The new view starts where the shared file pointer stands, and writing goes on from there. */
+    ok(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
     ok(MPI_File_write_ordered(file, data, 1, MPI_CHAR, &status));
     ok(MPI_Get_count(&status, MPI_CHAR, &count));
     check_equal(count, 1);
@@ -96,6 +132,7 @@ int main(int argc, char **argv)
     check_equal(size_of(name), 4 * size);
     ok(MPI_File_close(&file));
     check(!exists(name));
+    views_follow_each_other(name);
     if (size % 2 == 0)
         through_a_pipe(name);
     name[strlen(name) - 1] = (char)('a' + rank);
