@@ -62,7 +62,7 @@ pub enum Scalar {
 /// The groups into which the standard sorts types for reductions (MPI-5.0, 6.9.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// C integers.
+    /// C integers, and `MPI_CHAR`.
     CInteger,
     /// Fortran integers.
     FortranInteger,
@@ -78,7 +78,7 @@ pub enum Category {
     MultiLanguage,
     /// A value with an index.
     Pair,
-    /// Everything else: characters, packed data, derived types. No predefined reduction takes them.
+    /// Everything else: wide and Fortran characters, packed data, derived types. No predefined reduction takes them.
     Other,
 }
 

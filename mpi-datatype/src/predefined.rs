@@ -56,6 +56,8 @@ pub fn all() -> impl Iterator<Item = (usize, &'static Datatype)> {
     TABLE.iter().enumerate().filter_map(|(index, entry)| Some((FIRST + index, entry.as_ref()?)))
 }
 
+/// The standard has no reductions of `MPI_CHAR`; like all other libraries, this one takes it as an integer of C.
+const CHAR: Scalar = if core::ffi::c_char::MIN == 0 { Scalar::U8 } else { Scalar::I8 };
 const LONG_DOUBLE: Scalar = if cfg!(target_arch = "x86_64") { Scalar::F80 } else { Scalar::F128 };
 const COMPLEX_LONG_DOUBLE: Scalar = if cfg!(target_arch = "x86_64") { Scalar::ComplexF80 } else { Scalar::ComplexF128 };
 
@@ -92,7 +94,7 @@ const fn table() -> Entries {
         CInteger:
             MPI_SHORT 2 I16, MPI_INT 4 I32, MPI_LONG 8 I64, MPI_LONG_LONG 8 I64,
             MPI_UNSIGNED_SHORT 2 U16, MPI_UNSIGNED 4 U32, MPI_UNSIGNED_LONG 8 U64, MPI_UNSIGNED_LONG_LONG 8 U64,
-            MPI_SIGNED_CHAR 1 I8, MPI_UNSIGNED_CHAR 1 U8,
+            MPI_CHAR 1 CHAR, MPI_SIGNED_CHAR 1 I8, MPI_UNSIGNED_CHAR 1 U8,
             MPI_INT8_T 1 I8, MPI_INT16_T 2 I16, MPI_INT32_T 4 I32, MPI_INT64_T 8 I64,
             MPI_UINT8_T 1 U8, MPI_UINT16_T 2 U16, MPI_UINT32_T 4 U32, MPI_UINT64_T 8 U64;
         FortranInteger:
@@ -114,7 +116,7 @@ const fn table() -> Entries {
         Pair:
             MPI_FLOAT_INT 8 PairF32I32, MPI_2INT 8 PairI32I32, MPI_2REAL 8 PairF32F32,
             MPI_2DOUBLE_PRECISION 16 PairF64F64, MPI_2INTEGER 8 PairI32I32;
-        Other: MPI_PACKED 1 Opaque, MPI_CHAR 1 Opaque, MPI_CHARACTER 1 Opaque, MPI_WCHAR 4 Opaque;
+        Other: MPI_PACKED 1 Opaque, MPI_CHARACTER 1 Opaque, MPI_WCHAR 4 Opaque;
     }
     pairs! {
         MPI_DOUBLE_INT DOUBLE_INT 12 span 12 extent 16 PairF64I32,

@@ -4,7 +4,7 @@
 //! returns; all others are over with the next fence, and so is the need for the program's buffer.
 
 use mpi_core::Guard;
-use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};
+use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE, MPI_PROC_NULL};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
@@ -87,7 +87,9 @@ impl OneSided {
     ) -> Result<()> {
         let of_origin = Basic::of("origin_datatype", origin.1, origin.0)?;
         let of_target = Basic::of("target_datatype", target.handle, target.datatype)?;
-        same_elements("origin_datatype", of_origin, of_target)?;
+        if data.bytes() > 0 {
+            same_elements("origin_datatype", of_origin, of_target, target)?;
+        }
         let combine = Combine::new(op, of_target)?;
         let checked = |place: &Place| fits(data.bytes(), place.bytes(), "origin_count", "the target");
         let Some(place) = win.begin(guard, target, checked)? else { return Ok(()) };
@@ -244,10 +246,12 @@ fn too_long(data: u64, room: u64, name: &'static str, whose: &str) -> Error {
     Error::new(MPI_ERR_TRUNCATE, rule).arg(name, &format_args!("{data} bytes of data"))
 }
 
-/// Accumulations are arithmetic: both sides must mean the same kind of number.
-pub(crate) fn same_elements(name: &'static str, origin: Basic, target: Basic) -> Result<()> {
+/// Accumulations are arithmetic: both sides must have the same kind of number. Where the target has no elements, or is
+/// `MPI_PROC_NULL`, nothing is combined and any type matches.
+pub(crate) fn same_elements(name: &'static str, origin: Basic, target: Basic, at: &Target<'_>) -> Result<()> {
     let facts = |basic: Basic| (basic.datatype.scalar(), basic.datatype.size(), basic.datatype.category());
-    if origin.handle == target.handle || facts(origin) == facts(target) {
+    let nothing = at.count == 0 || at.rank == MPI_PROC_NULL;
+    if origin.handle == target.handle || nothing || facts(origin) == facts(target) {
         return Ok(());
     }
     let rule = "an accumulation needs the same elements on both sides";

@@ -35,10 +35,10 @@ impl OneSided {
         op: usize,
     ) -> Result<()> {
         let of_target = Basic::of("target_datatype", target.handle, target.datatype)?;
-        same_elements("result_datatype", Basic::of("result_datatype", of_result.1, of_result.0)?, of_target)?;
+        same_elements("result_datatype", Basic::of("result_datatype", of_result.1, of_result.0)?, of_target, target)?;
         let data = if op == MPI_NO_OP { SendBuf::empty() } else { data };
-        if op != MPI_NO_OP {
-            same_elements("origin_datatype", Basic::of("origin_datatype", of_data.1, of_data.0)?, of_target)?;
+        if data.bytes() > 0 {
+            same_elements("origin_datatype", Basic::of("origin_datatype", of_data.1, of_data.0)?, of_target, target)?;
         }
         let combine = Combine::fetching(op, of_target)?;
         let checked = |place: &Place| {

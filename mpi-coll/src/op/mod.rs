@@ -97,13 +97,14 @@ impl Builtin {
         BUILTINS.iter().find(|entry| entry.1 == self).map_or("", |entry| entry.2)
     }
 
-    /// Whether the standard defines the operation on types of this category (MPI-5.0, 6.9.2 and 6.9.4).
+    /// Whether the operation is defined on types of this category (MPI-5.0, 6.9.2 and 6.9.4). Logical operations on
+    /// types of several languages are not in the standard's table; all other libraries have them.
     pub fn takes(self, category: Category) -> bool {
         use Category::*;
         match self {
             Max | Min => matches!(category, CInteger | FortranInteger | Floating | MultiLanguage),
             Sum | Prod => matches!(category, CInteger | FortranInteger | Floating | Complex | MultiLanguage),
-            Land | Lor | Lxor => matches!(category, CInteger | Logical),
+            Land | Lor | Lxor => matches!(category, CInteger | Logical | MultiLanguage),
             Band | Bor | Bxor => matches!(category, CInteger | FortranInteger | Byte | MultiLanguage),
             Minloc | Maxloc => category == Pair,
             Replace | NoOp => false,
@@ -120,7 +121,7 @@ impl Builtin {
         match self {
             Max | Min => "integers and real numbers",
             Sum | Prod => "integers, real and complex numbers",
-            Land | Lor | Lxor => "C integers and logical types",
+            Land | Lor | Lxor => "integers of C, MPI_AINT, MPI_COUNT, MPI_OFFSET and logical types",
             Band | Bor | Bxor => "integers and MPI_BYTE",
             Minloc | Maxloc => "the pair types, such as MPI_DOUBLE_INT",
             Replace | NoOp => "one-sided accumulation only, not reductions",
@@ -181,7 +182,7 @@ impl Op {
 
     /// The operation made ready for one type. `handle` is the word of the datatype, passed on to a user's function.
     ///
-    /// Errors: `MPI_ERR_OP` when the standard does not define the operation on the type, or when this build cannot
+    /// Errors: `MPI_ERR_OP` when the operation is not defined on the type, or when this build cannot
     /// compute it (quadruple precision).
     #[inline]
     pub fn on<'a>(&'a self, datatype: &Datatype, handle: usize) -> Result<Reducer<'a>> {

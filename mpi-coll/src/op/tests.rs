@@ -223,6 +223,22 @@ fn a_defined_operation_has_a_kernel_but_for_quadruple_precision() {
 }
 
 #[test]
+fn characters_are_integers_and_addresses_have_truth_values() {
+    let bytes = |values: [isize; 2]| values.map(isize::to_ne_bytes).concat();
+    assert_eq!(combine(MPI_SUM, MPI_CHAR, &[2, 250], &[3, 1], 2), [5, 251]);
+    assert_eq!(combine(MPI_BAND, MPI_CHAR, &[6], &[3], 1), [2]);
+    for datatype in [MPI_AINT, MPI_COUNT, MPI_OFFSET] {
+        assert_eq!(combine(MPI_LAND, datatype, &bytes([7, 0]), &bytes([-1, 1]), 2), bytes([1, 0]));
+    }
+    for (op, datatype) in [(MPI_SUM, MPI_CHARACTER), (MPI_SUM, MPI_WCHAR), (MPI_SUM, MPI_BYTE), (MPI_LAND, MPI_INTEGER)]
+    {
+        let datatype = predefined(datatype).expect("predefined");
+        let refused = Op::predefined(op).expect("predefined").on(datatype, 0).err().expect("not defined");
+        assert_eq!(refused.class(), MPI_ERR_OP, "{}", datatype.name());
+    }
+}
+
+#[test]
 fn refusals_say_what_the_operation_takes() {
     let datatype = predefined(MPI_DOUBLE).expect("predefined");
     let error = Op::predefined(MPI_BAND).and_then(|op| op.on(datatype, MPI_DOUBLE).err()).expect("not defined");

@@ -1,4 +1,4 @@
-/* Every predefined operation gives, on every type that the standard allows it on, what a loop over the ranks' values
+/* Every predefined operation gives, on every type that it is defined on, what a loop over the ranks' values
  * gives: reduce to every root, allreduce and reduce_local. */
 #include "check.h"
 #include <complex.h>
@@ -87,6 +87,7 @@ static void integers(void)
     INTEGER(signed char, MPI_SIGNED_CHAR);
     INTEGER(unsigned char, MPI_UNSIGNED_CHAR);
     INTEGER(short, MPI_SHORT);
+    INTEGER(char, MPI_CHAR);
     INTEGER(unsigned short, MPI_UNSIGNED_SHORT);
     INTEGER(int, MPI_INT);
     INTEGER(unsigned, MPI_UNSIGNED);
@@ -104,8 +105,12 @@ static void integers(void)
     INTEGER(uint64_t, MPI_UINT64_T);
 }
 
+/* Logical operations on MPI_AINT and MPI_CHAR are not in the standard's table; all libraries have them. */
 static void multi_language(void)
 {
+    LOGICAL(MPI_Aint, MPI_AINT);
+    LOGICAL(MPI_Offset, MPI_OFFSET);
+    LOGICAL(MPI_Count, MPI_COUNT);
     ARITHMETIC(MPI_Aint, MPI_AINT);
     ORDER(MPI_Aint, MPI_AINT);
     BITWISE(MPI_Aint, MPI_AINT);

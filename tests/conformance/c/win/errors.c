@@ -101,7 +101,8 @@ int main(int argc, char **argv)
     check_class(MPI_Put(data, 1, MPI_CHAR, other, 10, 1, MPI_CHAR, win), MPI_ERR_RMA_RANGE);
     check_class(MPI_Put(data, 2, MPI_DOUBLE, other, 9, 2, MPI_DOUBLE, win), MPI_ERR_RMA_RANGE);
     check_class(MPI_Get(data, 1, MPI_CHAR, other, ((MPI_Aint)1 << 62), 1, MPI_CHAR, win), MPI_ERR_RMA_RANGE);
-    check_class(MPI_Get_c(data, 1, MPI_CHAR, other, 0, (MPI_Count)1 << 62, MPI_DOUBLE, win), MPI_ERR_RMA_RANGE);
+    check_class(MPI_Get_c(data, 1, MPI_CHAR, other, 0, (MPI_Count)1 << 40, MPI_DOUBLE, win), MPI_ERR_RMA_RANGE);
+    check_class(MPI_Get_c(data, 1, MPI_CHAR, other, 0, (MPI_Count)1 << 62, MPI_DOUBLE, win), MPI_ERR_COUNT);
     check_class(MPI_Accumulate(data, 10, MPI_INT, other, 6, 10, MPI_INT, MPI_SUM, win), MPI_ERR_RMA_RANGE);
     check_class(MPI_Put(data, 3, MPI_INT, other, 0, 2, MPI_INT, win), MPI_ERR_TRUNCATE);
     check_class(MPI_Get(data, 2, MPI_INT, other, 0, 3, MPI_INT, win), MPI_ERR_TRUNCATE);
@@ -132,6 +133,14 @@ int main(int argc, char **argv)
                 MPI_ERR_TYPE);
     check_class(MPI_Get_accumulate(data, -1, MPI_INT, back, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win),
                 MPI_ERR_COUNT);
+
+    /* Accumulations of no elements, and those to nobody, have no elements that could be of different types. */
+    ok(MPI_Accumulate(data, 0, MPI_INT, other, 0, 0, MPI_DOUBLE, MPI_SUM, win));
+    ok(MPI_Accumulate(data, 0, MPI_INT, other, 0, 1, MPI_DOUBLE, MPI_SUM, win));
+    ok(MPI_Accumulate(data, 2, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_DOUBLE, MPI_SUM, win));
+    ok(MPI_Get_accumulate(data, 0, MPI_INT, back, 0, MPI_FLOAT, other, 0, 0, MPI_DOUBLE, MPI_SUM, win));
+    ok(MPI_Get_accumulate(data, 1, MPI_INT, back, 1, MPI_FLOAT, MPI_PROC_NULL, 0, 1, MPI_DOUBLE, MPI_SUM, win));
+    ok(MPI_Get_accumulate(NULL, 0, MPI_INT, back, 1, MPI_FLOAT, MPI_PROC_NULL, 0, 1, MPI_DOUBLE, MPI_NO_OP, win));
 
     /* The sentences name what was wrong. */
     check_says(MPI_Put(data, 2, MPI_DOUBLE, other, 9, 2, MPI_DOUBLE, win), "window \"halo\" has 80 bytes there");
