@@ -10,7 +10,6 @@ use std::process;
 use mpi_core::abi::{MPI_ERR_UNKNOWN, MPI_SUCCESS};
 use mpi_errors::{Error, FatalReport, fatal_report};
 use mpi_fabric::AbortCause;
-use mpi_launch::calls;
 
 use crate::process::Process;
 use crate::{failing, global};
@@ -66,7 +65,7 @@ impl Process {
     fn last_calls(&self) -> Vec<String> {
         let all = self.recorder.calls();
         let last = &all[all.len().saturating_sub(LAST_CALLS)..];
-        last.iter().map(|call| format!("{} {}", call.sequence, calls::describe(call))).collect()
+        last.iter().map(|call| format!("{} {}", call.sequence, call.describe())).collect()
     }
 
     fn leave(&self, code: i32) -> ! {

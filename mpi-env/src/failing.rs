@@ -10,11 +10,11 @@ use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use mpi_core::text::quote_json;
 use mpi_errors::{Detail, ReportFormat};
-use mpi_launch::error_settings::ErrorSettings;
-use mpi_launch::variables::INITIAL_ERRHANDLER as INITIAL;
 use mpi_t::Registry;
+use mpi_wireup::INITIAL_ERRHANDLER as INITIAL;
 
 use crate::abort::say;
+use crate::error_settings::ErrorSettings;
 use crate::global::start_failure;
 use crate::process::Process;
 

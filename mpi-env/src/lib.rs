@@ -29,6 +29,7 @@ mod blocks;
 mod comms;
 mod derived;
 mod errhandler_cache;
+mod error_settings;
 mod failing;
 mod files;
 mod freed;

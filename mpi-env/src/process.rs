@@ -13,12 +13,12 @@ use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_ARG, MPI_ERR_OTHER, M
 use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
+use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{Endpoint, FabricSettings, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
-use mpi_launch::error_settings::ErrorSettings;
-use mpi_launch::manager::Manager;
-use mpi_launch::statistics::StatisticsSettings;
-use mpi_launch::wireup;
+use mpi_wireup::{self as wireup, Manager};
+
+use crate::error_settings::ErrorSettings;
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};

@@ -5,15 +5,15 @@
 use mpi_coll::Collectives;
 use mpi_core::abi::MPI_ERR_ARG;
 use mpi_errors::{Error, Result};
+use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{FabricInstruments, FabricSettings};
 use mpi_io::FileInstruments;
-use mpi_launch::error_settings::ErrorSettings;
-use mpi_launch::statistics::StatisticsSettings;
-use mpi_launch::variables::RESERVED;
 use mpi_p2p::{CommInstruments, CommSettings, Engine, PeerInstruments};
 use mpi_t::Registry;
 use mpi_win::{OneSided, WinInstruments};
+use mpi_wireup::RESERVED;
 
+use crate::error_settings::ErrorSettings;
 use crate::infos;
 
 /// What the subsystems are, for people.

@@ -13,7 +13,6 @@ use mpi_env::{Life, Process};
 use mpi_errors::{Errhandler, HandlerKind};
 use mpi_fabric::Endpoint;
 use mpi_p2p::Mode;
-use mpi_t::Registry;
 
 /// Far more than any test needs, also on a machine that is busy with others.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -343,22 +342,5 @@ fn the_library_runs_while_a_session_or_the_world_model_uses_it() {
         let third = process.session_init(Some("MPI_THREAD_SINGLE"), ret).expect("room");
         assert!(!process.engine.process_lock().is_multiple(), "one thread needs no real lock");
         process.session_finalize(third).expect("live");
-    });
-}
-
-#[test]
-fn mpiexec_knows_the_control_variables_of_a_process() {
-    run(1, |process| {
-        let names = |registry: &Registry| {
-            registry.init_thread().expect("address space");
-            let count = registry.cvar_get_num().expect("initialized");
-            let mut names: Vec<_> =
-                (0..count).map(|index| registry.cvar_get_info(index).expect("an index").name()).collect();
-            names.sort_unstable();
-            names
-        };
-        let launcher = Registry::with_environment([]);
-        mpi_launch::variables::register(&launcher).expect("different names");
-        assert_eq!(names(&launcher), names(&process.registry), "mpi-launch/src/variables.rs lists what processes have");
     });
 }

@@ -11,6 +11,7 @@
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
 //! - [`signal_mask`]: calls that grow files and memory without the deadly signal of a limit.
+//! - [`statistics`]: a table of the performance variables of all ranks.
 //! - [`job`]: the job memory as the launcher and other outsiders see it.
 //!
 //! Invariant: what another process wrote is input; a bad record, length or offset is an error that names the peer, and
@@ -48,6 +49,8 @@ mod settings;
 mod shared;
 #[cfg(not(loom))]
 pub mod signal_mask;
+#[cfg(not(loom))]
+pub mod statistics;
 #[cfg(not(loom))]
 mod transfer;
 #[cfg(not(loom))]

@@ -18,6 +18,7 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 mod mapped;
 #[cfg(all(test, loom))]
 mod model;
+mod words;
 
 /// Whether calls are recorded: not in the build that the cost of instruments is measured against.
 const KEPT: bool = cfg!(not(feature = "uninstrumented"));

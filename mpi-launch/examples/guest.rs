@@ -8,8 +8,8 @@ use std::fmt::Display;
 use std::process::exit;
 use std::time::Duration;
 
-use mpi_launch::exchange::{Exchange, Launcher};
-use mpi_launch::pmi::client::Client;
+use mpi_wireup::launcher::{KeyValueExchange, Launcher};
+use mpi_wireup::pmi::client::Client;
 
 fn number(name: &str) -> i32 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or_else(|| fail(&format!("{name} is no number")))

@@ -50,7 +50,7 @@ fn main() {
     let task = std::env::args().nth(1).unwrap_or_default();
     let settings = FabricSettings::new();
     Registry::from_surroundings().register_settings(settings).expect("the first variables of a registry");
-    let place = mpi_launch::wireup::from_environment(settings.ring_length()).unwrap_or_else(|error| {
+    let place = mpi_wireup::from_environment(settings.ring_length()).unwrap_or_else(|error| {
         eprintln!("{error}");
         exit(99)
     });
@@ -115,7 +115,7 @@ fn main() {
             std::process::abort();
         }
         "twice" => {
-            let place = mpi_launch::wireup::from_environment(None).expect("it was valid").expect("it was there");
+            let place = mpi_wireup::from_environment(None).expect("it was valid").expect("it was there");
             println!("{}", Endpoint::attach(&place.attachment, settings).err().expect("a rank is one process"));
         }
         "alone" => println!("{rank} of {size}"),

@@ -23,5 +23,5 @@ pub use error::ArgsError;
 pub use help::HELP;
 pub use parse::{ReadFile, options_of, parse};
 pub use soft::Soft;
-pub use types::{Bind, Command, ErrorFormat, Group, Input, Options, Run, Variable};
+pub use types::{Bind, Command, ErrorFormat, Group, Input, Listing, Options, Run, Variable};
 pub use value::{TIME_LIMIT, time_limit};

@@ -3,7 +3,7 @@
 //! One thread, one `poll` loop (`supervise`) over signals and streams. Nothing in it blocks: what cannot be written
 //! now is queued, and a full queue stops the reading of what would fill it further.
 //!
-//! - `surroundings`, `cvars`: what control variables are given, and what there is to give.
+//! - `surroundings`: the values that control variables are given. `describe`: the lists of variables.
 //! - `plan`: programs found, places checked, ranks counted, before anything starts (`program`, `place`, `memory`,
 //!   `bind`).
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
@@ -15,7 +15,7 @@
 
 mod activity;
 mod bind;
-mod cvars;
+mod describe;
 mod ending;
 mod environment;
 mod guard;
@@ -56,7 +56,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     let words: Vec<OsString> = arguments.into_iter().collect();
     match args::parse(words.iter().cloned(), &|file| std::fs::read(file)) {
         Ok(Command::Help) => print(args::HELP),
-        Ok(Command::HelpCvars) => print(&cvars::help()),
+        Ok(Command::List(what, words)) => match describe::list(what, &words) {
+            Some(text) => print(&text),
+            None => Voice::default().refuse(TROUBLE, &format!("nothing contains all of: {}", words.join(" "))),
+        },
         Ok(Command::Version) => print(&format!("mpiexec (Ferrum MPI) {}\n", env!("CARGO_PKG_VERSION"))),
         Ok(Command::Run(mut run)) => {
             let mut surroundings = Surroundings::read(&run.options);

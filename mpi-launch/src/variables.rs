@@ -1,51 +1,24 @@
-//! All that can be set of a process: what every crate declares, in one place, so that `mpiexec` knows names and values
-//! before anything starts.
+//! The control variables of a job's processes, as `mpiexec` checks and follows them before anything starts.
 //!
-//! Invariant: a process registers the same variables (a test of `mpi-env` compares the names).
-//! Not here: performance variables, which only a process has (`mpi-env`).
+//! Invariant: what a process of this release would refuse is refused here with the same sentence.
+//! Not here: what the variables are (`catalog`), where their values come from (`mpiexec`).
 
-use mpi_coll::CollSettings;
 use mpi_errors::Result;
 use mpi_fabric::FabricSettings;
-use mpi_p2p::{CommSettings, EngineSettings};
-use mpi_t::{Registry, SETTINGS, SETTINGS_READ, Settings};
-use mpi_win::WinSettings;
+use mpi_fabric::statistics::StatisticsSettings;
+use mpi_t::{Registry, Settings, Value};
 
-use crate::error_settings::ErrorSettings;
-use crate::statistics::StatisticsSettings;
-use crate::{settings, wireup};
+use crate::generated::CATALOG;
 
-/// The environment variable that names the initial error handler; `mpiexec --initial-errhandler` sets it.
-pub const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
-
-/// Environment variables that parts of the library read beside those of control variables.
-pub const RESERVED: &[&str] = &[
-    INITIAL_ERRHANDLER,
-    wireup::JOB_FD,
-    wireup::JOB_ID,
-    wireup::RANK,
-    wireup::SIZE,
-    wireup::APPNUM,
-    wireup::INFO_ENV_VARIABLES[0].1,
-    wireup::INFO_ENV_VARIABLES[1].1,
-    wireup::INFO_ENV_VARIABLES[2].1,
-    wireup::INFO_ENV_VARIABLES[3].1,
-    wireup::INFO_ENV_VARIABLES[4].1,
-    SETTINGS,
-    SETTINGS_READ,
-    settings::PATIENCE,
-    "FERRUM_PMIX_LIBRARY",
-];
-
-/// What of it `mpiexec` itself follows.
+/// The variables that `mpiexec` itself follows.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct Followed {
     /// How the processes are connected.
     pub fabric: &'static FabricSettings,
     /// What is written at the end.
     pub statistics: &'static StatisticsSettings,
-    /// How errors are told.
-    pub errors: &'static ErrorSettings,
+    /// Whether failures are reported as JSON.
+    pub json: bool,
 }
 
 /// Names of the variables that `mpiexec` follows where the ranks cannot, so that they are one for the whole job.
@@ -53,19 +26,17 @@ pub fn of_job() -> impl Iterator<Item = &'static str> {
     StatisticsSettings::definitions().into_iter().map(|definition| definition.name).chain(["fabric_ring_bytes"])
 }
 
-/// Registers all control variables of a process that is not there: each has the value that it would begin with.
+/// Registers all control variables of a process; each has its initial value, or the one that the registry was given.
 /// # Errors
 /// `MPI_ERR_OTHER` when two have one name.
-pub fn register(registry: &Registry) -> Result<Known> {
+pub fn register(registry: &Registry) -> Result<Followed> {
     let (fabric, statistics) = (FabricSettings::new(), StatisticsSettings::new());
-    registry.reserve_environment(RESERVED);
-    let known = Known { fabric, statistics, errors: ErrorSettings::new() };
-    registry.register_settings(known.fabric)?;
-    registry.register_settings(EngineSettings::new())?;
-    registry.declare_settings::<CommSettings>()?;
-    registry.register_settings(CollSettings::new())?;
-    registry.register_settings(WinSettings::new())?;
-    registry.register_settings(known.errors)?;
-    registry.register_settings(known.statistics)?;
-    Ok(known)
+    registry.reserve_environment(mpi_wireup::RESERVED);
+    registry.register_settings(fabric)?;
+    registry.register_settings(statistics)?;
+    let here = [FabricSettings::definitions(), StatisticsSettings::definitions()].concat();
+    let others = CATALOG.cvars.iter().filter(|row| here.iter().all(|own| own.name != row.definition.name));
+    registry.register_definitions(others.map(|row| (row.definition, row.value())))?;
+    let json = registry.cvar_value("error_format") == Some(Value::I32(1));
+    Ok(Followed { fabric, statistics, json })
 }

@@ -4,6 +4,7 @@
 //! it was done. Not here: how a step is shown (`ui`), how a program is run and ended (`process`).
 
 mod bench;
+mod catalog;
 mod codegen;
 mod coverage;
 mod demo;
@@ -54,6 +55,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Write the catalog of variables, events and categories from which mpiexec describes and checks them
+    Catalog,
     /// Count the functions of MPI-5.0 that are implemented and the rules in docs/rules that have a test, and write
     /// docs/coverage.md
     Coverage {
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Task::Dist { prefix } => dist::run(prefix),
         Task::Bench(options) => bench::run(&options),
         Task::Codegen { check } => codegen::run(check),
+        Task::Catalog => catalog::run(),
         Task::Coverage { check } => coverage::run(check),
         Task::Tidy { graph: None } => tidy::run(),
         Task::Tidy { graph: Some(name) } => tidy::graph(&name),

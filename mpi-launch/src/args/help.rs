@@ -41,7 +41,11 @@ For the whole job:
   --quiet, -q          say nothing of failures
   --verbose, -v        say what is started, where, and how it ends
   --help, -h           print this text
-  --help-cvars         print the control variables, what they take, and what they do
+  --help-cvars [WORD...]
+                       print the control variables, what they take, and what they do; with
+                       words, those that contain all of them
+  --help-pvars, --help-events, --help-categories [WORD...]
+                       the same for performance variables, event types and categories
   --version, -V        print the version
   --oversubscribe, --allow-run-as-root
                        understood, and not needed

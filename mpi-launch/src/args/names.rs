@@ -2,6 +2,8 @@
 
 use mpi_core::text::distance;
 
+use super::Listing;
+
 /// What an option means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -30,13 +32,13 @@ pub(super) enum Meaning {
     InitialErrhandler,
     Cvar,
     Settings,
-    HelpCvars,
+    List(Listing),
     /// Asks for what this launcher does anyway; other launchers need it.
     Needless,
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 41] = {
+const NAMES: [(&str, Meaning); 44] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -77,7 +79,10 @@ const NAMES: [(&str, Meaning); 41] = {
         ("--initial-errhandler", InitialErrhandler),
         ("--cvar", Cvar),
         ("--settings", Settings),
-        ("--help-cvars", HelpCvars),
+        ("--help-cvars", List(Listing::Cvars)),
+        ("--help-pvars", List(Listing::Pvars)),
+        ("--help-events", List(Listing::Events)),
+        ("--help-categories", List(Listing::Categories)),
         ("--oversubscribe", Needless),
         ("--allow-run-as-root", Needless),
     ]

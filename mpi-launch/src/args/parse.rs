@@ -261,7 +261,11 @@ impl<'a> Parser<'a> {
 fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -> Result<(), Stop> {
     match meaning {
         Meaning::Help => return Err(Stop::Command(Box::new(Command::Help))),
-        Meaning::HelpCvars => return Err(Stop::Command(Box::new(Command::HelpCvars))),
+        Meaning::List(what) => {
+            words.flag()?;
+            let filter = words.words.drain(..).map(|word| word.to_string_lossy().into_owned()).collect();
+            return Err(Stop::Command(Box::new(Command::List(what, filter))));
+        }
         Meaning::Version => return Err(Stop::Command(Box::new(Command::Version))),
         Meaning::Genv => options.variables.push(words.variable()?),
         Meaning::Cvar => options.cvars.push(words.value("NAME=VALUE", value::cvar)?),

@@ -127,7 +127,9 @@ fn options_of_the_job_stand_in_any_part() {
 fn help_and_version_need_no_program() {
     assert_eq!(parse_words(&["-n", "2", "--help", "x"]), Ok(Command::Help));
     assert_eq!(parse_words(&["--version"]), Ok(Command::Version));
-    assert_eq!(parse_words(&["--help-cvars"]), Ok(Command::HelpCvars));
+    assert_eq!(parse_words(&["--help-cvars"]), Ok(Command::List(Listing::Cvars, vec![])));
+    let words = vec!["p2p".to_owned(), "unexpected".to_owned()];
+    assert_eq!(parse_words(&["--help-pvars", "p2p", "unexpected"]), Ok(Command::List(Listing::Pvars, words)));
 }
 
 #[test]

@@ -11,12 +11,25 @@ use super::Soft;
 pub enum Command {
     /// Print the help text.
     Help,
-    /// Print what the control variables are.
-    HelpCvars,
+    /// Print the variables, events or categories that contain these words.
+    List(Listing, Vec<String>),
     /// Print the version.
     Version,
     /// Run a job.
     Run(Run),
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// Control variables.
+    Cvars,
+    /// Performance variables.
+    Pvars,
+    /// Event types.
+    Events,
+    /// Categories.
+    Categories,
 }
 
 /// A job to run: one or more programs, their ranks in the order of the groups.

@@ -8,7 +8,6 @@ use mpi_fabric::layout::MAX_RANKS;
 use mpi_t::name_in_environment;
 
 use super::{Bind, ErrorFormat, Input};
-use crate::wireup;
 
 /// Environment variable with a job's time limit in seconds, as other launchers have it.
 pub const TIME_LIMIT: &str = "MPIEXEC_TIMEOUT";
@@ -88,7 +87,7 @@ pub(super) fn name(name: &OsStr) -> Result<OsString, String> {
     if bytes.is_empty() || bytes.contains(&b'=') || bytes.contains(&0) {
         return Err("the name of a variable".into());
     }
-    if wireup::is_reserved(name) {
+    if mpi_wireup::is_reserved(name) {
         return Err("the name of a variable that mpiexec does not set itself to tell a rank its place".into());
     }
     Ok(name.into())

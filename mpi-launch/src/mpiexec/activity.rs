@@ -7,7 +7,6 @@ use mpi_fabric::recorder::Call;
 use mpi_fabric::{Job, Life};
 
 use super::json::Object;
-use crate::calls;
 
 /// What one rank does.
 struct Activity {
@@ -64,7 +63,7 @@ pub(super) fn list(job: &Job, processes: &[Option<i32>]) -> Vec<Object> {
 /// A rank's last call as fields, if it made one.
 pub(super) fn facts(job: &Job, rank: u32, object: Object) -> Object {
     let Some(call) = job.recorder(rank).current() else { return object };
-    let object = object.text("call", &calls::name(&call)).flag("returned", call.ended);
+    let object = object.text("call", &call.function_name()).flag("returned", call.ended);
     object.number("call_number", i64::try_from(call.sequence).unwrap_or(i64::MAX))
 }
 
@@ -74,11 +73,11 @@ fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
         let call = job.recorder(rank).current();
         let what = match (pid, call, job.life(rank)) {
             (None, ..) => "has ended".into(),
-            (_, Some(call), _) if !call.ended => format!("inside {}", calls::describe(&call)),
+            (_, Some(call), _) if !call.ended => format!("inside {}", call.describe()),
             (_, _, Life::Absent | Life::Attached) => "has not called MPI_Init".into(),
             (_, _, Life::Finalised) => "has called MPI_Finalize".into(),
             _ if job.recorder(rank).depth() == 0 => "runs; its calls are not recorded".into(),
-            (_, Some(call), _) => format!("outside MPI, after {}", calls::describe(&call)),
+            (_, Some(call), _) => format!("outside MPI, after {}", call.describe()),
             _ => "outside MPI".into(),
         };
         Activity { rank, what, call: call.filter(|_| pid.is_some()), process: pid.and_then(process) }

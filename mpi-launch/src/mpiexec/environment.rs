@@ -8,8 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use mpi_t::{CVARS_READ, SETTINGS, SETTINGS_READ, name_in_environment};
 
 use crate::args::{Group, Options};
-use crate::variables::INITIAL_ERRHANDLER;
-use crate::wireup;
+use mpi_wireup::INITIAL_ERRHANDLER;
 
 /// Variable for the colours of error reports: `auto`, `on` or `off`.
 const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
@@ -34,7 +33,7 @@ pub(super) fn of_program(
         set(OsStr::new(INITIAL_ERRHANDLER), OsStr::new(handler));
     }
     let number = group.processes.unwrap_or(ranks).to_string();
-    for (key, variable) in wireup::INFO_ENV_VARIABLES {
+    for (key, variable) in mpi_wireup::INFO_ENV_VARIABLES {
         let value = match key {
             "maxprocs" => Some(OsStr::new(&number)),
             "soft" => group.soft.as_ref().map(|soft| OsStr::new(soft.text())),
@@ -90,7 +89,7 @@ fn allow_color(variables: &[(OsString, OsString)]) -> bool {
 /// Whether a variable is a place in an outer job, of this launcher or of another.
 fn is_foreign(name: &OsStr) -> bool {
     let begins = |prefix: &str| name.as_bytes().starts_with(prefix.as_bytes());
-    wireup::is_reserved(name) || begins("PMI_") || begins("PMIX_")
+    mpi_wireup::is_reserved(name) || begins("PMI_") || begins("PMIX_")
 }
 
 #[cfg(test)]
@@ -110,7 +109,7 @@ mod tests {
             "B=1",
             "FERRUM_RANK=3",
             "FERRUM_CVARS_READ=a",
-            "FERRUM_ASKED_HOST=outer",
+            "FERRUM_INFO_HOST=outer",
             "PMI_FD=4",
             "PMIX_RANK=2",
             "PMI=x",
@@ -136,8 +135,8 @@ mod tests {
             "B=2",
             "PMI=x",
             "FERRUM_INITIAL_ERRHANDLER=mpi_errors_return",
-            "FERRUM_ASKED_MAXPROCS=9",
-            "FERRUM_ASKED_SOFT=1:9",
+            "FERRUM_INFO_MAXPROCS=9",
+            "FERRUM_INFO_SOFT=1:9",
             "C=3",
             "FERRUM_ERROR_COLOR=off",
             "FERRUM_PMI=2",

@@ -137,7 +137,7 @@ fn watch(pipe: &OwnedFd, groups: &[AtomicI32], job_id: u64) {
 
 /// Ends every process with the job's number in its environment, until there is none; the caller is spared.
 pub(super) fn end_members(job_id: u64) {
-    let mark = format!("{}={job_id:016x}\0", crate::wireup::JOB_ID);
+    let mark = format!("{}={job_id:016x}\0", mpi_wireup::JOB_ID);
     // What a dying process started meanwhile is found the next time around; the rounds are limited in case something
     // cannot be killed.
     for _ in 0..100 {

@@ -10,7 +10,6 @@ use super::activity;
 use super::json::Object;
 use super::os::Ended;
 use super::plan::Plan;
-use crate::calls;
 
 /// Why a job did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +155,7 @@ impl Failure {
 /// What a rank's flight recorder says, as the end of a sentence about it.
 fn last_call(job: &Job, rank: u32) -> String {
     let Some(call) = job.recorder(rank).current() else { return String::new() };
-    let name = calls::name(&call);
+    let name = call.function_name();
     if call.peer == REFUSED {
         format!(", after its last MPI call, {name}, was refused")
     } else if call.ended {
@@ -170,7 +169,7 @@ fn last_call(job: &Job, rank: u32) -> String {
 fn refused_before_abort(job: &Job, rank: u32) -> Option<String> {
     let calls = job.recorder(rank).calls();
     let before = calls.iter().rev().find(|call| call.function != functions::MPI_ABORT)?;
-    (before.peer == REFUSED).then(|| calls::name(before))
+    (before.peer == REFUSED).then(|| before.function_name())
 }
 
 /// A signal's name; its number where it has none.

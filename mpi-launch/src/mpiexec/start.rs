@@ -16,8 +16,7 @@ use super::spawn::{Inherited, Own, Stdio, Template};
 use super::streams::{Label, Stream, Streams};
 use super::voice::Voice;
 use crate::args::Options;
-use crate::pmi::server::Server;
-use crate::wireup;
+use crate::pmi_server::Server;
 
 /// What ranks are started with.
 pub(super) struct Starter<'a> {
@@ -64,7 +63,7 @@ impl Starter<'_> {
         // For programs of other libraries.
         let (connection, variables) = self.pmi.add(appnum)?;
         let handed_down: Vec<_> = memory.into_iter().chain([connection.as_fd()]).collect();
-        let variables: Vec<_> = wireup::to_variables(&place).into_iter().chain(variables).collect();
+        let variables: Vec<_> = mpi_wireup::to_variables(&place).into_iter().chain(variables).collect();
         let own = Own {
             variables: &variables,
             stdio: Stdio { input: input.as_fd(), output: output.as_fd(), error: error.as_fd() },

@@ -20,7 +20,7 @@ use super::start::Starter;
 use super::streams::Streams;
 use super::voice::Voice;
 use crate::args::Options;
-use crate::pmi::server::{Abort, Server};
+use crate::pmi_server::{Abort, Server};
 
 /// Signals that are passed on to the ranks.
 const FORWARDED: [i32; 8] = [

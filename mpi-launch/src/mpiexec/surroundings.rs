@@ -11,13 +11,12 @@ use std::ffi::OsString;
 use mpi_t::{CVAR_OPTION, Registry, SettingsFile, Source, UnknownName, name_in_environment};
 
 use crate::args::Options;
-use crate::variables::{self, Known};
-use crate::wireup;
+use crate::variables::{self, Followed};
 
 /// What was found.
 pub(super) struct Surroundings {
     /// What mpiexec itself follows.
-    pub(super) known: Known,
+    pub(super) known: Followed,
     /// What the settings file says, for the ranks.
     pub(super) file: String,
     /// What is wrong, in sentences: first the file's lines in their order, then the options.
@@ -27,7 +26,7 @@ pub(super) struct Surroundings {
 impl Surroundings {
     /// Reads all of it.
     pub(super) fn read(options: &Options) -> Surroundings {
-        let own = std::env::vars_os().filter(|(name, _)| !wireup::is_reserved(name));
+        let own = std::env::vars_os().filter(|(name, _)| !mpi_wireup::is_reserved(name));
         let environment: BTreeMap<OsString, OsString> = own.chain(options.variables.iter().cloned()).collect();
         let file = match &options.settings {
             Some(path) => SettingsFile::read(path),
@@ -79,11 +78,11 @@ mod tests {
 
     #[test]
     fn what_a_rank_would_refuse_is_refused_and_what_a_plug_in_may_know_is_not() {
-        let good = cvars(&[("fabric_ring_bytes", "64k"), ("plug_in_limit", "7")]);
+        let good = cvars(&[("fabric_ring_bytes", "64k"), ("win_direct", "no"), ("plug_in_limit", "7")]);
         assert_eq!((good.known.fabric.ring_length(), good.faults), (Some(65536), vec![]));
         let wrong = [("p2p_eager_limt", "1"), ("error_format", "json"), ("p2p_eager_limit", "much")];
         let bad = cvars(&wrong);
-        assert!(bad.known.errors.is_json());
+        assert!(bad.known.json);
         let [misspelt, much] = &*bad.faults else { panic!("{:?}", bad.faults) };
         assert!(
             misspelt.contains("did you mean p2p_eager_limit?") && misspelt.contains("FERRUM_P2P_EAGER_LIMT"),

@@ -17,7 +17,7 @@ pub(super) struct Voice {
 impl Voice {
     /// As these options and what surrounds them ask for.
     pub(super) fn new(options: &Options, surroundings: &Surroundings) -> Voice {
-        let json = surroundings.known.errors.is_json();
+        let json = surroundings.known.json;
         Voice { quiet: options.quiet, verbose: options.verbose && !options.quiet, json }
     }
 

@@ -13,8 +13,8 @@ use super::pvars::{Elements, PvarInfo};
 use super::reading::expectation;
 use crate::field::WordUnit;
 use crate::{
-    Bind, BlockDescription, Cell, CvarDef, InstrumentMemory, Limits, PvarClass, PvarDef, Scope, SettingType, TError,
-    Value, ValueType, Verbosity,
+    Bind, BlockDescription, CvarDef, InstrumentMemory, Limits, PvarClass, PvarDef, Scope, TError, Value, ValueType,
+    Verbosity,
 };
 use mpi_core::Handle;
 use mpi_core::abi::MPI_T_ENUM_NULL;
@@ -170,13 +170,10 @@ impl Registry {
             let takes = expectation(&shape);
             return Err(AddError::invalid(format!("initial is {initial}, but \"{}\" {takes}", texts.name)));
         }
-        let cell: &'static dyn Cell = match *initial {
-            Value::I32(value) => Box::leak(Box::new(i32::cell(value))),
-            Value::U32(value) => Box::leak(Box::new(u32::cell(value))),
-            Value::U64(value) => Box::leak(Box::new(u64::cell(value))),
-            Value::F64(value) => Box::leak(Box::new(f64::cell(value))),
-            Value::Text(_) => return Err(AddError::invalid("a control variable that is a text cannot be added")),
-        };
+        if matches!(initial, Value::Text(_)) {
+            return Err(AddError::invalid("a control variable that is a text cannot be added"));
+        }
+        let cell = super::definitions::cell(initial);
         let definition = CvarDef {
             name: leaked(texts.name),
             description: leaked(texts.description),

@@ -12,6 +12,7 @@ mod append;
 mod categories;
 mod cvar_slots;
 mod cvars;
+mod definitions;
 mod enums;
 mod environment;
 mod events;

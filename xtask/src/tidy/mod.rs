@@ -32,8 +32,9 @@ const LAYERS: [&[&str]; 10] = [
 ];
 
 /// Crates beside the layers, with all that they may depend on.
-const BESIDE: [(&str, &[&str]); 2] = [
-    ("mpi-launch", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-p2p", "mpi-coll", "mpi-win"]),
+const BESIDE: [(&str, &[&str]); 3] = [
+    ("mpi-wireup", &["mpi-core", "mpi-t", "mpi-fabric"]),
+    ("mpi-launch", &["mpi-core", "mpi-errors", "mpi-t", "mpi-fabric", "mpi-wireup"]),
     ("mpi-pmpi", &["mpi-core"]),
 ];
 
@@ -179,7 +180,7 @@ fn may_depend(name: &str, used: &str) -> bool {
     match (layer_of(name), layer_of(used)) {
         (Some(own), Some(below)) => below < own,
         // The wire-up and the profiling interface come in where a process starts, and above.
-        (Some(own), None) => beside && Some(own) >= layer_of("mpi-env"),
+        (Some(own), None) => beside && used != "mpi-launch" && Some(own) >= layer_of("mpi-env"),
         _ => false,
     }
 }
@@ -215,8 +216,14 @@ mod tests {
 
     #[test]
     fn the_wire_up_comes_in_where_a_process_starts() {
-        assert!(may_depend("mpi-env", "mpi-launch") && may_depend("mpi-capi", "mpi-pmpi"));
-        assert!(!may_depend("mpi-p2p", "mpi-launch") && !may_depend("mpi-launch", "mpi-env"));
+        assert!(may_depend("mpi-env", "mpi-wireup") && may_depend("mpi-capi", "mpi-pmpi"));
+        assert!(!may_depend("mpi-p2p", "mpi-wireup") && !may_depend("mpi-wireup", "mpi-env"));
+    }
+
+    #[test]
+    fn the_launcher_links_no_engine_and_no_program_links_the_launcher() {
+        assert!(may_depend("mpi-launch", "mpi-wireup") && !may_depend("mpi-launch", "mpi-p2p"));
+        assert!(!may_depend("mpi-env", "mpi-launch") && !may_depend("mpi-capi", "mpi-launch"));
     }
 
     #[test]

@@ -1,0 +1,120 @@
+//! All variables, events and categories of a process of this library, so that `mpiexec` describes them and checks the
+//! values of control variables before anything starts.
+//!
+//! The declarations stand beside the fields that they describe, in the crates of the library. A test of `mpi-env`
+//! compares this catalog with the registry of a process; `cargo xtask catalog` writes it anew.
+//! Invariant: the names, types, limits and texts are those of a process of this release.
+
+use mpi_t::{Bind, CvarDef, EnumDef, PvarClass, Value, ValueType, Verbosity};
+
+/// All that a process of this library registers.
+pub struct Catalog {
+    /// The control variables, in the order of registration.
+    pub cvars: &'static [CvarRow],
+    /// The performance variables.
+    pub pvars: &'static [PvarRow],
+    /// The event types.
+    pub events: &'static [EventRow],
+    /// The categories.
+    pub categories: &'static [CategoryRow],
+}
+
+/// One control variable.
+pub struct CvarRow {
+    /// The declaration.
+    pub definition: CvarDef,
+    /// The value that it begins with.
+    pub initial: Initial,
+}
+
+/// The value that a control variable begins with.
+#[derive(Clone, Copy)]
+pub enum Initial {
+    /// Each object has its own.
+    Bound,
+    /// The process chooses it when it starts, unless it is given.
+    Chosen,
+    /// A whole number, or the number of a choice.
+    I32(i32),
+    /// A whole number.
+    U32(u32),
+    /// A whole number.
+    U64(u64),
+    /// A number.
+    F64(f64),
+    /// A text.
+    Text(&'static str),
+}
+
+/// One performance variable.
+pub struct PvarRow {
+    /// The name, which variables of several classes may share.
+    pub name: &'static str,
+    /// What it counts, and when it changes.
+    pub description: &'static str,
+    /// The unit; empty: none.
+    pub unit: &'static str,
+    /// The category, a dotted path.
+    pub category: &'static str,
+    /// The class.
+    pub class: PvarClass,
+    /// The type.
+    pub value: ValueType,
+    /// The kind of object that it is bound to.
+    pub bind: Bind,
+    /// For whom it is meant.
+    pub verbosity: Verbosity,
+    /// The names of the values of a state.
+    pub states: Option<&'static EnumDef>,
+}
+
+/// One event type.
+pub struct EventRow {
+    /// The name.
+    pub name: &'static str,
+    /// When it is raised.
+    pub description: &'static str,
+    /// The category, a dotted path.
+    pub category: &'static str,
+    /// The name of its source.
+    pub source: &'static str,
+    /// The kind of object that it is bound to.
+    pub bind: Bind,
+    /// For whom it is meant.
+    pub verbosity: Verbosity,
+    /// Its elements: names and types.
+    pub elements: &'static [(&'static str, ValueType)],
+}
+
+/// One category.
+pub struct CategoryRow {
+    /// The name, a dotted path.
+    pub name: &'static str,
+    /// What its variables are about; may be empty.
+    pub description: &'static str,
+}
+
+impl CvarRow {
+    /// The value that a registry begins with; `None` for variables that are bound to objects.
+    pub fn value(&self) -> Option<Value> {
+        match self.initial {
+            Initial::Bound => None,
+            Initial::Chosen => Some(zero(self.definition.value)),
+            Initial::I32(value) => Some(Value::I32(value)),
+            Initial::U32(value) => Some(Value::U32(value)),
+            Initial::U64(value) => Some(Value::U64(value)),
+            Initial::F64(value) => Some(Value::F64(value)),
+            Initial::Text(text) => Some(Value::Text(text.to_owned())),
+        }
+    }
+}
+
+fn zero(value: ValueType) -> Value {
+    match value {
+        ValueType::I32 => Value::I32(0),
+        ValueType::U32 => Value::U32(0),
+        ValueType::U64 => Value::U64(0),
+        ValueType::F64 => Value::F64(0.0),
+        ValueType::Text => Value::Text(String::new()),
+    }
+}

@@ -1,0 +1,362 @@
+//! What the server answers: lines in, lines out, without any socket.
+//!
+//! Invariant: every line gets an answer, except those that are no question; a line that makes no sense gets one that
+//! says so, and changes nothing. A barrier ends when all ranks of the job are in it.
+
+use super::space::{LONGEST_KEY, LONGEST_NAME, LONGEST_VALUE, Space};
+use mpi_wireup::pmi::wire::{Message, compose};
+
+/// One rank, as the server knows it.
+#[derive(Clone, Copy, Default)]
+struct Seat {
+    /// Number of its program among several.
+    program: u32,
+    /// Said `init`, and not yet `finalize`.
+    inside: bool,
+    /// In the barrier.
+    waits: bool,
+    /// In the middle of a message of several lines.
+    in_long_message: bool,
+    /// Its process has ended.
+    gone: bool,
+}
+
+/// What is to be done about a line.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Send this to the rank that asked.
+    Answer(String),
+    /// Send this to every rank.
+    AnswerAll(String),
+    /// End the job with this exit code.
+    Abort(i32),
+    /// Nothing.
+    Nothing,
+}
+
+/// The server's knowledge of one job.
+pub struct PmiState {
+    seats: Vec<Seat>,
+    name: String,
+    space: Space,
+    waiting: u32,
+    /// Whether somebody was told that the barrier cannot end.
+    told: bool,
+}
+
+impl PmiState {
+    /// For a job of so many ranks; `job_id` makes the name of its key-value space.
+    pub fn new(ranks: u32, job_id: u64) -> PmiState {
+        let mut space = Space::default();
+        // All ranks are on one host: by this other libraries know that they can share memory.
+        let placed = space.put("PMI_process_mapping", &format!("(vector,(0,1,{ranks}))"));
+        debug_assert!(placed.is_ok());
+        PmiState {
+            seats: vec![Seat::default(); ranks as usize],
+            name: format!("ferrum_{job_id:016x}"),
+            space,
+            waiting: 0,
+            told: false,
+        }
+    }
+
+    /// Notes which of several programs a rank runs. Panics if there is no such rank.
+    pub fn set_program(&mut self, rank: u32, program: u32) {
+        self.seats[rank as usize].program = program;
+    }
+
+    /// Whether a rank began to use the server, and did not say that it ends.
+    pub fn is_inside(&self, rank: u32) -> bool {
+        self.seats[rank as usize].inside
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// Notes that a rank's process has ended.
+    pub fn set_gone(&mut self, rank: u32) {
+        self.seats[rank as usize].gone = true;
+    }
+
+    /// A rank that is gone and that others wait for in the barrier; told once.
+    pub fn missed(&mut self) -> Option<u32> {
+        if self.told || self.waiting == 0 {
+            return None;
+        }
+        let missed = self.seats.iter().position(|seat| seat.gone && !seat.waits)?;
+        self.told = true;
+        Some(missed as u32)
+    }
+
+    /// Takes one line of a rank's, without its line end.
+    pub fn line(&mut self, rank: u32, line: &[u8]) -> Act {
+        let seat = &mut self.seats[rank as usize];
+        if seat.in_long_message {
+            if line != b"endcmd" {
+                return Act::Nothing;
+            }
+            seat.in_long_message = false;
+            return refusal("spawn_result", "this_mpiexec_starts_no_further_processes");
+        }
+        if line.starts_with(b"mcmd=") {
+            seat.in_long_message = true;
+            return Act::Nothing;
+        }
+        match Message::parse(line) {
+            Ok(message) => self.message(rank, &message),
+            Err(malformed) => refusal("error", &malformed.to_string().replace(' ', "_")),
+        }
+    }
+
+    /// What a line gets for an answer that is longer than any can be.
+    pub fn overlong(&self) -> Act {
+        refusal("error", "the_line_is_too_long")
+    }
+
+    fn message(&mut self, rank: u32, message: &Message<'_>) -> Act {
+        let size = self.seats.len().to_string();
+        match message.command {
+            "init" => self.init(rank, message),
+            "get_maxes" => {
+                let [name, key, value] = [LONGEST_NAME, LONGEST_KEY, LONGEST_VALUE].map(|most| most.to_string());
+                answer("maxes", &[("kvsname_max", &name), ("keylen_max", &key), ("vallen_max", &value)])
+            }
+            "get_appnum" => answer("appnum", &[("appnum", &self.seats[rank as usize].program.to_string())]),
+            "get_universe_size" => answer("universe_size", &[("size", &size)]),
+            "get_my_kvsname" => answer("my_kvsname", &[("kvsname", &self.name)]),
+            "put" => self.put(message),
+            "get" => self.get(message),
+            "barrier_in" => self.enter_barrier(rank, message),
+            "finalize" => {
+                self.seats[rank as usize].inside = false;
+                answer("finalize_ack", &[])
+            }
+            "abort" => Act::Abort(message.number("exitcode").unwrap_or(1)),
+            "publish_name" => refusal("publish_result", "names_are_not_published_here"),
+            "unpublish_name" => refusal("unpublish_result", "names_are_not_published_here"),
+            "lookup_name" => refusal("lookup_result", "names_are_not_published_here"),
+            "spawn" => refusal("spawn_result", "this_mpiexec_starts_no_further_processes"),
+            other => refusal("error", &format!("unknown_command_{}", other.chars().take(40).collect::<String>())),
+        }
+    }
+
+    fn init(&mut self, rank: u32, message: &Message<'_>) -> Act {
+        if message.number::<u32>("pmi_version") != Some(1) {
+            // Asking again with version 1 is allowed.
+            let spoken =
+                [("pmi_version", "1"), ("pmi_subversion", "1"), ("rc", "-1"), ("msg", "only_version_1_is_spoken")];
+            return Act::Answer(compose("response_to_init", &spoken));
+        }
+        self.seats[rank as usize].inside = true;
+        answer("response_to_init", &[("pmi_version", "1"), ("pmi_subversion", "1")])
+    }
+
+    fn put(&mut self, message: &Message<'_>) -> Act {
+        let Some((key, value)) = message.get("key").zip(message.get("value")) else {
+            return refusal("put_result", "no_key_or_no_value");
+        };
+        match self.is_own_space(message).and_then(|()| self.space.put(key, value)) {
+            Ok(()) => answer("put_result", &[]),
+            Err(why) => refusal("put_result", why),
+        }
+    }
+
+    fn get(&self, message: &Message<'_>) -> Act {
+        let found = self.is_own_space(message).map(|()| message.get("key").and_then(|key| self.space.get(key)));
+        match found {
+            Ok(Some(value)) => answer("get_result", &[("value", value)]),
+            // Clients of every age understand that a value is missing by one of these.
+            Ok(None) => absent("key_not_found"),
+            Err(why) => absent(why),
+        }
+    }
+
+    fn is_own_space(&self, message: &Message<'_>) -> Result<(), &'static str> {
+        match message.get("kvsname") {
+            None => Ok(()),
+            Some(name) if name == self.name => Ok(()),
+            Some(_) => Err("no_such_kvsname"),
+        }
+    }
+
+    fn enter_barrier(&mut self, rank: u32, message: &Message<'_>) -> Act {
+        if message.get("group").is_some() {
+            return refusal("barrier_out", "no_barriers_of_groups");
+        }
+        let seat = &mut self.seats[rank as usize];
+        if seat.waits {
+            return refusal("barrier_out", "already_in_the_barrier");
+        }
+        seat.waits = true;
+        self.waiting += 1;
+        if self.waiting < self.seats.len() as u32 {
+            return Act::Nothing;
+        }
+        self.waiting = 0;
+        self.seats.iter_mut().for_each(|seat| seat.waits = false);
+        Act::AnswerAll(compose("barrier_out", &[("rc", "0")]))
+    }
+}
+
+fn answer(command: &str, attributes: &[(&str, &str)]) -> Act {
+    let all: Vec<_> = std::iter::once(("rc", "0")).chain(attributes.iter().copied()).collect();
+    Act::Answer(compose(command, &all))
+}
+
+fn refusal(command: &str, why: &str) -> Act {
+    Act::Answer(compose(command, &[("rc", "-1"), ("msg", why)]))
+}
+
+fn absent(why: &str) -> Act {
+    Act::Answer(compose("get_result", &[("rc", "-1"), ("msg", why), ("value", "unknown")]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_wireup::launcher::{KeyValueExchange, Launcher};
+    use mpi_wireup::pmi::client::Client;
+    use proptest::prelude::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::fd::IntoRawFd;
+    use std::os::unix::net::UnixStream;
+
+    fn said(act: Act) -> String {
+        match act {
+            Act::Answer(line) | Act::AnswerAll(line) => line.trim_end().to_owned(),
+            other => panic!("{other:?} is no answer"),
+        }
+    }
+
+    fn ask(state: &mut PmiState, rank: u32, line: &str) -> String {
+        said(state.line(rank, line.as_bytes()))
+    }
+
+    #[test]
+    fn a_process_greets_asks_and_leaves() {
+        let mut state = PmiState::new(2, 0xab);
+        state.set_program(1, 3);
+        assert!(!state.is_inside(1));
+        let greeting = ask(&mut state, 1, "cmd=init pmi_version=1 pmi_subversion=1");
+        assert_eq!(greeting, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1");
+        assert!(state.is_inside(1) && !state.is_inside(0));
+        assert_eq!(ask(&mut state, 1, "cmd=get_maxes"), "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024");
+        assert_eq!(ask(&mut state, 1, "cmd=get_appnum"), "cmd=appnum rc=0 appnum=3");
+        assert_eq!(ask(&mut state, 1, "cmd=get_universe_size"), "cmd=universe_size rc=0 size=2");
+        assert_eq!(ask(&mut state, 1, "cmd=get_my_kvsname"), "cmd=my_kvsname rc=0 kvsname=ferrum_00000000000000ab");
+        assert_eq!(ask(&mut state, 1, "cmd=finalize"), "cmd=finalize_ack rc=0");
+        assert!(!state.is_inside(1));
+    }
+
+    #[test]
+    fn values_are_found_as_they_were_put() {
+        let mut state = PmiState::new(2, 1);
+        let name = "kvsname=ferrum_0000000000000001";
+        assert_eq!(ask(&mut state, 0, &format!("cmd=put {name} key=a/b-1 value=x=y\\ z;")), "cmd=put_result rc=0");
+        assert_eq!(ask(&mut state, 1, &format!("cmd=get {name} key=a/b-1")), "cmd=get_result rc=0 value=x=y\\ z;");
+        assert_eq!(ask(&mut state, 1, "cmd=get key=PMI_process_mapping"), "cmd=get_result rc=0 value=(vector,(0,1,2))");
+        for (line, why) in [
+            ("cmd=get key=other", "key_not_found"),
+            ("cmd=get", "key_not_found"),
+            ("cmd=get kvsname=theirs key=a/b-1", "no_such_kvsname"),
+            ("cmd=put kvsname=theirs key=a value=b", "no_such_kvsname"),
+            ("cmd=put key=a", "no_key_or_no_value"),
+        ] {
+            let answer = ask(&mut state, 0, line);
+            assert!(answer.contains("rc=-1") && answer.contains(why), "{line}: {answer}");
+        }
+    }
+
+    #[test]
+    fn a_barrier_ends_when_the_last_rank_comes() {
+        let mut state = PmiState::new(3, 1);
+        for _ in 0..2 {
+            assert_eq!(
+                (state.line(0, b"cmd=barrier_in"), state.line(2, b"cmd=barrier_in")),
+                (Act::Nothing, Act::Nothing)
+            );
+            assert!(ask(&mut state, 2, "cmd=barrier_in").contains("already_in_the_barrier"));
+            assert_eq!(state.line(1, b"cmd=barrier_in"), Act::AnswerAll("cmd=barrier_out rc=0\n".into()));
+        }
+        assert!(ask(&mut state, 0, "cmd=barrier_in group=1").contains("no_barriers_of_groups"));
+    }
+
+    #[test]
+    fn an_abort_has_a_code() {
+        let mut state = PmiState::new(1, 1);
+        assert_eq!(state.line(0, b"cmd=abort exitcode=42 message=x"), Act::Abort(42));
+        assert_eq!(state.line(0, b"cmd=abort exitcode=x"), Act::Abort(1));
+    }
+
+    #[test]
+    fn spawning_and_publishing_are_refused() {
+        let mut state = PmiState::new(1, 1);
+        for line in ["mcmd=spawn", "nprocs=2", "execname=a b", "arg1=cmd=finalize"] {
+            assert_eq!(state.line(0, line.as_bytes()), Act::Nothing);
+        }
+        assert!(ask(&mut state, 0, "endcmd").starts_with("cmd=spawn_result rc=-1 msg="));
+        for line in [
+            "cmd=publish_name service=a port=b",
+            "cmd=lookup_name service=a",
+            "cmd=unpublish_name service=a",
+            "cmd=spawn",
+        ] {
+            assert!(ask(&mut state, 0, line).contains("_result rc=-1 msg="));
+        }
+    }
+
+    #[test]
+    fn nonsense_is_answered_and_changes_nothing() {
+        let mut state = PmiState::new(1, 1);
+        for line in
+            [&b""[..], b"hello", b"cmd=", b"cmd=init \xff", b"cmd=nonsense a=b", b"cmd=init pmi_version=2", b"cmd=init"]
+        {
+            assert!(said(state.line(0, line)).contains("rc=-1 msg="));
+        }
+        assert!(!state.is_inside(0));
+    }
+
+    proptest! {
+        #[test]
+        fn any_lines_get_answers_that_can_be_read(
+            lines in prop::collection::vec((0..3u32, prop_oneof![
+                "cmd=(init|put|get|barrier_in|abort|finalize|get_maxes)( [a-z_]{1,9}=[!-~]{0,9}){0,3}",
+                "mcmd=[a-z]{0,5}", Just("endcmd".to_owned()), ".{0,40}"]), 0..40)
+        ) {
+            let mut state = PmiState::new(3, 1);
+            for (rank, line) in lines {
+                if let Act::Answer(line) | Act::AnswerAll(line) = state.line(rank, line.as_bytes()) {
+                    prop_assert!(Message::parse(line.as_bytes()).is_ok() && line.ends_with('\n'), "{line}");
+                    prop_assert_eq!(line.matches('\n').count(), 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_client_of_this_library_understands_the_server() {
+        let (end, own) = UnixStream::pair().expect("the other end is there");
+        let thread = std::thread::spawn(move || {
+            let mut state = PmiState::new(1, 5);
+            for line in BufReader::new(&own).lines() {
+                match state.line(0, line.expect("the other end is there").as_bytes()) {
+                    Act::Answer(line) | Act::AnswerAll(line) => {
+                        (&own).write_all(line.as_bytes()).expect("the other end is there")
+                    }
+                    Act::Abort(code) => return code,
+                    Act::Nothing => {}
+                }
+            }
+            -1
+        });
+        let mut client = Client::on_descriptor(end.into_raw_fd(), 0, 1, std::time::Duration::from_secs(20))
+            .expect("the other end is there");
+        assert_eq!((client.put("key", "a\\ b"), client.fence()), (Ok(()), Ok(())));
+        assert_eq!((client.get(0, "key"), client.get(0, "other")), (Ok(Some("a\\ b".into())), Ok(None)));
+        assert_eq!(client.finalize(), Ok(()));
+        client.abort(42);
+        assert_eq!(thread.join().expect("the other end is there"), 42);
+    }
+}

@@ -1,0 +1,228 @@
+//! How a started process finds its place: in the job of our own launcher, in one that it makes together with the others
+//! that another launcher started, or alone.
+//!
+//! Invariant: a process that some launcher started as one of several never becomes a world of its own in silence.
+//! Not here: the variables of other launchers (`other_launchers`), sharing memory under them (`rendezvous`).
+
+use std::ffi::OsString;
+
+use mpi_fabric::Attachment;
+use mpi_fabric::layout::MAX_RANKS;
+
+use crate::error::{WireupError, number};
+use crate::launcher::{Launcher, LauncherError};
+use crate::manager::Manager;
+use crate::other_launchers::{self, OtherLauncher};
+use crate::{host_info, pmi, pmix, rendezvous, time_limit};
+
+/// Descriptor of the job memory, decimal.
+pub const JOB_FD: &str = "FERRUM_JOB_FD";
+/// Number of the job, 16 hexadecimal digits.
+pub const JOB_ID: &str = "FERRUM_JOB_ID";
+/// This process's rank, decimal.
+pub const RANK: &str = "FERRUM_RANK";
+/// Number of ranks, decimal.
+pub const SIZE: &str = "FERRUM_SIZE";
+/// Number of this process's program among those of the job, decimal, from 0; without it 0.
+pub const APPNUM: &str = "FERRUM_APPNUM";
+
+/// The initial error handler; `mpiexec --initial-errhandler` sets it.
+pub const INITIAL_ERRHANDLER: &str = "FERRUM_INITIAL_ERRHANDLER";
+
+/// Environment variables that the library reads beside those of control variables.
+pub const RESERVED: &[&str] = &[
+    INITIAL_ERRHANDLER,
+    JOB_FD,
+    JOB_ID,
+    RANK,
+    SIZE,
+    APPNUM,
+    INFO_ENV_VARIABLES[0].1,
+    INFO_ENV_VARIABLES[1].1,
+    INFO_ENV_VARIABLES[2].1,
+    INFO_ENV_VARIABLES[3].1,
+    INFO_ENV_VARIABLES[4].1,
+    mpi_t::SETTINGS,
+    mpi_t::SETTINGS_READ,
+    time_limit::LAUNCHER_TIMEOUT,
+    pmix::LIBRARY,
+];
+
+/// The options of `mpiexec` with which the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the variables that
+/// hold their values, where there are any.
+pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
+    ("maxprocs", "FERRUM_INFO_MAXPROCS"),
+    ("soft", "FERRUM_INFO_SOFT"),
+    ("host", "FERRUM_INFO_HOST"),
+    ("arch", "FERRUM_INFO_ARCH"),
+    ("file", "FERRUM_INFO_FILE"),
+];
+
+/// Whether a variable tells a process its place, or what was read for it, so that only launchers set it.
+pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
+    let asked = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
+    let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ];
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).chain(&read).any(|own| name == *own)
+}
+
+/// What a process's variables say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Started {
+    /// Nobody launched it.
+    Alone,
+    /// Our launcher did; this is its place.
+    Ours(Attachment),
+    /// Another launcher did, as one of several.
+    OtherLauncher(OtherLauncher),
+}
+
+/// A process's place in a job.
+pub struct Joined {
+    /// Its rank, and the job's memory.
+    pub attachment: Attachment,
+    /// The launcher, if that is not ours.
+    pub manager: Option<Manager>,
+}
+
+/// What the environment of this process says: a place in a job, or `None` for a process that nobody launched. Under
+/// another launcher this is collective: it waits until all processes of the job have called it; rank 0
+/// makes the job memory, with rings of this length. To be called once.
+/// # Errors
+/// See [`WireupError`].
+pub fn from_environment(ring_bytes: Option<usize>) -> Result<Option<Joined>, WireupError> {
+    let get = |name: &str| std::env::var_os(name);
+    match from_variables(&get)? {
+        Started::Alone => Ok(None),
+        Started::Ours(attachment) => Ok(Some(Joined { attachment, manager: None })),
+        Started::OtherLauncher(other) => join(&other, &get, ring_bytes).map(Some),
+    }
+}
+
+/// The same for any set of variables, without doing anything about it.
+/// # Errors
+/// See [`WireupError`].
+pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started, WireupError> {
+    if [JOB_FD, JOB_ID, RANK, SIZE].iter().all(|name| get(name).is_none()) {
+        return Ok(other_launchers::find(get)?.map_or(Started::Alone, Started::OtherLauncher));
+    }
+    let fd = number(get, JOB_FD, "it has to be a descriptor", |fd: &i32| *fd >= 0)?;
+    let size = number(get, SIZE, "it has to be a number of ranks from 1 to 1024", |n| (1..=MAX_RANKS).contains(n))?;
+    let rank = number(get, RANK, "it has to be a rank below FERRUM_SIZE", |rank| *rank < size)?;
+    let rule = "it has to be the number of one of the job's programs";
+    let appnum = if get(APPNUM).is_some() { number(get, APPNUM, rule, |n| *n < size)? } else { 0 };
+    let value = get(JOB_ID).ok_or(WireupError::Missing(JOB_ID))?;
+    let digits = value.to_str().filter(|text| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit()));
+    let job_id = digits.and_then(|text| u64::from_str_radix(text, 16).ok()).ok_or(WireupError::Invalid {
+        name: JOB_ID,
+        value,
+        rule: "it has to be 16 hexadecimal digits",
+    })?;
+    Ok(Started::Ours(Attachment { fd, job_id, rank, size, appnum }))
+}
+
+/// Joins a job of another launcher's.
+fn join(
+    other: &OtherLauncher,
+    get: &dyn Fn(&str) -> Option<OsString>,
+    ring_bytes: Option<usize>,
+) -> Result<Joined, WireupError> {
+    let limit = time_limit::of_launcher(get(time_limit::LAUNCHER_TIMEOUT)).map_err(LauncherError)?;
+    let mut launcher: Box<dyn Launcher> = match other {
+        // A descriptor that is no connection is left over from a launcher further out, if there is another way.
+        OtherLauncher::Descriptor { fd, or: Some(server), .. } if !pmi::client::is_connection(*fd) => {
+            Box::new(pmix::Client::connect(server, limit)?)
+        }
+        OtherLauncher::Descriptor { fd, rank, size, .. } => {
+            Box::new(pmi::client::Client::on_descriptor(*fd, *rank, *size, limit)?)
+        }
+        OtherLauncher::Port { address, id } => Box::new(pmi::client::Client::on_port(address, *id, limit)?),
+        OtherLauncher::Pmix(server) => Box::new(pmix::Client::connect(server, limit)?),
+    };
+    let attachment = rendezvous::share_memory(&mut *launcher, &host_info::HostInfo::own(), ring_bytes)?;
+    Ok(Joined { attachment, manager: Some(Manager::new(launcher)) })
+}
+
+/// The variables for a started process.
+pub fn to_variables(place: &Attachment) -> [(&'static str, String); 5] {
+    [
+        (JOB_FD, place.fd.to_string()),
+        (JOB_ID, format!("{:016x}", place.job_id)),
+        (RANK, place.rank.to_string()),
+        (SIZE, place.size.to_string()),
+        (APPNUM, place.appnum.to_string()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn read(variables: &[(&'static str, &str)]) -> Result<Started, WireupError> {
+        let map: HashMap<_, _> = variables.iter().map(|(name, value)| (*name, OsString::from(value))).collect();
+        from_variables(&|name| map.get(name).cloned())
+    }
+
+    fn job(rank: &str, size: &str) -> Result<Started, WireupError> {
+        read(&[(JOB_FD, "7"), (JOB_ID, "00000000000000ff"), (RANK, rank), (SIZE, size)])
+    }
+
+    #[test]
+    fn nothing_set_is_a_world_of_one() {
+        assert_eq!(read(&[]), Ok(Started::Alone));
+    }
+
+    #[test]
+    fn what_the_launcher_writes_is_what_the_process_reads() {
+        let place = Attachment { fd: 9, job_id: 0x1234_5678_9abc_def0, rank: 3, size: 4, appnum: 2 };
+        let map: HashMap<_, _> = to_variables(&place).into_iter().collect();
+        assert_eq!(from_variables(&|name| map.get(name).map(OsString::from)), Ok(Started::Ours(place)));
+    }
+
+    #[test]
+    fn a_missing_variable_is_named() {
+        assert_eq!(read(&[(RANK, "0")]), Err(WireupError::Missing(JOB_FD)));
+        assert_eq!(read(&[(JOB_FD, "3"), (SIZE, "1"), (RANK, "0")]), Err(WireupError::Missing(JOB_ID)));
+    }
+
+    #[test]
+    fn a_rank_or_size_out_of_range_is_an_error_with_the_value() {
+        for (rank, size) in [("4", "4"), ("-1", "4"), ("+1", "4"), ("", "4"), ("1x", "4"), ("0", "0"), ("0", "1025")] {
+            let error = job(rank, size).unwrap_err().to_string();
+            assert!(error.contains("only a launcher sets this variable"), "{error}");
+        }
+        assert!(job("3", "4").is_ok());
+        let appnum = |n| read(&[(JOB_FD, "7"), (JOB_ID, "00000000000000ff"), (RANK, "0"), (SIZE, "4"), (APPNUM, n)]);
+        assert!(matches!(appnum("3"), Ok(Started::Ours(place)) if place.appnum == 3));
+        assert!(appnum("4").is_err() && appnum("").is_err());
+    }
+
+    #[test]
+    fn our_own_launcher_inside_another_one_counts() {
+        let inside = [(JOB_FD, "7"), (JOB_ID, "00000000000000ff"), (RANK, "1"), (SIZE, "2"), ("PMI_SIZE", "5")];
+        assert!(matches!(read(&inside), Ok(Started::Ours(place)) if place.rank == 1));
+    }
+
+    proptest! {
+        #[test]
+        fn any_values_give_a_valid_place_or_a_sentence(fd in ".*", id in ".*", rank in ".*", size in ".*") {
+            match read(&[(JOB_FD, &fd), (JOB_ID, &id), (RANK, &rank), (SIZE, &size)]) {
+                Ok(started) => {
+                    let Started::Ours(place) = started else { panic!("variables are set") };
+                    prop_assert!(place.fd >= 0 && place.rank < place.size && place.size <= MAX_RANKS);
+                }
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
+
+        #[test]
+        fn nearly_valid_values_too(fd in "[0-9]{1,12}", id in "[0-9a-g]{15,17}", rank in "[0-9]{1,5}", size in "[0-9]{1,5}") {
+            if let Ok(started) = read(&[(JOB_FD, &fd), (JOB_ID, &id), (RANK, &rank), (SIZE, &size)]) {
+                let Started::Ours(place) = started else { panic!("variables are set") };
+                prop_assert_eq!(Ok(place.rank), rank.parse());
+                prop_assert!(place.rank < place.size);
+            }
+        }
+    }
+}

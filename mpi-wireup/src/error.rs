@@ -1,0 +1,59 @@
+//! Why a process cannot join its job.
+//!
+//! Invariant: every `Display` is a sentence that names the variable and its value, or the launcher.
+//! Not here: which variables there are (`environment`, `other_launchers`).
+
+use std::ffi::OsString;
+use std::str::FromStr;
+
+use crate::launcher::LauncherError;
+
+/// Why a process cannot join its job.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum WireupError {
+    /// Some of the variables are there, but not this one.
+    #[error(
+        "{0} is not set although other variables of a launcher are; start the program with mpiexec, or unset them all"
+    )]
+    Missing(&'static str),
+    /// A variable is not what launchers write.
+    #[error("{name} is {value:?}, but {rule}; only a launcher sets this variable")]
+    Invalid {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: OsString,
+        /// What it has to be.
+        rule: &'static str,
+    },
+    /// A launcher that offers no way to meet started this process as one of several.
+    #[error(
+        "this program was started by a launcher ({name} is {value:?}) that does not help its processes to find each other; \
+         {instead}, or unset {name} to run alone"
+    )]
+    Silent {
+        /// The variable that shows it.
+        name: &'static str,
+        /// Its value.
+        value: OsString,
+        /// What to use in its place.
+        instead: &'static str,
+    },
+    /// The launcher does not do what it offers, or the processes cannot be connected.
+    #[error("{0}")]
+    LauncherError(#[from] LauncherError),
+}
+
+/// The number that a variable has.
+pub(crate) fn number<T: FromStr>(
+    get: &dyn Fn(&str) -> Option<OsString>,
+    name: &'static str,
+    rule: &'static str,
+    valid: impl Fn(&T) -> bool,
+) -> Result<T, WireupError> {
+    let value = get(name).ok_or(WireupError::Missing(name))?;
+    // Digits only: `parse` alone would accept a sign.
+    let digits = value.to_str().filter(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+    let number = digits.and_then(|text| text.parse().ok()).filter(valid);
+    number.ok_or(WireupError::Invalid { name, value, rule })
+}

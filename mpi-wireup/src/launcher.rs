@@ -1,0 +1,51 @@
+//! What a launcher lets its processes do with each other before they are connected: put values, meet, get values.
+//!
+//! Not here: the launchers' protocols (`pmi::client`, `pmix`), what is exchanged (`wireup`).
+
+/// Why a launcher is of no use. `Display` is a sentence without its full stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LauncherError(pub String);
+
+/// The processes of one job, by their launcher. Every function can fail with a sentence about the launcher.
+pub trait KeyValueExchange {
+    /// This process's rank, below [`Self::size`].
+    fn rank(&self) -> u32;
+
+    /// Number of processes.
+    fn size(&self) -> u32;
+
+    /// Number of this process's program among those of the job, from 0.
+    /// # Errors
+    /// The launcher does not answer.
+    fn program(&mut self) -> Result<u32, LauncherError>;
+
+    /// Longest value that can be put, in bytes.
+    fn longest_value(&self) -> usize;
+
+    /// Puts a value; others find it after the next fence. Keys are letters, digits, `_` and `-`; values have no blanks.
+    /// # Errors
+    /// The launcher does not take it.
+    fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError>;
+
+    /// The value that a process put before the last fence, if it put one.
+    /// # Errors
+    /// The launcher does not answer.
+    fn get(&mut self, from: u32, key: &str) -> Result<Option<String>, LauncherError>;
+
+    /// Waits until all processes have come here, as long as that takes.
+    /// # Errors
+    /// The launcher ended it.
+    fn fence(&mut self) -> Result<(), LauncherError>;
+}
+
+/// A launcher, to be told how the process that it started ends.
+pub trait Launcher: KeyValueExchange + Send {
+    /// Says that this process will end in order. It is not asked anything afterwards.
+    /// # Errors
+    /// The launcher does not answer.
+    fn finalize(&mut self) -> Result<(), LauncherError>;
+
+    /// Asks for the end of the job with an exit code, 1 to 255, and waits a moment for it.
+    fn abort(&mut self, code: i32);
+}

@@ -1,0 +1,29 @@
+//! How a started process joins its job.
+//!
+//! - [`from_environment`] finds the place of this process: in a job of our `mpiexec`, in a job that another launcher
+//!   started, or in a world of one.
+//! - [`other_launchers`]: the environment variables of other launchers.
+//! - [`rendezvous`], [`host_info`]: how processes that another launcher started come to share one job memory.
+//! - [`launcher`]: what PMI-1 and PMIx both provide; [`pmi`], [`pmix`]: the two.
+//! - [`Manager`]: the connection to another launcher from start to end.
+//!
+//! Invariant: a process that some launcher started as one of several never becomes a world of its own in silence.
+//! Not here: starting processes (`mpi-launch`), the process after start-up (`mpi-env`).
+
+mod environment;
+mod error;
+pub mod host_info;
+pub mod launcher;
+mod manager;
+pub mod other_launchers;
+pub mod pmi;
+pub mod pmix;
+pub mod rendezvous;
+mod time_limit;
+
+pub use environment::{
+    APPNUM, INFO_ENV_VARIABLES, INITIAL_ERRHANDLER, JOB_FD, JOB_ID, Joined, RANK, RESERVED, SIZE, Started,
+    from_environment, from_variables, is_reserved, to_variables,
+};
+pub use error::WireupError;
+pub use manager::Manager;

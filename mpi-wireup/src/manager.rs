@@ -1,0 +1,46 @@
+//! A process's connection to the launcher that started it, when that is not ours, from start to end.
+//!
+//! Invariant: the launcher is spoken to by the process that it started only, never by one forked from it, and told the
+//! process's end at most once. Not here: when a process ends (`mpi-env`), the protocols (`pmi`, `pmix`).
+
+use std::sync::Mutex;
+
+use crate::launcher::{Launcher, LauncherError};
+
+/// The launcher of this process. Thread-safe.
+pub struct Manager {
+    /// `None` once the launcher knows that this process ends.
+    link: Mutex<Option<Box<dyn Launcher>>>,
+    /// The process that it started.
+    pid: u32,
+}
+
+impl Manager {
+    pub(crate) fn new(link: Box<dyn Launcher>) -> Manager {
+        Manager { link: Mutex::new(Some(link)), pid: std::process::id() }
+    }
+
+    /// Tells the launcher that this process ends in order. Only the first call does something.
+    /// # Errors
+    /// The launcher does not answer.
+    pub fn finalize(&self) -> Result<(), LauncherError> {
+        if std::process::id() != self.pid {
+            return Ok(());
+        }
+        let link = self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        link.map_or(Ok(()), |mut link| link.finalize())
+    }
+
+    /// Asks the launcher to end the job with an exit code, 1 to 255, and waits a moment for it to do so. Takes no lock
+    /// that another thread holds; does nothing when the launcher cannot be asked any more.
+    pub fn abort(&self, status: i32) {
+        if std::process::id() != self.pid {
+            return;
+        }
+        if let Ok(mut link) = self.link.try_lock()
+            && let Some(link) = &mut *link
+        {
+            link.abort(status);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! A process's connection to the PMI-1 server of the launcher that started it.
+//!
+//! Invariant: one question is under way at a time, and every answer is checked before it is used. A launcher that does
+//! not answer within the time limit, hangs up, refuses or answers something else is an error that says so. Only a fence
+//! is waited for without a limit: it ends when the slowest process comes, or when the launcher hangs up.
+
+mod connection;
+
+use std::time::Duration;
+
+use super::wire::{Message, compose};
+use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
+use connection::{Connection, Failed};
+
+/// The part of a bad answer that is quoted, in bytes.
+const QUOTED: usize = 80;
+
+/// How long a process that aborts waits to be ended.
+const ABORT_WAIT: Duration = Duration::from_secs(2);
+
+/// The connection, after the first greeting.
+pub struct Client {
+    connection: Connection,
+    /// How the user can find the launcher: a variable and its value.
+    origin: String,
+    limit: Duration,
+    rank: u32,
+    size: u32,
+    /// Name of the job's key-value space.
+    space: String,
+    longest_value: usize,
+}
+
+impl Client {
+    /// Takes over the descriptor that `PMI_FD` names and greets the launcher.
+    /// # Errors
+    /// A sentence that names the variable.
+    pub fn on_descriptor(fd: i32, rank: u32, size: u32, limit: Duration) -> Result<Client, LauncherError> {
+        let origin = format!("PMI_FD is {fd}");
+        let connection = Connection::from_descriptor(fd).map_err(|why| {
+            LauncherError(format!(
+                "a launcher serves PMI to this program ({origin}), but {why}; start the program with the launcher \
+                 itself, or unset PMI_FD, PMI_RANK and PMI_SIZE to run alone"
+            ))
+        })?;
+        Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0 }.greet()
+    }
+
+    /// Connects to the address that `PMI_PORT` names, says which process this is (`PMI_ID`) and learns its rank.
+    /// # Errors
+    /// A sentence that names the variable.
+    pub fn on_port(address: &str, id: u32, limit: Duration) -> Result<Client, LauncherError> {
+        let origin = format!("PMI_PORT is {address}");
+        let connection = Connection::to_address(address, limit).map_err(|error| {
+            LauncherError(format!("the launcher that started this program ({origin}) cannot be reached: {error}"))
+        })?;
+        let mut client = Client { connection, origin, limit, rank: 0, size: 1, space: String::new(), longest_value: 0 };
+        client.introduce(&id.to_string())?;
+        client.greet()
+    }
+
+    /// The introduction that a port needs: three lines tell the number of ranks, the rank and a debugging flag.
+    fn introduce(&mut self, id: &str) -> Result<(), LauncherError> {
+        self.ask("initack", &[("pmiid", id)], "initack", |_| Ok(()))?;
+        let (mut rank, mut size) = (None, None);
+        for _ in 0..3 {
+            let line = self.answer("initack", Some(self.limit))?;
+            let message = self.parsed("initack", &line)?;
+            rank = rank.or(message.number("rank"));
+            size = size.or(message.number("size"));
+        }
+        match (rank, size) {
+            (Some(rank), Some(size)) if rank < size => (self.rank, self.size) = (rank, size),
+            _ => return Err(self.trouble("answers cmd=initack without saying a rank and a number of ranks above it")),
+        }
+        Ok(())
+    }
+
+    fn greet(mut self) -> Result<Client, LauncherError> {
+        let version = [("pmi_version", "1"), ("pmi_subversion", "1")];
+        let offered = self.ask("init", &version, "response_to_init", |answer| {
+            answer.number::<u32>("pmi_version").ok_or("says no version of PMI")
+        })?;
+        if offered != 1 {
+            return Err(self.trouble(&format!("speaks version {offered} of PMI, this library version 1")));
+        }
+        self.longest_value = self.ask("get_maxes", &[], "maxes", |answer| {
+            answer.number("vallen_max").filter(|most| *most >= 64).ok_or("allows no values of 64 bytes")
+        })?;
+        self.space = self.ask("get_my_kvsname", &[], "my_kvsname", |answer| {
+            answer.get("kvsname").filter(|name| !name.is_empty()).map(str::to_owned).ok_or("names no key-value space")
+        })?;
+        Ok(self)
+    }
+
+    /// Asks one question; `read` takes out of the answer what is wanted, or says what is wrong with it.
+    fn ask<T>(
+        &mut self,
+        command: &str,
+        attributes: &[(&str, &str)],
+        due: &str,
+        read: impl FnOnce(&Message<'_>) -> Result<T, &'static str>,
+    ) -> Result<T, LauncherError> {
+        let line = compose(command, attributes);
+        self.connection.send(line.as_bytes(), self.limit).map_err(|failed| self.failed(command, failed))?;
+        let line =
+            if command == "barrier_in" { self.patiently(command)? } else { self.answer(command, Some(self.limit))? };
+        let answer = self.parsed(command, &line)?;
+        if answer.command != due {
+            return Err(self.bad(command, &line, &format!("it is not cmd={due}")));
+        }
+        if answer.get("rc").is_some_and(|code| code != "0") {
+            let why = answer.get("msg").unwrap_or("it gives no reason");
+            return Err(self.trouble(&format!("refuses cmd={command}: {}", quoted(why.as_bytes()))));
+        }
+        read(&answer).map_err(|wrong| self.trouble(wrong))
+    }
+
+    /// Waits for ever for others to come; tells the user once that it does.
+    fn patiently(&mut self, command: &str) -> Result<Vec<u8>, LauncherError> {
+        match self.connection.line(Some(self.limit)) {
+            Err(Failed::Silent(limit)) => {
+                // One line is enough; rank 1 is for the case that rank 0 is the one who is missing.
+                if self.rank < 2 {
+                    eprintln!(
+                        "Ferrum MPI: rank {} of {} has been waiting for {} seconds for all processes of the job to start MPI ({})",
+                        self.rank,
+                        self.size,
+                        limit.as_secs_f32(),
+                        self.origin
+                    );
+                }
+                self.answer(command, None)
+            }
+            other => other.map_err(|failed| self.failed(command, failed)),
+        }
+    }
+
+    fn answer(&mut self, command: &str, limit: Option<Duration>) -> Result<Vec<u8>, LauncherError> {
+        self.connection.line(limit).map_err(|failed| self.failed(command, failed))
+    }
+
+    fn parsed<'a>(&self, command: &str, line: &'a [u8]) -> Result<Message<'a>, LauncherError> {
+        Message::parse(line).map_err(|malformed| self.bad(command, line, &malformed.to_string()))
+    }
+
+    fn failed(&self, command: &str, failed: Failed) -> LauncherError {
+        self.trouble(&match failed {
+            Failed::Silent(limit) => format!("does not answer cmd={command} within {} seconds", limit.as_secs_f32()),
+            Failed::Closed => format!("hung up instead of answering cmd={command}"),
+            Failed::TooLong => format!("answers cmd={command} with a line that does not end"),
+            Failed::System(error) => format!("cannot be asked cmd={command}: {error}"),
+        })
+    }
+
+    fn bad(&self, command: &str, line: &[u8], why: &str) -> LauncherError {
+        self.trouble(&format!("answers cmd={command} with {}, which is no answer of PMI-1: {why}", quoted(line)))
+    }
+
+    fn trouble(&self, what: &str) -> LauncherError {
+        LauncherError(format!("the launcher that started this program ({}) {what}", self.origin))
+    }
+}
+
+impl Launcher for Client {
+    fn finalize(&mut self) -> Result<(), LauncherError> {
+        self.ask("finalize", &[], "finalize_ack", |_| Ok(()))
+    }
+
+    fn abort(&mut self, code: i32) {
+        let line = compose("abort", &[("exitcode", &code.to_string())]);
+        if self.connection.send(line.as_bytes(), ABORT_WAIT).is_ok() {
+            // No answer comes. The launcher ends this process, or hangs up.
+            let _ = self.connection.line(Some(ABORT_WAIT));
+        }
+    }
+}
+
+impl KeyValueExchange for Client {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn program(&mut self) -> Result<u32, LauncherError> {
+        // Slurm says -1: there are no several programs.
+        self.ask("get_appnum", &[], "appnum", |answer| Ok(answer.number("appnum").unwrap_or(0)))
+    }
+
+    fn longest_value(&self) -> usize {
+        self.longest_value
+    }
+
+    fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError> {
+        let space = self.space.clone();
+        self.ask("put", &[("kvsname", &space), ("key", key), ("value", value)], "put_result", |_| Ok(()))
+    }
+
+    fn get(&mut self, _: u32, key: &str) -> Result<Option<String>, LauncherError> {
+        let attributes = [("kvsname", self.space.as_str()), ("key", key)];
+        let line = compose("get", &attributes);
+        self.connection.send(line.as_bytes(), self.limit).map_err(|failed| self.failed("get", failed))?;
+        let line = self.answer("get", Some(self.limit))?;
+        let answer = self.parsed("get", &line)?;
+        if answer.command != "get_result" {
+            return Err(self.bad("get", &line, "it is not cmd=get_result"));
+        }
+        // Servers say in several ways that a key is not there, and none fails for another reason.
+        let found = answer.get("rc").is_none_or(|code| code == "0") && answer.get("found") != Some("FALSE");
+        match answer.get("value") {
+            Some(value) if found => Ok(Some(value.to_owned())),
+            None if found => Err(self.bad("get", &line, "it has no value")),
+            _ => Ok(None),
+        }
+    }
+
+    fn fence(&mut self) -> Result<(), LauncherError> {
+        self.ask("barrier_in", &[], "barrier_out", |_| Ok(()))
+    }
+}
+
+/// The begin of what somebody sent, safe to print.
+fn quoted(bytes: &[u8]) -> String {
+    let cut = bytes.len() > QUOTED;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTED)]).trim_end().escape_debug().to_string();
+    format!("\"{text}{}\"", if cut { "..." } else { "" })
+}
+
+/// Whether a descriptor is a stream connection of this process.
+pub fn is_connection(fd: i32) -> bool {
+    connection::check(fd).is_ok()
+}
+
+#[cfg(test)]
+mod tests;

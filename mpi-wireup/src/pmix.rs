@@ -1,0 +1,131 @@
+//! PMIx: what PRRTE (and so Open MPI's `mpiexec`) and Slurm's `pmix` offer to the processes they start. It is no
+//! protocol but a library, which is loaded when a launcher has set its variables, and only then.
+//!
+//! - [`library`]: where the library is found, and its functions by the layouts that the PMIx standard gives them.
+//!
+//! Invariant: a PMIx that starts a world of its own, because it found no server, is not taken for the launcher's.
+//! Not here: what processes tell each other (`wireup`).
+
+mod find;
+mod library;
+
+pub use find::LIBRARY;
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
+use crate::other_launchers::Server;
+use library::{Library, Process};
+
+/// Rank that stands for a job as a whole.
+const WHOLE_JOB: u32 = u32::MAX - 1;
+/// How long a process that aborts waits to be ended.
+const ABORT_WAIT: Duration = Duration::from_secs(2);
+
+/// A process that has joined its PMIx server.
+pub struct Client {
+    library: Library,
+    own: Process,
+    size: u32,
+}
+
+impl Client {
+    /// Loads the library and joins the server.
+    /// # Errors
+    /// A sentence.
+    pub fn connect(server: &Server, limit: Duration) -> Result<Client, LauncherError> {
+        let library = find::library()?;
+        let own = Client::join(library, limit).map_err(|LauncherError(why)| {
+            LauncherError(format!(
+                "{why}; a PMIx launcher started this program as rank {} of job {} (PMIX_RANK, PMIX_NAMESPACE): if it is gone, unset both \
+                 to run alone",
+                server.rank, server.namespace
+            ))
+        })?;
+        if own.namespace() != server.namespace || own.rank != server.rank {
+            return Err(LauncherError(format!(
+                "a launcher started this program as rank {} of the PMIx job {} (PMIX_RANK, PMIX_NAMESPACE), but does not \
+                 answer: {} joined job {} as rank {}",
+                server.rank,
+                server.namespace,
+                library.name(),
+                own.namespace(),
+                own.rank
+            )));
+        }
+        let whole = own.of_rank(WHOLE_JOB);
+        let size = library.get_number(&whole, c"pmix.job.size");
+        let size = size.map_err(|status| library.trouble("does not say how many processes there are", status))?;
+        if own.rank >= size {
+            return Err(LauncherError(format!(
+                "the launcher says that this is rank {} of {size} processes (PMIx)",
+                own.rank
+            )));
+        }
+        Ok(Client { library, own, size })
+    }
+
+    /// The library waits for the server in a thread of its own, so that the time limit holds.
+    fn join(library: Library, limit: Duration) -> Result<Process, LauncherError> {
+        let (tell, told) = mpsc::channel();
+        let waiting = std::thread::Builder::new().name("pmix-init".into()).spawn(move || {
+            // The receiver may have given up.
+            let _ = tell.send(library.init());
+        });
+        waiting.map_err(|error| LauncherError(format!("cannot start a thread to wait for the launcher: {error}")))?;
+        match told.recv_timeout(limit) {
+            Ok(Ok(own)) => Ok(own),
+            Ok(Err(status)) => Err(library.trouble("does not let this process join", status)),
+            Err(_) => Err(LauncherError(format!(
+                "the launcher that started this program does not answer {} within {} seconds",
+                library.name(),
+                limit.as_secs()
+            ))),
+        }
+    }
+}
+
+impl KeyValueExchange for Client {
+    fn rank(&self) -> u32 {
+        self.own.rank
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn program(&mut self) -> Result<u32, LauncherError> {
+        // A launcher that does not count programs has one.
+        Ok(self.library.get_number(&self.own, c"pmix.appnum").unwrap_or(0))
+    }
+
+    fn longest_value(&self) -> usize {
+        4096
+    }
+
+    fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError> {
+        self.library.put(key, value).map_err(|status| self.library.trouble("takes no value", status))
+    }
+
+    fn get(&mut self, from: u32, key: &str) -> Result<Option<String>, LauncherError> {
+        let value = self.library.get_text(&self.own.of_rank(from), key);
+        value.map_err(|status| self.library.trouble("gives no value", status))
+    }
+
+    fn fence(&mut self) -> Result<(), LauncherError> {
+        self.library.fence().map_err(|status| self.library.trouble("does not let the processes meet", status))
+    }
+}
+
+impl Launcher for Client {
+    fn finalize(&mut self) -> Result<(), LauncherError> {
+        self.library.finalize().map_err(|status| self.library.trouble("does not let this process leave", status))
+    }
+
+    fn abort(&mut self, code: i32) {
+        if self.library.abort(code).is_ok() {
+            std::thread::sleep(ABORT_WAIT);
+        }
+    }
+}

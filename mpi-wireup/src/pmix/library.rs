@@ -1,0 +1,260 @@
+//! The functions of libpmix that starting needs, with the layouts and values that the PMIx standard (versions 3 to 5)
+//! gives them.
+//!
+//! Invariant: what the library returns is copied out and checked before use; a value of another type than asked for is
+//! none. Values that it allocates are few, small and not given back: how to do so differs between its versions.
+#![allow(unsafe_code)] // a C library found at run time
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+use crate::launcher::LauncherError;
+
+/// What the library's functions return when all is well.
+const SUCCESS: c_int = 0;
+/// What `PMIx_Get` says of a key that nobody put.
+const NOT_FOUND: c_int = -46;
+/// Who may see a value: all processes of the job.
+const GLOBAL: u8 = 3;
+/// Types of values.
+const BOOL: u16 = 1;
+const STRING: u16 = 3;
+const UINT32: u16 = 14;
+
+/// A process's name in the library: `pmix_proc_t`.
+#[repr(C)]
+#[derive(Clone)]
+pub(super) struct Process {
+    namespace: [c_char; 256],
+    pub(super) rank: u32,
+}
+
+/// A value: `pmix_value_t`, whose union has 24 bytes in all versions; more do no harm in one that we make.
+#[repr(C)]
+struct Value {
+    kind: u16,
+    data: Data,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+union Data {
+    string: *const c_char,
+    uint32: u32,
+    space: [u64; 8],
+}
+
+/// What qualifies a call: `pmix_info_t`.
+#[repr(C)]
+struct Info {
+    key: [c_char; 512],
+    flags: u32,
+    value: Value,
+}
+
+type Init = unsafe extern "C" fn(*mut Process, *mut c_void, usize) -> c_int;
+type Get = unsafe extern "C" fn(*const Process, *const c_char, *const Info, usize, *mut *const Value) -> c_int;
+type Put = unsafe extern "C" fn(u8, *const c_char, *const Value) -> c_int;
+type Commit = unsafe extern "C" fn() -> c_int;
+type Fence = unsafe extern "C" fn(*const Process, usize, *const c_void, usize) -> c_int;
+type Abort = unsafe extern "C" fn(c_int, *const c_char, *const Process, usize) -> c_int;
+type Finalize = unsafe extern "C" fn(*const c_void, usize) -> c_int;
+type ErrorString = unsafe extern "C" fn(c_int) -> *const c_char;
+
+/// The loaded library. It stays loaded as long as the process lives.
+#[derive(Clone, Copy)]
+pub(super) struct Library {
+    name: &'static Path,
+    init: Init,
+    get: Get,
+    put: Put,
+    commit: Commit,
+    fence: Fence,
+    abort: Abort,
+    finalize: Finalize,
+    error_string: ErrorString,
+}
+
+impl Library {
+    /// Loads it from a file, or by the system's search when the name has no slash; why not, if not.
+    pub(super) fn load(name: &Path) -> Result<Library, String> {
+        let text = CString::new(name.as_os_str().as_encoded_bytes()).map_err(|_| "its name has a NUL".to_owned())?;
+        // SAFETY: a C string; the library's initialisers are those of a public library that the launcher uses as well.
+        let handle = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if handle.is_null() {
+            return Err(last_error());
+        }
+        // SAFETY: the types are those of the standard's functions of these names.
+        unsafe {
+            Ok(Library {
+                name: Box::leak(name.to_owned().into_boxed_path()),
+                init: function(handle, c"PMIx_Init")?,
+                get: function(handle, c"PMIx_Get")?,
+                put: function(handle, c"PMIx_Put")?,
+                commit: function(handle, c"PMIx_Commit")?,
+                fence: function(handle, c"PMIx_Fence")?,
+                abort: function(handle, c"PMIx_Abort")?,
+                finalize: function(handle, c"PMIx_Finalize")?,
+                error_string: function(handle, c"PMIx_Error_string")?,
+            })
+        }
+    }
+
+    /// Its file.
+    pub(super) fn name(&self) -> std::path::Display<'static> {
+        self.name.display()
+    }
+
+    /// A sentence about a status.
+    pub(super) fn trouble(&self, what: &str, status: c_int) -> LauncherError {
+        // SAFETY: the library returns a C string of its own for any number, or NULL.
+        let text = unsafe {
+            let text = (self.error_string)(status);
+            if text.is_null() { "no name".into() } else { CStr::from_ptr(text).to_string_lossy() }
+        };
+        LauncherError(format!("the launcher that started this program {what}: {text} ({status}) from {}", self.name()))
+    }
+
+    /// `PMIx_Init`: waits for the server; who this process is.
+    pub(super) fn init(&self) -> Result<Process, c_int> {
+        let mut own = Process { namespace: [0; 256], rank: 0 };
+        // SAFETY: one process name is written; there is no information to pass.
+        checked(unsafe { (self.init)(&mut own, ptr::null_mut(), 0) })?;
+        own.namespace[255] = 0;
+        Ok(own)
+    }
+
+    /// `PMIx_Put` and `PMIx_Commit` of a text.
+    pub(super) fn put(&self, key: &str, value: &str) -> Result<(), c_int> {
+        let (key, text) = (c_string(key), c_string(value));
+        let mut data = Data { space: [0; 8] };
+        data.string = text.as_ptr();
+        let value = Value { kind: STRING, data };
+        // SAFETY: a key and a value that live during the call, which copies both.
+        checked(unsafe { (self.put)(GLOBAL, key.as_ptr(), &value) })?;
+        // SAFETY: no arguments.
+        checked(unsafe { (self.commit)() })
+    }
+
+    /// `PMIx_Get` of a text; `None` if nobody put it.
+    pub(super) fn get_text(&self, from: &Process, key: &str) -> Result<Option<String>, c_int> {
+        match self.get(from, &c_string(key)) {
+            Ok(value) if value.kind == STRING => {
+                // SAFETY: a value of this type has a C string, or NULL.
+                let text = unsafe { (!value.data.string.is_null()).then(|| CStr::from_ptr(value.data.string)) };
+                Ok(text.map(|text| text.to_string_lossy().into_owned()))
+            }
+            Ok(_) | Err(NOT_FOUND) => Ok(None),
+            Err(status) => Err(status),
+        }
+    }
+
+    /// `PMIx_Get` of a number.
+    pub(super) fn get_number(&self, from: &Process, key: &CStr) -> Result<u32, c_int> {
+        match self.get(from, key)? {
+            // SAFETY: a value of this type has this number.
+            value if value.kind == UINT32 => Ok(unsafe { value.data.uint32 }),
+            _ => Err(NOT_FOUND),
+        }
+    }
+
+    fn get(&self, from: &Process, key: &CStr) -> Result<Value, c_int> {
+        let mut value = ptr::null();
+        // What is not there after a fence will not come: without this the library would wait for it.
+        let now = Info::flag(b"pmix.immediate");
+        // SAFETY: a name, a key and one piece of information that live during the call; one address is written.
+        checked(unsafe { (self.get)(from, key.as_ptr(), &now, 1, &mut value) })?;
+        if value.is_null() {
+            return Err(NOT_FOUND);
+        }
+        // SAFETY: the library says that a value lies there. It is read without its spare bytes, which are only in ours.
+        unsafe {
+            let kind = (*value).kind;
+            let mut data = Data { space: [0; 8] };
+            data.space[0] = ptr::addr_of!((*value).data).cast::<u64>().read();
+            Ok(Value { kind, data })
+        }
+    }
+
+    /// `PMIx_Fence` of the whole job.
+    pub(super) fn fence(&self) -> Result<(), c_int> {
+        // SAFETY: no processes named means all of the job.
+        checked(unsafe { (self.fence)(ptr::null(), 0, ptr::null(), 0) })
+    }
+
+    /// `PMIx_Abort` of the whole job.
+    pub(super) fn abort(&self, code: c_int) -> Result<(), c_int> {
+        // SAFETY: an empty message; no processes named means all of the job.
+        checked(unsafe { (self.abort)(code, c"".as_ptr(), ptr::null(), 0) })
+    }
+
+    /// `PMIx_Finalize`.
+    pub(super) fn finalize(&self) -> Result<(), c_int> {
+        // SAFETY: there is no information to pass.
+        checked(unsafe { (self.finalize)(ptr::null(), 0) })
+    }
+}
+
+impl Process {
+    /// The job's name.
+    pub(super) fn namespace(&self) -> String {
+        let bytes: Vec<u8> = self.namespace.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Another process of the same job.
+    pub(super) fn of_rank(&self, rank: u32) -> Process {
+        Process { rank, ..self.clone() }
+    }
+}
+
+impl Info {
+    /// A flag that is set.
+    fn flag(name: &[u8]) -> Info {
+        let mut key = [0; 512];
+        for (to, from) in key.iter_mut().zip(name) {
+            *to = *from as c_char;
+        }
+        // The flag is the first byte.
+        Info {
+            key,
+            flags: 0,
+            value: Value { kind: BOOL, data: Data { space: [u64::from_ne_bytes([1, 0, 0, 0, 0, 0, 0, 0]); 8] } },
+        }
+    }
+}
+
+fn checked(status: c_int) -> Result<(), c_int> {
+    if status == SUCCESS { Ok(()) } else { Err(status) }
+}
+
+fn c_string(text: &str) -> CString {
+    CString::new(text).expect("keys and values have no NUL")
+}
+
+/// # Safety
+/// `T` has to be the type of the function of this name.
+unsafe fn function<T: Copy>(handle: *mut c_void, name: &CStr) -> Result<T, String> {
+    // SAFETY: a library's handle and a C string.
+    let address = unsafe { libc::dlsym(handle, name.as_ptr()) };
+    if address.is_null() {
+        return Err(format!("it has no {}", name.to_string_lossy()));
+    }
+    const { assert!(size_of::<T>() == size_of::<*mut c_void>()) };
+    // SAFETY: a function's address as a pointer to a function of its type, as the caller promises.
+    Ok(unsafe { std::mem::transmute_copy::<*mut c_void, T>(&address) })
+}
+
+fn last_error() -> String {
+    // SAFETY: a C string of the thread's own, or NULL.
+    unsafe {
+        let text = libc::dlerror();
+        if text.is_null() { "no reason given".into() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+    }
+}
+
+/// Names without a slash are searched by the system.
+pub(super) fn system_name() -> PathBuf {
+    PathBuf::from("libpmix.so.2")
+}

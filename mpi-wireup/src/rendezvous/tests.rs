@@ -1,0 +1,166 @@
+//! Meeting of processes that are threads here, by a launcher that is a table here.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+use std::sync::{Arc, Barrier, Mutex};
+
+use mpi_fabric::Endpoint;
+
+use super::*;
+
+/// A launcher: what was put, and where all come together.
+struct Table {
+    values: Mutex<HashMap<String, String>>,
+    barrier: Barrier,
+}
+
+/// One process's view of it. `changed` alters what it puts.
+struct Place {
+    table: Arc<Table>,
+    rank: u32,
+    size: u32,
+    changed: Change,
+}
+
+impl KeyValueExchange for Place {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+    fn size(&self) -> u32 {
+        self.size
+    }
+    fn program(&mut self) -> Result<u32, LauncherError> {
+        Ok(self.rank % 2)
+    }
+    fn longest_value(&self) -> usize {
+        1024
+    }
+    fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError> {
+        assert!(value.len() <= 1024 && !value.contains(' '), "{value}");
+        if let Some(value) = (self.changed)(key, value) {
+            self.table.values.lock().unwrap().insert(key.into(), value);
+        }
+        Ok(())
+    }
+    fn get(&mut self, _: u32, key: &str) -> Result<Option<String>, LauncherError> {
+        Ok(self.table.values.lock().unwrap().get(key).cloned())
+    }
+    fn fence(&mut self) -> Result<(), LauncherError> {
+        self.table.barrier.wait();
+        Ok(())
+    }
+}
+
+type Outcome = Result<Attachment, LauncherError>;
+/// What becomes of a value that is put under a key; `None`: it gets lost.
+type Change = fn(&str, &str) -> Option<String>;
+
+/// All ranks meet; `card` makes each one's card, `changed` alters what is put.
+fn all(size: u32, card: fn(u32) -> HostInfo, changed: Change) -> Vec<Outcome> {
+    let table = Arc::new(Table { values: Mutex::default(), barrier: Barrier::new(size as usize) });
+    std::thread::scope(|scope| {
+        let meeting = |rank| {
+            let mut place = Place { table: table.clone(), rank, size, changed };
+            scope.spawn(move || share_memory(&mut place, &card(rank), None))
+        };
+        let threads: Vec<_> = (0..size).map(meeting).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn as_is(_: &str, value: &str) -> Option<String> {
+    Some(value.into())
+}
+
+/// All fail, and the sentence of each has one of these texts.
+fn assert_all_fail(outcomes: &[Outcome], texts: &[&str]) {
+    for outcome in outcomes {
+        let sentence = outcome.as_ref().expect_err("nobody goes on").to_string();
+        assert!(texts.iter().any(|text| sentence.contains(text)), "{sentence}");
+        assert!(!sentence.contains('\n'));
+    }
+}
+
+#[test]
+fn all_get_the_same_memory() {
+    for size in [1, 2, 5] {
+        let places: Vec<Attachment> = all(size, |_| HostInfo::own(), as_is).into_iter().map(Result::unwrap).collect();
+        assert!(places.iter().all(|place| place.job_id == places[0].job_id && place.size == size));
+        assert!(places.iter().all(|place| place.appnum == place.rank % 2));
+        let endpoints: Vec<Endpoint> =
+            places.iter().map(|place| Endpoint::attach(place, mpi_fabric::FabricSettings::new()).unwrap()).collect();
+        let parent = std::os::unix::process::parent_id();
+        assert_eq!(endpoints[0].job().launcher_pid(), parent, "the nearest ancestor of all");
+        assert_eq!(endpoints[0].host_facts().cores, host::usable_cores());
+    }
+}
+
+#[test]
+fn the_job_has_the_cores_of_all_ranks_together() {
+    let card = |rank: u32| HostInfo { cores: vec![(2 * rank, 2 * rank + 2)], ..HostInfo::own() };
+    assert_eq!(cores_together(&[card(0), card(1), card(3)]), 8);
+    assert_eq!(cores_together(&[]), 0);
+}
+
+#[test]
+fn several_hosts_are_named_to_everybody() {
+    let card = |rank| HostInfo { boot: format!("b{}", rank / 2), host: format!("node{}", rank / 2), ..HostInfo::own() };
+    assert_all_fail(
+        &all(4, card, as_is),
+        &["on host node0 and rank 2 on host node1", "on host node0 and rank 3 on host node1"],
+    );
+}
+
+#[test]
+fn several_containers_are_named_to_everybody() {
+    let card = |rank| HostInfo { namespace: format!("pid:_{rank}_"), ..HostInfo::own() };
+    assert_all_fail(&all(2, card, as_is), &["different containers"]);
+}
+
+#[test]
+fn what_others_put_is_not_believed() {
+    let changes: [(Change, &str); 7] = [
+        (|key, value| (key != ADDRESS).then(|| value.into()), "rank 0 could not make"),
+        (|key, value| Some(if key == ADDRESS { "nonsense".into() } else { value.into() }), "\"nonsense\""),
+        (|key, value| (key != "ferrum-host-1").then(|| value.into()), "rank 1 told nothing"),
+        (|key, value| Some(if key == "ferrum-host-0" { "f9;x".into() } else { value.into() }), "rank 0 told \"f9;x\""),
+        (
+            |key, value| Some(if key == ADDRESS { changed_field(value, 2, "1") } else { value.into() }),
+            "is not there any more",
+        ),
+        (
+            |key, value| Some(if key == ADDRESS { changed_field(value, 3, "99999") } else { value.into() }),
+            "No such file",
+        ),
+        (
+            |key, value| Some(if key == ADDRESS { changed_field(value, 3, "0") } else { value.into() }),
+            "should be the job's memory",
+        ),
+    ];
+    for (change, text) in changes {
+        assert_all_fail(&all(2, |_| HostInfo::own(), change), &[text]);
+    }
+}
+
+fn changed_field(value: &str, field: usize, to: &str) -> String {
+    let mut fields: Vec<&str> = value.split(';').collect();
+    fields[field] = to;
+    fields.join(";")
+}
+
+#[test]
+fn too_many_processes_are_refused_before_anything_is_put() {
+    let table = Arc::new(Table { values: Mutex::default(), barrier: Barrier::new(1) });
+    let mut place = Place { table: table.clone(), rank: 0, size: MAX_RANKS + 1, changed: as_is };
+    assert!(share_memory(&mut place, &HostInfo::own(), None).unwrap_err().to_string().contains("1025 processes"));
+    assert!(table.values.lock().unwrap().is_empty());
+}
+
+#[test]
+fn sentences_survive_their_coding() {
+    let text = "rank 3 (ünlikely) 100% \"gone\"";
+    assert_eq!(decoded(&encoded(text, 1000)), text);
+    assert_eq!(decoded("%zz%4%"), "%zz%4%");
+    assert_eq!(decoded("a%0ab%ff"), "a b\u{fffd}");
+    assert!(encoded(text, 10).len() <= 10);
+}
