@@ -88,8 +88,8 @@ pub fn bad_handle(
     }
     let why = match Handle(word).kind() {
         Some(found) if found == kind => {
-            let tale = mpi_env::process()
-                .map_or_else(|_| "it was freed".to_owned(), |process| process.freed.describe(Handle(word)));
+            let tale = mpi_env::joined()
+                .map_or_else(|| "it was freed".to_owned(), |process| process.freed.describe(Handle(word)));
             format!("no {called} has that handle any more: {tale}")
         }
         Some(found) => format!("that looks like the handle of another kind of object ({found:?})"),

@@ -46,7 +46,7 @@ pub fn lockless(function: u16, object: Option<Object>, body: impl FnOnce(Lockles
 #[inline(never)]
 fn ended(function: u16, object: Option<Object>, outcome: Outcome) -> c_int {
     if mpi_t::somebody_listens()
-        && let Ok(process) = mpi_env::process()
+        && let Some(process) = mpi_env::joined()
     {
         process.registry.deliver_events();
     }
@@ -72,7 +72,7 @@ pub fn freeing(function: u16, address: *const usize, call: impl FnOnce() -> c_in
     let code = call();
     if word >= FIRST_DYNAMIC
         && at(address) != word
-        && let Ok(process) = mpi_env::process()
+        && let Some(process) = mpi_env::joined()
     {
         process.freed.record(Handle(word), function);
     }

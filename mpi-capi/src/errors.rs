@@ -87,10 +87,10 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
     let Raised { error, to, code, returned } = raised;
     let call = functions::name(function).unwrap_or("MPI");
     let error = error.call(call);
-    let process = match mpi_env::process() {
-        Ok(process) => process,
-        // That there is no process is the cause of whatever failed.
-        Err(cause) => return without_process(&cause.call(call)),
+    let Some(process) = mpi_env::joined() else {
+        // Why there is no process is the cause of whatever failed.
+        let error = mpi_env::cause_of_absence().map_or(error, |cause| cause.call(call));
+        return without_process(call, error);
     };
     let (about, target) = {
         let guard = process.engine.lock();
@@ -128,11 +128,15 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
     returned.unwrap_or(code)
 }
 
-/// An error of a process that has no record: the handler that the launcher named takes it.
-fn without_process(error: &Error) -> c_int {
-    match Errhandler::predefined(mpi_env::initial_errhandler()) {
-        Some(Errhandler::Return) => error.class(),
-        _ => mpi_env::fatal_without_process(error),
+/// An error of a process that has no record: the initial error handler takes it. One that ends the job joins it first,
+/// unless that has failed or the process is a child of `fork`, which ends alone.
+fn without_process(call: &'static str, error: Error) -> c_int {
+    if mpi_env::returns_errors_without_process() {
+        return mpi_env::codes().code_for(&error);
+    }
+    match mpi_env::join_job() {
+        Ok(process) => process.fatal(&error, Route::default()),
+        Err(cause) => mpi_env::fatal_without_process(&cause.call(call)),
     }
 }
 
@@ -140,9 +144,9 @@ fn without_process(error: &Error) -> c_int {
 /// error, which now names that. No guard is held.
 #[cold]
 pub fn in_status(error: Error, context: Option<u32>) -> (Error, c_int) {
-    let Ok(process) = mpi_env::process() else {
-        let class = error.class();
-        return (error, class);
+    let Some(process) = mpi_env::joined() else {
+        let code = mpi_env::codes().code_for(&error);
+        return (error, code);
     };
     let about = {
         let guard = process.engine.lock();

@@ -44,7 +44,7 @@ pub struct Variable {
 /// `words` has room for an address; either may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrum_tool_add(variable: *const Variable, words: *mut *mut u64) -> c_int {
-    let (code, text) = match mpi_env::process() {
+    let (code, text) = match mpi_env::join_job() {
         // SAFETY: the program's promise.
         Ok(process) => match unsafe { add(process, variable, words) } {
             Ok(()) => (abi::MPI_SUCCESS, String::new()),

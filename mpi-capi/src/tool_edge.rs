@@ -12,10 +12,10 @@ use mpi_t::{Registry, TError, TResult};
 /// Does something with the registry; its code.
 #[inline]
 pub fn with_registry(work: impl FnOnce(&'static Registry) -> TResult<()>) -> c_int {
-    let outcome = match mpi_env::process() {
-        Ok(process) => work(&process.registry),
-        // There is no process to tell anything of: nobody can have initialised the interface.
-        Err(_) => Err(TError::NOT_INITIALIZED),
+    let outcome = match mpi_env::joined() {
+        Some(process) => work(&process.registry),
+        // MPI_T_init_thread would have made the process.
+        None => Err(TError::NOT_INITIALIZED),
     };
     code(outcome)
 }

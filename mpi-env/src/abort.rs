@@ -4,7 +4,6 @@
 //! comes first decides the job's exit code, and only the first is told to the user.
 #![allow(unsafe_code)] // flushes C's output and ends the process
 
-use std::io::Write;
 use std::process;
 
 use mpi_core::abi::{MPI_ERR_UNKNOWN, MPI_SUCCESS};
@@ -79,7 +78,10 @@ impl Process {
 
 /// Ends the process: prints what it still has to print, tells whoever is to know the exit status, and exits.
 fn leave(code: i32, tell: impl FnOnce(i32)) -> ! {
-    flush_output();
+    // In a child of `fork` the buffer holds what its parent prints.
+    if global::parents_errhandler().is_none() {
+        flush_output();
+    }
     // What the shell sees is one byte; a failure never becomes a success.
     let status = if code != 0 && code & 0xff == 0 { 1 } else { code & 0xff };
     tell(status);
@@ -125,9 +127,18 @@ fn exit_code(error: &Error) -> i32 {
     if error.class() == MPI_SUCCESS { MPI_ERR_UNKNOWN } else { error.class() }
 }
 
-/// Writes to the standard error output in one piece. A closed stream is no reason to fail now.
+/// Writes to the standard error output in one piece, without a lock that another thread may hold in the parent of a
+/// forked process. A closed stream is no reason to fail now.
 pub(crate) fn say(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let mut left = text.as_bytes();
+    while !left.is_empty() {
+        // SAFETY: the bytes are readable.
+        match unsafe { libc::write(libc::STDERR_FILENO, left.as_ptr().cast(), left.len()) } {
+            written @ 1.. => left = &left[written as usize..],
+            _ if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return,
+        }
+    }
 }
 
 /// Writes what the program has printed but C has not written yet, as `exit` would.

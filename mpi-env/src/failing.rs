@@ -15,7 +15,7 @@ use mpi_wireup::INITIAL_ERRHANDLER as INITIAL;
 
 use crate::abort::say;
 use crate::error_settings::ErrorSettings;
-use crate::global::start_failure;
+use crate::global::{parents_errhandler, start_failure};
 use crate::process::Process;
 
 /// The names of the initial error handlers, which are compared without regard to case (MPI-5.0, 11.8.4).
@@ -26,7 +26,7 @@ const HANDLERS: [(&str, usize); 3] = [
 ];
 
 impl Process {
-    /// ObjectMetrics what the user should know although nothing has failed, in the form of reports.
+    /// Writes what the user should know although nothing has failed, in the form of reports.
     pub fn warn(&self, sentence: &str) {
         tell(self.errors, "warning", sentence, &[("rank", self.rank().into())]);
     }
@@ -69,7 +69,7 @@ fn on_a_terminal() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// ObjectMetrics, once, why the process could not be made: for calls that have a code to return and no error handler to call.
+/// Reports, once, why the process could not be made: for calls that have a code to return and no error handler to call.
 /// Nothing when it could be made, or nobody has tried. Thread-safe.
 pub fn report_start_failure() {
     static ONCE: Once = Once::new();
@@ -98,6 +98,13 @@ fn settings_without_process() -> &'static ErrorSettings {
 /// with: as the launcher said, else `MPI_ERRORS_ARE_FATAL`. Read once; thread-safe.
 pub fn initial_errhandler() -> Handle {
     Handle(initial().as_ref().map_or(MPI_ERRORS_ARE_FATAL, |(_, word)| *word))
+}
+
+/// Whether errors of calls return while there is no process record: as the initial error handler says, and in a child of
+/// `fork` unless errors of its parent's `MPI_COMM_WORLD` are fatal. Thread-safe.
+pub fn returns_errors_without_process() -> bool {
+    let handler = parents_errhandler().unwrap_or_else(initial_errhandler);
+    !matches!(handler.0, MPI_ERRORS_ARE_FATAL | MPI_ERRORS_ABORT)
 }
 
 /// The initial error handler's name in lower case, as `MPI_INFO_ENV` has it.

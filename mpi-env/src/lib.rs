@@ -2,7 +2,7 @@
 //! (MPI-5.0, chapters 9 and 11).
 //!
 //! - [`Process`]: all that one process of a job owns: engine, collectives, registry of variables, tables of objects.
-//! - [`process`], [`running`]: the one process of the C interface; a Rust program may make its own with
+//! - [`join_job`], [`joined`], [`running`]: the one process of the C interface; a Rust program may make its own with
 //!   [`Process::new`], several as threads.
 //! - `life`: initialisation, thread levels, finalisation. `abort`: ending the job.
 //! - `sessions`: uses of the library beside the world model, process sets.
@@ -55,9 +55,9 @@ mod word_hasher;
 
 pub use abort::{Route, fatal_without_process};
 pub use attributes::{Attribute, Attributes, Holder, Keyval};
-pub use failing::{initial_errhandler, initial_errhandler_name, report_start_failure};
+pub use failing::{initial_errhandler, initial_errhandler_name, report_start_failure, returns_errors_without_process};
 pub use freed::Freed;
-pub use global::{init, is_finalized, is_initialized, process, running};
+pub use global::{cause_of_absence, codes, forked, init, is_finalized, is_initialized, join_job, joined, running};
 pub use handlers::Object;
 pub use heap::{Heap, HeapInstruments};
 pub use identity::{library_version, processor_name, wtick, wtime};

@@ -16,18 +16,18 @@ use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::statistics::StatisticsSettings;
 use mpi_fabric::{Endpoint, FabricSettings, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
-use mpi_wireup::{self as wireup, Manager};
-
-use crate::error_settings::ErrorSettings;
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};
+use mpi_wireup::other_launchers::OtherLauncher;
+use mpi_wireup::{self as wireup, Manager, Started};
 
 use crate::attributes::Attributes;
 use crate::errhandler_cache::ErrhandlerCache;
+use crate::error_settings::ErrorSettings;
 use crate::failing;
 use crate::freed::Freed;
-use crate::global::StartFailure;
+use crate::global::{self, StartFailure};
 use crate::heap;
 use crate::memory::Blocks;
 use crate::names_and_hints::NamesAndHints;
@@ -47,7 +47,7 @@ pub struct Process {
     /// Control and performance variables.
     pub registry: Registry,
     /// Error codes and what they stand for.
-    pub codes: ErrorCodes,
+    pub codes: Arc<ErrorCodes>,
     /// The flight recorder.
     pub recorder: Recorder,
     /// Communicators other than the predefined ones.
@@ -113,10 +113,10 @@ impl Process {
         let registry = variables::begin(settings)?;
         // The job was made before these values were read.
         settings.ring_bytes.set(rings as u64);
-        Process::with_registry(endpoint, registry)
+        Process::with_registry(endpoint, registry, Arc::default())
     }
 
-    fn with_registry(endpoint: Endpoint, registry: Registry) -> Result<Process> {
+    fn with_registry(endpoint: Endpoint, registry: Registry, codes: Arc<ErrorCodes>) -> Result<Process> {
         let lock = Arc::new(ProcessLock::new(true));
         let (recorder, job, host) = (endpoint.recorder(), endpoint.job().clone(), endpoint.host_facts());
         let (memory, fabric) = (endpoint.instrument_memory(), endpoint.instruments());
@@ -155,7 +155,7 @@ impl Process {
             registry,
             metrics,
             on_demand,
-            codes: ErrorCodes::new(),
+            codes,
             recorder,
             comms,
             windows: Guarded::new(&lock, Table::new(Kind::Win)),
@@ -208,7 +208,7 @@ impl Process {
         };
         let (job, rank) = (endpoint.job().clone(), endpoint.rank());
         let made = match failing::bad_initial_errhandler() {
-            None => Process::with_registry(endpoint, registry),
+            None => Process::with_registry(endpoint, registry, global::codes().clone()),
             Some(sentence) => Err(mpi_errors::Error::new(MPI_ERR_ARG, sentence)),
         };
         let process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;
@@ -240,6 +240,19 @@ impl Process {
     #[inline]
     pub fn appnum(&self) -> &i32 {
         &self.appnum
+    }
+
+    /// Number of processes of the job that this process is in or would join, as far as that is known without joining it.
+    pub fn size_of_job() -> Option<u32> {
+        if let Some(process) = global::joined() {
+            return Some(process.size());
+        }
+        match wireup::from_variables(&|name| std::env::var_os(name)).ok()? {
+            Started::Alone => Some(1),
+            Started::Ours(place) => Some(place.size),
+            Started::OtherLauncher(OtherLauncher::Descriptor { size, .. }) => Some(size),
+            Started::OtherLauncher(_) => None,
+        }
     }
 
     /// What the launcher was asked for, by a key of `MPI_INFO_ENV`; `None` where it was not, or another started the

@@ -66,7 +66,7 @@ pub use events::{
 };
 pub use field::{Aggregate, Counter, Field, Level, PeakLevel, Percentage, Size, State, Timer};
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
-pub use handle::table::pvar_read_raw;
+pub use handle::table::{disable_handles, pvar_read_raw};
 pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, rename, retire, retire_rows};
 pub use own::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use registry::{

@@ -60,7 +60,7 @@ pub struct Listening<'v> {
 impl Variables {
     /// Opens the tool interface. Errors: when the launcher's facts are not usable, or memory is exhausted.
     pub fn open() -> Result<Variables> {
-        let registry = &mpi_env::process()?.registry;
+        let registry = &mpi_env::join_job()?.registry;
         registry.init_thread()?;
         match registry.pvar_session_create() {
             Ok(session) => Ok(Variables { registry, session }),

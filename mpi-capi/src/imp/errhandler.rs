@@ -84,7 +84,7 @@ pub fn file_call_errhandler(cx: Cx, fh: usize, code: i32) -> Outcome {
 
 /// `MPI_Session_create_errhandler`: also before there is a session.
 pub fn session_create_errhandler(function: Function, errhandler: Out<usize>) -> Outcome {
-    let process = mpi_env::process()?;
+    let process = mpi_env::join_job()?;
     create(process, process.engine.lock(), HandlerKind::Session, function, errhandler)
 }
 
@@ -100,13 +100,13 @@ pub fn session_get_errhandler(cx: Cx, session: usize, errhandler: Out<usize>) ->
 
 /// `MPI_Session_call_errhandler`
 pub fn session_call_errhandler(session: usize, code: i32) -> Outcome {
-    let process = mpi_env::process()?;
+    let process = mpi_env::joined().ok_or_else(no_process)?;
     call(process, process.engine.lock(), "session", Object::session(session), code)
 }
 
 /// `MPI_Errhandler_free`
 pub fn errhandler_free(errhandler: Out<usize>) -> Outcome {
-    let process = mpi_env::process()?;
+    let process = mpi_env::joined().ok_or_else(no_process)?;
     let mut guard = process.engine.lock();
     let word = Handle(errhandler.get());
     let freed = process.errhandlers.get_mut(&mut guard).free(word);
@@ -133,7 +133,7 @@ pub fn error_string(code: i32, text: *mut c_char, length: Out<i32>) -> Outcome {
     match classes::code_text(code) {
         // A class's own text needs nobody else.
         Some(found) => put(found),
-        None => put(&mpi_env::process()?.codes.string_of(code).ok_or_else(|| no_such_code(code))?),
+        None => put(&mpi_env::codes().string_of(code).ok_or_else(|| no_such_code(code))?),
     }
     Ok(())
 }
@@ -223,9 +223,16 @@ fn class_of(code: i32) -> Result<i32> {
     }
 }
 
+/// The error of a call that was given a handle while no call has made one.
+#[cold]
+fn no_process() -> Error {
+    let error = mpi_env::cause_of_absence();
+    error.unwrap_or_else(|| Error::new(abi::MPI_ERR_OTHER, "MPI is not initialized, and there is no session"))
+}
+
 #[cold]
 fn added_class(code: i32) -> Result<i32> {
-    mpi_env::process()?.codes.class_of(code).ok_or_else(|| no_such_code(code))
+    mpi_env::codes().class_of(code).ok_or_else(|| no_such_code(code))
 }
 
 #[cold]

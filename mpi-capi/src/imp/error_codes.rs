@@ -11,7 +11,10 @@ use crate::check::Out;
 use crate::errors::Outcome;
 
 fn added() -> Result<&'static AddedCodes> {
-    Ok(&mpi_env::process()?.codes.added)
+    match mpi_env::forked() {
+        None => Ok(&mpi_env::codes().added),
+        Some(error) => Err(error),
+    }
 }
 
 /// `MPI_Add_error_class`

@@ -17,6 +17,7 @@ use crate::errors::Outcome;
 
 /// Puts an info object into the table.
 pub fn insert(info: Info) -> Result<usize> {
+    not_forked()?;
     match infos::insert(info) {
         Ok(handle) => Ok(handle.0),
         Err(_) => Err(Error::new(abi::MPI_ERR_NO_MEM, "there are too many info objects")),
@@ -28,11 +29,19 @@ pub fn with<R>(name: &'static str, word: usize, look: impl FnOnce(&Info) -> R) -
     if word == abi::MPI_INFO_ENV {
         return Ok(look(environment()));
     }
+    not_forked()?;
     infos::look(Handle(word), look).ok_or_else(|| no_info(name, word))
 }
 
 fn change<R>(word: usize, change: impl FnOnce(&mut Info) -> R) -> Result<R> {
+    not_forked()?;
     infos::change(Handle(word), change).ok_or_else(|| no_info("info", word))
+}
+
+/// In a child of `fork` the lock of the table may be held for ever, by a thread of the parent.
+#[inline]
+fn not_forked() -> Result<()> {
+    mpi_env::forked().map_or(Ok(()), Err)
 }
 
 #[cold]
@@ -60,7 +69,7 @@ fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
     let directory = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
     // In a job of several programs what was asked for is each program's own.
     let asked = mpi_env::Process::asked;
-    let size = || mpi_env::process().ok().map(|process| process.size().to_string());
+    let size = || mpi_env::Process::size_of_job().map(|size| size.to_string());
     let facts = [
         ("command", command),
         ("argv", Some(arguments.join(" "))),
@@ -108,6 +117,7 @@ pub fn info_dup(info: usize, new: Out<usize>) -> Outcome {
 /// `MPI_Info_free`
 pub fn info_free(info: Out<usize>) -> Outcome {
     let word = info.get();
+    not_forked()?;
     if !infos::remove(Handle(word)) {
         return Err(no_info("info", word).into());
     }

@@ -33,7 +33,7 @@ fn given(process: &Process, word: usize, kind: HandlerKind) -> Result<Handle> {
 
 /// `MPI_Session_init`
 pub fn session_init(info: usize, errhandler: usize, session: *mut usize) -> Outcome {
-    let process = mpi_env::process()?;
+    let process = mpi_env::join_job()?;
     let errhandler = given(process, errhandler, HandlerKind::Session)?;
     let begin = || {
         let (session, hints) = (check::out("session", session)?, hints(info)?);

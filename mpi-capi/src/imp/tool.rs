@@ -13,7 +13,7 @@ pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
     if let Err(error) = required(provided) {
         return code(Err(error));
     }
-    match mpi_env::process() {
+    match mpi_env::join_job() {
         Ok(process) => match process.registry.init_thread() {
             Ok(level) => {
                 store(provided, level);

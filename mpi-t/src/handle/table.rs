@@ -178,6 +178,12 @@ pub(crate) fn enable(enabled: bool) {
     STRETCH.mask.store(mask, Ordering::Release);
 }
 
+/// Makes all handles of the process stale, for a process that has lost what they refer to, such as a child of `fork`.
+/// Async-signal-safe.
+pub fn disable_handles() {
+    STRETCH.mask.store(0, Ordering::Release);
+}
+
 /// Whether handles can be found.
 pub(crate) fn is_enabled() -> bool {
     STRETCH.mask.load(Ordering::Relaxed) != 0
