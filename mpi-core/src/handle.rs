@@ -47,6 +47,8 @@ pub enum Kind {
     Session = 11,
     /// `MPI_Request` of an operation that was over when it was started
     Sent = 12,
+    /// `MPI_Request` that starts operations: a persistent or a generalized one
+    Recipe = 13,
     /// `MPI_T_cvar_handle`
     Cvar = 16,
     /// `MPI_T_pvar_handle`
@@ -77,6 +79,7 @@ impl Kind {
             10 => Kind::File,
             11 => Kind::Session,
             12 => Kind::Sent,
+            13 => Kind::Recipe,
             16 => Kind::Cvar,
             17 => Kind::Pvar,
             18 => Kind::PvarSession,

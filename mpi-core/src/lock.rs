@@ -206,6 +206,21 @@ impl<'a> Guard<'a> {
     pub fn lock(&self) -> &'a ProcessLock {
         self.lock
     }
+
+    /// Runs `body` without the lock, then takes the lock again. Other threads may have changed every cell meanwhile.
+    pub fn unlocked<R>(&mut self, body: impl FnOnce() -> R) -> R {
+        /// Takes the lock again, also when the body panics: the guard lets it go once more when it is dropped.
+        struct Again<'a>(&'a ProcessLock);
+        impl Drop for Again<'_> {
+            fn drop(&mut self) {
+                std::mem::forget(self.0.lock());
+            }
+        }
+        // `&mut self` shows that no reference into a cell of this lock lives here.
+        self.lock.raw.release();
+        let _again = Again(self.lock);
+        body()
+    }
 }
 
 /// A value that only the holder of one particular [`ProcessLock`] can reach.

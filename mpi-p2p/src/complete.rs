@@ -2,16 +2,18 @@
 //!
 //! `MPI_REQUEST_NULL` stands for an operation long complete. A handle that names no request is an error before
 //! anything else happens.
-//! Invariant: a request whose completion was given out is gone from the table.
+//! Completion is the same for every kind of request. Where the program is called to fill a status (generalized requests),
+//! that happens last, with no lock held.
+//! Invariant: a request whose completion was given out is gone from its table, or persistent and inactive.
 
-use mpi_core::abi::{MPI_ERR_REQUEST, MPI_REQUEST_NULL};
+use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, Kind, Status};
-use mpi_errors::{Error, Result};
+use mpi_errors::Result;
 
 use crate::cancel::Sent;
 use crate::core::{Core, State};
 use crate::engine::Engine;
-use crate::request::{Completion, Request, too_many_requests};
+use crate::request::{Completion, Request, no_such_request, too_many_requests};
 
 const NULL: Handle = Handle(MPI_REQUEST_NULL);
 
@@ -27,6 +29,7 @@ impl Engine {
             Some(None) => None,
             Some(Some(completion)) => Some(Ok(completion)),
         })?
+        .map(Completion::queried)
     }
 
     /// Tests one request; its completion if it is done.
@@ -38,8 +41,10 @@ impl Engine {
         let state = self.state.get_mut(guard);
         state.progress()?;
         let taken = state.core.take_if_done(request).ok_or_else(|| no_such_request(request))?;
-        if taken.is_none() {
-            state.core.instruments.failed_tests.incr();
+        match taken {
+            None => state.core.instruments.failed_tests.incr(),
+            Some(completion) if completion.has_callbacks() => return Ok(Some(guard.unlocked(|| completion.queried()))),
+            Some(_) => {}
         }
         Ok(taken)
     }
@@ -52,8 +57,10 @@ impl Engine {
         let state = self.state.get_mut(guard);
         state.progress()?;
         let status = state.core.status_if_done(request).ok_or_else(|| no_such_request(request))?;
-        if status.is_none() {
-            state.core.instruments.failed_tests.incr();
+        match status {
+            None => state.core.instruments.failed_tests.incr(),
+            Some(status) if request.is(Kind::Recipe) => return self.queried(guard, request, status).map(Some),
+            Some(_) => {}
         }
         Ok(status)
     }
@@ -69,6 +76,7 @@ impl Engine {
             seen = Some(state.core.completions);
             state.take_any(requests)
         })
+        .map(|taken| taken.map(|(index, completion)| (index, completion.queried())))
     }
 
     /// Tests several for one. `Some(None)` when all are null, `None` when none is done.
@@ -76,11 +84,16 @@ impl Engine {
         self.check_all(guard, requests)?;
         let state = self.state.get_mut(guard);
         state.progress()?;
-        let taken = state.take_any(requests);
-        if taken.is_none() {
-            state.core.instruments.failed_tests.incr();
+        match state.take_any(requests) {
+            None => {
+                state.core.instruments.failed_tests.incr();
+                Ok(None)
+            }
+            Some(Some((index, completion))) if completion.has_callbacks() => {
+                Ok(Some(Some((index, guard.unlocked(|| completion.queried())))))
+            }
+            taken => Ok(taken),
         }
-        Ok(taken)
     }
 
     /// Waits for at least one of several and gives all that are done to `each`, with their indices.
@@ -91,19 +104,20 @@ impl Engine {
         requests: &[Handle],
         mut each: impl FnMut(usize, Completion),
     ) -> Result<Option<usize>> {
-        self.check_all(&guard, requests)?;
-        if requests.iter().all(|request| *request == NULL) {
+        if !self.check_all(&guard, requests)? {
             return Ok(None);
         }
-        let mut seen = None;
-        self.block(guard, |state| {
+        let (mut seen, mut later) = (None, Vec::new());
+        let taken = self.block(guard, |state| {
             if seen == Some(state.core.completions) {
                 return None;
             }
             seen = Some(state.core.completions);
-            let taken = state.take_some(requests, &mut each);
+            let taken = state.take_some(requests, &mut each, &mut later);
             (taken > 0).then_some(Some(taken))
-        })
+        });
+        later.into_iter().for_each(|(index, completion): (usize, Completion)| each(index, completion.queried()));
+        taken
     }
 
     /// Tests several and gives all that are done to `each`. `None` when all are null; else how many were given.
@@ -113,16 +127,17 @@ impl Engine {
         requests: &[Handle],
         mut each: impl FnMut(usize, Completion),
     ) -> Result<Option<usize>> {
-        self.check_all(guard, requests)?;
-        if requests.iter().all(|request| *request == NULL) {
+        if !self.check_all(guard, requests)? {
             return Ok(None);
         }
         let state = self.state.get_mut(guard);
         state.progress()?;
-        let taken = state.take_some(requests, &mut each);
+        let mut later = Vec::new();
+        let taken = state.take_some(requests, &mut each, &mut later);
         if taken == 0 {
             state.core.instruments.failed_tests.incr();
         }
+        give(guard, later, &mut each);
         Ok(Some(taken))
     }
 
@@ -135,14 +150,15 @@ impl Engine {
         mut each: impl FnMut(usize, Completion),
     ) -> Result<()> {
         self.check_all(&guard, requests)?;
-        let mut next = 0;
-        self.block(guard, move |state| {
+        let (mut next, mut later) = (0, Vec::new());
+        let waited = self.block(guard, |state| {
             while next < requests.len() {
                 if requests[next] == NULL {
                     each(next, Completion::empty());
                 } else {
                     match state.core.take_if_done(requests[next]) {
                         Some(None) => return None,
+                        Some(Some(completion)) if completion.has_callbacks() => later.push((next, completion)),
                         Some(Some(completion)) => each(next, completion),
                         // The list named it twice, or another thread completed it.
                         None => return Some(Err(no_such_request(requests[next]))),
@@ -151,7 +167,9 @@ impl Engine {
                 next += 1;
             }
             Some(Ok(()))
-        })?
+        });
+        later.into_iter().for_each(|(index, completion): (usize, Completion)| each(index, completion.queried()));
+        waited?
     }
 
     /// If all are done, gives each completion to `each` and says so; else changes nothing.
@@ -170,21 +188,30 @@ impl Engine {
             core.instruments.failed_tests.incr();
             return Ok(false);
         }
+        let (mut later, mut missing) = (Vec::new(), None);
         for (index, request) in requests.iter().enumerate() {
             if *request == NULL {
                 each(index, Completion::empty());
                 continue;
             }
             match core.take_if_done(*request) {
+                Some(Some(completion)) if completion.has_callbacks() => later.push((index, completion)),
                 Some(Some(completion)) => each(index, completion),
-                _ => return Err(no_such_request(*request)),
+                _ => {
+                    missing = Some(*request);
+                    break;
+                }
             }
         }
-        Ok(true)
+        give(guard, later, &mut each);
+        missing.map_or(Ok(true), |request| Err(no_such_request(request)))
     }
 
     /// Gives a request up: it completes by itself (MPI-4.1, 3.7.3).
     pub fn request_free(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
+        if request.is(Kind::Recipe) {
+            return self.free_recipe(guard, request);
+        }
         let core = &mut self.state.get_mut(guard).core;
         match core.take_if_done(request) {
             None => Err(no_such_request(request)),
@@ -196,23 +223,21 @@ impl Engine {
         }
     }
 
-    /// Asks for an operation to be cancelled; its completion tells whether it was (MPI-4.1, 3.8.4).
-    pub fn cancel(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
-        let state = self.state.get_mut(guard);
-        if state.core.request_context(request).is_none() {
-            return Err(no_such_request(request));
-        }
-        state.cancel(request);
-        Ok(())
-    }
-
+    /// Checks that each handle is null or names a request, and returns whether any of the requests is active.
     #[inline]
-    fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<()> {
+    fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<bool> {
         let core = &self.state.get(guard).core;
-        match requests.iter().position(|request| *request != NULL && core.request_context(*request).is_none()) {
-            None => Ok(()),
-            Some(index) => Err(no_such_request(requests[index]).arg("index", &index)),
+        let mut active = false;
+        for (index, request) in requests.iter().enumerate() {
+            if *request == NULL {
+                continue;
+            }
+            if core.request_context(*request).is_none() {
+                return Err(no_such_request(*request).arg("index", &index));
+            }
+            active |= !core.is_inactive(*request);
         }
+        Ok(active)
     }
 }
 
@@ -221,7 +246,7 @@ impl State {
     fn take_any(&mut self, requests: &[Handle]) -> Option<Option<(usize, Completion)>> {
         let mut active = false;
         for (index, request) in requests.iter().enumerate() {
-            if *request == NULL {
+            if *request == NULL || self.core.is_inactive(*request) {
                 continue;
             }
             active = true;
@@ -232,13 +257,23 @@ impl State {
         if active { None } else { Some(None) }
     }
 
-    fn take_some(&mut self, requests: &[Handle], each: &mut impl FnMut(usize, Completion)) -> usize {
+    /// Gives all that are done to `each`; those for which the program is to be called go to `later`.
+    fn take_some(
+        &mut self,
+        requests: &[Handle],
+        each: &mut impl FnMut(usize, Completion),
+        later: &mut Vec<(usize, Completion)>,
+    ) -> usize {
         let mut taken = 0;
         for (index, request) in requests.iter().enumerate() {
             if *request != NULL
+                && !self.core.is_inactive(*request)
                 && let Some(Some(completion)) = self.core.take_if_done(*request)
             {
-                each(index, completion);
+                match completion.has_callbacks() {
+                    true => later.push((index, completion)),
+                    false => each(index, completion),
+                }
                 taken += 1;
             }
         }
@@ -264,17 +299,23 @@ impl Core {
     pub fn request_context(&self, handle: Handle) -> Option<u32> {
         match handle.is(Kind::Sent) {
             true => self.sent.get(handle).map(|sent| sent.context),
-            false => self.live(handle).map(|request| request.context),
+            false => match self.live(handle) {
+                Some(request) => Some(request.context),
+                None => self.recipe_context(handle),
+            },
         }
     }
 
     /// The status of a request, once it is done. `None` for no such request.
     #[inline]
-    fn status_if_done(&mut self, handle: Handle) -> Option<Option<Status>> {
+    pub fn status_if_done(&mut self, handle: Handle) -> Option<Option<Status>> {
         match handle.is(Kind::Sent) {
             true if self.cancel_requests.is_empty() => self.sent.get(handle).map(|_| Some(Status::EMPTY)),
             true => self.sent.get(handle).copied().map(|_| self.answer(handle, false)),
-            false => self.live(handle).map(|request| request.is_done().then_some(request.status)),
+            false => match self.live(handle) {
+                Some(request) => Some(request.is_done().then_some(request.status)),
+                None => self.recipe_status(handle),
+            },
         }
     }
 
@@ -294,17 +335,23 @@ impl Core {
             if sent.asked {
                 self.end_asked(handle);
             }
-            return Some(Some(Completion { status, error: None, context: Some(sent.context) }));
+            return Some(Some(Completion { status, error: None, context: Some(sent.context), ending: None }));
         }
-        if !self.live(handle)?.is_done() {
-            return Some(None);
+        match self.live(handle) {
+            Some(request) if request.is_done() => {}
+            Some(_) => return Some(None),
+            None => return self.take_recipe_if_done(handle),
         }
         Some(self.drop_request(handle).map(Request::into_completion))
     }
 }
 
-#[cold]
-fn no_such_request(request: Handle) -> Error {
-    Error::new(MPI_ERR_REQUEST, "it names no request of this process: it was completed, freed, or never made")
-        .arg("request", &format_args!("{:#x}", request.0))
+/// Calls the program for these completions, without the lock, and gives them to `each`.
+#[inline]
+fn give(guard: &mut Guard<'_>, later: Vec<(usize, Completion)>, each: &mut impl FnMut(usize, Completion)) {
+    if !later.is_empty() {
+        guard.unlocked(|| {
+            later.into_iter().for_each(|(index, completion)| each(index, completion.queried()));
+        });
+    }
 }

@@ -24,6 +24,7 @@ use crate::events::MessageEvents;
 use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Message, Pool};
 use crate::on_demand::OnDemandMetrics;
+use crate::recipe::RecipeRequest;
 use crate::request::{DETACHED, Request, WATCHED, Work, too_many_requests};
 use crate::shared_copy::{SLOTS, SharedCopy, Slots};
 use crate::transfer::Matched;
@@ -41,6 +42,8 @@ pub(crate) struct Core {
     pub requests: Table<Request>,
     /// Requests of sends that were over when they were started: nothing but their context is left to say.
     pub sent: Table<Sent>,
+    /// Requests that start operations.
+    pub recipes: Table<RecipeRequest>,
     /// Sends that were cancelled after their message had left, by handle.
     pub cancel_requests: HashMap<usize, CancelState>,
     /// Messages that a matched probe took, by their handle.
@@ -127,6 +130,7 @@ impl Core {
             contexts: Contexts::new(),
             requests: Table::new(Kind::Request),
             sent: Table::new(Kind::Sent),
+            recipes: Table::new(Kind::Recipe),
             cancel_requests: HashMap::new(),
             held: Table::new(Kind::Message),
             early: HashMap::new(),

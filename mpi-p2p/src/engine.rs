@@ -20,8 +20,8 @@ use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
-use crate::request::{ReceiveFailure, token, too_many_requests};
-use crate::send::{Mode, Started, unknown_context};
+use crate::request::{Mode, ReceiveFailure, too_many_requests};
+use crate::send::{Started, unknown_context};
 
 /// The message engine of one process. Share it freely; every call needs the process's lock.
 ///
@@ -229,17 +229,7 @@ impl Engine {
         buffer: SendBuf<'static>,
         mode: Mode,
     ) -> Result<Handle> {
-        let state = self.state.get_mut(guard);
-        if !matches!(mode, Mode::Standard | Mode::Ready) {
-            return state.isend_slowly(context, dest, tag, buffer, mode);
-        }
-        // The message carries the handle, by which it can be asked back.
-        let handle = state.core.sent_request(context, dest, buffer.bytes())?;
-        if state.send_at_once(context, dest, tag, &buffer, token(handle)) {
-            return Ok(handle);
-        }
-        state.core.sent.remove(handle);
-        state.isend_slowly(context, dest, tag, buffer, mode)
+        self.state.get_mut(guard).isend(context, dest, tag, buffer, mode)
     }
 
     /// Starts a receive.

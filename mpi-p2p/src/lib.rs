@@ -4,6 +4,7 @@
 //! - `wire`: what the records between two engines mean.
 //! - `chains`, `queue`, `matching`: which receive gets which message, in constant time.
 //! - `context`: what the engine knows of a communicator.
+//! - `recipe`, `start`: requests that start operations: persistent and generalized ones.
 //! - `request`, `message`: operations under way, and messages that came before their receive.
 //! - `core`: the state and its requests. `arrival`: what becomes of a record that arrives.
 //! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving large messages.
@@ -39,10 +40,12 @@ mod posted;
 mod progress;
 mod queue;
 mod receive;
+mod recipe;
 mod remote;
 mod request;
 mod send;
 mod shared_copy;
+mod start;
 mod sync;
 mod transfer;
 mod waiting;
@@ -58,5 +61,4 @@ pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, Pee
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use posted::PostedInstruments;
-pub use request::{Completion, ReceiveFailure};
-pub use send::Mode;
+pub use request::{Completion, Generalized, Mode, ReceiveFailure};

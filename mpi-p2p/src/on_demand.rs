@@ -72,7 +72,7 @@ impl Standing {
             Work::Discarding { wanted, got, .. } => under_way(told, *got, *wanted),
             Work::Sharing => under_way(told, 0, told),
             Work::Queued(outgoing) => under_way(outgoing.data.bytes(), 0, outgoing.data.bytes()),
-            Work::Announced => under_way(0, 0, 0),
+            Work::Announced | Work::External => under_way(0, 0, 0),
             Work::AwaitMatch { .. } => under_way(told, told, told),
             Work::Offered { data, .. } => under_way(data.bytes(), 0, data.bytes()),
             Work::Streaming { data, at, limit, .. } => under_way(data.bytes(), *at, *limit),
@@ -119,6 +119,7 @@ impl Engine {
 impl State {
     fn lend_request(&mut self, handle: Handle, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
         let core = &mut self.core;
+        let handle = core.under_way(handle);
         let standing = match handle.is(Kind::Sent) {
             true => {
                 let sent = core.sent.get_mut(handle).ok_or(TError::INVALID)?;

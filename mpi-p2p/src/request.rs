@@ -3,13 +3,37 @@
 //! Invariant: a request leaves its table exactly once: when its completion is taken, or, if the program freed it
 //! first ([`DETACHED`]), when it completes.
 
-use mpi_core::abi::MPI_ERR_INTERN;
+use std::fmt;
+use std::sync::Arc;
+
+use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_REQUEST};
 use mpi_core::{Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_errors::Error;
+use mpi_errors::{Error, Result};
 use mpi_fabric::RecordHead;
 
 use crate::chains::{Key, Node};
+
+/// How a send is to behave (MPI-4.1, 3.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Complete when the buffer may be used again.
+    Standard,
+    /// Complete once the receive has started.
+    Synchronous,
+    /// The receive is posted already; treated as standard.
+    Ready,
+    /// Complete at once, from the attached buffer if need be.
+    Buffered,
+}
+
+/// The program's side of a generalized request. All are called with no lock held; dropping it is `free_fn`.
+pub trait Generalized: Send + Sync {
+    /// Fills the status of the complete operation (`query_fn`). An error is that of the call that completes the request.
+    fn query(&self, status: &mut Status) -> Result<()>;
+    /// A cancel was requested (`cancel_fn`); `complete` says whether the operation was complete before.
+    fn cancel(&self, complete: bool) -> Result<()>;
+}
 
 /// How a finished operation ended.
 #[derive(Debug)]
@@ -20,12 +44,59 @@ pub struct Completion {
     pub error: Option<Error>,
     /// Context id of the operation; none for a null request.
     pub context: Option<u32>,
+    /// What a request with a recipe adds.
+    pub(crate) ending: Option<Box<Ending>>,
+}
+
+/// What the completion of a request with a recipe does besides.
+pub(crate) enum Ending {
+    /// The request stays, inactive.
+    Kept,
+    /// The program fills the status. Dropping this calls the program too: with no lock held.
+    Callbacks(Arc<dyn Generalized>),
+}
+
+impl fmt::Debug for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Ending::Kept => "Kept",
+            Ending::Callbacks(_) => "Callbacks",
+        })
+    }
 }
 
 impl Completion {
     /// The completion of a null or inactive request: the empty status.
     pub const fn empty() -> Completion {
-        Completion { status: Status::EMPTY, error: None, context: None }
+        Completion { status: Status::EMPTY, error: None, context: None, ending: None }
+    }
+
+    /// Whether the request still exists, inactive, because it is persistent; otherwise its handle is stale.
+    #[inline]
+    pub fn keeps_request(&self) -> bool {
+        self.ending.as_ref().is_some_and(|ending| matches!(**ending, Ending::Kept))
+    }
+
+    /// Whether the program is to be called before this is handed out.
+    #[inline]
+    pub(crate) fn has_callbacks(&self) -> bool {
+        self.ending.as_ref().is_some_and(|ending| matches!(**ending, Ending::Callbacks(_)))
+    }
+
+    /// Calls the program where it is to be called; with no lock held.
+    #[inline]
+    pub(crate) fn queried(self) -> Completion {
+        if self.has_callbacks() { self.query() } else { self }
+    }
+
+    #[cold]
+    fn query(mut self) -> Completion {
+        if let Some(Ending::Callbacks(callbacks)) = self.ending.take().map(|ending| *ending)
+            && let Err(error) = callbacks.query(&mut self.status)
+        {
+            self.error.get_or_insert(error);
+        }
+        self
     }
 }
 
@@ -93,6 +164,8 @@ pub(crate) enum Work {
     Sharing,
     /// A send waits for room in the ring to the receiver.
     Queued(Box<Outgoing>),
+    /// The program completes the operation of a generalized request.
+    External,
     /// A duplicate of a communicator waits for its context id.
     Announced,
     /// A synchronous send waits to be matched by world rank `dest`.
@@ -189,7 +262,7 @@ impl Request {
     #[inline]
     pub fn into_completion(self) -> Completion {
         debug_assert!(self.is_done());
-        Completion { status: self.status, error: self.error, context: Some(self.context) }
+        Completion { status: self.status, error: self.error, context: Some(self.context), ending: None }
     }
 }
 
@@ -202,4 +275,10 @@ pub(crate) fn token(request: Handle) -> u64 {
 #[cold]
 pub(crate) fn too_many_requests() -> Error {
     Error::new(MPI_ERR_INTERN, "the process has 67,108,864 requests under way, which is all a process can have")
+}
+
+#[cold]
+pub(crate) fn no_such_request(request: Handle) -> Error {
+    Error::new(MPI_ERR_REQUEST, "it names no request of this process: it was completed, freed, or never made")
+        .arg("request", &format_args!("{:#x}", request.0))
 }

@@ -13,21 +13,8 @@ use mpi_fabric::{Endpoint, Full, RecordHead};
 use crate::context::UNSETTLED;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
-use crate::request::{Data, Outgoing, Request, Work, token};
+use crate::request::{Data, Mode, Outgoing, Request, Work, token};
 use crate::wire::{self, Offer};
-
-/// How a send is to behave (MPI-4.1, 3.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Complete when the buffer may be used again.
-    Standard,
-    /// Complete once the receive has started.
-    Synchronous,
-    /// The receive is posted already; treated as standard.
-    Ready,
-    /// Complete at once, from the attached buffer if need be.
-    Buffered,
-}
 
 /// How a send began.
 pub(crate) enum Started {
@@ -78,6 +65,28 @@ impl State {
             core.count_eager(bytes);
         }
         pushed.is_ok()
+    }
+
+    /// Starts a send; the caller sees to it that the buffer lives until the request is done.
+    #[inline(always)] // a handful of instructions around `send_at_once`
+    pub fn isend(
+        &mut self,
+        context_id: u32,
+        dest: i32,
+        tag: i32,
+        buffer: SendBuf<'static>,
+        mode: Mode,
+    ) -> Result<Handle> {
+        if !matches!(mode, Mode::Standard | Mode::Ready) {
+            return self.isend_slowly(context_id, dest, tag, buffer, mode);
+        }
+        // The message carries the handle, so that a cancel can name it.
+        let handle = self.core.sent_request(context_id, dest, buffer.bytes())?;
+        if self.send_at_once(context_id, dest, tag, &buffer, token(handle)) {
+            return Ok(handle);
+        }
+        self.core.sent.remove(handle);
+        self.isend_slowly(context_id, dest, tag, buffer, mode)
     }
 
     /// Starts a send that could not be over at once, or may not be.

@@ -83,8 +83,12 @@ pub fn waitall(cx: Cx, count: usize, requests: &mut [usize], statuses: *mut Stat
     debug_assert!(count == requests.len());
     let requests = handles(requests);
     let mut failures = Failures::new(StatusesOut::new(statuses));
-    process.engine.wait_all(guard, requests, |index, completion| failures.completed(index, completion))?;
-    requests.fill(Handle(abi::MPI_REQUEST_NULL));
+    let mut kept = Vec::new();
+    process.engine.wait_all(guard, requests, |index, completion| {
+        keep(&mut kept, index, &completion);
+        failures.completed(index, completion);
+    })?;
+    end(requests, &kept);
     failures.finish()
 }
 
@@ -93,11 +97,14 @@ pub fn testall(cx: Cx, _count: usize, requests: &mut [usize], flag: Out<i32>, st
     let Cx { process, mut guard, .. } = cx;
     let requests = handles(requests);
     let mut failures = Failures::new(StatusesOut::new(statuses));
-    let done =
-        process.engine.test_all(&mut guard, requests, |index, completion| failures.completed(index, completion))?;
+    let mut kept = Vec::new();
+    let done = process.engine.test_all(&mut guard, requests, |index, completion| {
+        keep(&mut kept, index, &completion);
+        failures.completed(index, completion);
+    })?;
     drop(guard);
     if done {
-        requests.fill(Handle(abi::MPI_REQUEST_NULL));
+        end(requests, &kept);
     }
     flag.set(i32::from(done));
     failures.finish()
@@ -178,20 +185,44 @@ fn some(
     let requests = handles(requests);
     let indices = crate::check::slice("array_of_indices", indices, requests.len())?;
     let mut failures = Failures::new(StatusesOut::new(statuses));
-    let mut taken = 0;
+    let (mut taken, mut kept) = (0, Vec::new());
     let found = complete(requests, &mut |index, completion| {
+        keep(&mut kept, index, &completion);
         failures.completed(taken, completion);
         indices[taken] = index as i32;
         taken += 1;
     })?;
     for index in &indices[..taken] {
-        requests[*index as usize] = Handle(abi::MPI_REQUEST_NULL);
+        if !kept.contains(&(*index as usize)) {
+            requests[*index as usize] = Handle(abi::MPI_REQUEST_NULL);
+        }
     }
     outcount.set(found.map_or(abi::MPI_UNDEFINED, |count| count as i32));
     failures.finish()
 }
 
-/// The call found only null requests: an empty status and no index.
+/// Records the request at this place if its completion leaves it, inactive.
+#[inline]
+fn keep(kept: &mut Vec<usize>, index: usize, completion: &Completion) {
+    if completion.keeps_request() {
+        kept.push(index);
+    }
+}
+
+/// All requests were completed: those that were not kept become null. `kept` is in order.
+#[inline]
+fn end(requests: &mut [Handle], kept: &[usize]) {
+    if kept.is_empty() {
+        return requests.fill(Handle(abi::MPI_REQUEST_NULL));
+    }
+    for (index, request) in requests.iter_mut().enumerate() {
+        if kept.binary_search(&index).is_err() {
+            *request = Handle(abi::MPI_REQUEST_NULL);
+        }
+    }
+}
+
+/// The call found only null or inactive requests: an empty status and no index.
 fn none_active(index: Out<i32>, status: StatusOut) -> Outcome {
     index.set(abi::MPI_UNDEFINED);
     status.set(Status::EMPTY);
@@ -199,7 +230,9 @@ fn none_active(index: Out<i32>, status: StatusOut) -> Outcome {
 }
 
 fn one(requests: &mut [Handle], at: usize, completion: Completion, index: Out<i32>, status: StatusOut) -> Outcome {
-    requests[at] = Handle(abi::MPI_REQUEST_NULL);
+    if !completion.keeps_request() {
+        requests[at] = Handle(abi::MPI_REQUEST_NULL);
+    }
     index.set(at as i32);
     request::finish(completion, status)
 }

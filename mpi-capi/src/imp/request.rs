@@ -13,7 +13,9 @@ use crate::errors::{Outcome, Raised};
 pub fn wait(cx: Cx, request: Out<usize>, status: StatusOut) -> Outcome {
     let Cx { process, guard, .. } = cx;
     let completion = process.engine.wait(guard, Handle(request.get()))?;
-    request.set(abi::MPI_REQUEST_NULL);
+    if !completion.keeps_request() {
+        request.set(abi::MPI_REQUEST_NULL);
+    }
     finish(completion, status)
 }
 
@@ -28,7 +30,9 @@ pub fn test(cx: Cx, request: Out<usize>, flag: Out<i32>, status: StatusOut) -> O
         }
         Some(completion) => {
             drop(guard);
-            request.set(abi::MPI_REQUEST_NULL);
+            if !completion.keeps_request() {
+                request.set(abi::MPI_REQUEST_NULL);
+            }
             flag.set(1);
             finish(completion, status)
         }
