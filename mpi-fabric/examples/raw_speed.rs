@@ -52,9 +52,9 @@ fn send(endpoint: &mut Endpoint, dest: u32, number: u64, payload: &[u8]) {
     }
 }
 
-fn receive(endpoint: &mut Endpoint, from: u32, sink: &mut Count, until: u64) {
+fn receive(endpoint: &mut Endpoint, sink: &mut Count, until: u64) {
     while sink.seen < until {
-        endpoint.poll_from(from, sink).expect("only records are sent");
+        endpoint.poll(sink).expect("only records are sent");
     }
 }
 
@@ -64,7 +64,7 @@ fn round_trips(bytes: usize, rounds: u64) -> Vec<f64> {
     let echo = thread::spawn(move || {
         let (payload, mut sink) = (vec![0; bytes], Count::default());
         for i in 1..=total {
-            receive(&mut right, 0, &mut sink, i);
+            receive(&mut right, &mut sink, i);
             send(&mut right, 0, sink.last, &payload);
         }
     });
@@ -74,7 +74,7 @@ fn round_trips(bytes: usize, rounds: u64) -> Vec<f64> {
             let start = Instant::now();
             for i in 1..=rounds {
                 send(&mut left, 1, i, &payload);
-                receive(&mut left, 1, &mut sink, batch * rounds + i);
+                receive(&mut left, &mut sink, batch * rounds + i);
             }
             start.elapsed().as_nanos() as f64 / (2 * rounds) as f64
         })
@@ -88,7 +88,7 @@ fn stream(bytes: usize, records: u64) -> Vec<f64> {
     let sink = thread::spawn(move || {
         let mut sink = Count::default();
         for batch in 1..=BATCHES as u64 {
-            receive(&mut right, 0, &mut sink, batch * records);
+            receive(&mut right, &mut sink, batch * records);
             send(&mut right, 0, batch, &[]);
         }
     });
@@ -99,7 +99,7 @@ fn stream(bytes: usize, records: u64) -> Vec<f64> {
             for i in 0..records {
                 send(&mut left, 1, i, &payload);
             }
-            receive(&mut left, 1, &mut answers, batch);
+            receive(&mut left, &mut answers, batch);
             start.elapsed().as_nanos() as f64 / records as f64
         })
         .collect();

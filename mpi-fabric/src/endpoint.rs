@@ -4,16 +4,18 @@
 //! because a rank's block can be claimed once. An `Endpoint` is used by one thread at a time (`&mut self`, under the
 //! process lock); what other threads need (`Doorbell`, `Recorder`) is separate and shareable.
 
+mod copy;
 mod open;
 mod peer;
+mod process;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use mpi_errors::{Error, Result};
+use mpi_errors::Result;
 
 use crate::doorbell::Doorbell;
-use crate::fault;
 use crate::host::HostFacts;
 use crate::instruments::JobInstruments;
 use crate::job::{AbortCause, Job};
@@ -23,8 +25,9 @@ use crate::record::{Full, RecordHead, Sink, record_bytes};
 use crate::recorder::Recorder;
 use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
+use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
-pub use open::Attachment;
+pub use open::{Attachment, HostShare};
 use peer::{Connections, Input, Output};
 
 /// Records taken from one ring before the next ring's turn.
@@ -32,24 +35,35 @@ const BATCH: usize = 16;
 
 /// One rank's way to all others.
 pub struct Endpoint {
+    /// World rank.
     rank: u32,
+    /// Ranks in the world.
+    size: u32,
+    /// This rank's place in the job memory.
+    local: u32,
+    /// This process's id.
+    pid: u32,
     /// Whether the others' `membarrier` reaches this process, so that it need not fence.
     fenced: bool,
     max_payload: usize,
+    /// By world rank; empty where no peer shares memory.
     outputs: Box<[Output]>,
     /// Rings that somebody sends through, in the order they were found.
     inputs: Vec<Input>,
-    /// Index into `inputs` of each rank's ring, or `u32::MAX`.
-    input_of: Box<[u32]>,
+    /// World rank of each rank of the job memory.
+    world_ranks: Arc<[u32]>,
     /// The connection bits as set by the senders, in this rank's block.
     connected: Connections,
     /// Those already in `inputs`.
     known: Box<[u64]>,
+    /// The way to peers that share no memory.
+    network: Option<Box<dyn Transport>>,
     doorbell: Doorbell,
     recorder: Recorder,
     instruments: Arc<JobInstruments>,
     variables: &'static FabricInstruments,
-    rings: &'static [RingInstruments],
+    /// Made when somebody first watches them.
+    rings: OnceCell<&'static [RingInstruments]>,
     settings: &'static FabricSettings,
     job: Arc<Job>,
     /// The word that peers read to find out whether they can; its address is in the block.
@@ -63,10 +77,10 @@ impl Endpoint {
         self.rank
     }
 
-    /// Number of ranks in the job.
+    /// Number of ranks in the world.
     #[inline]
     pub fn size(&self) -> u32 {
-        self.outputs.len() as u32
+        self.size
     }
 
     /// Longest payload of one record, in bytes.
@@ -81,17 +95,25 @@ impl Endpoint {
     /// or the payload longer than [`Self::max_payload`].
     #[inline(always)] // on the path of every short message
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
-        let output = &mut self.outputs[dest as usize];
-        if output.ring.try_push(head, payload).is_err() {
-            return self.push_slowly(dest, *head, payload);
+        // A peer on a network has no ring, or one that never has room: the bounds check and the check for room choose
+        // the way, and cost a peer that shares memory nothing.
+        if let Some(output) = self.outputs.get_mut(dest as usize)
+            && output.ring.try_push(head, payload).is_ok()
+        {
+            output.notify(self.fenced, self.variables);
+            return Ok(());
         }
-        output.notify(self.fenced, self.variables);
-        Ok(())
+        self.push_slowly(dest, *head, payload)
     }
 
     /// The head by value, so that it stays in registers on the way here that is not slow.
     #[cold]
     fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
+        if let Some(network) = &mut self.network
+            && self.outputs.get(dest as usize).is_none_or(|output| output.local.is_none())
+        {
+            return network.push(dest, &head, payload);
+        }
         self.make_room(dest, payload.len())?;
         let output = &mut self.outputs[dest as usize];
         output.ring.try_push(&head, payload)?;
@@ -108,7 +130,14 @@ impl Endpoint {
         len: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Full> {
-        if !self.outputs[dest as usize].ring.fits(len) {
+        if !self.outputs.get(dest as usize).is_some_and(|output| output.ring.fits(len)) {
+            if let Some(network) = &mut self.network
+                && self.outputs.get(dest as usize).is_none_or(|output| output.local.is_none())
+            {
+                let mut payload = vec![0; len];
+                fill(&mut payload);
+                return network.push(dest, head, &payload);
+            }
             self.make_room(dest, len)?;
         }
         let output = &mut self.outputs[dest as usize];
@@ -122,10 +151,11 @@ impl Endpoint {
         let output = &mut self.outputs[dest as usize];
         if !output.announced {
             output.announced = true;
-            let word = self.job.block(dest).connected(self.rank as usize / 64);
+            let local = output.local.expect("the network's peers have no ring");
+            let word = self.job.block(local).connected(self.local as usize / 64);
             // Release pairs with the Acquire in `connect`. The receiver polls the bits together with the rings, so the
             // sleep protocol covers this store as it covers the record's.
-            word.fetch_or(1 << (self.rank % 64), Ordering::Release);
+            word.fetch_or(1 << (self.local % 64), Ordering::Release);
         }
         let grown = output.ring.grow(len);
         if grown.is_err() {
@@ -133,23 +163,25 @@ impl Endpoint {
         }
         let (used, size) = (output.ring.used(), output.ring.bytes());
         self.variables.ring_room.follow((size - used) as u64);
-        let told = &self.rings[dest as usize].used;
-        if told.is_watched() {
+        if let Some(rings) = self.rings.get()
+            && rings[dest as usize].used.is_watched()
+        {
             // Room for this record alone, so that the next one comes here too.
             output.ring.limit(Some(len));
             let record = if grown.is_ok() { record_bytes(len) } else { 0 };
-            told.set((used + record) as u64, size as u64);
+            rings[dest as usize].used.set((used + record) as u64, size as u64);
         }
         grown
     }
 
     /// How much of each ring is in use, from now on, while a handle of it exists.
     pub fn watch_rings(&mut self) -> &'static [RingInstruments] {
-        for (output, told) in self.outputs.iter_mut().zip(self.rings) {
+        let rings = *self.rings.get_or_init(|| mpi_t::place_rows(self.size as usize));
+        for (output, row) in self.outputs.iter_mut().zip(rings).filter(|(output, _)| output.local.is_some()) {
             output.ring.limit(None);
-            told.used.set(output.ring.used() as u64, output.ring.bytes() as u64);
+            row.used.set(output.ring.used() as u64, output.ring.bytes() as u64);
         }
-        self.rings
+        rings
     }
 
     /// Hands records of all connected rings to `sink`, a bounded number of each, and says how many there were.
@@ -162,44 +194,52 @@ impl Endpoint {
         for input in &mut self.inputs {
             seen += input.poll(BATCH, sink)?;
         }
+        if let Some(network) = &mut self.network {
+            seen += network.poll(sink)?;
+        }
         Ok(seen)
     }
 
-    /// The same for the ring of one sender.
-    #[inline]
+    /// The same for the ring of one sender, or, if a network leads to it, for the network. Not for hot paths.
     pub fn poll_from<S: Sink>(&mut self, from: u32, sink: &mut S) -> Result<usize> {
-        match self.inputs.get_mut(self.input_of[from as usize] as usize) {
+        self.look_for_connections();
+        if let Some(network) = &mut self.network
+            && self.outputs.get(from as usize).is_none_or(|output| output.local.is_none())
+        {
+            return network.poll(sink);
+        }
+        match self.inputs.iter_mut().find(|input| input.from == from) {
             Some(input) => input.poll(BATCH, sink),
-            None => {
-                self.look_for_connections();
-                Ok(0)
-            }
+            None => Ok(0),
         }
     }
 
     #[inline(always)]
     fn look_for_connections(&mut self) {
-        for i in 0..self.known.len() {
-            if self.connected.word(i).load(Ordering::Relaxed) != self.known[i] {
-                self.connect(i);
+        for (i, known) in self.known.iter().enumerate() {
+            // SAFETY: `Connections` has as many words as `known`.
+            if unsafe { self.connected.word(i) }.load(Ordering::Relaxed) != *known {
+                return self.connect();
             }
         }
     }
 
     #[cold]
-    fn connect(&mut self, i: usize) {
-        // Acquire pairs with the Release in `make_room`.
-        let now = self.connected.word(i).load(Ordering::Acquire);
-        for bit in 0..64 {
-            let from = i * 64 + bit;
-            // Bits of ranks that do not exist, and bits that went away, are another process's nonsense.
-            if now & !self.known[i] & 1 << bit != 0 && from < self.outputs.len() {
-                self.input_of[from] = self.inputs.len() as u32;
-                self.variables.connections.incr();
-                self.inputs.push(Input::new(&self.job, self.rank, from as u32));
+    fn connect(&mut self) {
+        for i in 0..self.known.len() {
+            // SAFETY: `Connections` has as many words as `known`. Acquire pairs with the Release in `make_room`.
+            let now = unsafe { self.connected.word(i) }.load(Ordering::Acquire);
+            for bit in 0..64 {
+                let local = i * 64 + bit;
+                // Bits of ranks that do not exist, and bits that went away, are another process's nonsense.
+                if now & !self.known[i] & 1 << bit != 0 && local < self.world_ranks.len() {
+                    let from = self.world_ranks[local];
+                    self.variables.connections.incr();
+                    self.inputs.push(Input::new(&self.job, self.local, local as u32, from));
+                }
             }
+            self.known[i] = now;
         }
-        self.known[i] = now;
     }
 
     /// The fabric's performance variables, for the process to register.
@@ -212,37 +252,11 @@ impl Endpoint {
         self.settings
     }
 
-    /// Whether to use [`Self::read_remote`] and [`Self::write_remote`] with a peer: they work, and are wanted. False
-    /// until the peer has attached.
-    pub fn can_copy(&self, peer: u32) -> bool {
-        self.settings.single_copy.get() && self.outputs[peer as usize].can_copy(self.job.block(peer))
-    }
-
-    /// Copies from an address in a peer's memory; also when the peer is a thread of this process, and from oneself.
-    /// # Errors
-    /// The kernel refuses, or the address is bad: `MPI_ERR_OTHER`, naming the peer.
-    pub fn read_remote(&self, peer: u32, addr: u64, dst: &mut [u8]) -> Result<()> {
-        crate::remote::read(self.pid_of(peer), addr, dst).map_err(|error| self.copy_failed("read", peer, &error))
-    }
-
-    /// Copies to an address in a peer's memory; otherwise like [`Self::read_remote`].
-    pub fn write_remote(&self, peer: u32, addr: u64, src: &[u8]) -> Result<()> {
-        crate::remote::write(self.pid_of(peer), addr, src).map_err(|error| self.copy_failed("write", peer, &error))
-    }
-
-    fn pid_of(&self, peer: u32) -> u32 {
-        self.job.pid(peer)
-    }
-
-    #[cold]
-    fn copy_failed(&self, what: &str, peer: u32, error: &std::io::Error) -> Error {
-        fault::system(&format!("cannot {what} the memory of rank {peer} (process {})", self.pid_of(peer)), error)
-    }
-
-    /// A transfer slot in a rank's block, `index` 0..256. Panics if there is no such rank or slot.
+    /// A transfer slot in the block of a rank that shares memory, `index` 0..256. Panics if there is no such rank or slot.
     pub fn transfer_slot(&self, owner: u32, index: u32) -> TransferSlot<'_> {
         assert!((index as usize) < block::TRANSFER_SLOTS, "transfer slot {index}");
-        let at = self.job.layout().block_at(owner) + block::TRANSFERS + index as usize * LINE;
+        let local = self.outputs[owner as usize].local.expect("a rank that shares memory");
+        let at = self.job.layout().block_at(local) + block::TRANSFERS + index as usize * LINE;
         TransferSlot { claimed: self.job.mapping().word(at), done: self.job.mapping().word(at + 8) }
     }
 
@@ -268,31 +282,26 @@ impl Endpoint {
 
     /// Name of the host, cores, ranks on it.
     pub fn host_facts(&self) -> HostFacts {
-        HostFacts { host: crate::host::name(), cores: self.job.cores(), ranks: self.size() }
-    }
-
-    /// Whether a peer still runs. One that has not attached yet counts as alive.
-    pub fn alive(&self, peer: u32) -> bool {
-        self.outputs[peer as usize].alive(self.job.block(peer))
+        HostFacts { host: crate::host::name(), cores: self.job.cores(), ranks: self.job.ranks() }
     }
 
     /// Tells the launcher how far this rank has come.
     pub fn set_life(&self, life: Life) {
-        self.job.block(self.rank).set_life(life);
+        self.job.block(self.local).set_life(life);
     }
 
     /// Makes the launcher end the whole job with an exit code, once this process has exited. Only the job's first
     /// request counts; true if this was it.
     pub fn request_abort(&self, code: i32, cause: AbortCause) -> bool {
-        self.job.request_abort(self.rank, code, cause)
+        self.job.request_abort(self.local, code, cause)
     }
 }
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        let block = self.job.block(self.rank);
+        let block = self.job.block(self.local);
         block.probe_address().store(0, Ordering::Relaxed);
-        // Release pairs with the Acquire in `Output::alive`.
+        // Release pairs with the Acquire in `PeerProcess::alive`.
         block.gone().store(1, Ordering::Release);
     }
 }

@@ -13,6 +13,7 @@ use crate::layout::{self, Layout, block, header};
 use crate::mapping::Mapping;
 use crate::rank_block::{Life, RankBlock};
 use crate::recorder::{self, Recorder};
+use crate::region::Regions;
 
 /// How `/proc/PID/fd` shows a job's memory begins with this.
 pub const LINK: &str = "/memfd:ferrum-job";
@@ -43,6 +44,8 @@ const BY_ERROR: u64 = 1 << 62;
 /// The shared memory of one job.
 pub struct Job {
     mapping: Arc<Mapping>,
+    /// Memory that ranks of this process have registered for each other; private, unlike all else here.
+    regions: Arc<Regions>,
     layout: Layout,
     fd: Option<OwnedFd>,
 }
@@ -78,9 +81,19 @@ impl Job {
                 return Err(fault::memory("cannot make the job's shared memory", layout.total_bytes() as u64, &error));
             }
         };
-        let job = Job { mapping: Arc::new(mapping), layout, fd };
+        let job = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd };
         job.write_header(options.cores);
         (0..options.ranks).for_each(|rank| job.recorder(rank).set_depth(recorder::DEPTH));
+        Ok(job)
+    }
+
+    /// Memory for one rank that shares with nobody, with the shortest ring.
+    pub(crate) fn private() -> Result<Job> {
+        let layout = Layout::new(1, layout::MIN_RING_BYTES).expect("one rank, the shortest ring");
+        let mapping = Mapping::private(layout.total_bytes()).map_err(|e| fault::system("no memory to map", &e))?;
+        let job = Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: None };
+        job.write_header(1);
+        job.recorder(0).set_depth(recorder::DEPTH);
         Ok(job)
     }
 
@@ -138,7 +151,7 @@ impl Job {
         if said != due || mapping.bytes() != layout.total_bytes() {
             return Err(no_job("its header contradicts itself"));
         }
-        Ok(Job { mapping: Arc::new(mapping), layout, fd: None })
+        Ok(Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: None })
     }
 
     /// The object to hand down to the ranks; none if the memory is this process's alone, or was opened.
@@ -213,6 +226,10 @@ impl Job {
 
     pub(crate) fn mapping(&self) -> &Arc<Mapping> {
         &self.mapping
+    }
+
+    pub(crate) fn regions(&self) -> &Arc<Regions> {
+        &self.regions
     }
 
     pub(crate) fn layout(&self) -> &Layout {

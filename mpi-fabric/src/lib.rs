@@ -7,7 +7,8 @@
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
-//! - [`remote`]: reading and writing another process's memory. [`SharedMemory`]: memory that others map too.
+//! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`remote`]: how copies between processes are
+//!   made. [`SharedMemory`]: memory that others map too.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
 //! - [`signal_mask`]: calls that grow files and memory without the deadly signal of a limit.
@@ -42,6 +43,8 @@ mod os;
 #[cfg(not(loom))]
 mod rank_block;
 #[cfg(not(loom))]
+mod region;
+#[cfg(not(loom))]
 pub mod remote;
 #[cfg(not(loom))]
 mod settings;
@@ -54,6 +57,8 @@ pub mod statistics;
 #[cfg(not(loom))]
 mod transfer;
 #[cfg(not(loom))]
+mod transport;
+#[cfg(not(loom))]
 mod variables;
 
 pub mod doorbell;
@@ -61,15 +66,17 @@ pub mod doorbell;
 #[cfg(not(loom))]
 pub use {
     doorbell::{Doorbell, Ticket, Wait, WaitPolicy, WaitStep},
-    endpoint::{Attachment, Endpoint},
+    endpoint::{Attachment, Endpoint, HostShare},
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},
     rank_block::Life,
     recorder::{Mark, Recorder},
+    region::{Access, RegionKey, Registration},
     settings::{DepthCell, FabricSettings, RecorderDepth},
     shared::{SharedMemory, SharedMemoryGuard},
     transfer::TransferSlot,
+    transport::{ProcessId, Transport, Waiter, Way},
     variables::{FabricInstruments, RingInstruments},
 };
 

@@ -2,12 +2,13 @@
 //!
 //! Whether the kernel allows it depends on user, container and security modules, so it is tried once per peer, on a
 //! word that the peer published for the purpose: that also finds out when the peer's process id means another process
-//! here. Works within one process too, and a bad address is an error in every case, never a crash.
+//! here. A bad address is an error in every case, never a crash.
+//! Not here: copies between ranks of one process (`region`), which process a peer is (`endpoint/process.rs`).
 
 use std::io;
 
-/// Copies from address `from` of process `pid` into `dst`.
-pub fn read(pid: u32, from: u64, dst: &mut [u8]) -> io::Result<()> {
+/// Copies from address `from` of process `pid` into `dst`. Works on this process too.
+pub(crate) fn read(pid: u32, from: u64, dst: &mut [u8]) -> io::Result<()> {
     let mut done = 0;
     while done < dst.len() {
         let rest = &mut dst[done..];
@@ -21,16 +22,26 @@ pub fn read(pid: u32, from: u64, dst: &mut [u8]) -> io::Result<()> {
 }
 
 /// Copies `src` to address `to` of process `pid`.
-pub fn write(pid: u32, to: u64, src: &[u8]) -> io::Result<()> {
+///
+/// # Safety
+/// `pid` is another process, or `to..to + src.len()` may be written in this one.
+pub(crate) unsafe fn write(pid: u32, to: u64, src: &[u8]) -> io::Result<()> {
     let mut done = 0;
     while done < src.len() {
         let rest = &src[done..];
         let local = libc::iovec { iov_base: rest.as_ptr().cast_mut().cast(), iov_len: rest.len() };
         let remote = libc::iovec { iov_base: (to as usize).wrapping_add(done) as *mut _, iov_len: rest.len() };
-        // SAFETY: `local` is only read; `remote` is an address in the other process, which the kernel checks.
+        // SAFETY: `local` is only read; `remote` lies in another process, where the kernel checks it, or may be written
+        // by this function's contract.
         done += step(unsafe { libc::process_vm_writev(pid as libc::pid_t, &local, 1, &remote, 1, 0) })?;
     }
     Ok(())
+}
+
+/// Whether this process has readable memory at an address. True where the kernel does not answer.
+pub fn is_readable(address: u64) -> bool {
+    let read = read(std::process::id(), address, &mut [0]);
+    !read.is_err_and(|error| error.raw_os_error() == Some(libc::EFAULT))
 }
 
 /// What one call moved. Nothing at all would loop for ever, and means that the address is bad.
@@ -62,10 +73,13 @@ mod tests {
         }
         assert_eq!(source, target);
         target.fill(0);
-        write(me, target.as_mut_ptr() as u64, &source).unwrap();
+        // SAFETY: `target` is this process's, as long as `source`, and not borrowed.
+        unsafe { write(me, target.as_mut_ptr() as u64, &source).unwrap() };
         assert_eq!(source, target);
         assert!(read(me, 8, &mut target).is_err());
-        assert!(write(me, 8, &source).is_err());
+        // SAFETY: nothing is mapped there, so nothing is written.
+        assert!(unsafe { write(me, 8, &source) }.is_err());
         assert!(read(me, u64::MAX - 10, &mut target).is_err());
+        assert!(is_readable(target.as_ptr() as u64) && !is_readable(8));
     }
 }

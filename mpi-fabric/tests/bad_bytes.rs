@@ -46,8 +46,7 @@ impl Victim {
         let mut digest = Digest::default();
         for _ in 0..4 {
             let _ = self.endpoint.poll(&mut digest);
-            let _ = self.endpoint.poll_from(1, &mut digest);
-            let _ = self.endpoint.poll_from(0, &mut digest);
+            let _ = self.endpoint.poll(&mut digest);
         }
         for len in [0, 8, 100, self.endpoint.max_payload()] {
             let _ = self.endpoint.push(1, &RecordHead { kind: 1, ..Default::default() }, &vec![1; len]);

@@ -5,7 +5,7 @@
 use std::process::exit;
 
 use mpi_core::functions;
-use mpi_fabric::{AbortCause, Endpoint, FabricSettings, Life, Payload, RecordHead, Sink, WaitStep};
+use mpi_fabric::{AbortCause, Endpoint, FabricSettings, Life, Payload, RecordHead, RegionKey, Sink, WaitStep};
 use mpi_t::Registry;
 
 /// Keeps the first word of the last record.
@@ -84,11 +84,13 @@ fn main() {
         "copy" => {
             let value = 0x1122_3344_5566_7788_u64;
             if rank == 0 {
+                // Its peer is another process, which the kernel lets copy from any address.
                 send(&mut endpoint, 1, std::ptr::from_ref(&value) as u64);
                 receive(&mut endpoint);
             } else {
                 let (at, mut bytes) = (receive(&mut endpoint), [0; 8]);
-                let read = endpoint.can_copy(0) && endpoint.read_remote(0, at, &mut bytes).is_ok();
+                let read =
+                    endpoint.can_copy(0) && endpoint.read(0, RegionKey::from_words([at, 0]), 0, &mut bytes).is_ok();
                 println!("{}", if read { format!("{:x}", u64::from_ne_bytes(bytes)) } else { "no single copy".into() });
                 send(&mut endpoint, 0, 0);
             }

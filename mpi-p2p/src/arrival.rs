@@ -73,7 +73,7 @@ impl Core {
         if payload.len() != Offer::LEN {
             return self.fault(from, "a malformed offer of a large message");
         }
-        let offer = Offer::decode([payload.word(0), payload.word(1)]);
+        let offer = Offer::decode([0, 1, 2].map(|i| payload.word(i)));
         let Some(context) = self.contexts.get_mut(head.context) else {
             return self.keep_early(from, head, &payload);
         };

@@ -68,7 +68,7 @@ impl State {
                     self.doorbell.wake();
                 }
             }
-            false => core.reply(endpoint, Reply { dest, head, payload: [0; 24], len: 0 }),
+            false => core.reply(endpoint, Reply { dest, head, payload: [0; 32], len: 0 }),
         }
     }
 
@@ -131,7 +131,7 @@ impl Core {
     pub fn cancel_requests(&mut self, from: u32, head: &RecordHead) {
         let taken = self.give_back(from, head);
         let answer = RecordHead { a: u64::from(taken), ..Reply::about(from, wire::CANCELLED, head.b).head };
-        self.replies.push_back(Reply { dest: from, head: answer, payload: [0; 24], len: 0 });
+        self.replies.push_back(Reply { dest: from, head: answer, payload: [0; 32], len: 0 });
     }
 
     /// Takes the message with this token out of those that nobody has received; whether it was there.

@@ -137,7 +137,7 @@ impl State {
 /// The record that tells a process an id.
 fn record(dest: u32, key: Key, told: u64) -> Reply {
     let head = |context, tag| RecordHead { kind: wire::CONTEXT, flags: 0, context, tag, a: 0, b: told };
-    let plain = |head| Reply { dest, head, payload: [0; 24], len: 0 };
+    let plain = |head| Reply { dest, head, payload: [0; 32], len: 0 };
     match key {
         Key::Duplicate(parent, number) => plain(head(parent, number as i32)),
         Key::Named(_, digest) => plain(head(UNSETTLED, 0)).with(&wire::join::<2, 16>(digest)),

@@ -98,7 +98,7 @@ pub(crate) struct MatchedMessage {
 pub(crate) struct Reply {
     pub dest: u32,
     pub head: RecordHead,
-    pub payload: [u8; 24],
+    pub payload: [u8; 32],
     pub len: usize,
 }
 
@@ -106,7 +106,7 @@ impl Reply {
     /// A record about the request `token` names, with no payload.
     pub fn about(dest: u32, kind: u8, token: u64) -> Reply {
         let head = RecordHead { kind, flags: 0, context: 0, tag: 0, a: 0, b: token };
-        Reply { dest, head, payload: [0; 24], len: 0 }
+        Reply { dest, head, payload: [0; 32], len: 0 }
     }
 
     pub fn with(mut self, payload: &[u8]) -> Reply {

@@ -41,6 +41,7 @@ mod progress;
 mod queue;
 mod receive;
 mod recipe;
+mod registration;
 mod remote;
 mod request;
 mod send;

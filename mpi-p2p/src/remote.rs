@@ -1,11 +1,13 @@
 //! Copying to and from another process's memory without its help, for one-sided communication.
 //!
-//! Invariant: nothing here waits, and a bad address is an error, never a crash.
+//! Invariant: nothing here waits, and a bad key is an error, never a crash.
 //! Not here: messages that are moved this way (`transfer`), whose memory may be touched (`mpi-win`).
+#![allow(unsafe_code)] // passes a promise about memory on
 
 use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
+use mpi_fabric::{Access, RegionKey, Registration, SharedMemory};
 
 use crate::engine::Engine;
 
@@ -16,29 +18,60 @@ impl Engine {
         self.state.get(guard).endpoint.can_copy(world_rank)
     }
 
-    /// The id of a process of the job, for [`mpi_fabric::SharedMemory::open`].
-    pub fn process_id(&self, guard: &Guard<'_>, world_rank: u32) -> u32 {
-        self.state.get(guard).endpoint.job().pid(world_rank)
+    /// Lets processes of the job read and write memory by the key, until the registration is dropped.
+    ///
+    /// # Safety
+    /// Until then `bytes` bytes from the exposed address `start` are readable and writable, and whoever else uses them
+    /// meanwhile expects them to change.
+    pub unsafe fn register(
+        &self,
+        guard: &Guard<'_>,
+        world_ranks: &[u32],
+        start: usize,
+        bytes: usize,
+    ) -> (RegionKey, Registration) {
+        let start = std::ptr::with_exposed_provenance_mut(start);
+        // SAFETY: the caller's promise.
+        unsafe { self.state.get(guard).endpoint.register(world_ranks, start, bytes, Access::ReadWrite) }
     }
 
-    /// Copies from an address in another process, as many bytes as `into` has. `None`, and nothing is done, when those
-    /// do not lie one after the other. Errors: `MPI_ERR_OTHER` when the kernel refuses or the address is bad.
+    /// Maps the memory that a process of the job holds under a descriptor. Errors: `MPI_ERR_OTHER` when that process is
+    /// on another host or holds no such memory.
+    pub fn open_shared(
+        &self,
+        guard: &Guard<'_>,
+        world_rank: u32,
+        descriptor: i32,
+        bytes: u64,
+        name: u64,
+    ) -> Result<SharedMemory> {
+        self.state.get(guard).endpoint.open_shared(world_rank, descriptor, bytes, name)
+    }
+
+    /// Copies from a region of another process, as many bytes as `into` has. `None`, and nothing is done, when those
+    /// do not lie one after the other. Errors: `MPI_ERR_OTHER` when the copy is refused or the key is bad.
     #[inline]
     pub fn copy_from(
         &self,
         guard: &Guard<'_>,
         world_rank: u32,
-        address: u64,
+        (region, offset): (RegionKey, u64),
         into: &mut RecvBuf<'_>,
     ) -> Option<Result<()>> {
         let memory = into.contiguous_mut()?;
-        Some(self.state.get(guard).endpoint.read_remote(world_rank, address, memory))
+        Some(self.state.get(guard).endpoint.read(world_rank, region, offset, memory))
     }
 
-    /// Copies to an address in another process; otherwise like [`Engine::copy_from`].
+    /// Copies to a region of another process; otherwise like [`Engine::copy_from`].
     #[inline]
-    pub fn copy_to(&self, guard: &Guard<'_>, world_rank: u32, address: u64, data: &SendBuf<'_>) -> Option<Result<()>> {
+    pub fn copy_to(
+        &self,
+        guard: &Guard<'_>,
+        world_rank: u32,
+        (region, offset): (RegionKey, u64),
+        data: &SendBuf<'_>,
+    ) -> Option<Result<()>> {
         let memory = data.contiguous()?;
-        Some(self.state.get(guard).endpoint.write_remote(world_rank, address, memory))
+        Some(self.state.get(guard).endpoint.write(world_rank, region, offset, memory))
     }
 }

@@ -10,7 +10,7 @@ use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_REQUEST};
 use mpi_core::{Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
-use mpi_fabric::RecordHead;
+use mpi_fabric::{RecordHead, Registration};
 
 use crate::chains::{Key, Node};
 
@@ -170,8 +170,8 @@ pub(crate) enum Work {
     Announced,
     /// A synchronous send waits to be matched by world rank `dest`.
     AwaitMatch { dest: u32 },
-    /// A large message was offered to world rank `dest`.
-    Offered { data: Data, dest: u32 },
+    /// A large message was offered to world rank `dest`, which may read its data while it is.
+    Offered { data: Data, dest: u32, _registration: Registration },
     /// A send feeds fragments to the receive that `peer` names, up to `limit` bytes; `at` are under way.
     Streaming { data: Data, dest: u32, peer: u64, at: u64, limit: u64 },
 }

@@ -8,11 +8,12 @@ use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERR_COMM, MPI_PROC_NULL};
 use mpi_datatype::SendBuf;
 use mpi_errors::{Error, Result};
-use mpi_fabric::{Endpoint, Full, RecordHead};
+use mpi_fabric::{Endpoint, Full, RecordHead, RegionKey, Registration};
 
 use crate::context::UNSETTLED;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
+use crate::registration;
 use crate::request::{Data, Mode, Outgoing, Request, Work, token};
 use crate::wire::{self, Offer};
 
@@ -207,11 +208,11 @@ impl Core {
         head.b = token(handle);
         match head.kind {
             wire::OFFER => {
-                let address = data.contiguous().map_or(0, |memory| memory.as_ptr() as u64);
-                let offer = Offer { bytes: data.bytes(), address };
-                endpoint.push(dest, head, &offer.encode())?;
+                let registered = data.contiguous().map(|memory| registration::for_reading(endpoint, dest, memory));
+                let (region, registration) = registered.unwrap_or((RegionKey::NONE, Registration::NONE));
+                endpoint.push(dest, head, &Offer { bytes: data.bytes(), region }.encode())?;
                 let data = std::mem::replace(data, Data::Owned(Vec::new()));
-                request.work = Work::Offered { data, dest };
+                request.work = Work::Offered { data, dest, _registration: registration };
             }
             kind => {
                 match data.contiguous() {

@@ -9,11 +9,12 @@ use std::thread::yield_now;
 use mpi_core::Handle;
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::Error;
-use mpi_fabric::{Endpoint, Payload, RecordHead};
+use mpi_fabric::{Endpoint, Payload, RecordHead, Registration};
 
 use crate::chunk_claims;
 use crate::core::{Core, Reply, State};
 use crate::engine::Engine;
+use crate::registration;
 use crate::request::Work;
 use crate::transfer::Matched;
 use crate::wire::{self, Share};
@@ -36,6 +37,8 @@ pub(crate) struct SharedCopy {
     chunk: u64,
     /// The receive was revoked: how many chunks were claimed when the slot was closed.
     revoked: Option<u64>,
+    /// Lets the sender write to the buffer.
+    _registration: Registration,
 }
 
 /// Free transfer slots of a process, and how often each was used.
@@ -72,7 +75,8 @@ impl Core {
         self.slots.rounds[slot as usize] = round;
         chunk_claims::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
         let bytes = memory.len() as u64;
-        let share = Share { address: memory.as_ptr() as u64, bytes, slot, round };
+        let (region, registration) = registration::for_writing(endpoint, from, memory);
+        let share = Share { region, bytes, slot, round };
         self.reply(endpoint, Reply::about(from, wire::SHARE, peer).with(&share.encode()));
         let chunk = chunk_bytes(bytes);
         let chunks = bytes.div_ceil(chunk);
@@ -82,7 +86,7 @@ impl Core {
             let start = index * chunk;
             let end = bytes.min(start + chunk);
             let part = &mut memory[start as usize..end as usize];
-            match endpoint.read_remote(from, offer.address.wrapping_add(start), part) {
+            match endpoint.read(from, offer.region, start, part) {
                 Ok(()) => self.instruments.bytes_copied.add(end - start),
                 Err(error) => failure = Some(error),
             }
@@ -92,7 +96,18 @@ impl Core {
         if let (Some(error), Some(request)) = (failure, self.requests.get_mut(request)) {
             request.error = Some(error);
         }
-        self.shares.push(SharedCopy { request, from, token: peer, slot, round, chunks, chunk, revoked: None });
+        let revoked = None;
+        self.shares.push(SharedCopy {
+            request,
+            from,
+            token: peer,
+            slot,
+            round,
+            chunks,
+            chunk,
+            revoked,
+            _registration: registration,
+        });
         self.settle_shares(endpoint);
     }
 
@@ -106,10 +121,10 @@ impl Core {
         let handle = Handle(head.b as usize);
         if payload.len() == Share::LEN
             && let Some(request) = self.requests.get(handle)
-            && let Work::Offered { data, dest } = &request.work
+            && let Work::Offered { data, dest, .. } = &request.work
             && *dest == from
         {
-            let share = Share::decode([payload.word(0), payload.word(1), payload.word(2)]);
+            let share = Share::decode([0, 1, 2, 3].map(|i| payload.word(i)));
             if share.slot < SLOTS && share.bytes <= data.bytes() && data.contiguous().is_some() {
                 self.help.push((handle, share));
                 return;
@@ -122,9 +137,9 @@ impl Core {
     pub fn give_help(&mut self, endpoint: &mut Endpoint) {
         while let Some((handle, share)) = self.help.pop() {
             let Some(request) = self.requests.get(handle) else { continue };
-            let Work::Offered { data, dest } = &request.work else { continue };
+            let Work::Offered { data, dest, .. } = &request.work else { continue };
             let Some(memory) = data.contiguous() else { continue };
-            if !endpoint.can_copy(*dest) {
+            if !endpoint.shares_memory(*dest) || !endpoint.can_copy(*dest) {
                 continue;
             }
             let chunk = chunk_bytes(share.bytes);
@@ -133,7 +148,7 @@ impl Core {
                 let start = index * chunk;
                 let end = share.bytes.min(start + chunk);
                 let part = &memory[start as usize..end as usize];
-                match endpoint.write_remote(*dest, share.address.wrapping_add(start), part) {
+                match endpoint.write(*dest, share.region, start, part) {
                     Ok(()) => {
                         self.instruments.bytes_helped.add(end - start);
                         chunk_claims::complete(theirs);

@@ -54,11 +54,12 @@ impl Core {
         request.status = Status::new(key.source, key.tag, wanted);
         request.error = (room < offer.bytes).then(|| truncated(key, offer.bytes, room));
 
-        let copy = offer.address != 0 && endpoint.can_copy(from);
+        let copy = !offer.region.is_none() && endpoint.can_copy(from);
         if let (true, Some(memory)) = (copy, buffer.contiguous_mut()) {
             let memory = &mut memory[..wanted as usize];
-            if wanted < SHARE_FROM || from == endpoint.rank() || self.slots.are_all_used() {
-                match endpoint.read_remote(from, offer.address, memory) {
+            let alone = from == endpoint.rank() || !endpoint.shares_memory(from);
+            if wanted < SHARE_FROM || alone || self.slots.are_all_used() {
+                match endpoint.read(from, offer.region, 0, memory) {
                     Ok(()) => self.instruments.bytes_copied.add(wanted),
                     Err(error) => request.error = Some(error),
                 }
@@ -126,7 +127,7 @@ impl Core {
         let handle = Handle(head.b as usize);
         if payload.len() == 16
             && let Some(request) = self.requests.get_mut(handle)
-            && let Work::Offered { data, dest } = &mut request.work
+            && let Work::Offered { data, dest, .. } = &mut request.work
             && *dest == from
             && payload.word(1) <= data.bytes()
         {

@@ -5,6 +5,8 @@
 //! below, that the record is about. Tokens come back from another process and are looked up, never trusted.
 //! Not here: how records travel (`mpi-fabric`).
 
+use mpi_fabric::RegionKey;
+
 /// A whole message; the payload is its data, `b` the sender's token if it can be asked back.
 pub(crate) const EAGER: u8 = 1;
 /// As [`EAGER`], from a synchronous send: `b` is the sender's token, to be acknowledged when matched.
@@ -29,31 +31,32 @@ pub(crate) const CANCEL: u8 = 10;
 /// The answer: `b` is the token, `a` is 1 if the message was taken back, 0 if it was not there.
 pub(crate) const CANCELLED: u8 = 11;
 
-/// What a sender offers: the size of its message, and where the data lies if another process can copy it from there.
+/// What a sender offers: the size of its message, and the region that another process can copy it from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {
     pub bytes: u64,
-    /// Address in the sender, or 0 when the data is not contiguous.
-    pub address: u64,
+    /// The registered data in the sender; none when it is not contiguous.
+    pub region: RegionKey,
 }
 
 impl Offer {
-    pub const LEN: usize = 16;
+    pub const LEN: usize = 24;
 
-    pub fn encode(self) -> [u8; 16] {
-        join([self.bytes, self.address])
+    pub fn encode(self) -> [u8; 24] {
+        let [address, key] = self.region.to_words();
+        join([self.bytes, address, key])
     }
 
-    pub fn decode(words: [u64; 2]) -> Offer {
-        Offer { bytes: words[0], address: words[1] }
+    pub fn decode([bytes, address, key]: [u64; 3]) -> Offer {
+        Offer { bytes, region: RegionKey::from_words([address, key]) }
     }
 }
 
 /// Where a sender may copy chunks to while its receiver copies others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
-    /// Address of the receive buffer in the receiver.
-    pub address: u64,
+    /// The registered receive buffer in the receiver.
+    pub region: RegionKey,
     /// Bytes to be copied in all.
     pub bytes: u64,
     /// Index of the transfer slot in the receiver's page, and the transfer's number in it.
@@ -62,14 +65,15 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    pub const LEN: usize = 24;
+    pub const LEN: usize = 32;
 
-    pub fn encode(self) -> [u8; 24] {
-        join([self.address, self.bytes, u64::from(self.round) << 32 | u64::from(self.slot)])
+    pub fn encode(self) -> [u8; 32] {
+        let [address, key] = self.region.to_words();
+        join([address, key, self.bytes, u64::from(self.round) << 32 | u64::from(self.slot)])
     }
 
-    pub fn decode(words: [u64; 3]) -> Share {
-        Share { address: words[0], bytes: words[1], slot: words[2] as u32, round: (words[2] >> 32) as u32 }
+    pub fn decode([address, key, bytes, place]: [u64; 4]) -> Share {
+        Share { region: RegionKey::from_words([address, key]), bytes, slot: place as u32, round: (place >> 32) as u32 }
     }
 }
 

@@ -7,6 +7,7 @@ use mpi_core::Guard;
 use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE, MPI_PROC_NULL};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
+use mpi_fabric::RegionKey;
 
 use crate::OneSided;
 use crate::combine::Combine;
@@ -31,8 +32,8 @@ impl OneSided {
             return Ok(());
         }
         if !win.epoch.get_mut(guard).prefers_sending(data.bytes())
-            && let Some(address) = self.direct(guard, win, &place)
-            && let Some(copied) = self.engine.copy_to(guard, win.world_rank(place.rank), address, &data)
+            && let Some(there) = self.direct(guard, win, &place)
+            && let Some(copied) = self.engine.copy_to(guard, win.world_rank(place.rank), there, &data)
         {
             return copied;
         }
@@ -63,9 +64,9 @@ impl OneSided {
         if bytes == 0 {
             return Ok(());
         }
-        if let Some(address) = self.direct(guard, win, &place) {
+        if let Some(there) = self.direct(guard, win, &place) {
             let mut part = memory.part(0, bytes);
-            if let Some(copied) = self.engine.copy_from(guard, win.world_rank(place.rank), address, &mut part) {
+            if let Some(copied) = self.engine.copy_from(guard, win.world_rank(place.rank), there, &mut part) {
                 return copied;
             }
         }
@@ -125,14 +126,14 @@ impl OneSided {
         Ok(())
     }
 
-    /// The address of a place in its owner's memory, when it can be copied to and from directly.
+    /// The region and offset of a place in its owner's memory, when it can be copied to and from directly.
     #[inline]
-    fn direct(&self, guard: &Guard<'_>, win: &Win, place: &Place) -> Option<u64> {
+    fn direct(&self, guard: &Guard<'_>, win: &Win, place: &Place) -> Option<(RegionKey, u64)> {
         let can = place.basic.datatype.is_contiguous()
             && self.settings.direct.get()
             && self.engine.can_copy(guard, win.world_rank(place.rank));
         let exposed = win.exposed(place.rank as i32).filter(|_| can)?;
-        Some(exposed.base.wrapping_add(place.offset))
+        Some((exposed.region, place.offset))
     }
 }
 

@@ -6,9 +6,9 @@
 
 use mpi_comm::{Comm, CommSpec, ContextIds, agree_on_context, register, unregister};
 use mpi_core::abi::*;
-use mpi_core::{Guard, Guarded, Handle, Info};
-use mpi_datatype::RecvBuf;
+use mpi_core::{Guarded, Handle, Info};
 use mpi_errors::{Error, Result};
+use mpi_fabric::remote::is_readable;
 use mpi_t::InstrumentMemory;
 
 use crate::OneSided;
@@ -72,13 +72,14 @@ impl OneSided {
         let spec = CommSpec { errhandler: Handle(MPI_ERRORS_ARE_FATAL), ..CommSpec::duplicate(parent, context) };
         let comm = register(&self.engine, &mut self.engine.lock(), spec, self.unseen);
         // SAFETY: the caller passes the program's promise on.
-        let Obtained { exposed, own, peers } = match unsafe { self.obtain(&comm, &what, size, unit, room) } {
-            Ok(obtained) => obtained,
-            Err(error) => {
-                unregister(&self.engine, &mut self.engine.lock(), &comm);
-                return Err(error);
-            }
-        };
+        let Obtained { exposed, own, peers, registration } =
+            match unsafe { self.obtain(&comm, &what, size, unit, room) } {
+                Ok(obtained) => obtained,
+                Err(error) => {
+                    unregister(&self.engine, &mut self.engine.lock(), &comm);
+                    return Err(error);
+                }
+            };
         let told = WinAttributes {
             base: own.base(),
             size: size as isize,
@@ -95,7 +96,7 @@ impl OneSided {
         hints.set(&what.hints);
         let epoch = Guarded::new(self.engine.process_lock(), Epoch::new(comm.size()));
         let instruments = WinInstruments::place_for(memory, &format!("window {}", context / 2));
-        Ok(Win::new(comm, (own, peers), epoch, exposed, told, hints, instruments))
+        Ok(Win::new(comm, (registration, own, peers), epoch, exposed, told, hints, instruments))
     }
 
     /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be gone already; its
@@ -118,10 +119,7 @@ impl OneSided {
             && size > 0
         {
             let end = base.checked_add(size as usize).filter(|_| base >= FIRST_ADDRESS);
-            let there = end.is_some_and(|end| {
-                let guard = self.engine.lock();
-                self.is_there(&guard, base) && self.is_there(&guard, end - 1)
-            });
+            let there = end.is_some_and(|end| is_readable(base as u64) && is_readable(end as u64 - 1));
             if !there {
                 let rule = "that is not the address of as many bytes of memory";
                 let base = format_args!("{base:#x}").to_string();
@@ -129,17 +127,6 @@ impl OneSided {
             }
         }
         Ok((size, what.disp_unit as u64))
-    }
-
-    /// Whether a byte of this process's memory can be read. Where the kernel does not say, it is believed.
-    fn is_there(&self, guard: &Guard<'_>, address: usize) -> bool {
-        let own = self.engine.rank();
-        let mut byte = [0u8];
-        !self.engine.can_copy(guard, own)
-            || self
-                .engine
-                .copy_from(guard, own, address as u64, &mut RecvBuf::from_slice(&mut byte))
-                .is_none_or(|copied| copied.is_ok())
     }
 }
 

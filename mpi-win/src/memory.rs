@@ -65,11 +65,6 @@ impl Memory {
         SharedMemory::create(bytes, name).ok().map(|shared| Memory::part(&Arc::new(shared), 0, bytes))
     }
 
-    /// What another process shares under this descriptor.
-    pub fn open(pid: u32, descriptor: i32, bytes: u64, name: u64) -> Option<Memory> {
-        SharedMemory::open(pid, descriptor, bytes, name).ok().map(|shared| Memory::part(&Arc::new(shared), 0, bytes))
-    }
-
     /// A part of what processes share: the caller knows that it is as long.
     pub fn part(shared: &Arc<SharedMemory>, start: u64, bytes: u64) -> Memory {
         let base = if bytes > 0 { shared.address() + start as usize } else { 0 };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mpi_comm::Comm;
 use mpi_core::abi::{MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED};
 use mpi_errors::{Error, Result};
-use mpi_fabric::SharedMemory;
+use mpi_fabric::{RegionKey, Registration, SharedMemory};
 
 use crate::OneSided;
 use crate::create::{Exposure, Flavor};
@@ -23,13 +23,15 @@ pub(crate) struct Obtained {
     pub own: Memory,
     /// The other processes' memory, by rank, where all have mapped all of it; else empty.
     pub peers: Box<[Option<Memory>]>,
+    /// Lets the others copy to and from it.
+    pub registration: Registration,
 }
 
 /// The size that pages have at least.
 const PAGE: u64 = 4096;
-/// Words of each process in the exchange: address, size, unit, whether there is such memory, and the descriptor under
-/// which others may map it, plus one.
-const WORDS: usize = 5;
+/// Words of each process in the exchange: two of the region, size, unit, whether there is such memory, and the
+/// descriptor under which others may map it, plus one.
+const WORDS: usize = 6;
 /// The same for memory that is one object: size, unit, whether the process shares, whether parts begin at pages,
 /// whether it has room for a window.
 const SHARED_WORDS: usize = 5;
@@ -63,26 +65,43 @@ impl OneSided {
                 shared.or_else(|| Memory::allocate(size, alignment))
             }
         };
-        let made = self.exchange(comm, own.as_ref(), unit);
+        let (region, registration) = match &own {
+            // SAFETY: the memory stays as long as the window, which drops the registration first.
+            Some(own) => unsafe {
+                let members = comm.group().world_ranks();
+                self.engine.register(&self.engine.lock(), members, own.base(), own.bytes() as usize)
+            },
+            None => (RegionKey::NONE, Registration::NONE),
+        };
+        let made = self.exchange(comm, own.as_ref(), region, unit);
         let Some(mut own) = own else { return Err(no_memory(size)) };
         let (exposed, peers) = made?;
         own.close();
-        Ok(Obtained { exposed, own, peers })
+        Ok(Obtained { exposed, own, peers, registration })
     }
 
     /// Tells all processes what each of them exposes, and maps it where that is possible for all.
-    fn exchange(&self, comm: &Comm, own: Option<&Memory>, unit: u64) -> Result<(Box<[Exposed]>, Peers)> {
+    fn exchange(
+        &self,
+        comm: &Comm,
+        own: Option<&Memory>,
+        region: RegionKey,
+        unit: u64,
+    ) -> Result<(Box<[Exposed]>, Peers)> {
         let own = own.map(|own| {
             let descriptor = own.descriptor().map_or(0, |descriptor| descriptor as u64 + 1);
-            [own.base() as u64, own.bytes(), unit, 1, descriptor]
+            let [address, key] = region.to_words();
+            [address, key, own.bytes(), unit, 1, descriptor]
         });
         let words = self.tell_all::<WORDS>(comm, own.unwrap_or_default())?;
         let each = |(rank, words): (usize, &[u64; WORDS])| match words {
-            [base, size, unit, 1, _] => Ok(Exposed { base: *base, size: *size, unit: *unit }),
+            [address, key, size, unit, 1, _] => {
+                Ok(Exposed { region: RegionKey::from_words([*address, *key]), size: *size, unit: *unit })
+            }
             _ => Err(without_memory(rank)),
         };
         let exposed = words.iter().enumerate().map(each).collect::<Result<Box<[Exposed]>>>()?;
-        if words.iter().any(|words| words[4] == 0) {
+        if words.iter().any(|words| words[5] == 0) {
             return Ok((exposed, Peers::default()));
         }
         let peers = self.map_all(comm, &words);
@@ -97,8 +116,9 @@ impl OneSided {
             if rank == comm.rank {
                 return Some(None);
             }
-            let descriptor = i32::try_from(words[4] - 1).ok()?;
-            Memory::open(self.process_id(comm, rank), descriptor, words[1], name_of(comm, rank)).map(Some)
+            let descriptor = i32::try_from(words[5] - 1).ok()?;
+            let shared = Arc::new(self.open(comm, rank, descriptor, words[2])?);
+            Some(Some(Memory::part(&shared, 0, words[2])))
         };
         (0..).zip(words).map(map).collect()
     }
@@ -134,7 +154,7 @@ impl OneSided {
         }
         let shared = made.or_else(|| {
             let number = i32::try_from(descriptor - 1).ok()?;
-            SharedMemory::open(self.process_id(comm, 0), number, total, name_of(comm, 0)).ok()
+            self.open(comm, 0, number, total)
         });
         let without = self.count(comm, shared.is_none())?;
         let Some(mut shared) = shared.filter(|_| without == 0) else {
@@ -143,13 +163,14 @@ impl OneSided {
         shared.close();
         let shared = Arc::new(shared);
         let part = |rank: usize| Memory::part(&shared, starts[rank], words[rank][0]);
-        let exposed = words.iter().enumerate().map(|(rank, words)| {
-            // Nobody copies to and from these by address: all have them mapped.
-            Exposed { base: part(rank).base() as u64, size: words[0], unit: words[1] }
+        let exposed = words.iter().map(|words| {
+            // Nobody copies to and from these by a key: all have them mapped.
+            Exposed { region: RegionKey::NONE, size: words[0], unit: words[1] }
         });
         let own = comm.rank as usize;
         let peers = (0..words.len()).map(|rank| (rank != own).then(|| part(rank)));
-        Ok(Obtained { exposed: exposed.collect(), own: part(own), peers: peers.collect() })
+        let registration = Registration::NONE;
+        Ok(Obtained { exposed: exposed.collect(), own: part(own), peers: peers.collect(), registration })
     }
 
     /// What each process says, by rank.
@@ -167,8 +188,10 @@ impl OneSided {
         Ok(count[0])
     }
 
-    fn process_id(&self, comm: &Comm, rank: u32) -> u32 {
-        self.engine.process_id(&self.engine.lock(), comm.group().world_ranks()[rank as usize])
+    /// Maps what another process shares under a descriptor.
+    fn open(&self, comm: &Comm, rank: u32, descriptor: i32, bytes: u64) -> Option<SharedMemory> {
+        let world_rank = comm.group().world_ranks()[rank as usize];
+        self.engine.open_shared(&self.engine.lock(), world_rank, descriptor, bytes, name_of(comm, rank)).ok()
     }
 }
 

@@ -10,6 +10,8 @@ use mpi_comm::{Comm, Group};
 use mpi_core::{Guard, Guarded, Info};
 use mpi_errors::{Attached, Error, Result};
 
+use mpi_fabric::{RegionKey, Registration};
+
 use crate::epoch::Epoch;
 use crate::hints::Hints;
 use crate::instruments::WinInstruments;
@@ -19,6 +21,8 @@ use crate::memory::Memory;
 #[derive(Debug)]
 pub struct Win {
     pub(crate) comm: Comm,
+    /// Lets the others copy to and from the memory; ends before it.
+    _registration: Registration,
     pub(crate) memory: Memory,
     /// The other processes' memory, by rank, where all have mapped all of it; else empty.
     peers: Box<[Option<Memory>]>,
@@ -47,8 +51,8 @@ pub struct WinAttributes {
 /// What one process exposes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exposed {
-    /// Address in that process.
-    pub base: u64,
+    /// The region by which others copy to and from it.
+    pub region: RegionKey,
     /// Bytes.
     pub size: u64,
     /// Bytes that one displacement stands for.
@@ -58,14 +62,24 @@ pub(crate) struct Exposed {
 impl Win {
     pub(crate) fn new(
         comm: Comm,
-        (memory, peers): (Memory, Box<[Option<Memory>]>),
+        (registration, memory, peers): (Registration, Memory, Box<[Option<Memory>]>),
         epoch: Guarded<Epoch>,
         exposed: Box<[Exposed]>,
         told: WinAttributes,
         hints: Hints,
         instruments: &'static WinInstruments,
     ) -> Win {
-        Win { comm, memory, peers, epoch, exposed, told, hints: Mutex::new(hints), instruments }
+        Win {
+            comm,
+            _registration: registration,
+            memory,
+            peers,
+            epoch,
+            exposed,
+            told,
+            hints: Mutex::new(hints),
+            instruments,
+        }
     }
 
     /// Its processes.

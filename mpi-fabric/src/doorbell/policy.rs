@@ -21,6 +21,11 @@ impl WaitPolicy {
         WaitPolicy { spins: AtomicU32::new(spins), yields: AtomicU32::new(yields), sleep: AtomicU32::new(1) }
     }
 
+    /// The policy for ranks that a network connects: sleep at once, what arrives wakes.
+    pub(crate) fn for_network() -> WaitPolicy {
+        WaitPolicy { spins: AtomicU32::new(0), yields: AtomicU32::new(0), sleep: AtomicU32::new(1) }
+    }
+
     /// Polls before the core is yielded for the first time.
     pub fn spins(&self) -> u32 {
         self.spins.load(Relaxed)

@@ -28,12 +28,15 @@ use super::policy::{BURST, WaitPolicy};
 use super::protocol::{Bell, LinuxKernel};
 use crate::layout::block;
 use crate::mapping::Mapping;
+use crate::transport::Waiter;
 use crate::variables::FabricInstruments;
 
 struct Shared {
     mapping: Arc<Mapping>,
     block_at: usize,
     policy: Arc<WaitPolicy>,
+    /// What to sleep on instead of the futex word, where a network may wake.
+    waiter: Option<Arc<dyn Waiter>>,
     instruments: &'static FabricInstruments,
     /// Polls a wait spends before it gives the core up, if the policy allows as many. Halved by each wait that had to
     /// sleep, raised by each that did not: polling pays only while those waited for are running, which they are not
@@ -72,6 +75,7 @@ impl Doorbell {
         mapping: Arc<Mapping>,
         block_at: usize,
         policy: Arc<WaitPolicy>,
+        waiter: Option<Arc<dyn Waiter>>,
         instruments: &'static FabricInstruments,
     ) -> Doorbell {
         instruments.wait_patience.set(MOST_PATIENCE.into());
@@ -80,6 +84,7 @@ impl Doorbell {
                 mapping,
                 block_at,
                 policy,
+                waiter,
                 instruments,
                 patience: AtomicU32::new(MOST_PATIENCE),
                 waits: AtomicU32::new(0),
@@ -101,6 +106,9 @@ impl Doorbell {
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
     /// made. May also return for no reason.
     pub fn sleep(&self, ticket: Ticket<'_>) {
+        if let Some(waiter) = &self.shared.waiter {
+            return waiter.sleep();
+        }
         let bell = self.shared.bell();
         bell.sleep(&LinuxKernel, ticket.seen);
         if bell.futex.load(Relaxed) != ticket.seen.0 {
@@ -111,6 +119,9 @@ impl Doorbell {
     /// Wakes the threads of this rank that sleep, if any: for a thread that has completed what another one waits for.
     /// What was done must be visible to who then takes the process lock.
     pub fn wake(&self) {
+        if let Some(waiter) = &self.shared.waiter {
+            waiter.wake();
+        }
         let bell = self.shared.bell();
         if bell.has_waiters(false) {
             bell.ring(&LinuxKernel);

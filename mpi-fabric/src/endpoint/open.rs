@@ -1,5 +1,6 @@
 //! Making endpoints: attached to a launcher's job, as threads of one process, or alone.
 
+use std::cell::OnceCell;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,6 +15,7 @@ use crate::instruments::JobInstruments;
 use crate::job::{Job, JobOptions};
 use crate::recorder::Recorder;
 use crate::settings::FabricSettings;
+use crate::transport::Transport;
 use crate::variables::FabricInstruments;
 use crate::{host, os, remote};
 
@@ -30,6 +32,16 @@ pub struct Attachment {
     pub size: u32,
     /// Number of this process's program among those of the job, from 0.
     pub appnum: u32,
+}
+
+/// The part of a job on one host, and a rank's place in it.
+pub struct HostShare {
+    /// The memory that the ranks of the host share.
+    pub job: Arc<Job>,
+    /// The rank's place there.
+    pub local: u32,
+    /// World rank of each place.
+    pub world_ranks: Arc<[u32]>,
 }
 
 impl Endpoint {
@@ -77,8 +89,39 @@ impl Endpoint {
         (0..n).map(|rank| Endpoint::enter(job.clone(), rank, FabricSettings::new())).collect()
     }
 
-    fn enter(job: Arc<Job>, rank: u32, settings: &'static FabricSettings) -> Result<Endpoint> {
-        let block = job.block(rank);
+    /// A rank whose peers are reached by a transport, all of them or, with `host`, those outside its host. Waits obey
+    /// the transport's waiter, and never spin: what arrives over a network wakes who sleeps.
+    /// # Errors
+    /// As [`Self::attach`], and `MPI_ERR_NO_MEM` without memory for the rank itself.
+    pub fn over(
+        network: Box<dyn Transport>,
+        rank: u32,
+        size: u32,
+        host: Option<HostShare>,
+        settings: &'static FabricSettings,
+    ) -> Result<Endpoint> {
+        let (host, shares) = match host {
+            Some(host) => (host, true),
+            None => (HostShare { job: Arc::new(Job::private()?), local: 0, world_ranks: Arc::from([rank]) }, false),
+        };
+        Endpoint::join(host, size, Some((network, shares)), settings)
+    }
+
+    pub(super) fn enter(job: Arc<Job>, rank: u32, settings: &'static FabricSettings) -> Result<Endpoint> {
+        let size = job.ranks();
+        Endpoint::join(HostShare { job, local: rank, world_ranks: (0..size).collect() }, size, None, settings)
+    }
+
+    /// Takes a place in a job memory. `network`: the way to ranks outside it, and whether those inside share memory.
+    fn join(
+        host: HostShare,
+        size: u32,
+        network: Option<(Box<dyn Transport>, bool)>,
+        settings: &'static FabricSettings,
+    ) -> Result<Endpoint> {
+        let HostShare { job, local, world_ranks } = host;
+        let rank = world_ranks[local as usize];
+        let block = job.block(local);
         if !block.claim() {
             return Err(fault::foreign(format!(
                 "rank {rank} of this job is already process {}; a program that mpiexec started can initialise MPI in one \
@@ -87,16 +130,24 @@ impl Endpoint {
             )));
         }
         let fenced = os::membarrier_register();
-        let probe = Box::new(job.id() ^ u64::from(rank));
-        block.pid().store(std::process::id(), Ordering::Relaxed);
+        let probe = Box::new(job.id() ^ u64::from(local));
+        let pid = std::process::id();
+        job.regions().add_member(rank);
+        block.pid().store(pid, Ordering::Relaxed);
         block.probe_value().store(*probe, Ordering::Relaxed);
-        // Release pairs with the Acquire in `Output::can_copy`.
+        // Release pairs with the Acquire in `PeerProcess::probe`.
         block.probe_address().store(std::ptr::from_ref(&*probe) as u64, Ordering::Release);
-        let ranks = job.ranks();
-        let outputs: Box<[Output]> = (0..ranks).map(|to| Output::new(&job, rank, to)).collect();
-        let policy = Arc::new(WaitPolicy::for_job(ranks, job.cores()));
-        let block_at = job.layout().block_at(rank);
-        let instruments = Arc::new(JobInstruments::new(&job, rank));
+        let shares = network.as_ref().is_none_or(|(_, shares)| *shares);
+        let outputs = if shares { outputs(&job, local, &world_ranks, size) } else { Box::default() };
+        let of_network = network.as_ref().map_or(usize::MAX, |(network, _)| network.max_payload());
+        let of_rings = Output::new(&job, local, local).ring.max_payload();
+        let policy = match &network {
+            None => WaitPolicy::for_job(job.ranks(), job.cores()),
+            Some(_) => WaitPolicy::for_network(),
+        };
+        let waiter = network.as_ref().map(|(network, _)| network.waiter());
+        let block_at = job.layout().block_at(local);
+        let instruments = Arc::new(JobInstruments::new(&job, local));
         let variables: &'static FabricInstruments = mpi_t::place(&*instruments, "");
         variables.ring_size.set(job.layout().ring_bytes() as u64);
         variables.ring_room.follow(job.layout().ring_bytes() as u64);
@@ -106,21 +157,39 @@ impl Endpoint {
         settings.ring_bytes.set(job.ring_bytes() as u64);
         Ok(Endpoint {
             rank,
+            size,
+            local,
+            pid,
             fenced,
-            max_payload: outputs[0].ring.max_payload(),
+            max_payload: if shares { of_rings.min(of_network) } else { of_network },
             outputs,
             inputs: Vec::new(),
-            input_of: vec![u32::MAX; ranks as usize].into(),
-            connected: Connections::new(job.block(rank), ranks),
-            known: vec![0; ranks.div_ceil(64) as usize].into(),
-            doorbell: Doorbell::new(job.mapping().clone(), block_at, policy, variables),
+            connected: Connections::new(job.block(local), job.ranks()),
+            known: vec![0; job.ranks().div_ceil(64) as usize].into(),
+            world_ranks,
+            network: network.map(|(network, _)| network),
+            doorbell: Doorbell::new(job.mapping().clone(), block_at, Arc::new(policy), waiter, variables),
             recorder,
             instruments,
             variables,
-            rings: mpi_t::place_rows(ranks as usize),
+            rings: OnceCell::new(),
             settings,
             job,
             _probe: probe,
         })
     }
+}
+
+/// The ways to all world ranks: rings to those with a place in the job memory.
+fn outputs(job: &Job, own: u32, world_ranks: &[u32], size: u32) -> Box<[Output]> {
+    if world_ranks.len() == size as usize {
+        let mut to: Vec<u32> = (0..size).collect();
+        to.sort_unstable_by_key(|local| world_ranks[*local as usize]);
+        return to.into_iter().map(|to| Output::new(job, own, to)).collect();
+    }
+    let mut outputs: Box<[Output]> = (0..size).map(|_| Output::by_network(job, own)).collect();
+    for (local, world) in (0..).zip(world_ranks) {
+        outputs[*world as usize] = Output::new(job, own, local);
+    }
+    outputs
 }

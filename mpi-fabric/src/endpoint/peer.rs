@@ -1,16 +1,14 @@
-//! What an endpoint keeps per peer: the ring to it and the ring from it, and what is known about its process.
+//! What an endpoint keeps per peer that shares memory: the ring to it, the ring from it, the facts of its process.
 
-use std::cell::OnceCell;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
 
 use mpi_errors::Result;
 
+use super::process::PeerProcess;
 use crate::doorbell::{Bell, LinuxKernel};
 use crate::fault;
 use crate::job::Job;
-use crate::rank_block::{Life, RankBlock};
+use crate::rank_block::RankBlock;
 use crate::record::Sink;
 use crate::ring::{Consumer, MappedRing, Producer};
 use crate::sync::{AtomicU32, AtomicU64};
@@ -23,16 +21,16 @@ pub(super) struct Output {
     pub(super) announced: bool,
     waiters: NonNull<AtomicU32>,
     futex: NonNull<AtomicU32>,
-    /// Found out at first need, once the peer has attached.
-    copies: OnceCell<bool>,
-    /// Becomes readable when the process ends; `None` inside if the kernel has none to give.
-    process: OnceCell<Option<OwnedFd>>,
+    /// The peer's place in the job memory; `None` if the network leads to it.
+    pub(super) local: Option<u32>,
+    pub(super) process: PeerProcess,
 }
 
 // SAFETY: the pointers lead into the job memory, which outlives the `Output` (its endpoint holds the job).
 unsafe impl Send for Output {}
 
 impl Output {
+    /// The way from one rank of the job memory to another.
     pub(super) fn new(job: &Job, from: u32, to: u32) -> Output {
         let block = job.block(to);
         Output {
@@ -40,9 +38,14 @@ impl Output {
             announced: false,
             waiters: NonNull::from(block.waiters()),
             futex: NonNull::from(block.futex()),
-            copies: OnceCell::new(),
-            process: OnceCell::new(),
+            local: Some(to),
+            process: PeerProcess::default(),
         }
+    }
+
+    /// A peer that the network leads to: its ring, the rank's own, never has room, so nothing is written there.
+    pub(super) fn by_network(job: &Job, own: u32) -> Output {
+        Output { local: None, ..Output::new(job, own, own) }
     }
 
     /// Wakes the peer if it sleeps. To be called after every push.
@@ -56,57 +59,15 @@ impl Output {
         }
     }
 
-    pub(super) fn can_copy(&self, block: RankBlock<'_>) -> bool {
-        if let Some(known) = self.copies.get() {
-            return *known;
-        }
-        // The life word is set after the probe's words: Acquire in `life` pairs with the Release in `Endpoint::enter`.
-        if block.life() == Life::Absent || block.probe_address().load(Ordering::Relaxed) == 0 {
-            return false;
-        }
-        *self.copies.get_or_init(|| {
-            let mut word = [0u8; 8];
-            let (pid, at) = (block.pid().load(Ordering::Relaxed), block.probe_address().load(Ordering::Relaxed));
-            let read = crate::remote::read(pid, at, &mut word);
-            read.is_ok() && u64::from_ne_bytes(word) == block.probe_value().load(Ordering::Relaxed)
-        })
+    /// Whether the peer is known to be another process than the one with this id.
+    pub(super) fn is_other_process(&self, block: RankBlock<'_>, own: u32) -> bool {
+        self.process.pid(block).is_some_and(|pid| pid != own)
     }
-
-    pub(super) fn alive(&self, block: RankBlock<'_>) -> bool {
-        // Acquire pairs with the Release in `Endpoint::drop`.
-        if block.gone().load(Ordering::Acquire) != 0 {
-            return false;
-        }
-        let pid = block.pid().load(Ordering::Relaxed);
-        if pid == 0 || pid == std::process::id() {
-            return true;
-        }
-        match self.process.get_or_init(|| open_process(pid)) {
-            Some(fd) => !ended(fd),
-            // SAFETY: signal 0 only asks whether the process exists.
-            None => unsafe { libc::kill(pid as libc::pid_t, 0) == 0 || *libc::__errno_location() != libc::ESRCH },
-        }
-    }
-}
-
-fn open_process(pid: u32) -> Option<OwnedFd> {
-    // SAFETY: no memory is passed; a descriptor of our own comes back or -1.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
-        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as i32))
-    }
-}
-
-fn ended(process: &OwnedFd) -> bool {
-    let mut poll = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one live pollfd.
-    unsafe { libc::poll(&mut poll, 1, 0) == 1 }
 }
 
 /// The set of ranks that send to this one, as they set it themselves. Looked at in every poll.
 pub(super) struct Connections {
     words: NonNull<AtomicU64>,
-    count: usize,
 }
 
 // SAFETY: the pointer leads into the job memory, which outlives the value (its endpoint holds the job).
@@ -117,27 +78,31 @@ impl Connections {
         let count = ranks.div_ceil(64) as usize;
         // The last word's address is asked for its bounds check.
         let (first, _last) = (block.connected(0), block.connected(count - 1));
-        Connections { words: NonNull::from(first), count }
+        Connections { words: NonNull::from(first) }
     }
 
-    /// The `i`-th 64 ranks.
+    /// The `i`-th 64 ranks of the job memory.
+    ///
+    /// # Safety
+    /// There are so many ranks.
     #[inline(always)]
-    pub(super) fn word(&self, i: usize) -> &AtomicU64 {
-        assert!(i < self.count);
-        // SAFETY: the words follow each other in the block, `count` of them, all inside the mapping (see `new`).
+    pub(super) unsafe fn word(&self, i: usize) -> &AtomicU64 {
+        // SAFETY: the words follow each other in the block, all inside the mapping (see `new`).
         unsafe { self.words.add(i).as_ref() }
     }
 }
 
 /// The way from one peer.
 pub(super) struct Input {
-    from: u32,
+    /// World rank of the sender.
+    pub(super) from: u32,
     ring: Consumer<MappedRing>,
 }
 
 impl Input {
-    pub(super) fn new(job: &Job, rank: u32, from: u32) -> Input {
-        Input { from, ring: Consumer::new(ring(job, rank, from)) }
+    /// The way to one rank of the job memory from another, whose world rank is `from`.
+    pub(super) fn new(job: &Job, local: u32, sender: u32, from: u32) -> Input {
+        Input { from, ring: Consumer::new(ring(job, local, sender)) }
     }
 
     #[inline(always)]

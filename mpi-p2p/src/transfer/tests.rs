@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use mpi_core::ProcessLock;
 use mpi_core::abi::MPI_ERR_INTERN;
 use mpi_datatype::RecvBuf;
-use mpi_fabric::{Endpoint, Payload, RecordHead, Sink};
+use mpi_fabric::{Endpoint, Payload, RecordHead, RegionKey, Sink};
 use mpi_t::HeapMemory;
 
+use crate::registration;
 use crate::wire::{self, Offer};
 use crate::{CommMeters, ContextSpec, Engine};
 
@@ -32,9 +33,9 @@ fn engine(endpoint: Endpoint) -> Engine {
     engine
 }
 
-/// Offers `data` and claims one chunk of the transfer; false when the receiver was faster and copied all of them.
-fn offer_and_claim_one_chunk(peer: &mut Endpoint, data: &[u8], round: u64) -> bool {
-    let offer = Offer { bytes: data.len() as u64, address: data.as_ptr() as u64 };
+/// Offers a region of [`BYTES`] and claims one chunk of the transfer; false when the receiver was faster and copied all of them.
+fn offer_and_claim_one_chunk(peer: &mut Endpoint, region: RegionKey, round: u64) -> bool {
+    let offer = Offer { bytes: BYTES as u64, region };
     let head = RecordHead { kind: wire::OFFER, flags: 0, context: 0, tag: 1, a: 1, b: 77 };
     peer.push(0, &head, &offer.encode()).expect("an empty ring has room");
     let mut seen = Kinds::default();
@@ -84,7 +85,8 @@ fn a_receive_that_fails_returns_only_when_no_peer_copies_into_its_buffer() {
         }
     });
     let data = vec![1; BYTES];
-    let claimed = (1..1000).any(|round| offer_and_claim_one_chunk(&mut peer, &data, round));
+    let (region, _registration) = registration::for_reading(&peer, 0, &data);
+    let claimed = (1..1000).any(|round| offer_and_claim_one_chunk(&mut peer, region, round));
     assert!(claimed, "the receiver was faster a thousand times");
     peer.push(0, &RecordHead { kind: 200, ..RecordHead::default() }, &[]).expect("room");
     // A receiver that does not wait returns in this time; one that waits is held up by it alone.
@@ -110,7 +112,8 @@ fn a_receive_that_fails_returns_when_the_peer_that_was_copying_has_ended() {
         while engine.recv(engine.lock(), 0, 1, 1, RecvBuf::from_slice(&mut data)).is_ok() {}
     });
     let data = vec![1; BYTES];
-    assert!((1..1000).any(|round| offer_and_claim_one_chunk(&mut peer, &data, round)));
+    let (region, _registration) = registration::for_reading(&peer, 0, &data);
+    assert!((1..1000).any(|round| offer_and_claim_one_chunk(&mut peer, region, round)));
     peer.push(0, &RecordHead { kind: 200, ..RecordHead::default() }, &[]).expect("room");
     drop(peer);
     receiver.join().expect("no panic");

@@ -1,0 +1,169 @@
+//! Copies to and from the registered regions of peers.
+//!
+//! Invariant: a copy goes to the process that was probed, or within this one to registered memory.
+
+use super::Endpoint;
+use super::process::Copies;
+use crate::fault;
+use crate::region::{Access, NotRegistered, RegionKey, Registration};
+use crate::remote;
+use crate::shared::SharedMemory;
+use crate::transport::{ProcessId, Way};
+
+use mpi_errors::{Error, Result};
+
+impl Endpoint {
+    /// How records and copies reach a peer. Panics if there is no such rank.
+    #[inline]
+    pub fn way(&self, peer: u32) -> Way {
+        assert!(peer < self.size, "rank {peer} of {}", self.size);
+        match self.outputs.get(peer as usize) {
+            Some(output) if output.local.is_some() => Way::SharedMemory,
+            _ => Way::Network,
+        }
+    }
+
+    /// The name of the process that is a rank of this job.
+    pub fn process(&self, rank: u32) -> ProcessId {
+        ProcessId { job: self.job.id(), rank }
+    }
+
+    /// Whether a peer can map this process's memory and share transfer slots with it.
+    #[inline]
+    pub fn shares_memory(&self, peer: u32) -> bool {
+        self.way(peer) == Way::SharedMemory
+    }
+
+    /// Whether to use [`Self::read`] and [`Self::write`] with a peer: they work, and are wanted. False until the peer
+    /// has attached.
+    pub fn can_copy(&self, peer: u32) -> bool {
+        match &self.network {
+            Some(network) if self.way(peer) == Way::Network => network.can_copy(peer),
+            _ => {
+                let copies = self.copies(peer);
+                self.settings.single_copy.get() && matches!(copies, Copies::Within | Copies::Process(_))
+            }
+        }
+    }
+
+    /// Opens memory to `peers`, which read and write it by the key until the registration is dropped.
+    ///
+    /// # Safety
+    /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and whoever else uses it
+    /// meanwhile expects it to change.
+    pub unsafe fn register(
+        &self,
+        peers: &[u32],
+        start: *mut u8,
+        bytes: usize,
+        access: Access,
+    ) -> (RegionKey, Registration) {
+        let address = start.expose_provenance() as u64;
+        let by_network = match &self.network {
+            Some(network) if peers.iter().any(|peer| self.way(*peer) == Way::Network) => {
+                // SAFETY: the caller's promise.
+                Some(unsafe { network.register(start, bytes, access) })
+            }
+            _ => None,
+        };
+        let within = peers.iter().any(|peer| match self.outputs.get(*peer as usize) {
+            Some(output) => output.local.is_some_and(|local| !output.is_other_process(self.job.block(local), self.pid)),
+            None => false,
+        });
+        // SAFETY: the caller's promise.
+        let within = within.then(|| unsafe { self.job.regions().add(start, bytes, access) });
+        match (by_network, within) {
+            (None, None) => (RegionKey::new(address, 0), Registration::NONE),
+            (None, Some(within)) => (RegionKey::new(address, 0), Registration::new(within)),
+            (Some(by_network), None) => by_network,
+            (Some((key, network)), Some(within)) => (key, Registration::new((network, within))),
+        }
+    }
+
+    /// Copies from a peer's region, from `offset` on; also when the peer is a rank of this process.
+    /// # Errors
+    /// `MPI_ERR_OTHER`, naming the peer: the kernel refuses, the address is bad, or no registered region has these bytes.
+    pub fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {
+        let address = key.address().wrapping_add(offset);
+        match &self.network {
+            Some(network) if self.way(peer) == Way::Network => return network.read(peer, key, offset, into),
+            _ => {}
+        }
+        match self.copies(peer) {
+            Copies::Within => {
+                let copied = self.job.regions().read(address, into);
+                copied.map_err(|NotRegistered| not_registered(peer, address, into.len()))
+            }
+            Copies::Process(pid) => {
+                let checked = self.outputs[peer as usize].process.check(pid);
+                let copied = checked.and_then(|()| remote::read(pid, address, into));
+                copied.map_err(|error| copy_failed("read", peer, pid, &error))
+            }
+            Copies::Unknown | Copies::Refused => Err(not_reachable(peer)),
+        }
+    }
+
+    /// Copies to a peer's region, from `offset` on; otherwise like [`Self::read`].
+    pub fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()> {
+        let address = key.address().wrapping_add(offset);
+        match &self.network {
+            Some(network) if self.way(peer) == Way::Network => return network.write(peer, key, offset, data),
+            _ => {}
+        }
+        match self.copies(peer) {
+            Copies::Within => {
+                let copied = self.job.regions().write(address, data);
+                copied.map_err(|NotRegistered| not_registered(peer, address, data.len()))
+            }
+            Copies::Process(pid) => {
+                let checked = self.outputs[peer as usize].process.check(pid);
+                // SAFETY: `PeerProcess::probe` gives `Process` to ids of other processes only.
+                let copied = checked.and_then(|()| unsafe { remote::write(pid, address, data) });
+                copied.map_err(|error| copy_failed("write", peer, pid, &error))
+            }
+            Copies::Unknown | Copies::Refused => Err(not_reachable(peer)),
+        }
+    }
+
+    /// Maps the memory that a peer on this host made and holds under a descriptor.
+    /// # Errors
+    /// `MPI_ERR_OTHER`: the peer is on another host, has not attached, or does not hold that memory.
+    pub fn open_shared(&self, peer: u32, descriptor: i32, bytes: u64, name: u64) -> Result<SharedMemory> {
+        let output = self.outputs.get(peer as usize);
+        let pid = output.and_then(|output| output.process.pid(self.job.block(output.local?)));
+        let pid = pid.ok_or_else(|| not_reachable(peer))?;
+        SharedMemory::open(pid, descriptor, bytes, name)
+            .map_err(|error| fault::system(&format!("cannot map the memory that rank {peer} shares"), &error))
+    }
+
+    /// Whether a peer still runs. One that has not attached yet counts as alive.
+    pub fn alive(&self, peer: u32) -> bool {
+        match (&self.network, self.outputs.get(peer as usize)) {
+            (Some(network), _) if self.way(peer) == Way::Network => network.alive(peer),
+            (_, Some(output)) => output.local.is_none_or(|local| output.process.alive(self.job.block(local))),
+            (_, None) => false,
+        }
+    }
+
+    #[inline]
+    fn copies(&self, peer: u32) -> Copies {
+        let output = &self.outputs[peer as usize];
+        let Some(local) = output.local else { return Copies::Unknown };
+        output.process.copies(self.job.block(local), || self.job.regions().has_member(peer))
+    }
+}
+
+#[cold]
+fn copy_failed(what: &str, peer: u32, pid: u32, error: &std::io::Error) -> Error {
+    fault::system(&format!("cannot {what} the memory of rank {peer} (process {pid})"), error)
+}
+
+#[cold]
+fn not_registered(peer: u32, address: u64, bytes: usize) -> Error {
+    fault::foreign(format!("rank {peer} has registered no region with the {bytes} bytes at {address:#x}"))
+}
+
+#[cold]
+fn not_reachable(peer: u32) -> Error {
+    fault::foreign(format!("the memory of rank {peer} cannot be reached from this process"))
+}

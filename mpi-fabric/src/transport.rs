@@ -1,0 +1,81 @@
+//! The seam between an endpoint and a network: what a way to peers outside the host must offer.
+//!
+//! An endpoint reaches each peer one way ([`Way`]). Peers on the host share memory with it, and their records go into
+//! rings without a call through this trait. All other peers share one [`Transport`]: its calls are virtual, and come
+//! after a look at the ring found none. A transport names peers by world rank and memory by region and offset; process
+//! ids and addresses of other processes do not appear.
+//! Invariant: records from one peer are delivered in the order of their pushes.
+//! Not here: the shared-memory way (`ring`, `remote`), a transport to test with (`simulated`).
+
+use std::sync::Arc;
+
+use mpi_errors::Result;
+
+use crate::record::{Full, RecordHead, Sink};
+use crate::region::{Access, RegionKey, Registration};
+
+/// How an endpoint reaches a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Rings and copies within the host.
+    SharedMemory,
+    /// The endpoint's transport.
+    Network,
+}
+
+/// Names a process for good: a rank is not reused in its job, nor a job's number on its hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProcessId {
+    /// Number of the job, never 0.
+    pub job: u64,
+    /// World rank in the job.
+    pub rank: u32,
+}
+
+/// The way of one rank to its peers beyond shared memory. Used by one thread at a time.
+pub trait Transport: Send {
+    /// Longest payload of one record, in bytes.
+    fn max_payload(&self) -> usize;
+
+    /// Sends a record to a world rank. `Full`: there is no room now; poll and try again. A record to a peer that has
+    /// ended is dropped.
+    fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full>;
+
+    /// Hands records that have arrived to `sink`, a bounded number, and returns how many there were. Never waits.
+    /// # Errors
+    /// A peer is lost (`MPI_ERR_PROC_ABORTED`), or the network failed.
+    fn poll(&mut self, sink: &mut dyn Sink) -> Result<usize>;
+
+    /// Whether [`Self::read`] and [`Self::write`] work with a peer. Where they do not, data travels in records.
+    fn can_copy(&self, peer: u32) -> bool;
+
+    /// Registers memory for the peers until the result is dropped.
+    ///
+    /// # Safety
+    /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and whoever else uses it
+    /// meanwhile expects it to change.
+    unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (RegionKey, Registration);
+
+    /// Copies from a peer's region, from `offset` on. Returns when the bytes are there.
+    /// # Errors
+    /// The key, offset or length names no registered memory of the peer, or the peer is lost.
+    fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()>;
+
+    /// Copies to a peer's region, from `offset` on; otherwise like [`Self::read`]. Returns when the peer has the bytes.
+    fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()>;
+
+    /// Whether a peer still runs, as far as the transport has found out.
+    fn alive(&self, peer: u32) -> bool;
+
+    /// What a thread of this rank sleeps on.
+    fn waiter(&self) -> Arc<dyn Waiter>;
+}
+
+/// Where a thread that has nothing to do sleeps. Thread-safe.
+pub trait Waiter: Send + Sync {
+    /// Sleeps until a record may have arrived, a peer is lost, or [`Self::wake`]; may also return for no reason.
+    fn sleep(&self);
+
+    /// Ends a sleep of another thread of this rank.
+    fn wake(&self);
+}

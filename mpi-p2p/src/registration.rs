@@ -1,0 +1,20 @@
+//! Registering the memory of operations for the process on their other side.
+//!
+//! Invariant: what holds a registration holds the memory's buffer too, or is dropped before it.
+//! Not here: what a registration permits (`mpi_fabric`), when it ends (`transfer`, `shared_copy`).
+#![allow(unsafe_code)] // vouches for buffers whose requests are under way
+
+use mpi_fabric::{Access, Endpoint, RegionKey, Registration};
+
+/// Lets `dest` read a send's data.
+pub(crate) fn for_reading(endpoint: &Endpoint, dest: u32, data: &[u8]) -> (RegionKey, Registration) {
+    // SAFETY: the data stays as it is until its send completes, and the send's request keeps the registration.
+    unsafe { endpoint.register(&[dest], data.as_ptr().cast_mut(), data.len(), Access::Read) }
+}
+
+/// Lets `from` write to a receive's buffer.
+pub(crate) fn for_writing(endpoint: &Endpoint, from: u32, memory: &mut [u8]) -> (RegionKey, Registration) {
+    // SAFETY: the buffer is the library's until its receive completes, which is after the registration has ended; the
+    // claims of chunks keep the two processes apart.
+    unsafe { endpoint.register(&[from], memory.as_mut_ptr(), memory.len(), Access::ReadWrite) }
+}
