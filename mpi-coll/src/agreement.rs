@@ -7,15 +7,15 @@
 
 use std::fmt::Write;
 
-use mpi_comm::Comm;
+use mpi_comm::{Comm, Exchange};
 use mpi_core::Guard;
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_core::handle::FIRST_DYNAMIC;
-use mpi_datatype::{RecvBuf, predefined};
+use mpi_datatype::predefined;
 use mpi_errors::{Error, Result};
 
 use crate::call_scope::CollOp;
-use crate::link::{CHECK, Outcome};
+use crate::link::CHECK;
 use crate::op::Builtin;
 use crate::{Collectives, Reduction};
 
@@ -32,8 +32,8 @@ pub(crate) struct Terms {
     datatype: usize,
 }
 
+/// Words of the terms in a message.
 const WORDS: usize = 5;
-const BYTES: usize = WORDS * 8;
 
 impl Terms {
     #[inline]
@@ -52,25 +52,18 @@ impl Terms {
         Terms { op: what.op.builtin(), datatype, ..self }
     }
 
-    fn to_bytes(self) -> [u8; BYTES] {
-        let words = [
+    fn to_words(self) -> [u64; WORDS] {
+        [
             self.which as u64,
             self.root.map_or(0, |root| u64::from(root) + 1),
             self.bytes,
             self.op.map_or(0, |op| op as u64 + 1),
             self.datatype as u64,
-        ];
-        let mut bytes = [0; BYTES];
-        bytes.chunks_mut(8).zip(words).for_each(|(place, word)| place.copy_from_slice(&word.to_ne_bytes()));
-        bytes
+        ]
     }
 
-    /// What another process sent; `None` if it is nothing that [`Terms::to_bytes`] makes.
-    fn from_bytes(bytes: &[u8]) -> Option<Terms> {
-        let (words, _) = bytes.as_chunks::<8>();
-        let words: [u64; WORDS] =
-            words.iter().map(|word| u64::from_ne_bytes(*word)).collect::<Vec<_>>().try_into().ok()?;
-        let [which, root, bytes, op, datatype] = words;
+    /// The terms that another process sent; `None` for words that [`Terms::to_words`] does not return.
+    fn from_words([which, root, bytes, op, datatype]: [u64; WORDS]) -> Option<Terms> {
         Some(Terms {
             which: CollOp::ALL.into_iter().find(|known| *known as u64 == which)?,
             root: root.checked_sub(1).map(u32::try_from).transpose().ok()?,
@@ -144,18 +137,10 @@ impl Collectives {
     #[cold]
     #[inline(never)]
     fn compare(&self, comm: &Comm, own: Terms) -> Result<()> {
-        let link = self.link(comm, CHECK);
-        if link.size == 1 {
-            return Ok(());
-        }
-        let mut all = vec![0; BYTES * link.size as usize];
-        all[link.rank as usize * BYTES..][..BYTES].copy_from_slice(&own.to_bytes());
-        let mut outcome = Outcome::default();
-        crate::allgather::through_rank_0(link, RecvBuf::from_slice(&mut all), BYTES as u64, &mut outcome)?;
-        outcome.end()?;
+        let all = Exchange::among_all(&self.engine, comm, CHECK).all(own.to_words())?;
         let mut agreed: Option<(u32, Terms)> = None;
-        for (rank, terms) in (0u32..).zip(all.chunks(BYTES)) {
-            let terms = Terms::from_bytes(terms).ok_or_else(|| not_terms(rank))?;
+        for (rank, words) in (0u32..).zip(all) {
+            let terms = Terms::from_words(words).ok_or_else(|| not_terms(rank))?;
             match &mut agreed {
                 None => agreed = Some((rank, terms)),
                 Some((first, known)) if !known.fits(&terms) => return Err(apart(*first, known, rank, &terms)),
@@ -199,16 +184,15 @@ mod tests {
     }
 
     #[test]
-    fn terms_come_back_as_they_were_sent_and_nonsense_does_not() {
+    fn terms_keep_their_value_in_a_message_and_other_words_are_no_terms() {
         for terms in [reduce(0, 8), reduce(u32::MAX, u64::MAX), Terms::new(CollOp::Barrier, 0)] {
-            assert_eq!(Terms::from_bytes(&terms.to_bytes()), Some(terms));
+            assert_eq!(Terms::from_words(terms.to_words()), Some(terms));
         }
         for place in [0, 1, 3] {
-            let mut bytes = reduce(0, 8).to_bytes();
-            bytes[place * 8..][..8].fill(0xff);
-            assert_eq!(Terms::from_bytes(&bytes), None, "word {place}");
+            let mut words = reduce(0, 8).to_words();
+            words[place] = u64::MAX;
+            assert_eq!(Terms::from_words(words), None, "word {place}");
         }
-        assert_eq!(Terms::from_bytes(&[]), None);
     }
 
     #[test]

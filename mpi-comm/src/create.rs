@@ -1,22 +1,17 @@
-//! Making and ending communicators: agreeing on a context, telling the engine.
+//! Creating and freeing communicators: their descriptions, and their registration with the engine.
 //!
-//! Invariant: the engine knows a communicator's context from before its handle exists until after it is gone.
-//! Not here: handles and instruments' bindings (`mpi-env`).
+//! Invariant: a communicator's context is registered before its handle exists, and until after the handle is freed.
+//! Not here: agreement on the context id (`context_agreement`), handles and instruments' bindings (`mpi-env`).
 
-use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERRORS_ARE_FATAL};
-use mpi_core::{Guard, Guarded, Handle};
-use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_errors::{Error, Result};
-use mpi_p2p::{CommMeters, ContextSpec, Engine, Mode};
+use mpi_core::abi::MPI_ERRORS_ARE_FATAL;
+use mpi_core::{Guard, Handle};
+use mpi_p2p::{CommMeters, ContextSpec, Engine};
 
 use crate::comm::Comm;
 use crate::context::ContextIds;
 use crate::group::Group;
 
-/// Tag of the message that tells a new context id; collectives use small positive ones.
-const TAG: i32 = 0x7001;
-
-/// What a new communicator is made of.
+/// The description of a new communicator.
 #[derive(Debug)]
 pub struct CommSpec {
     /// Its context id.
@@ -72,34 +67,7 @@ impl CommSpec {
     }
 }
 
-/// A context id that all processes of `parent` agree on. Collective over `parent`; waits.
-///
-/// Errors: `MPI_ERR_OTHER` in every process when rank 0 has no id left.
-pub fn agree_on_context(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>) -> Result<u32> {
-    let context = parent.collective_context();
-    if parent.rank != 0 {
-        let mut told = [0u32];
-        engine.recv(engine.lock(), context, 0, TAG, RecvBuf::from_slice(&mut told))?;
-        return match told {
-            [NONE_LEFT] => Err(Error::new(
-                MPI_ERR_OTHER,
-                "rank 0 of the parent communicator has made all the communicators it can number",
-            )),
-            [id] => Ok(id),
-        };
-    }
-    let taken = ids.get_mut(&mut engine.lock()).take();
-    let told = [*taken.as_ref().unwrap_or(&NONE_LEFT)];
-    for dest in 1..parent.size() as i32 {
-        engine.send(engine.lock(), context, dest, TAG, SendBuf::from_slice(&told), Mode::Standard)?;
-    }
-    taken
-}
-
-/// Not an id: ids are even.
-const NONE_LEFT: u32 = u32::MAX;
-
-/// Makes a communicator and tells the engine of it. Local.
+/// Makes a communicator and registers its context with the engine. Local.
 pub fn register(engine: &Engine, guard: &mut Guard<'_>, spec: CommSpec, instruments: CommMeters) -> Comm {
     engine.add_context(
         guard,
@@ -108,7 +76,7 @@ pub fn register(engine: &Engine, guard: &mut Guard<'_>, spec: CommSpec, instrume
     Comm::new(spec.context, spec.rank, spec.group, &spec.name, spec.errhandler, instruments)
 }
 
-/// Makes the engine forget a communicator. Local; operations still under way complete.
+/// Removes a communicator's context from the engine. Local; operations still under way complete.
 pub fn unregister(engine: &Engine, guard: &mut Guard<'_>, comm: &Comm) {
     engine.remove_context(guard, comm.context());
 }

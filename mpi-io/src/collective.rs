@@ -12,9 +12,9 @@ use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
 
 use crate::access::again;
-use crate::agree::{Word, by_first, exchange, exchange_with, first_fault};
 use crate::fault::Fault;
 use crate::file::File;
+use crate::report::{Report, by_first, exchange, exchange_with, first_fault};
 use crate::view::View;
 
 impl File {
@@ -35,8 +35,8 @@ impl File {
 
     /// `MPI_File_set_atomicity`; waits for all. Errors: `MPI_ERR_NOT_SAME` when the processes differ.
     pub fn set_atomic(&self, atomic: bool) -> Result<()> {
-        let all = exchange(&self.engine, &self.comm, Word { fault: None, numbers: [u64::from(atomic), 0, 0] })?;
-        if let Some(rank) = all.iter().position(|word| word.numbers != all[0].numbers) {
+        let all = exchange(&self.engine, &self.comm, Report { fault: None, numbers: [u64::from(atomic), 0, 0] })?;
+        if let Some(rank) = all.iter().position(|report| report.numbers != all[0].numbers) {
             let rule = format!("rank 0 and rank {rank} differ: they must agree");
             return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("flag", &atomic));
         }
@@ -53,16 +53,16 @@ impl File {
         let numbers = view
             .as_ref()
             .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation() as u64, 0]);
-        let all = exchange_with(&self.engine, &self.comm, Word::of(&view, numbers), |all| {
+        let all = exchange_with(&self.engine, &self.comm, Report::of(&view, numbers), |all| {
             // Only now do all processes wait, so that nobody moves the pointer between these two steps.
             if let (None, true, Ok(pointer)) = (first_fault(all), same(all), self.shared()) {
                 let position = pointer.get();
                 pointer.set(0);
-                all.iter_mut().for_each(|word| word.numbers[2] = position);
+                all.iter_mut().for_each(|report| report.numbers[2] = position);
             }
         })?;
         let view = nobody_refused(view, &all)?;
-        if let Some(rank) = all.iter().position(|word| word.numbers != all[0].numbers) {
+        if let Some(rank) = all.iter().position(|report| report.numbers != all[0].numbers) {
             let rule = format!("representation or etype's extent are not the same in rank 0 and rank {rank}");
             return Err(self.refusal(MPI_ERR_NOT_SAME, rule));
         }
@@ -87,10 +87,10 @@ impl File {
         let bytes = u64::try_from(size)
             .map_err(|_| Error::new(MPI_ERR_ARG, "a file's size must not be negative").arg("size", &size));
         let own = self.check_write().and_then(|()| self.check_pointers()).and(bytes);
-        let word = Word::of(&own, [*own.as_ref().unwrap_or(&0), 0, 0]);
-        let all = exchange(&self.engine, &self.comm, word)?;
+        let report = Report::of(&own, [*own.as_ref().unwrap_or(&0), 0, 0]);
+        let all = exchange(&self.engine, &self.comm, report)?;
         let own = nobody_refused(own, &all)?;
-        if let Some((rank, other)) = all.iter().enumerate().find(|(_, word)| word.numbers[0] != all[0].numbers[0]) {
+        if let Some((rank, other)) = all.iter().enumerate().find(|(_, report)| report.numbers[0] != all[0].numbers[0]) {
             let rule =
                 format!("rank 0 has {} and rank {rank} has {}: they must agree", all[0].numbers[0], other.numbers[0]);
             return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("size", &size));
@@ -129,7 +129,7 @@ impl File {
             return self.finish();
         }
         // Nobody deletes before all have come: a process that is late would find no file to open elsewhere.
-        exchange(&self.engine, &self.comm, Word { fault: None, numbers: [0; 3] })?;
+        exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 3] })?;
         let deleted = by_first(&self.engine, &self.comm, || self.delete().map(|()| [0; 2]))?;
         deleted.map(drop).map_err(|fault| fault.on_file(&self.name))
     }
@@ -162,12 +162,12 @@ pub(crate) fn delete(path: &Path) -> Result<(), Fault> {
     again(|| fs::remove_file(path)).map_err(Fault::from)
 }
 
-fn same(all: &[Word]) -> bool {
-    all.iter().all(|word| word.numbers == all[0].numbers)
+fn same(all: &[Report]) -> bool {
+    all.iter().all(|report| report.numbers == all[0].numbers)
 }
 
 /// This process's own part, when nobody's was refused.
-pub(crate) fn nobody_refused<T>(own: Result<T>, all: &[Word]) -> Result<T> {
+pub(crate) fn nobody_refused<T>(own: Result<T>, all: &[Report]) -> Result<T> {
     let Some((rank, fault)) = first_fault(all) else { return own };
     Err(match own {
         Err(own) if own.class() == fault.class => own,

@@ -6,7 +6,7 @@
 //! - [`View`]: how a process sees a file.
 //! - `atomicity`: locking what is accessed. `split`: accesses in two calls.
 //! - `shared`: accesses by the shared file pointer. `pointer`: where that stands.
-//! - `agree`: what the processes of a file tell each other. `fault`: from the system's reasons to error classes.
+//! - `report`: faults and numbers that the processes of a file exchange. `fault`: error classes of the system's errors.
 //! - `instruments`: what a file tells of itself.
 //!
 //! Names of files are paths as the system takes them, relative ones from the process's current directory. There are no
@@ -17,7 +17,6 @@
 //! Not here: handles of files (`mpi-env`).
 
 mod access;
-mod agree;
 mod amode;
 mod atomicity;
 mod collective;
@@ -27,6 +26,7 @@ mod hints;
 mod instruments;
 mod open;
 mod pointer;
+mod report;
 mod shared;
 mod split;
 mod view;

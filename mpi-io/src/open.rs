@@ -19,7 +19,6 @@ use mpi_errors::{Error, Result};
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::InstrumentMemory;
 
-use crate::agree::{Word, by_first, exchange, first_fault};
 use crate::amode::AccessMode;
 use crate::collective::{delete, refused_elsewhere};
 use crate::fault::{Fault, quoted};
@@ -27,6 +26,7 @@ use crate::file::{File, Parts, length};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
 use crate::pointer::SharedPointer;
+use crate::report::{Report, by_first, exchange, first_fault};
 
 /// Files of one process.
 #[derive(Clone)]
@@ -162,16 +162,16 @@ impl Io {
         })?;
         let found_at = begun.map_err(|fault| failed(fault, 0, comm, request))?;
         let mut own = first.map_or_else(|| open_further(request, found_at), Ok);
-        let word = match &own {
+        let report = match &own {
             Ok(opened) => {
                 let [device, number] = opened.identity;
-                Word { fault: None, numbers: [device, number, u64::from(opened.shared.is_some())] }
+                Report { fault: None, numbers: [device, number, u64::from(opened.shared.is_some())] }
             }
-            Err(fault) => Word { fault: Some(*fault), numbers: [0; 3] },
+            Err(fault) => Report { fault: Some(*fault), numbers: [0; 3] },
         };
-        let all = exchange(&self.engine, comm, word)?;
-        let identity = |word: &Word| [word.numbers[0], word.numbers[1]];
-        let different = || all.iter().position(|word| identity(word) != identity(&all[0]));
+        let all = exchange(&self.engine, comm, report)?;
+        let identity = |report: &Report| [report.numbers[0], report.numbers[1]];
+        let different = || all.iter().position(|report| identity(report) != identity(&all[0]));
         let error = if let Some((rank, fault)) = first_fault(&all) {
             failed(fault, rank, comm, request)
         } else if let Some(rank) = different() {
@@ -180,7 +180,7 @@ impl Io {
         } else {
             let opened = own.as_mut().expect("nobody failed");
             match &mut opened.shared {
-                Some(shared) if all.iter().all(|word| word.numbers[2] != 0) => shared.found_by_all(),
+                Some(shared) if all.iter().all(|report| report.numbers[2] != 0) => shared.found_by_all(),
                 shared => *shared = None,
             }
             return Ok(own.expect("nobody failed"));

@@ -11,10 +11,10 @@ use mpi_errors::{Error, Result};
 use mpi_p2p::Mode;
 
 use crate::access::whole_etypes;
-use crate::agree::{Word, exchange_with, first_fault};
 use crate::collective::nobody_refused;
 use crate::file::{File, Whence};
 use crate::pointer::SharedPointer;
+use crate::report::{Report, exchange_with, first_fault};
 use crate::view::View;
 
 /// Tag of the messages by which processes take turns.
@@ -63,9 +63,9 @@ impl File {
             _ => Ok(0),
         });
         let end = *checked.as_ref().unwrap_or(&0);
-        let word = Word::of(&checked, [offset as u64, whence as u64, 0]);
-        let all = exchange_with(&self.engine, &self.comm, word, |all| {
-            if first_fault(all).is_some() || all.iter().any(|word| word.numbers != all[0].numbers) {
+        let report = Report::of(&checked, [offset as u64, whence as u64, 0]);
+        let all = exchange_with(&self.engine, &self.comm, report, |all| {
+            if first_fault(all).is_some() || all.iter().any(|report| report.numbers != all[0].numbers) {
                 return;
             }
             let pointer = self.shared().expect("it was checked");
@@ -79,8 +79,8 @@ impl File {
             all[0].numbers[2] = if place.is_some() { 0 } else { NOWHERE };
         })?;
         nobody_refused(checked, &all)?;
-        let wanted = |word: &Word| [word.numbers[0], word.numbers[1]];
-        if let Some(rank) = all.iter().position(|word| wanted(word) != wanted(&all[0])) {
+        let wanted = |report: &Report| [report.numbers[0], report.numbers[1]];
+        if let Some(rank) = all.iter().position(|report| wanted(report) != wanted(&all[0])) {
             let rule = format!("rank 0 and rank {rank} want different places: they must agree");
             return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("offset", &offset));
         }
@@ -106,14 +106,14 @@ impl File {
     /// The place of this process among all that access the file in order.
     fn ordered(&self, view: &View, bytes: u64, allowed: Result<()>) -> Result<u64> {
         let etypes = allowed.and_then(|()| self.shared()).and_then(|_| whole_etypes(view, bytes));
-        let word = Word::of(&etypes, [*etypes.as_ref().unwrap_or(&0), 0, 0]);
-        let all = exchange_with(&self.engine, &self.comm, word, |all| {
+        let report = Report::of(&etypes, [*etypes.as_ref().unwrap_or(&0), 0, 0]);
+        let all = exchange_with(&self.engine, &self.comm, report, |all| {
             if first_fault(all).is_none() {
-                let total = all.iter().map(|word| word.numbers[0]).fold(0, u64::wrapping_add);
+                let total = all.iter().map(|report| report.numbers[0]).fold(0, u64::wrapping_add);
                 let mut place = self.shared().expect("it was checked").advance(total);
-                for word in all {
-                    word.numbers[1] = place;
-                    place = place.wrapping_add(word.numbers[0]);
+                for report in all {
+                    report.numbers[1] = place;
+                    place = place.wrapping_add(report.numbers[0]);
                 }
             }
         })?;

@@ -1,0 +1,176 @@
+//! Exchange: the processes of a communicator, or some of them, contribute a few words each and receive those of all.
+//!
+//! The words travel up a tree to the first process and down again. A process has up to [`RADIX`] - 1 children on each
+//! level, so that in a small communicator the first process reaches all others directly.
+//! Invariant: the messages of an exchange do not depend on the words, so that a process that contributes an error still
+//! sends and receives all of its messages and no other process waits for ever.
+//! Not here: what follows from the words.
+
+use mpi_core::abi::MPI_ERR_OTHER;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::{Error, Result};
+use mpi_p2p::{Engine, Mode};
+
+use crate::comm::Comm;
+use crate::group::Group;
+
+/// Branching factor of the tree.
+const RADIX: usize = 16;
+
+/// The processes that take part in an exchange, in an order that is the same in all of them. All calls are collective
+/// over these processes; they wait, with no guard held.
+pub struct Exchange<'a> {
+    engine: &'a Engine,
+    /// Context id of the messages.
+    context: u32,
+    tag: i32,
+    /// Rank in the communicator of each participant.
+    ranks: Vec<i32>,
+    /// This process's place among them.
+    place: usize,
+}
+
+impl<'a> Exchange<'a> {
+    /// Among all processes of a communicator, in the order of their ranks.
+    pub fn among_all(engine: &'a Engine, comm: &Comm, tag: i32) -> Exchange<'a> {
+        let ranks = (0..comm.size() as i32).collect();
+        Exchange { engine, context: comm.collective_context(), tag, ranks, place: comm.rank as usize }
+    }
+
+    /// Among the processes of a group, this one included, all of them in `comm`.
+    ///
+    /// Errors: `MPI_ERR_OTHER` for a group that has other members.
+    pub fn among_group(engine: &'a Engine, comm: &Comm, group: &Group, tag: i32) -> Result<Exchange<'a>> {
+        let rank = |world_rank: &u32| comm.group().rank_of(*world_rank).map(|rank| rank as i32);
+        let ranks: Option<Vec<i32>> = group.world_ranks().iter().map(rank).collect();
+        match (ranks, group.rank_of(engine.rank())) {
+            (Some(ranks), Some(place)) => {
+                Ok(Exchange { engine, context: comm.collective_context(), tag, ranks, place: place as usize })
+            }
+            _ => Err(Error::new(MPI_ERR_OTHER, "the group is no part of the communicator")),
+        }
+    }
+
+    /// The words of all processes, in their order.
+    pub fn all<const N: usize>(&self, own: [u64; N]) -> Result<Vec<[u64; N]>> {
+        self.all_with(own, |_| {})
+    }
+
+    /// As [`Exchange::all`]; when the words of all have arrived at the first process, and before any process receives
+    /// them, the first process applies `adjust` to them.
+    pub fn all_with<const N: usize>(
+        &self,
+        own: [u64; N],
+        adjust: impl FnOnce(&mut [[u64; N]]),
+    ) -> Result<Vec<[u64; N]>> {
+        let mut all = vec![[0; N]; self.ranks.len()];
+        all[self.place] = own;
+        for child in self.children() {
+            self.receive(child, &mut all[child..self.end_of(child)])?;
+        }
+        match self.parent() {
+            Some(parent) => {
+                self.send(parent, &all[self.place..self.end_of(self.place)])?;
+                self.receive(parent, &mut all)?;
+            }
+            None => adjust(&mut all),
+        }
+        // The largest subtree first.
+        self.children().rev().try_for_each(|child| self.send(child, &all))?;
+        Ok(all)
+    }
+
+    /// The words that the first process makes.
+    pub fn from_first<const N: usize>(&self, make: impl FnOnce() -> [u64; N]) -> Result<[u64; N]> {
+        let mut words = [[0; N]];
+        match self.parent() {
+            Some(parent) => self.receive(parent, &mut words)?,
+            None => words = [make()],
+        }
+        self.children().rev().try_for_each(|child| self.send(child, &words))?;
+        Ok(words[0])
+    }
+
+    fn send<const N: usize>(&self, place: usize, words: &[[u64; N]]) -> Result<()> {
+        let data = SendBuf::from_slice(words.as_flattened());
+        self.engine.send(self.engine.lock(), self.context, self.ranks[place], self.tag, data, Mode::Standard)
+    }
+
+    fn receive<const N: usize>(&self, place: usize, words: &mut [[u64; N]]) -> Result<()> {
+        let room = RecvBuf::from_slice(words.as_flattened_mut());
+        self.engine.recv(self.engine.lock(), self.context, self.ranks[place], self.tag, room)?;
+        Ok(())
+    }
+
+    fn parent(&self) -> Option<usize> {
+        (self.place > 0).then(|| self.place - self.place % (width(self.place) * RADIX))
+    }
+
+    /// The children of this process, those with the smallest subtrees first.
+    fn children(&self) -> impl DoubleEndedIterator<Item = usize> {
+        children(self.place, self.ranks.len())
+    }
+
+    /// The place behind the last one in the subtree of a place.
+    fn end_of(&self, place: usize) -> usize {
+        if place == 0 { self.ranks.len() } else { (place + width(place)).min(self.ranks.len()) }
+    }
+}
+
+/// Places in the subtree of a place other than 0: the largest power of the radix that divides it.
+fn width(place: usize) -> usize {
+    let mut width = 1;
+    while place.is_multiple_of(width * RADIX) {
+        width *= RADIX;
+    }
+    width
+}
+
+/// The children of a place in a tree of `size` places: on each level below its own width, `RADIX - 1` at most.
+fn children(place: usize, size: usize) -> impl DoubleEndedIterator<Item = usize> {
+    let limit = if place == 0 { size } else { width(place) };
+    let levels = (0..).map(|level| RADIX.pow(level)).take_while(move |step| *step < limit).collect::<Vec<_>>();
+    let on_level = move |step: usize| (1..RADIX).map(move |index| place + index * step);
+    levels.into_iter().flat_map(on_level).filter(move |child| *child < size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_but_the_first_is_the_child_of_its_parent_alone() {
+        for size in [1, 2, 15, 16, 17, 255, 256, 257, 1000, 4096, 5000] {
+            let mut parent = vec![None; size];
+            for place in 0..size {
+                for child in children(place, size) {
+                    assert_eq!(parent[child].replace(place), None, "{child} of {size}");
+                    assert_eq!(place, child - child % (width(child) * RADIX), "{child} of {size}");
+                }
+            }
+            assert!(parent[0].is_none() && parent[1..].iter().all(Option::is_some), "{size}");
+        }
+    }
+
+    #[test]
+    fn the_subtree_of_a_place_is_the_range_behind_it() {
+        fn members(place: usize, size: usize) -> Vec<usize> {
+            let mut all = vec![place];
+            children(place, size).for_each(|child| all.extend(members(child, size)));
+            all.sort_unstable();
+            all
+        }
+        for size in [17, 300, 5000] {
+            for place in [1, 15, 16, 32, 255, 256, 272].into_iter().filter(|place| *place < size) {
+                let range: Vec<usize> = (place..size.min(place + width(place))).collect();
+                assert_eq!(members(place, size), range, "{place} of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_communicator_has_no_levels() {
+        assert_eq!(children(0, RADIX).collect::<Vec<_>>(), (1..RADIX).collect::<Vec<_>>());
+        assert_eq!(children(0, 5000).count(), 3 * (RADIX - 1) + 1);
+    }
+}
