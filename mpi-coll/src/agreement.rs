@@ -14,7 +14,7 @@ use mpi_core::handle::FIRST_DYNAMIC;
 use mpi_datatype::predefined;
 use mpi_errors::{Error, Result};
 
-use crate::call_scope::CollOp;
+use crate::coll_op::CollOp;
 use crate::link::CHECK;
 use crate::op::Builtin;
 use crate::{Collectives, Reduction};

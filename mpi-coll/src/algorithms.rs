@@ -5,7 +5,7 @@
 
 use mpi_t::{EnumDef, WatchedCounter, WatchedState};
 
-use crate::call_scope::CollOp;
+use crate::coll_op::CollOp;
 use crate::plan::{Algorithm, Plan};
 
 mpi_t::instruments! {

@@ -1,16 +1,15 @@
 //! `MPI_Allgather` (MPI-5.0, 6.7).
 
-use mpi_comm::Comm;
+use mpi_comm::{Comm, Outcome};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::agreement::Terms;
 use crate::bcast::broadcast_over;
-use crate::call_scope::CollOp;
+use crate::coll_op::CollOp;
 use crate::gather::{collect, each_block};
-use crate::link::{ALLGATHER, Link, Outcome};
-use crate::pending_ops::PendingOps;
+use crate::link::{ALLGATHER, Link};
 use crate::scratch::Scratch;
 
 impl Collectives {
@@ -51,19 +50,19 @@ impl Collectives {
 #[allow(clippy::needless_late_init)] // the own block is declared first, so that it outlives what borrows it
 fn direct(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
     let (own, out);
-    let mut flight = PendingOps::new(link);
-    own = each_block(link, recv, |rank, piece| flight.recv(rank, piece))?;
+    let mut pending = link.pending();
+    own = each_block(link, recv, |rank, piece| link.irecv(&mut pending, rank, piece))?;
     // Out of the send buffer if there is one: it was not just written, so the others read it out of their own caches.
     out = send.unwrap_or(own.as_send());
-    link.others().try_for_each(|rank| flight.send(rank, out.clone()))?;
-    flight.wait_all(outcome)
+    link.others().try_for_each(|rank| link.isend(&mut pending, rank, out.clone()))?;
+    link.wait_all(pending, outcome)
 }
 
 /// Two processes tell each other.
 fn meet(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
     let (first, second) = recv.split_at(block);
     let (own, other) = if link.rank == 0 { (first, second) } else { (second, first) };
-    outcome.note(link.exchange(1 - link.rank, send.unwrap_or(own.as_send()), 1 - link.rank, other))
+    outcome.note_data(link.exchange(1 - link.rank, send.unwrap_or(own.as_send()), 1 - link.rank, other))
 }
 
 /// Rank 0 collects, then tells everybody: for all others one wait.
@@ -89,7 +88,7 @@ fn bruck(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, outcome: &mut Outcom
         let (known, coming) = blocks.split_at_mut(bytes(have));
         let out = SendBuf::from_slice(&known[..bytes(more)]);
         let into = RecvBuf::from_slice(&mut coming[..bytes(more)]);
-        outcome.note(link.exchange((rank + size - have) % size, out, (rank + have) % size, into))?;
+        outcome.note_data(link.exchange((rank + size - have) % size, out, (rank + have) % size, into))?;
         have += more;
     }
     for (step, data) in blocks.chunks(bytes(1)).enumerate().skip(1) {

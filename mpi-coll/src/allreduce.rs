@@ -2,15 +2,15 @@
 //!
 //! Where several processes compute the same result they do so in the same order, so that it is the same to the bit.
 
-use mpi_comm::Comm;
+use mpi_comm::{Comm, Outcome};
 use mpi_core::Guard;
 use mpi_core::abi::MPI_SUM;
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::agreement::Terms;
-use crate::call_scope::CollOp;
-use crate::link::{ALLREDUCE, Link, Outcome};
+use crate::coll_op::CollOp;
+use crate::link::{ALLREDUCE, Link};
 use crate::op::{Op, Reducer};
 use crate::partial::{Partial, elements_mut};
 use crate::plan::Plan;
@@ -130,7 +130,7 @@ fn pair(
 #[inline]
 fn meet(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
     let (value, incoming) = partial.both();
-    outcome.note(link.exchange(partner, value, partner, incoming))?;
+    outcome.note_data(link.exchange(partner, value, partner, incoming))?;
     if partner > link.rank {
         partial.absorb_higher();
     } else {
@@ -143,10 +143,10 @@ fn meet(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &mut O
 fn through_rank_0(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
     if link.rank != 0 {
         link.send(0, partial.value())?;
-        return outcome.note(link.recv(0, partial.value_mut()));
+        return outcome.note_data(link.recv(0, partial.value_mut()));
     }
     for source in 1..link.size {
-        outcome.note(link.recv(source, partial.incoming()))?;
+        outcome.note_data(link.recv(source, partial.incoming()))?;
         partial.absorb(true);
     }
     (1..link.size).try_for_each(|dest| link.send(dest, partial.value()))
@@ -159,10 +159,10 @@ fn doubling(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) ->
     let rank = link.rank;
     if rank < paired && rank.is_multiple_of(2) {
         link.send(rank + 1, partial.value())?;
-        return outcome.note(link.recv(rank + 1, partial.value_mut()));
+        return outcome.note_data(link.recv(rank + 1, partial.value_mut()));
     }
     if rank < paired {
-        outcome.note(link.recv(rank - 1, partial.incoming()))?;
+        outcome.note_data(link.recv(rank - 1, partial.incoming()))?;
         partial.absorb_lower();
     }
     let place = if rank < paired { rank / 2 } else { rank - paired / 2 };

@@ -1,16 +1,15 @@
 //! `MPI_Alltoall` (MPI-5.0, 6.8).
 
-use mpi_comm::Comm;
+use mpi_comm::{Comm, Outcome};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::agreement::Terms;
-use crate::bcast::SHORT;
-use crate::call_scope::CollOp;
+use crate::coll_op::CollOp;
 use crate::gather::each_block;
-use crate::link::{ALLTOALL, Link, Outcome};
-use crate::pending_ops::PendingOps;
+use crate::link::{ALLTOALL, Link};
+use crate::plan::SHORT;
 use crate::scratch::Scratch;
 
 impl Collectives {
@@ -48,16 +47,16 @@ fn exchange(link: Link<'_>, send: &SendBuf<'_>, mut recv: RecvBuf<'_>, outcome: 
     recv.part(own as u64 * into, into).copy_from(&piece(own));
     if out.max(into) <= SHORT.min(link.engine.eager_bytes(&link.engine.lock(), link.context)) {
         // Hardly a send waits for its receiver, so all come first; then there is one wait after the other.
-        let mut sends = PendingOps::new(link);
-        link.others().try_for_each(|rank| sends.send(rank, piece(rank)))?;
+        let mut pending = link.pending();
+        link.others().try_for_each(|rank| link.isend(&mut pending, rank, piece(rank)))?;
         for step in 1..size {
             let source = (own + size - step) % size;
-            outcome.note(link.recv(source, recv.part(source as u64 * into, into)))?;
+            outcome.note_data(link.recv(source, recv.part(source as u64 * into, into)))?;
         }
-        return sends.wait_all(outcome);
+        return link.wait_all(pending, outcome);
     }
-    let mut flight = PendingOps::new(link);
-    each_block(link, recv, |rank, block| flight.recv(rank, block))?;
-    link.others().try_for_each(|rank| flight.send(rank, piece(rank)))?;
-    flight.wait_all(outcome)
+    let mut pending = link.pending();
+    each_block(link, recv, |rank, block| link.irecv(&mut pending, rank, block))?;
+    link.others().try_for_each(|rank| link.isend(&mut pending, rank, piece(rank)))?;
+    link.wait_all(pending, outcome)
 }

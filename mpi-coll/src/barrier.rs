@@ -7,7 +7,7 @@ use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::agreement::Terms;
-use crate::call_scope::CollOp;
+use crate::coll_op::CollOp;
 use crate::link::{BARRIER, Link};
 use crate::plan::Plan;
 

@@ -1,18 +1,15 @@
 //! `MPI_Bcast` (MPI-5.0, 6.4).
 
-use mpi_comm::Comm;
+use mpi_comm::{Comm, Outcome};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use smallvec::SmallVec;
 
 use crate::Collectives;
 use crate::agreement::Terms;
-use crate::call_scope::CollOp;
-use crate::link::{BCAST, Link, Outcome};
-use crate::pending_ops::PendingOps;
-
-/// Messages up to this length are sent one after the other: they are over at once.
-pub(crate) const SHORT: u64 = 4096;
+use crate::coll_op::CollOp;
+use crate::link::{BCAST, Link};
+use crate::plan::SHORT;
 
 impl Collectives {
     /// Copies `root`'s buffer into everybody else's.
@@ -53,14 +50,14 @@ pub(crate) fn broadcast_over(
 ) -> Result<()> {
     if flat {
         if link.rank != root {
-            return outcome.note(link.recv(root, buffer));
+            return outcome.note_data(link.recv(root, buffer));
         }
         return send_to_all(link, &buffer.as_send(), link.others());
     }
     let place = (link.rank + link.size - root) % link.size;
     if place != 0 {
         let parent = place & (place - 1);
-        outcome.note(link.recv((parent + root) % link.size, buffer.reborrow()))?;
+        outcome.note_data(link.recv((parent + root) % link.size, buffer.reborrow()))?;
     }
     // The children of a place add one bit below its lowest; the largest subtree begins first.
     let limit = if place == 0 { link.size.next_power_of_two() } else { place & place.wrapping_neg() };
@@ -80,7 +77,7 @@ fn send_to_all(link: Link<'_>, buffer: &SendBuf<'_>, mut ranks: impl Iterator<It
     if buffer.bytes() <= SHORT {
         return ranks.try_for_each(|rank| link.send(rank, buffer.clone()));
     }
-    let mut flight = PendingOps::new(link);
-    ranks.try_for_each(|rank| flight.send(rank, buffer.clone()))?;
-    flight.wait_all(&mut Outcome::default())
+    let mut pending = link.pending();
+    ranks.try_for_each(|rank| link.isend(&mut pending, rank, buffer.clone()))?;
+    link.wait_all(pending, &mut Outcome::default())
 }

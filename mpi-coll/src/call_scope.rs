@@ -11,6 +11,7 @@ use mpi_p2p::Doing;
 use mpi_t::{SourceDef, TError, TResult};
 
 use crate::Collectives;
+use crate::coll_op::CollOp;
 use crate::plan::Plan;
 
 static SOURCE: SourceDef = SourceDef {
@@ -29,48 +30,6 @@ mpi_t::events! {
         /// A collective call has ended: which, with which algorithm, and the nanoseconds it took.
         pub ended(operation: i32, algorithm: i32, nanoseconds: u64) =
             { name: "coll_end", category: "coll.events", at: None },
-    }
-}
-
-/// A collective operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub(crate) enum CollOp {
-    Barrier = 0,
-    Bcast = 1,
-    Reduce = 2,
-    Allreduce = 3,
-    Gather = 4,
-    Scatter = 5,
-    Allgather = 6,
-    Alltoall = 7,
-}
-
-impl CollOp {
-    /// All of them.
-    pub const ALL: [CollOp; 8] = [
-        CollOp::Barrier,
-        CollOp::Bcast,
-        CollOp::Reduce,
-        CollOp::Allreduce,
-        CollOp::Gather,
-        CollOp::Scatter,
-        CollOp::Allgather,
-        CollOp::Alltoall,
-    ];
-
-    /// The name of its function.
-    pub const fn function(self) -> &'static str {
-        match self {
-            CollOp::Barrier => "MPI_Barrier",
-            CollOp::Bcast => "MPI_Bcast",
-            CollOp::Reduce => "MPI_Reduce",
-            CollOp::Allreduce => "MPI_Allreduce",
-            CollOp::Gather => "MPI_Gather",
-            CollOp::Scatter => "MPI_Scatter",
-            CollOp::Allgather => "MPI_Allgather",
-            CollOp::Alltoall => "MPI_Alltoall",
-        }
     }
 }
 

@@ -1,15 +1,14 @@
 //! `MPI_Gather` (MPI-5.0, 6.5).
 
-use mpi_comm::Comm;
+use mpi_comm::{Comm, Outcome};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::agreement::Terms;
-use crate::call_scope::CollOp;
-use crate::link::{GATHER, Link, Outcome};
-use crate::pending_ops::PendingOps;
-use crate::reduce::{no_contribution, no_result};
+use crate::coll_op::CollOp;
+use crate::link::{GATHER, Link};
+use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
 
 impl Collectives {
     /// Collects everybody's block at `root`, in rank order. `recv`, needed at the root only, is the whole of as many
@@ -19,7 +18,7 @@ impl Collectives {
         let block = match (&send, &recv) {
             (Some(send), _) => send.bytes(),
             (None, Some(recv)) => recv.bytes() / comm.size() as u64,
-            (None, None) => return Err(no_contribution()),
+            (None, None) => return Err(in_place_elsewhere("sendbuf")),
         };
         let (_calling, guard) = self.begin(comm, (CollOp::Gather, block), |it| {
             it.gather_calls.incr();
@@ -34,7 +33,7 @@ impl Collectives {
         let mut outcome = Outcome::default();
         match (send, recv) {
             (send, Some(recv)) => collect(link, send, recv, &mut outcome)?,
-            (Some(_), None) if comm.rank == root => return Err(no_result()),
+            (Some(_), None) if comm.rank == root => return Err(absent_at_root("recvbuf")),
             (Some(send), None) if block > 0 => link.send(root, send)?,
             _ => {}
         }
@@ -56,9 +55,9 @@ pub(crate) fn collect(
     if block == 0 {
         return Ok(());
     }
-    let mut flight = PendingOps::new(link);
-    each_block(link, recv, |rank, piece| flight.recv(rank, piece))?;
-    flight.wait_all(outcome)
+    let mut pending = link.pending();
+    each_block(link, recv, |rank, piece| link.irecv(&mut pending, rank, piece))?;
+    link.wait_all(pending, outcome)
 }
 
 /// Gives the block of each other process to `take`, and returns this one's.

@@ -6,7 +6,7 @@
 use mpi_t::Verbosity::UserDetail;
 use mpi_t::{Aggregate, Counter, WatchedTimer};
 
-use crate::call_scope::CollOp;
+use crate::coll_op::CollOp;
 
 mpi_t::instruments! {
     /// The collective calls of one process.

@@ -3,13 +3,13 @@
 //! - [`op`]: reduction operations and their kernels.
 //! - [`Collectives`]: the collective calls of one process; one file for each group of them (`barrier`, `bcast`,
 //!   `reduce`, `allreduce`, `gather`, `scatter`, `allgather`, `alltoall`).
-//! - `link`, `flight`: messages between the processes of one collective call.
-//! - `partial`: combining contributions in rank order.
-//! - `agreement`: whether the processes of a call mean the same call.
+//! - `link`: messages between the processes of one collective call. `missing_buffer`: errors about absent buffers.
+//! - `partial`: a partial result of a reduction. `scratch`: aligned memory. `split`: long reductions, split among all.
+//! - `agreement`: whether the processes of a call make the same call.
 //! - `plan`: which algorithm, for which size and number of processes.
-//! - `algorithms`: which ones were chosen, told while somebody asks.
-//! - `calling`: what a call tells from begin to end, as states, times and events.
-//! - `instruments`, `settings`: what the collectives tell of themselves and let be set.
+//! - `algorithms`: variables of the algorithms chosen.
+//! - `coll_op`: the operations by number. `call_scope`: states, times and events of a call.
+//! - `instruments`, `settings`: performance variables and control variables.
 //!
 //! Invariants: every process of a communicator picks the same algorithm from the same facts; a process that finds an
 //! error in what it received plays its part to the end, so that the others do not hang, and reports it then.
@@ -23,12 +23,13 @@ mod alltoall;
 mod barrier;
 mod bcast;
 mod call_scope;
+mod coll_op;
 mod gather;
 mod instruments;
 mod link;
+mod missing_buffer;
 pub mod op;
 mod partial;
-mod pending_ops;
 mod plan;
 mod reduce;
 mod scatter;
@@ -51,7 +52,8 @@ pub use op::{Builtin, Op, Reducer, UserFunction};
 pub use settings::CollSettings;
 
 use algorithms::Chosen;
-use call_scope::{CallScope, CollOp, UnderWay};
+use call_scope::{CallScope, UnderWay};
+use coll_op::CollOp;
 use link::Link;
 use plan::Plan;
 

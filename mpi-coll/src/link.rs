@@ -4,13 +4,12 @@
 //! never take one's data for the other's.
 //! Invariant: an operation that fails on what it received still has happened; the caller goes on and reports later.
 
+use mpi_comm::{Outcome, PendingOps};
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_TRUNCATE};
 use mpi_core::{Guard, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Engine, Mode};
-
-use crate::pending_ops::PendingOps;
 
 pub(crate) const BARRIER: i32 = 1;
 pub(crate) const BCAST: i32 = 2;
@@ -35,7 +34,7 @@ pub(crate) struct Link<'a> {
     pub tag: i32,
 }
 
-impl Link<'_> {
+impl<'a> Link<'a> {
     /// Sends to a rank.
     #[inline]
     pub fn send(&self, dest: u32, buffer: SendBuf<'_>) -> Result<()> {
@@ -95,11 +94,45 @@ impl Link<'_> {
     #[cold]
     fn exchange_at_once(&self, dest: u32, out: SendBuf<'_>, source: u32, into: RecvBuf<'_>) -> Result<()> {
         let mut outcome = Outcome::default();
-        let mut flight = PendingOps::new(*self);
-        flight.recv(source, into)?;
-        flight.send(dest, out)?;
-        flight.wait_all(&mut outcome)?;
+        let mut pending = self.pending();
+        self.irecv(&mut pending, source, into)?;
+        self.isend(&mut pending, dest, out)?;
+        self.wait_all(pending, &mut outcome)?;
         outcome.end()
+    }
+
+    /// No operations under way yet.
+    #[allow(unsafe_code)] // promises that this crate leaks no operations
+    pub fn pending<'b>(&self) -> PendingOps<'a, 'b> {
+        // SAFETY: every function of this crate that calls this keeps the result in a local variable, which it passes to
+        // `wait_all` or drops.
+        unsafe { PendingOps::new(self.engine) }
+    }
+
+    /// Starts a send to a rank, if it is not complete at once.
+    pub fn isend<'b>(&self, pending: &mut PendingOps<'_, 'b>, dest: u32, buffer: SendBuf<'b>) -> Result<()> {
+        pending.isend(&mut self.engine.lock(), self.context, dest, self.tag, buffer)
+    }
+
+    /// Starts to receive as many bytes as the buffer has from a rank.
+    pub fn irecv<'b>(&self, pending: &mut PendingOps<'_, 'b>, source: u32, buffer: RecvBuf<'b>) -> Result<()> {
+        pending.irecv(&mut self.engine.lock(), self.context, source, self.tag, buffer)
+    }
+
+    /// Waits until all operations are complete.
+    pub fn wait_all(&self, pending: PendingOps<'_, '_>, outcome: &mut Outcome) -> Result<()> {
+        let mut fault = Ok(());
+        pending.wait_all(|completion, expected| {
+            let result = match (completion.error, expected) {
+                (Some(error), _) => Err(of_collective(error)),
+                (None, Some(expected)) => check(expected.source, expected.bytes, &completion.status),
+                (None, None) => Ok(()),
+            };
+            if fault.is_ok() {
+                fault = outcome.note_data(result);
+            }
+        })?;
+        fault
     }
 
     /// All other ranks, beginning behind this one: so that not all processes begin with the same.
@@ -111,7 +144,7 @@ impl Link<'_> {
 
 /// A message shorter than the collective demands is an error, as a longer one is for the engine.
 #[inline]
-pub(crate) fn check(source: u32, expected: u64, status: &Status) -> Result<()> {
+fn check(source: u32, expected: u64, status: &Status) -> Result<()> {
     if status.bytes() == expected { Ok(()) } else { Err(mismatch(source, expected, status.bytes())) }
 }
 
@@ -129,7 +162,7 @@ fn mismatch(source: u32, expected: u64, got: u64) -> Error {
 
 /// An error of one of a collective's own messages, whose tag is none of the program's.
 #[cold]
-pub(crate) fn of_collective(error: Error) -> Error {
+fn of_collective(error: Error) -> Error {
     match error.class() {
         MPI_ERR_TRUNCATE => error.without_detail().hint(SAME_COUNTS),
         _ => error,
@@ -137,41 +170,3 @@ pub(crate) fn of_collective(error: Error) -> Error {
 }
 
 const SAME_COUNTS: &str = "Give counts and datatypes that match on all processes of the communicator.";
-
-/// Whether a failed operation has taken its message, so that the collective can go on.
-#[cold]
-fn is_about_data(error: &Error) -> bool {
-    matches!(error.class(), MPI_ERR_TRUNCATE | MPI_ERR_OTHER)
-}
-
-/// The first error of a collective that plays its part to the end.
-#[derive(Default)]
-pub(crate) struct Outcome {
-    first: Option<Error>,
-}
-
-impl Outcome {
-    /// Notes an error about data; any other ends the call.
-    #[inline]
-    pub fn note(&mut self, result: Result<()>) -> Result<()> {
-        match result {
-            Ok(()) => Ok(()),
-            Err(error) => self.keep(error),
-        }
-    }
-
-    #[cold]
-    fn keep(&mut self, error: Error) -> Result<()> {
-        if !is_about_data(&error) {
-            return Err(error);
-        }
-        self.first.get_or_insert(error);
-        Ok(())
-    }
-
-    /// What the call returns.
-    #[inline]
-    pub fn end(self) -> Result<()> {
-        self.first.map_or(Ok(()), Err)
-    }
-}

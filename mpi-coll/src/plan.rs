@@ -3,10 +3,11 @@
 //! Invariant: a plan depends only on facts that are the same in every process of the communicator, and that are told
 //! to none: its size, whether the job is crowded, settings that all share, and the bytes that match across processes.
 
-use crate::bcast::SHORT;
-use crate::call_scope::CollOp;
+use crate::coll_op::CollOp;
 use crate::settings::{AUTO, CollSettings, FLAT, TREE};
 
+/// Messages up to this length are sent one after the other: each send is complete at once.
+pub(crate) const SHORT: u64 = 4096;
 /// Up to this many processes one process reaches all others faster than a tree does.
 const FLAT_SIZE: u32 = 4;
 /// The same for messages that the receivers copy themselves.

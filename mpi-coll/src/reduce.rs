@@ -1,13 +1,13 @@
 //! `MPI_Reduce` (MPI-5.0, 6.9.1).
 
-use mpi_comm::Comm;
-use mpi_core::abi::MPI_ERR_BUFFER;
+use mpi_comm::{Comm, Outcome};
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_errors::{Error, Result};
+use mpi_errors::Result;
 
 use crate::agreement::Terms;
-use crate::call_scope::CollOp;
-use crate::link::{Link, Outcome, REDUCE};
+use crate::coll_op::CollOp;
+use crate::link::{Link, REDUCE};
+use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
 use crate::op::Reducer;
 use crate::partial::{Partial, elements_mut};
 use crate::scratch::Scratch;
@@ -30,10 +30,10 @@ impl Collectives {
         let bytes = match (&send, &recv) {
             (Some(send), _) => send.bytes(),
             (None, Some(recv)) => recv.bytes(),
-            (None, None) => return Err(no_contribution()),
+            (None, None) => return Err(in_place_elsewhere("sendbuf")),
         };
         if comm.rank == root && recv.is_none() {
-            return Err(no_result());
+            return Err(absent_at_root("recvbuf"));
         }
         let (calling, guard) = self.begin(comm, (CollOp::Reduce, bytes), |it| {
             it.reduce_calls.incr();
@@ -51,23 +51,13 @@ impl Collectives {
             _ if plan.split(bytes) => split::reduce(link, send, recv, &reducer, what, root, &mut outcome)?,
             Some(recv) if plan.flat() || link.size <= 2 => call.collect(send, recv, &mut outcome)?,
             None if plan.flat() || link.size <= 2 => {
-                let send = send.ok_or_else(no_contribution)?;
+                let send = send.ok_or_else(|| in_place_elsewhere("sendbuf"))?;
                 link.send(root, send)?;
             }
             recv => call.tree(send, recv, &mut outcome)?,
         }
         outcome.end()
     }
-}
-
-#[cold]
-pub(crate) fn no_contribution() -> Error {
-    Error::new(MPI_ERR_BUFFER, "only the root may give MPI_IN_PLACE").arg("sendbuf", &"MPI_IN_PLACE")
-}
-
-#[cold]
-pub(crate) fn no_result() -> Error {
-    Error::new(MPI_ERR_BUFFER, "the root needs a receive buffer").arg("recvbuf", &"absent")
 }
 
 struct Call<'c> {
@@ -89,7 +79,7 @@ impl Call<'_> {
             let mut scratch = Scratch::new(value.len() as u64)?;
             let mut partial = Partial::new(reducer, what.datatype, what.count, value, scratch.bytes());
             for source in link.others() {
-                outcome.note(link.recv(source, partial.incoming()))?;
+                outcome.note_data(link.recv(source, partial.incoming()))?;
                 partial.absorb_lower();
             }
             partial.settle();
@@ -108,7 +98,7 @@ impl Call<'_> {
             if source == root {
                 into.copy_from(&own.as_send());
             } else {
-                outcome.note(link.recv(source, into))?;
+                outcome.note_data(link.recv(source, into))?;
             }
             if !first {
                 partial.absorb_lower();
@@ -135,7 +125,7 @@ impl Call<'_> {
         match (&send, &recv) {
             (Some(send), _) => partial.value_mut().copy_from(send),
             (None, Some(recv)) => partial.value_mut().copy_from(&recv.as_send()),
-            (None, None) => return Err(no_contribution()),
+            (None, None) => return Err(in_place_elsewhere("sendbuf")),
         };
         let mut bit = 1;
         while bit < link.size {
@@ -144,7 +134,7 @@ impl Call<'_> {
                 return self.deliver(None, recv, outcome);
             }
             if place + bit < link.size {
-                outcome.note(link.recv(at(place + bit), partial.incoming()))?;
+                outcome.note_data(link.recv(at(place + bit), partial.incoming()))?;
                 partial.absorb(true);
             }
             bit *= 2;
@@ -161,7 +151,7 @@ impl Call<'_> {
                 Ok(())
             }
             (Some(result), None) => self.link.send(self.root, result),
-            (None, Some(recv)) => outcome.note(self.link.recv(0, recv)),
+            (None, Some(recv)) => outcome.note_data(self.link.recv(0, recv)),
             (None, None) => Ok(()),
         }
     }

@@ -1,16 +1,15 @@
 //! `MPI_Scatter` (MPI-5.0, 6.6).
 
-use mpi_comm::Comm;
-use mpi_core::abi::MPI_ERR_BUFFER;
+use mpi_comm::{Comm, Outcome};
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_errors::{Error, Result};
+use mpi_errors::Result;
 
 use crate::Collectives;
 use crate::agreement::Terms;
-use crate::bcast::SHORT;
-use crate::call_scope::CollOp;
-use crate::link::{Link, Outcome, SCATTER};
-use crate::pending_ops::PendingOps;
+use crate::coll_op::CollOp;
+use crate::link::{Link, SCATTER};
+use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
+use crate::plan::SHORT;
 
 impl Collectives {
     /// Gives everybody its block of `root`'s buffer. `send`, needed at the root only, is the whole of as many blocks
@@ -20,7 +19,7 @@ impl Collectives {
         let block = match (&send, &recv) {
             (_, Some(recv)) => recv.bytes(),
             (Some(send), None) => send.bytes() / comm.size() as u64,
-            (None, None) => return Err(nowhere()),
+            (None, None) => return Err(in_place_elsewhere("recvbuf")),
         };
         let (_calling, guard) = self.begin(comm, (CollOp::Scatter, block), |it| {
             it.scatter_calls.incr();
@@ -35,8 +34,8 @@ impl Collectives {
         let mut outcome = Outcome::default();
         match (send, recv) {
             (Some(send), recv) => distribute(link, &send, recv, &mut outcome)?,
-            (None, Some(_)) if comm.rank == root => return Err(nothing()),
-            (None, Some(recv)) if block > 0 => outcome.note(link.recv(root, recv))?,
+            (None, Some(_)) if comm.rank == root => return Err(absent_at_root("sendbuf")),
+            (None, Some(recv)) if block > 0 => outcome.note_data(link.recv(root, recv))?,
             _ => {}
         }
         outcome.end()
@@ -55,17 +54,7 @@ fn distribute(link: Link<'_>, send: &SendBuf<'_>, recv: Option<RecvBuf<'_>>, out
     if block <= SHORT {
         return link.others().try_for_each(|rank| link.send(rank, piece(rank)));
     }
-    let mut flight = PendingOps::new(link);
-    link.others().try_for_each(|rank| flight.send(rank, piece(rank)))?;
-    flight.wait_all(outcome)
-}
-
-#[cold]
-fn nowhere() -> Error {
-    Error::new(MPI_ERR_BUFFER, "only the root may give MPI_IN_PLACE").arg("recvbuf", &"MPI_IN_PLACE")
-}
-
-#[cold]
-fn nothing() -> Error {
-    Error::new(MPI_ERR_BUFFER, "the root needs a send buffer").arg("sendbuf", &"absent")
+    let mut pending = link.pending();
+    link.others().try_for_each(|rank| link.isend(&mut pending, rank, piece(rank)))?;
+    link.wait_all(pending, outcome)
 }

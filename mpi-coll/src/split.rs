@@ -7,15 +7,15 @@
 
 use std::ops::Range;
 
+use mpi_comm::{Outcome, PendingOps};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 
 use crate::Reduction;
-use crate::link::{Link, Outcome};
+use crate::link::Link;
+use crate::missing_buffer::in_place_elsewhere;
 use crate::op::Reducer;
 use crate::partial::elements_mut;
-use crate::pending_ops::PendingOps;
-use crate::reduce::no_contribution;
 use crate::scratch::Scratch;
 
 /// Packed bytes of the part that `rank` of `size` combines; parts differ by one element at most.
@@ -65,13 +65,13 @@ pub(crate) fn allreduce(
     let mut parts = Parts::of_whole(send, recv, &part(what, link.rank, link.size));
     combine(link, &mut parts, reducer, what, outcome)?;
     let Parts { before, mine, behind, .. } = parts;
-    let mut flight = PendingOps::new(link);
-    receive_parts(link, &mut flight, what, 0..link.rank, before)?;
-    receive_parts(link, &mut flight, what, link.rank + 1..link.size, behind)?;
+    let mut pending = link.pending();
+    receive_parts(link, &mut pending, what, 0..link.rank, before)?;
+    receive_parts(link, &mut pending, what, link.rank + 1..link.size, behind)?;
     for rank in link.others() {
-        flight.send(rank, mine.as_send())?;
+        link.isend(&mut pending, rank, mine.as_send())?;
     }
-    flight.wait_all(outcome)
+    link.wait_all(pending, outcome)
 }
 
 pub(crate) fn reduce(
@@ -85,7 +85,7 @@ pub(crate) fn reduce(
 ) -> Result<()> {
     let own = part(what, link.rank, link.size);
     let Some(recv) = recv else {
-        let send = send.ok_or_else(no_contribution)?;
+        let send = send.ok_or_else(|| in_place_elsewhere("sendbuf"))?;
         let elements = (own.end - own.start) / what.datatype.size().max(1);
         let mut scratch = Scratch::new(what.datatype.span(elements))?;
         let mine = RecvBuf::over(scratch.bytes(), elements, what.datatype).expect("as long as the elements span");
@@ -95,10 +95,10 @@ pub(crate) fn reduce(
     };
     let mut parts = Parts::of_whole(send, recv, &own);
     combine(link, &mut parts, reducer, what, outcome)?;
-    let mut flight = PendingOps::new(link);
-    receive_parts(link, &mut flight, what, 0..link.rank, parts.before)?;
-    receive_parts(link, &mut flight, what, link.rank + 1..link.size, parts.behind)?;
-    flight.wait_all(outcome)
+    let mut pending = link.pending();
+    receive_parts(link, &mut pending, what, 0..link.rank, parts.before)?;
+    receive_parts(link, &mut pending, what, link.rank + 1..link.size, parts.behind)?;
+    link.wait_all(pending, outcome)
 }
 
 /// Bytes that are received and combined at once: so few that they stay in the cache meanwhile.
@@ -125,14 +125,14 @@ fn combine(
     let piece = piece_length(what, link.size);
     let longest = part(what, 0, link.size);
     let mut mine = std::mem::replace(&mut parts.mine, RecvBuf::empty());
-    let mut flight = PendingOps::new(link);
+    let mut pending = link.pending();
     for offset in (0..longest.end).step_by(piece as usize) {
         for rank in link.others() {
             let theirs = part(what, rank, link.size);
             let start = theirs.start + offset;
             let end = theirs.end.min(start + piece);
             if start < end {
-                flight.send(rank, parts.contribution(start..end, &own))?;
+                link.isend(&mut pending, rank, parts.contribution(start..end, &own))?;
             }
         }
     }
@@ -145,7 +145,7 @@ fn combine(
         }
         pieces.combine(value, outcome)?;
     }
-    flight.wait_all(outcome)?;
+    link.wait_all(pending, outcome)?;
     parts.mine = mine;
     Ok(())
 }
@@ -169,7 +169,7 @@ impl Pieces<'_> {
         let incoming = &mut incoming.bytes()[..span];
         let mut take = |rank: u32, into: &mut [u8]| {
             let buffer = RecvBuf::over(into, count, what.datatype).expect("as long as the elements span");
-            outcome.note(link.recv(rank, buffer))
+            outcome.note_data(link.recv(rank, buffer))
         };
         if reducer.is_commutative() {
             for rank in link.others() {
@@ -205,7 +205,7 @@ impl Pieces<'_> {
 /// Posts the receives of combined parts of `ranks`, which lie one after the other in `into`.
 fn receive_parts<'b>(
     link: Link<'_>,
-    flight: &mut PendingOps<'_, 'b>,
+    pending: &mut PendingOps<'_, 'b>,
     what: &Reduction<'_>,
     ranks: Range<u32>,
     mut into: RecvBuf<'b>,
@@ -213,7 +213,7 @@ fn receive_parts<'b>(
     for rank in ranks {
         let range = part(what, rank, link.size);
         let (piece, rest) = into.split_at(range.end - range.start);
-        flight.recv(rank, piece)?;
+        link.irecv(pending, rank, piece)?;
         into = rest;
     }
     Ok(())

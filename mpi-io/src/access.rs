@@ -18,6 +18,7 @@ use mpi_fabric::signal_mask;
 use crate::atomicity::Locked;
 use crate::fault::Fault;
 use crate::file::{File, position};
+use crate::interrupted::retry_interrupted;
 use crate::view::View;
 
 /// Bytes that are packed or unpacked at a time.
@@ -147,7 +148,7 @@ impl File {
     fn fill_run(&self, at: u64, room: &mut [u8]) -> Moved {
         let mut done = 0;
         while done < room.len() {
-            match again(|| self.system_read(&mut room[done..], at + done as u64)) {
+            match retry_interrupted(|| self.system_read(&mut room[done..], at + done as u64)) {
                 Ok(0) => break,
                 Ok(bytes) => done += bytes,
                 Err(error) => return (done as u64, Some(error.into())),
@@ -160,7 +161,7 @@ impl File {
         let mut done = 0;
         while done < data.len() {
             let write = || self.system_write(&data[done..], at + done as u64);
-            match again(|| self.with_signals_blocked(write)) {
+            match retry_interrupted(|| self.with_signals_blocked(write)) {
                 // What takes nothing and says nothing would take nothing for ever.
                 Ok(0) => return (done as u64, Some(Fault::from(io::Error::from(io::ErrorKind::WriteZero)))),
                 Ok(bytes) => done += bytes,
@@ -240,16 +241,6 @@ fn in_pieces(bytes: u64, mut each: impl FnMut(u64, &mut [u8]) -> Moved) -> Moved
     (done, None)
 }
 
-/// Makes a call again that a signal interrupted.
-pub(crate) fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
-    loop {
-        match call() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
-}
-
 /// How many etypes these bytes are. Errors when they are no whole number.
 pub(crate) fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
     if bytes.is_multiple_of(view.unit()) {
@@ -285,16 +276,6 @@ mod tests {
         assert_eq!(start(&view, i64::MAX as u64, 1).expect_err("beyond").class(), MPI_ERR_ARG);
         assert_eq!(start(&view, u64::MAX, 2).expect_err("beyond").class(), MPI_ERR_ARG);
         assert_eq!(position(-1).expect_err("negative").class(), MPI_ERR_ARG);
-    }
-
-    #[test]
-    fn an_interrupted_call_is_made_again() {
-        let mut calls = 0;
-        let result = again(|| {
-            calls += 1;
-            if calls < 3 { Err(io::Error::from_raw_os_error(libc::EINTR)) } else { Ok(calls) }
-        });
-        assert_eq!(result.expect("the third"), 3);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::access::again;
+use crate::interrupted::retry_interrupted;
 
 /// What the threads of one process lock.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl Turns {
         // It guards nothing that could be half done.
         let turn = self.one.lock().unwrap_or_else(PoisonError::into_inner);
         let kind = if write { libc::F_WRLCK } else { libc::F_RDLCK };
-        again(|| set(file, kind, start, length))?;
+        retry_interrupted(|| set(file, kind, start, length))?;
         Ok(Locked { file, _turn: turn })
     }
 }

@@ -11,9 +11,9 @@ use std::{fs, io};
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
 
-use crate::access::again;
 use crate::fault::Fault;
 use crate::file::File;
+use crate::interrupted::retry_interrupted;
 use crate::report::{Report, by_first, exchange, exchange_with, first_fault};
 use crate::view::View;
 
@@ -101,7 +101,7 @@ impl File {
     fn change(&self, act: impl Fn() -> io::Result<()>) -> Result<()> {
         let act = || {
             self.dirty.store(true, Ordering::Relaxed);
-            again(|| self.with_signals_blocked(&act)).map(|()| [0; 2]).map_err(Fault::from)
+            retry_interrupted(|| self.with_signals_blocked(&act)).map(|()| [0; 2]).map_err(Fault::from)
         };
         by_first(&self.engine, &self.comm, act)?.map(drop).map_err(|fault| fault.on_file(&self.name))
     }
@@ -114,7 +114,7 @@ impl File {
             return Ok(());
         }
         self.dirty.store(false, Ordering::Relaxed);
-        match self.at_work(|| again(|| self.system.sync_all()), |_, _| {}) {
+        match self.at_work(|| retry_interrupted(|| self.system.sync_all()), |_, _| {}) {
             // A pipe or a terminal, which has nothing behind it.
             Err(error) if !self.regular && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
             result => result.map_err(|error| self.fault(error)),
@@ -159,7 +159,7 @@ impl File {
 
 /// Deletes a file by its name.
 pub(crate) fn delete(path: &Path) -> Result<(), Fault> {
-    again(|| fs::remove_file(path)).map_err(Fault::from)
+    retry_interrupted(|| fs::remove_file(path)).map_err(Fault::from)
 }
 
 fn same(all: &[Report]) -> bool {

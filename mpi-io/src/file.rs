@@ -23,7 +23,7 @@ use crate::fault::{Fault, quoted};
 use crate::hints::Hints;
 use crate::instruments::FileInstruments;
 use crate::pointer::SharedPointer;
-use crate::split::Split;
+use crate::split_access::SplitAccess;
 use crate::view::View;
 
 /// A file that the processes of a communicator have opened together. Thread-safe.
@@ -46,7 +46,7 @@ pub struct File {
     pub(crate) dirty: AtomicBool,
     pub(crate) atomic: AtomicBool,
     pub(crate) turns: Turns,
-    split: Mutex<Option<Split>>,
+    split: Mutex<Option<SplitAccess>>,
     view: Mutex<Arc<View>>,
     pointer: Mutex<u64>,
     hints: Mutex<Hints>,
@@ -173,7 +173,7 @@ impl File {
     }
 
     /// The access that is between its two calls, if there is one.
-    pub(crate) fn split(&self) -> MutexGuard<'_, Option<Split>> {
+    pub(crate) fn split(&self) -> MutexGuard<'_, Option<SplitAccess>> {
         self.split.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,4 +1,4 @@
-//! Collective accesses in two calls (MPI-5.0, 14.4.5): the first moves the data, the second tells how much.
+//! Split collective accesses (MPI-5.0, 14.4.5): the first call moves the data, the second returns the status.
 //!
 //! Invariant: a file has at most one such access between its calls.
 
@@ -7,27 +7,7 @@ use mpi_core::abi::{MPI_ERR_BUFFER, MPI_ERR_IO};
 use mpi_errors::{Error, Result};
 
 use crate::file::File;
-
-/// Which pair of calls an access is made by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the names are the standard's
-pub enum SplitKind {
-    ReadAll,
-    ReadAtAll,
-    WriteAll,
-    WriteAtAll,
-    ReadOrdered,
-    WriteOrdered,
-}
-
-/// An access between its two calls.
-#[derive(Debug)]
-pub(crate) struct Split {
-    kind: SplitKind,
-    /// The address of the program's memory, where that has no gaps.
-    address: Option<usize>,
-    status: Status,
-}
+use crate::split_access::{SplitAccess, SplitKind};
 
 impl File {
     /// The first call, with the memory at `address` if that has no gaps: `access` moves the data. Errors: `MPI_ERR_IO`
@@ -42,7 +22,7 @@ impl File {
             return Err(self.refusal(MPI_ERR_IO, format!("its {:?} access is not over yet", other.kind)));
         }
         let status = access()?;
-        *self.split() = Some(Split { kind, address, status });
+        *self.split() = Some(SplitAccess { kind, address, status });
         Ok(())
     }
 
@@ -55,7 +35,7 @@ impl File {
             Some(begun) if begun.kind != kind => {
                 Err(self.refusal(MPI_ERR_IO, format!("the access that was begun is a {:?}", begun.kind)))
             }
-            Some(Split { address: Some(begun), .. }) if *begun != address => {
+            Some(SplitAccess { address: Some(begun), .. }) if *begun != address => {
                 let rule = format!("the access was begun with {begun:#x}");
                 Err(Error::new(MPI_ERR_BUFFER, rule).arg("buf", &format_args!("{address:#x}")))
             }

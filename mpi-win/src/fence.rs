@@ -5,6 +5,7 @@
 //! all meet once more, so that nobody goes on to touch memory that an operation of this epoch is still to change.
 //! Invariant: a process that finds an error goes on to the end of the fence, so that the others do not hang.
 
+use mpi_comm::{Expected, Outcome, PendingOps};
 use mpi_core::abi::*;
 use mpi_core::{Guard, Handle};
 use mpi_datatype::SendBuf;
@@ -28,15 +29,15 @@ impl OneSided {
             return Err(bad_assertion(assert));
         }
         let mut outcome = Outcome::default();
-        let (mut flight, mut counts, started, short) = self.depart(win, &mut outcome);
+        let (mut ops, mut counts, started, short) = self.depart(win, &mut outcome);
         self.send_empty(win, &short, &mut outcome);
         self.coll.sum(&win.comm, &mut counts)?;
         let (expected, anything) = (counts[win.rank() as usize], counts.iter().any(|count| *count > 0));
         if anything {
-            self.serve(win, expected, &mut flight, &mut outcome);
+            self.serve(win, expected, &mut ops, &mut outcome);
         }
-        let landed = flight.land(&mut outcome);
-        outcome.note(landed);
+        let waited = ops.wait_all(&mut outcome);
+        outcome.note(waited);
         if anything {
             outcome.note(self.coll.synchronize(&win.comm));
         }
@@ -54,7 +55,7 @@ impl OneSided {
     /// Sends what waits for the fence, and says how many batches go to each rank, how many operations were started, and
     /// to which ranks data of those batches could not be sent, once for each. What cannot be sent is noted, and nobody
     /// is told to expect it.
-    fn depart(&self, win: &Win, outcome: &mut Outcome) -> (Flight<'_>, Vec<u64>, u64, Vec<i32>) {
+    fn depart(&self, win: &Win, outcome: &mut Outcome) -> (FenceOps<'_>, Vec<u64>, u64, Vec<i32>) {
         let guard = &mut self.engine.lock();
         let epoch = win.epoch.get_mut(guard);
         let started = std::mem::take(&mut epoch.started);
@@ -62,12 +63,12 @@ impl OneSided {
         let mut counts = std::mem::take(&mut epoch.counts);
         counts.clear();
         counts.resize(win.size() as usize, 0);
-        let (mut flight, mut short) = (Flight::new(&self.engine), Vec::new());
+        let (mut ops, mut short) = (FenceOps::new(&self.engine), Vec::new());
         for (receive, rank, bytes) in epoch.replies.drain(..) {
-            flight.watch(receive, Some((rank, bytes)));
+            ops.pending.add(receive, Some(Expected { source: rank, bytes }));
         }
         if !std::mem::take(&mut epoch.sends) {
-            return (flight, counts, started, short);
+            return (ops, counts, started, short);
         }
         let outgoing = std::mem::take(&mut epoch.outgoing);
         for (rank, outgoing) in outgoing.into_iter().enumerate() {
@@ -77,11 +78,11 @@ impl OneSided {
             };
             let (mut data, mut batches, mut unsent) = (outgoing.data, outgoing.batches.into_iter(), None);
             for batch in batches.by_ref() {
-                let Some(send) = start(guard, BATCH, flight.keep(batch)) else {
-                    unsent = flight.kept.pop();
+                let Some(send) = start(guard, BATCH, ops.keep(batch)) else {
+                    unsent = ops.kept.pop();
                     break;
                 };
-                flight.watch(send, None);
+                ops.add_send(send);
                 counts[rank] += 1;
             }
             for head in unsent.into_iter().chain(batches).flat_map(|batch| heads(&batch)) {
@@ -89,7 +90,7 @@ impl OneSided {
                     data.pop();
                 }
                 if head.is_answered() {
-                    flight.set_last_aside(rank as u32);
+                    ops.pending.give_up_last(rank as u32);
                 }
             }
             let mut data = data.into_iter();
@@ -99,10 +100,10 @@ impl OneSided {
                     short.resize(short.len() + data.len() + 1, rank as i32);
                     break;
                 };
-                flight.watch(send, None);
+                ops.add_send(send);
             }
         }
-        (flight, counts, started, short)
+        (ops, counts, started, short)
     }
 
     /// Sends empty messages in place of data, so that their targets do not wait for them: those need no request.
@@ -114,33 +115,27 @@ impl OneSided {
     }
 }
 
-/// Requests of one fence, and the memory they need.
-///
-/// Invariant: when it ends, by `land` or by an early return, all of its requests are complete or revoked, and no process
-/// copies into that memory any more.
-pub(crate) struct Flight<'e> {
-    engine: &'e Engine,
-    requests: Vec<Handle>,
-    /// Of each receive: rank and bytes expected; of a send, `None`.
-    expected: Vec<Option<(u32, u64)>>,
+/// Requests of one fence, and the memory that they use.
+pub(crate) struct FenceOps<'e> {
+    /// Dropped before `kept`, so that no request uses memory that is freed.
+    pending: PendingOps<'e, 'static>,
     kept: Vec<Vec<u8>>,
-    /// Receives of data that no rank will send.
-    unsent: Vec<Handle>,
 }
 
-impl<'e> Flight<'e> {
-    fn new(engine: &'e Engine) -> Flight<'e> {
-        Flight { engine, requests: Vec::new(), expected: Vec::new(), kept: Vec::new(), unsent: Vec::new() }
+impl<'e> FenceOps<'e> {
+    #[allow(unsafe_code)] // promises not to leak the requests
+    fn new(engine: &'e Engine) -> FenceOps<'e> {
+        // SAFETY: `fence` alone makes one; it passes it to `wait_all` or drops it.
+        FenceOps { pending: unsafe { PendingOps::new(engine) }, kept: Vec::new() }
     }
 
-    /// Takes over a request.
-    pub fn watch(&mut self, request: Handle, expected: Option<(u32, u64)>) {
-        self.requests.push(request);
-        self.expected.push(expected);
+    /// Takes over a send.
+    pub fn add_send(&mut self, request: Handle) {
+        self.pending.add(request, None);
     }
 
-    /// Takes over memory that a request reads, which is watched next.
-    #[allow(unsafe_code)] // lends memory to requests that it outlives
+    /// Takes over memory that a request reads, which is added next.
+    #[allow(unsafe_code)] // gives memory to requests that it outlives
     pub fn keep(&mut self, memory: Vec<u8>) -> SendBuf<'static> {
         // SAFETY: the bytes stay where they are when the vector moves, and `self` keeps it, unchanged, until all of its
         // requests are over.
@@ -149,59 +144,21 @@ impl<'e> Flight<'e> {
         data
     }
 
-    /// Takes the last receive from a rank out of those to wait for: the request for its data was not sent. It is revoked
-    /// when the fence ends.
-    fn set_last_aside(&mut self, rank: u32) {
-        let from = |expected: &Option<(u32, u64)>| expected.is_some_and(|(source, _)| source == rank);
-        if let Some(index) = self.expected.iter().rposition(from) {
-            self.expected.remove(index);
-            self.unsent.push(self.requests.remove(index));
-        }
-    }
-
     /// Waits until all are over.
-    fn land(mut self, outcome: &mut Outcome) -> Result<()> {
-        if self.requests.is_empty() {
-            return Ok(());
-        }
-        let expected = &self.expected;
-        self.engine.wait_all(self.engine.lock(), &self.requests, |index, completion| {
-            outcome.note(match (completion.error, expected[index]) {
+    fn wait_all(self, outcome: &mut Outcome) -> Result<()> {
+        let FenceOps { pending, kept } = self;
+        let waited = pending.wait_all(|completion, expected| {
+            outcome.note(match (completion.error, expected) {
                 (Some(error), _) => Err(error),
-                (None, Some((rank, bytes))) if completion.status.bytes() != bytes => Err(short(rank, bytes)),
+                (None, Some(Expected { source, bytes })) if completion.status.bytes() != bytes => {
+                    Err(short(source, bytes))
+                }
                 (None, _) => Ok(()),
             });
-        })?;
-        self.requests.clear();
-        Ok(())
-    }
-}
-
-impl Drop for Flight<'_> {
-    fn drop(&mut self) {
-        self.requests.append(&mut self.unsent);
-        if !self.requests.is_empty() {
-            // Some may be over already. After this no process copies into the memory any more.
-            self.engine.revoke(&self.requests);
-        }
-    }
-}
-
-/// The first error of a fence that goes on to its end.
-#[derive(Debug, Default)]
-pub(crate) struct Outcome {
-    first: Option<Error>,
-}
-
-impl Outcome {
-    pub fn note(&mut self, result: Result<()>) {
-        if let Err(error) = result {
-            self.first.get_or_insert(error);
-        }
-    }
-
-    fn end(self) -> Result<()> {
-        self.first.map_or(Ok(()), Err)
+        });
+        // Not before: the requests used it.
+        drop(kept);
+        waited
     }
 }
 

@@ -3,6 +3,7 @@
 //! Invariant: what is not inside the window, not a datatype or no operation is an error and touches nothing; whoever
 //! asked for data gets an answer, if an empty one, so that nobody waits for ever.
 
+use mpi_comm::Outcome;
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
@@ -10,7 +11,7 @@ use mpi_p2p::Mode;
 
 use crate::OneSided;
 use crate::combine::Combine;
-use crate::fence::{Flight, Outcome};
+use crate::fence::FenceOps;
 use crate::fetch::{comparable, swap};
 use crate::target::Basic;
 use crate::window::Win;
@@ -18,7 +19,7 @@ use crate::wire::{BATCH, BATCH_MAX, DATA, Head, PIECE, REPLY, Verb, malformed};
 
 impl OneSided {
     /// Carries out as many batches as all others together have sent. Errors of single operations are noted.
-    pub(crate) fn serve(&self, win: &Win, expected: u64, flight: &mut Flight<'_>, outcome: &mut Outcome) {
+    pub(crate) fn serve(&self, win: &Win, expected: u64, ops: &mut FenceOps<'_>, outcome: &mut Outcome) {
         let (engine, context) = (&self.engine, win.context());
         let (mut batch, mut scratch) = (Vec::new(), Vec::new());
         for _ in 0..expected {
@@ -44,7 +45,7 @@ impl OneSided {
                     }
                 };
                 rest = behind;
-                outcome.note(self.carry_out(win, status.source, &head, data, &mut scratch, flight));
+                outcome.note(self.carry_out(win, status.source, &head, data, &mut scratch, ops));
             }
         }
     }
@@ -56,13 +57,13 @@ impl OneSided {
         head: &Head,
         data: &[u8],
         scratch: &mut Vec<u8>,
-        flight: &mut Flight<'_>,
+        ops: &mut FenceOps<'_>,
     ) -> Result<()> {
         let memory = Basic::predefined(head.datatype as usize)
             .and_then(|basic| Some((basic, win.memory.elements_mut(head.offset, head.count, basic)?)));
         let Some((basic, mut memory)) = memory.filter(|(basic, memory)| head.makes_sense(*basic, memory.bytes()))
         else {
-            return self.refuse(win, source, head, flight);
+            return self.refuse(win, source, head, ops);
         };
         let (engine, context) = (&self.engine, win.context());
         if head.verb == Verb::Put && !head.is_inline() {
@@ -76,7 +77,7 @@ impl OneSided {
             let status = engine.recv(engine.lock(), context, source, DATA, RecvBuf::from_slice(scratch));
             if let Err(error) = status.map_err(Error::from).and_then(|status| whole(head, status.bytes())) {
                 if head.is_answered() {
-                    self.answer(win, source, SendBuf::empty(), flight)?;
+                    self.answer(win, source, SendBuf::empty(), ops)?;
                 }
                 return Err(error);
             }
@@ -101,41 +102,41 @@ impl OneSided {
                 if let Ok(Some(combine)) = &combine {
                     combine.apply(memory.part(0, head.bytes), basic, data);
                 }
-                let answer = if combine.is_ok() { flight.keep(before) } else { SendBuf::empty() };
+                let answer = if combine.is_ok() { ops.keep(before) } else { SendBuf::empty() };
                 drop(held);
-                self.answer(win, source, answer, flight)?;
+                self.answer(win, source, answer, ops)?;
                 return combine.map(drop);
             }
             Verb::Swap => {
                 let before = swap(&mut memory, data);
-                flight.keep(before[..head.bytes as usize / 2].to_vec())
+                ops.keep(before[..head.bytes as usize / 2].to_vec())
             }
         };
         drop(held);
-        self.answer(win, source, answer, flight)
+        self.answer(win, source, answer, ops)
     }
 
     /// Replies, with nothing if it must be: an empty message needs no request.
-    fn answer(&self, win: &Win, source: i32, answer: SendBuf<'static>, flight: &mut Flight<'_>) -> Result<()> {
+    fn answer(&self, win: &Win, source: i32, answer: SendBuf<'static>, ops: &mut FenceOps<'_>) -> Result<()> {
         let (engine, context) = (&self.engine, win.context());
         let send = engine.isend(&mut engine.lock(), context, source, REPLY, answer, Mode::Standard);
         if send.is_err() {
             engine.send(engine.lock(), context, source, REPLY, SendBuf::empty(), Mode::Standard)?;
         }
-        flight.watch(send?, None);
+        ops.add_send(send?);
         Ok(())
     }
 
     /// What comes with a record that makes no sense is taken all the same, so that it is not mistaken for the next
     /// one's; who waits for an answer gets an empty one.
     #[cold]
-    fn refuse(&self, win: &Win, source: i32, head: &Head, flight: &mut Flight<'_>) -> Result<()> {
+    fn refuse(&self, win: &Win, source: i32, head: &Head, ops: &mut FenceOps<'_>) -> Result<()> {
         let engine = &self.engine;
         if head.has_data_behind() {
             let _ = engine.recv(engine.lock(), win.context(), source, DATA, RecvBuf::empty());
         }
         if head.is_answered() {
-            self.answer(win, source, SendBuf::empty(), flight)?;
+            self.answer(win, source, SendBuf::empty(), ops)?;
         }
         Err(malformed("reaches outside of this process's part of the window, or makes no sense"))
     }

@@ -1,0 +1,119 @@
+//! Several messages at once: non-blocking operations that are over before the borrow of their buffers ends.
+//!
+//! Invariant: a [`PendingOps`] keeps the borrow of its buffers; when it ends, by `wait_all` or by an early return, all of
+//! its operations are complete or revoked, and no process copies into the buffers any more.
+#![allow(unsafe_code)] // its requests use buffers whose borrow it keeps
+
+use std::marker::PhantomData;
+
+use mpi_core::{Guard, Handle};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+use mpi_p2p::{Completion, Engine, Mode};
+use smallvec::SmallVec;
+
+/// Requests under way and the borrow of their buffers.
+pub struct PendingOps<'e, 'b> {
+    engine: &'e Engine,
+    requests: SmallVec<[Handle; 16]>,
+    /// For each request, the expected message of a receive; `None` for a send.
+    expected: SmallVec<[Option<Expected>; 16]>,
+    /// Receives that no other process answers; they are revoked at the end.
+    unanswered: Vec<Handle>,
+    buffers: PhantomData<&'b mut [u8]>,
+}
+
+/// The message that a receive expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected {
+    /// Its source.
+    pub source: u32,
+    /// Its length.
+    pub bytes: u64,
+}
+
+impl<'e, 'b> PendingOps<'e, 'b> {
+    /// No operations.
+    ///
+    /// # Safety
+    /// The value is dropped, or consumed by [`PendingOps::wait_all`], before `'b` ends: not leaked by `mem::forget` or a
+    /// cycle of references.
+    #[inline]
+    pub unsafe fn new(engine: &'e Engine) -> PendingOps<'e, 'b> {
+        let (requests, expected) = (SmallVec::new(), SmallVec::new());
+        PendingOps { engine, requests, expected, unanswered: Vec::new(), buffers: PhantomData }
+    }
+
+    /// Sends, or starts a send that is not complete at once.
+    pub fn isend(
+        &mut self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        dest: u32,
+        tag: i32,
+        buffer: SendBuf<'b>,
+    ) -> Result<()> {
+        if self.engine.send_at_once(guard, context, dest as i32, tag, &buffer) {
+            return Ok(());
+        }
+        // SAFETY: the request ends before `self`, which ends before the borrow `'b` of the buffer, as `new` demands.
+        let buffer = unsafe { buffer.detach() };
+        let request = self.engine.isend(guard, context, dest as i32, tag, buffer, Mode::Standard)?;
+        self.add(request, None);
+        Ok(())
+    }
+
+    /// Starts to receive as many bytes as the buffer has.
+    pub fn irecv(
+        &mut self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        source: u32,
+        tag: i32,
+        buffer: RecvBuf<'b>,
+    ) -> Result<()> {
+        let bytes = buffer.bytes();
+        // SAFETY: as for `isend`.
+        let buffer = unsafe { buffer.detach() };
+        let request = self.engine.irecv(guard, context, source as i32, tag, buffer)?;
+        self.add(request, Some(Expected { source, bytes }));
+        Ok(())
+    }
+
+    /// Adds a request that was started before.
+    pub fn add(&mut self, request: Handle, expected: Option<Expected>) {
+        self.requests.push(request);
+        self.expected.push(expected);
+    }
+
+    /// Excludes the last receive from a source from those to wait for, because no message will come.
+    pub fn give_up_last(&mut self, source: u32) {
+        let from = |expected: &Option<Expected>| expected.is_some_and(|expected| expected.source == source);
+        if let Some(index) = self.expected.iter().rposition(from) {
+            self.expected.remove(index);
+            self.unanswered.push(self.requests.remove(index));
+        }
+    }
+
+    /// Waits until all are complete; `each` gets every completion and the message that it expected.
+    pub fn wait_all(mut self, mut each: impl FnMut(Completion, Option<Expected>)) -> Result<()> {
+        if self.requests.is_empty() {
+            return Ok(());
+        }
+        let expected = &self.expected;
+        self.engine
+            .wait_all(self.engine.lock(), &self.requests, |index, completion| each(completion, expected[index]))?;
+        self.requests.clear();
+        Ok(())
+    }
+}
+
+impl Drop for PendingOps<'_, '_> {
+    fn drop(&mut self) {
+        self.requests.extend(self.unanswered.drain(..));
+        if !self.requests.is_empty() {
+            // Some may be over already. After this no process copies into the buffers any more.
+            self.engine.revoke(&self.requests);
+        }
+    }
+}
