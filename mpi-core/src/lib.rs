@@ -8,7 +8,7 @@
 //! - [`table`]: handle tables, whose slots remember how often they were reused.
 //! - [`lock`]: the lock of a process, cells that only its holder can open, and a short mutex for state beside it.
 //! - [`status`]: `MPI_Status` as the ABI lays it out.
-//! - [`text`]: the edit distance of words, and JSON strings.
+//! - [`text`]: the edit distance of words, and the nearest known word. [`json`]: JSON objects on one line.
 //!
 //! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
 
@@ -16,6 +16,7 @@ pub mod facts;
 mod generated;
 pub mod handle;
 pub mod info;
+pub mod json;
 pub mod lock;
 pub mod single_threaded;
 pub mod status;

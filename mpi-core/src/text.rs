@@ -1,6 +1,6 @@
-//! Small services to sentences and reports that several crates write.
+//! The edit distance of words, and the known word that is nearest to an unknown one.
 //!
-//! Invariant: nothing here knows what a text is about. Not here: which names are known, what stands in a report.
+//! Not here: which words are known, the sentences about unknown ones.
 
 /// How many items have to be inserted, left out or changed to make one word of the other: letters or bytes, as the
 /// caller has it.
@@ -17,19 +17,26 @@ pub fn distance<T: PartialEq>(a: impl Iterator<Item = T>, b: &[T]) -> usize {
     row[b.len()]
 }
 
-/// Appends a text as a JSON string (RFC 8259), which stays in one line.
-pub fn quote_json(out: &mut String, text: &str) {
-    out.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => out.extend(['\\', letter]),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            control if control < ' ' => out.push_str(&format!("\\u{:04x}", control as u32)),
-            other => out.push(other),
+/// The known word that a user meant by one that nobody knows: the one that contains it, or that fewest changes of a
+/// letter make of it, if they are few. Words are compared in the form that `plain` gives them.
+pub fn nearest<'a>(
+    word: &str,
+    known: impl Iterator<Item = &'a str>,
+    plain: impl Fn(&str) -> String,
+) -> Option<&'a str> {
+    // Of very long words only the begin: no known word is near them.
+    let word: String = plain(word).chars().take(80).collect();
+    let length = word.chars().count();
+    let changes = |known: &str| {
+        let known = plain(known);
+        match length >= 4 {
+            true if known.ends_with(&word) => 1,
+            true if known.contains(&word) => 2,
+            _ => distance(word.chars(), &known.chars().collect::<Vec<_>>()),
         }
-    }
-    out.push('"');
+    };
+    let (fewest, found) = known.map(|known| (changes(known), known)).min()?;
+    (fewest <= (2 + length / 6).min(length)).then_some(found)
 }
 
 #[cfg(test)]
@@ -46,9 +53,12 @@ mod tests {
     }
 
     #[test]
-    fn what_json_cannot_hold_as_it_is_is_escaped() {
-        let mut out = String::new();
-        quote_json(&mut out, "a\"b\\c\nd\te\u{1}\u{e9}");
-        assert_eq!(out, "\"a\\\"b\\\\c\\nd\\te\\u0001\u{e9}\"");
+    fn a_part_of_a_word_or_a_slip_is_near_and_another_word_is_not() {
+        let known = ["p2p_eager_limit", "coll_shape", "win_direct"];
+        let near = |word| nearest(word, known.into_iter(), str::to_ascii_lowercase);
+        assert_eq!(near("eager_limit"), Some("p2p_eager_limit"));
+        assert_eq!(near("COLL_SHAPP"), Some("coll_shape"));
+        assert_eq!(near("nonsense"), None);
+        assert_eq!(near(""), None);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Once, OnceLock};
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
-use mpi_core::text::quote_json;
+use mpi_core::json::Object;
 use mpi_errors::{Detail, ReportFormat};
 use mpi_t::Registry;
 use mpi_wireup::INITIAL_ERRHANDLER as INITIAL;
@@ -37,10 +37,9 @@ pub(crate) fn tell(settings: &ErrorSettings, kind: &str, sentence: &str, numbers
     if !settings.is_json() {
         return say(&format!("Ferrum MPI: {sentence}\n"));
     }
-    let numbers: String = numbers.iter().map(|(name, number)| format!(",\"{name}\":{number}")).collect();
-    let mut object = format!("{{\"source\":\"library\",\"kind\":\"{kind}\"{numbers},\"message\":");
-    quote_json(&mut object, sentence);
-    say(&(object + "}\n"));
+    let object = Object::new().text("source", "library").text("kind", kind);
+    let object = numbers.iter().fold(object, |object, (name, number)| object.number(name, *number));
+    say(&(object.text("message", sentence).end() + "\n"));
 }
 
 /// The form of a report that these settings ask for.

@@ -34,6 +34,7 @@ struct Inner {
     hint: Option<&'static str>,
     detail: Option<(&'static str, String)>,
     arguments: Vec<(&'static str, String)>,
+    facts: Vec<(&'static str, i64)>,
 }
 
 impl Error {
@@ -41,7 +42,16 @@ impl Error {
     #[cold]
     pub fn new(class: i32, message: impl Into<Cow<'static, str>>) -> Error {
         let message = message.into();
-        let inner = Inner { class, message, call: None, object: None, hint: None, detail: None, arguments: Vec::new() };
+        let inner = Inner {
+            class,
+            message,
+            call: None,
+            object: None,
+            hint: None,
+            detail: None,
+            arguments: Vec::new(),
+            facts: Vec::new(),
+        };
         Error { inner: Box::new(inner) }
     }
 
@@ -80,10 +90,18 @@ impl Error {
         self
     }
 
-    /// Takes the detail away, where it means nothing to the user.
+    /// Adds a number that the message has in words, as a field of its own for programs that read reports.
+    #[cold]
+    pub fn fact(mut self, name: &'static str, value: i64) -> Error {
+        self.inner.facts.push((name, value));
+        self
+    }
+
+    /// Takes detail and facts away, where they mean nothing to the user.
     #[cold]
     pub fn without_detail(mut self) -> Error {
         self.inner.detail = None;
+        self.inner.facts.clear();
         self
     }
 
@@ -115,6 +133,11 @@ impl Error {
     /// The arguments named, with their values as text, the failing one first.
     pub fn arguments(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.inner.arguments.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// Numbers of the message, by name.
+    pub fn facts(&self) -> impl Iterator<Item = (&'static str, i64)> {
+        self.inner.facts.iter().copied()
     }
 
     /// The sentence without the call's name: arguments and message.

@@ -11,7 +11,7 @@ use std::io::Write as _;
 
 use crate::instruments::{self, VariableReading};
 use crate::{Job, Life};
-use mpi_core::text::quote_json;
+use mpi_core::json::Object;
 use mpi_t::Verbosity::UserBasic;
 use mpi_t::{EnumDef, Percentage, PvarClass, Text};
 
@@ -160,24 +160,24 @@ impl Table {
 
     fn json(&self) -> String {
         let (unfinished, unused) = self.missing();
-        let mut text = format!(
-            "{{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":{},\"without_mpi\":[{}],\"without_finalize\":[{}]}}\n",
-            self.used.len(),
-            unused.join(","),
-            unfinished.join(",")
-        );
-        for ((object, name, _), row) in &self.rows {
-            text.push_str("{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":");
-            quote_json(&mut text, object);
-            text.push_str(",\"variable\":");
-            quote_json(&mut text, name);
-            let _ = write!(text, ",\"class\":\"{}\",\"unit\":", class_name(row.class));
-            quote_json(&mut text, row.unit());
-            let values: Vec<String> =
-                row.words.iter().map(|word| word.map_or_else(|| "null".into(), |word| row.show_word(word))).collect();
-            let _ = writeln!(text, ",\"values\":[{}]}}", values.join(","));
-        }
-        text
+        let head = Object::new()
+            .text("source", "statistics")
+            .text("kind", "job")
+            .number("ranks", self.used.len() as i64)
+            .array("without_mpi", unused)
+            .array("without_finalize", unfinished);
+        let variables = self.rows.iter().map(|((object, name, _), row)| {
+            let values = row.words.iter().map(|word| word.map_or_else(|| "null".into(), |word| row.show_word(word)));
+            Object::new()
+                .text("source", "statistics")
+                .text("kind", "variable")
+                .text("object", object)
+                .text("variable", name)
+                .text("class", &class_name(row.class))
+                .text("unit", row.unit())
+                .array("values", values)
+        });
+        std::iter::once(head).chain(variables).map(|object| object.end() + "\n").collect()
     }
 }
 

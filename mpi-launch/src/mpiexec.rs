@@ -10,7 +10,7 @@
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
 //! - `ending`, `outcome`, `activity`: when the job ends, which rank failed first, and the sentence about it.
-//! - `voice`, `refusal`, `json`: what is said, and how.
+//! - `voice`, `refusal`: what is said, and how.
 //! - `os`: the system calls of all of these.
 
 mod activity;
@@ -20,7 +20,6 @@ mod ending;
 mod environment;
 mod guard;
 mod input;
-mod json;
 mod memory;
 mod os;
 mod outcome;

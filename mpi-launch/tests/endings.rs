@@ -1,4 +1,4 @@
-//! Twenty-four ways for a job to end. After each: the right code and sentence, no process, no file, nothing in shared
+//! Ways for a job to end. After each: the right code and sentence, no process, no file, nothing in shared
 //! memory.
 #![allow(clippy::unwrap_used)] // a test that cannot go on says so
 

@@ -60,7 +60,9 @@ fn processes_that_cannot_be_waited_for_are_killed() {
     // It asserts that no process is left.
     let done = Job::start(&mut command).finish();
     assert_eq!(done.code, Some(1), "{}", done.stderr);
-    assert!(done.stderr.contains("\"kind\":\"wait_failed\""), "{}", done.stderr);
+    let begin = "{\"source\":\"mpiexec\",\"kind\":\"wait_failed\",\"ranks\":2,\"host\":\"";
+    assert!(done.stderr.starts_with(begin), "{}", done.stderr);
+    assert!(done.stderr.contains("\",\"exit_code\":1,\"message\":\"cannot wait for "), "{}", done.stderr);
 }
 
 #[test]

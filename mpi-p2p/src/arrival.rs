@@ -203,5 +203,10 @@ pub(crate) fn truncated(key: Key, bytes: u64, room: u64) -> Error {
         "the message from rank {} has {bytes} bytes, but the receive buffer has room for {room} bytes",
         key.source
     );
-    Error::new(MPI_ERR_TRUNCATE, rule).detail("tag", &key.tag)
+    Error::new(MPI_ERR_TRUNCATE, rule)
+        .detail("tag", &key.tag)
+        .fact("message_source", key.source.into())
+        .fact("message_tag", key.tag.into())
+        .fact("message_bytes", bytes as i64)
+        .fact("buffer_bytes", room as i64)
 }

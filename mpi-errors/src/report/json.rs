@@ -1,8 +1,6 @@
 //! The report as one JSON object (RFC 8259) on one line.
 
-use std::fmt::Write;
-
-use mpi_core::text::quote_json;
+use mpi_core::json::Object;
 
 use super::{Detail, FatalReport};
 use crate::classes;
@@ -10,48 +8,52 @@ use crate::classes;
 /// The object, ended by a newline.
 pub fn object(report: &FatalReport<'_>) -> String {
     let error = report.error;
-    let mut out = String::from("{\"source\":\"library\",\"kind\":\"error\"");
-    number(&mut out, "rank", report.rank.map(|(rank, _)| rank.into()));
-    number(&mut out, "size", report.rank.map(|(_, size)| size.into()));
-    text(&mut out, "host", Some(report.host));
-    number(&mut out, "pid", Some(report.pid.into()));
-    text(&mut out, "call", error.call_name());
-    text(&mut out, "object", error.object());
-    text(&mut out, "class", classes::name(error.class()));
-    number(&mut out, "class_value", Some(error.class().into()));
-    out.push_str(",\"arguments\":{");
-    for (at, (name, value)) in error.arguments().enumerate() {
-        out.push_str(if at == 0 { "" } else { "," });
-        quote_json(&mut out, name);
-        out.push(':');
-        quote_json(&mut out, value);
+    let arguments = error.arguments().fold(Object::new(), |all, (name, value)| all.text(name, value));
+    let mut object = Object::new()
+        .text("source", "library")
+        .text("kind", "error")
+        .number_or_null("rank", report.rank.map(|(rank, _)| rank.into()))
+        .number_or_null("size", report.rank.map(|(_, size)| size.into()))
+        .text("host", report.host)
+        .number("pid", report.pid)
+        .text_or_null("call", error.call_name())
+        .text_or_null("object", error.object())
+        .text_or_null("class", classes::name(error.class()))
+        .number("class_value", error.class())
+        .object("arguments", arguments);
+    for (name, value) in error.facts() {
+        object = object.number(name, value);
     }
-    out.push('}');
-    text(&mut out, "message", Some(&report.what()));
-    text(&mut out, "advice", report.advice().as_deref());
+    object = object.text("message", &report.what()).text_or_null("advice", report.advice().as_deref());
     if report.detail == Detail::Full {
-        out.push_str(",\"last_calls\":[");
-        for (at, call) in report.last_calls.iter().enumerate() {
-            out.push_str(if at == 0 { "" } else { "," });
-            quote_json(&mut out, call);
-        }
-        out.push(']');
+        object = object.texts("last_calls", report.last_calls);
     }
-    text(&mut out, "handler_of", report.handler_of);
-    text(&mut out, "consequence", Some(report.consequence));
-    out.push_str("}\n");
-    out
+    object.text_or_null("handler_of", report.handler_of).text("consequence", report.consequence).end() + "\n"
 }
 
-fn number(out: &mut String, name: &str, value: Option<i64>) {
-    let value = value.map_or_else(|| "null".to_owned(), |value| value.to_string());
-    write!(out, ",\"{name}\":{value}").expect("writing to a String cannot fail");
-}
+#[cfg(test)]
+mod tests {
+    use super::super::{Detail, FatalReport};
+    use crate::Error;
+    use mpi_core::abi::MPI_ERR_TRUNCATE;
 
-fn text(out: &mut String, name: &str, value: Option<&str>) {
-    write!(out, ",\"{name}\":").expect("writing to a String cannot fail");
-    match value {
-        Some(value) => quote_json(out, value),
-        None => out.push_str("null"),
+    #[test]
+    fn facts_of_the_message_are_numbers_beside_it() {
+        let error = Error::new(MPI_ERR_TRUNCATE, "too long").fact("message_source", 3).fact("message_bytes", 16);
+        let report = FatalReport {
+            rank: Some((0, 1)),
+            host: "h",
+            pid: 1,
+            error: &error,
+            handler_of: None,
+            handled_by: None,
+            consequence: "The job ends.",
+            detail: Detail::Normal,
+            last_calls: &[],
+        };
+        let object = super::object(&report);
+        assert!(object.contains(",\"message_source\":3,\"message_bytes\":16,\"message\":\"Too long\","), "{object}");
+        let other = Error::new(MPI_ERR_TRUNCATE, "too long").fact("message_source", 3).without_detail();
+        assert!(!super::object(&FatalReport { error: &other, ..report }).contains("message_source"));
     }
 }

@@ -1,6 +1,6 @@
 //! The names of the options, each with one or two dashes before it.
 
-use mpi_core::text::distance;
+use mpi_core::text;
 
 use super::Listing;
 
@@ -96,12 +96,10 @@ pub(super) fn find(name: &str) -> Option<Meaning> {
 
 /// The option whose name is most like a word that is none.
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
-    let name = bare(word.split('=').next().unwrap_or(word));
-    let far = NAMES.iter().filter(|(known, _)| bare(known).len() > 2);
-    // Of very long words only the begin: none of them is near a name.
-    let changes = |known: &str| distance(name.chars().take(40), &known.chars().collect::<Vec<_>>());
-    let near = far.map(|(known, _)| (changes(bare(known)), *known)).min()?;
-    (near.0 <= 1 + bare(near.1).len() / 4).then_some(near.1)
+    let name = word.split('=').next().unwrap_or(word);
+    // Options of one or two letters are near every short word.
+    let known = NAMES.iter().map(|(known, _)| *known).filter(|known| bare(known).len() > 2);
+    text::nearest(name, known, |text| bare(text).to_ascii_lowercase())
 }
 
 /// A name without its one or two dashes.
@@ -139,7 +137,7 @@ mod tests {
     #[test]
     fn a_mistyped_option_is_recognised() {
         assert_eq!(nearest("--tag-ouput"), Some("--tag-output"));
-        assert_eq!(nearest("-workdir"), None);
+        assert_eq!(nearest("-workdir"), Some("-wdir"));
         assert_eq!(nearest("--time-out=3"), Some("--timeout"));
         assert_eq!(nearest("-configfle"), Some("-configfile"));
         assert_eq!(nearest("--frobnicate"), None);

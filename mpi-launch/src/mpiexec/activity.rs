@@ -6,7 +6,7 @@ use std::fs;
 use mpi_fabric::recorder::Call;
 use mpi_fabric::{Job, Life};
 
-use super::json::Object;
+use mpi_core::json::Object;
 
 /// What one rank does.
 struct Activity {

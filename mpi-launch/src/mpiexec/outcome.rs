@@ -7,9 +7,9 @@ use mpi_fabric::recorder::REFUSED;
 use mpi_fabric::{AbortCause, Job, host};
 
 use super::activity;
-use super::json::Object;
 use super::os::Ended;
 use super::plan::Plan;
+use mpi_core::json::Object;
 
 /// Why a job did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

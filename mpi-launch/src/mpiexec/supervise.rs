@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
+use mpi_core::json::Object;
 use mpi_fabric::{AbortCause, Job, Life};
 
 use super::activity;
@@ -43,7 +44,7 @@ struct Rank {
 /// What the ranks were doing when the time was over.
 struct TimeReport {
     text: String,
-    list: Vec<super::json::Object>,
+    list: Vec<Object>,
 }
 
 struct Supervisor<'a> {
@@ -310,7 +311,7 @@ impl Supervisor<'_> {
         }
         self.voice.fail(failure.exit_code(), &sentence, |object| {
             let object = failure.facts(plan, self.job, object);
-            if list.is_empty() { object } else { object.list("doing", list) }
+            if list.is_empty() { object } else { object.objects("doing", list) }
         })
     }
 }

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use super::json::Object;
 use super::surroundings::Surroundings;
 use crate::args::Options;
+use mpi_core::json::Object;
 
 /// How to say it.
 #[derive(Clone, Copy, Debug, Default)]
