@@ -12,6 +12,9 @@ use mpi_core::abi::{
     MPI_ERR_ARG, MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
 };
 use mpi_errors::{Error, Result};
+use mpi_fabric::FabricInstruments;
+use mpi_fabric::statistics::FinalizeShare;
+use mpi_p2p::EngineInstruments;
 
 use crate::global;
 use crate::process::Process;
@@ -158,11 +161,17 @@ impl Process {
         self.close_left_files();
         // Whoever comes here has received all that was sent to it over the world, so nothing of that is under way
         // behind this; what sessions have under way is not waited for.
+        let share = (self.statistics.at_end.get() != 0).then(|| FinalizeShare::begin(&self.memory));
         let met = self.coll.synchronize(&self.world);
         let left = self.depart();
+        if let Some(share) = share {
+            share.record::<FabricInstruments>(&self.memory);
+            share.record::<EngineInstruments>(&self.memory);
+        }
         // This library's launcher does it itself, when all processes have ended.
         if self.rank() == 0 && !(self.is_launched() && self.manager.is_none()) {
-            self.statistics.write(&self.job).unwrap_or_else(|sentence| self.warn(&sentence));
+            let state_name = |variable: &str, value| self.registry.state_name(variable, value);
+            self.statistics.write(&self.job, &state_name).unwrap_or_else(|sentence| self.warn(&sentence));
         }
         self.advance(Life::Finalising, Life::Finalised);
         self.part_from_launcher();

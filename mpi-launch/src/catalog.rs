@@ -94,6 +94,14 @@ pub struct CategoryRow {
     pub description: &'static str,
 }
 
+impl Catalog {
+    /// The name that a value of a state has.
+    pub fn state_name(&self, variable: &str, value: i32) -> Option<&'static str> {
+        let states = |row: &&PvarRow| row.class == PvarClass::State && row.name == variable;
+        self.pvars.iter().find(states)?.states?.name_of(value)
+    }
+}
+
 impl CvarRow {
     /// The value that a registry begins with; `None` for variables that are bound to objects.
     pub fn value(&self) -> Option<Value> {

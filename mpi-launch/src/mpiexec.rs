@@ -40,6 +40,7 @@ use std::io::Write;
 use mpi_fabric::{Job, JobOptions, host};
 
 use crate::args::{self, Command, Run};
+use crate::generated::CATALOG;
 use plan::Plan;
 use refusal::Refusal;
 use surroundings::Surroundings;
@@ -101,7 +102,8 @@ fn launch(run: &Run, surroundings: Surroundings, voice: Voice) -> Result<i32, Re
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
     let code = supervise::run(&plan, &run.options, &job, voice)?;
-    Ok(match statistics.write(&job) {
+    let state_name = |variable: &str, value| CATALOG.state_name(variable, value);
+    Ok(match statistics.write(&job, &state_name) {
         Ok(()) => code,
         Err(sentence) if code == 0 => voice.fail(TROUBLE, &sentence, |object| object.text("kind", "output_lost")),
         // The job's own failure counts.

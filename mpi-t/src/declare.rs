@@ -29,6 +29,13 @@ pub struct EnumDef {
     pub items: &'static [(i32, &'static str)],
 }
 
+impl EnumDef {
+    /// The name of a value.
+    pub fn name_of(&self, value: i32) -> Option<&'static str> {
+        self.items.iter().find(|(item, _)| *item == value).map(|(_, name)| *name)
+    }
+}
+
 /// One performance variable as declared.
 #[derive(Debug, Clone, Copy)]
 pub struct PvarDef {

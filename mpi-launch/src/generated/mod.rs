@@ -389,7 +389,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "stats_at_end",
-                description: "Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is not 0 everywhere, with the least, the mean and the greatest value, their ranks and the sum. Summary: what the processes and MPI_COMM_WORLD have counted and timed; all: also levels, sizes and states, and all objects that were not freed, communicators by their names. Variables that plug-ins added are in it; arrays and watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0 does in MPI_Finalize. To be given by file, environment or option, for the whole job.",
+                description: "Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is not 0 everywhere, with the least and the greatest value, their ranks, the mean and the sum; states are counted by their names. Summary: what the processes and MPI_COMM_WORLD have counted and timed; all: also levels, sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed, communicators by their names. Variables that plug-ins added are in it; arrays and watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0 does in MPI_Finalize. To be given by file, environment or option, for the whole job.",
                 unit: "",
                 category: "stats",
                 value: ValueType::I32,
@@ -790,7 +790,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_failed_tests",
-            description: "Tests of requests that found nothing complete.",
+            description: "Tests of requests, MPI_Request_get_status among them, that found nothing complete.",
             unit: "tests",
             category: "p2p.requests",
             class: PvarClass::Counter,

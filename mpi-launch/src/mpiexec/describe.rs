@@ -81,11 +81,11 @@ fn wrap(text: &str, lines: &mut String) {
 
 fn cvar(row: &CvarRow) -> Entry {
     let of = &row.definition;
-    let named = |value| of.states.and_then(|states| states.items.iter().find(|(item, _)| *item == value));
+    let named = |value| of.states.and_then(|states| states.name_of(value));
     let initial = match row.initial {
         Initial::Bound => format!("each {}'s own", object(of.bind)),
         Initial::Chosen => "chosen when the job starts".to_owned(),
-        Initial::I32(value) => named(value).map_or_else(|| value.to_string(), |(_, name)| (*name).to_owned()),
+        Initial::I32(value) => named(value).map_or_else(|| value.to_string(), str::to_owned),
         Initial::U32(value) => value.to_string(),
         Initial::U64(value) => value.to_string(),
         Initial::F64(value) => value.to_string(),

@@ -1,4 +1,5 @@
-//! Control variables that another program declares: a launcher checks the values for the processes that it starts.
+//! Control variables that another program declares, such as the processes that a launcher starts, and what variables are
+//! without a handle: their values and the names of states.
 //!
 //! Invariant: a value is accepted or refused as in a program that declares the variable itself, with the same sentence.
 //! Not here: variables beside the fields that they set (`cvars`), variables of plug-ins (`added`).
@@ -6,7 +7,7 @@
 use mpi_errors::Result;
 
 use super::{CvarInfo, Registry};
-use crate::{Cell, CvarDef, SettingType, Text, Value};
+use crate::{Cell, CvarDef, PvarClass, SettingType, Text, Value};
 
 impl Registry {
     /// Registers control variables by their definitions and initial values, and sets those that file, environment or
@@ -33,6 +34,15 @@ impl Registry {
     /// are bound to objects. Before the first initialization as well.
     pub fn cvar_value(&self, name: &str) -> Option<Value> {
         self.cvar_named(name).and_then(|index| self.cvars.get(index)).and_then(CvarInfo::read)
+    }
+}
+
+impl Registry {
+    /// The name that a value of a state has; `None` for a number that has none. Before the first initialization as
+    /// well.
+    pub fn state_name(&self, variable: &str, value: i32) -> Option<&'static str> {
+        let info = self.pvars.get(self.pvar_named(variable, PvarClass::State)?)?;
+        info.definition.states?.name_of(value)
     }
 }
 
