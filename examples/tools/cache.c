@@ -32,7 +32,6 @@ static void add(struct ferrum_tool_variable variable, uint64_t **words)
     variable.size = sizeof variable;
     variable.category = "cache";
     variable.category_description = "The cache of computed values.";
-    variable.count = 1;
     if (ferrum_tool_add && ferrum_tool_add(&variable, words) != MPI_SUCCESS)
         fprintf(stderr, "cache: tools will not see %s: %s\n", variable.name, ferrum_tool_error());
 }

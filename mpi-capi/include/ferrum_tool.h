@@ -52,7 +52,7 @@ struct ferrum_tool_variable {
     int pvar_class;                   /* MPI_T_PVAR_CLASS_*; 0: a control variable */
     int scope;                        /* of a control variable: MPI_T_SCOPE_*; else not looked at */
     MPI_Datatype datatype;            /* MPI_INT, MPI_UNSIGNED, MPI_UNSIGNED_LONG_LONG, MPI_DOUBLE */
-    int count;                        /* elements of a performance variable, at most 1048576; else 1 */
+    int count;                        /* elements of a performance variable, at most 1048576; 0, or left out, is 1 */
     double initial, least, most;      /* of a control variable: its first value; limits (both 0: the type's) */
 };
 
@@ -63,8 +63,13 @@ struct ferrum_tool_variable {
  * under a launcher whose facts it cannot use. No error handler is called. */
 int ferrum_tool_add(const struct ferrum_tool_variable *variable, uint64_t **words);
 
-/* What was wrong with the variable that this thread tried to add last: one sentence with the field and its value; empty
- * if nothing was. It lasts until the thread adds the next one, or ends. */
+/* Why this thread's last failed call failed, of ferrum_tool_add and all functions of MPI_T: the function, then one
+ * sentence that names the argument or the field, its value, and what is allowed. For example
+ *     MPI_T_pvar_get_info: argument pvar_index is -1, but there are 317 performance variables, with indices 0 to 316
+ * It is empty while no call has failed, and after a ferrum_tool_add that succeeded; other calls that succeed leave it
+ * as it is. The text stays at its address until the thread ends, and changes when a call of the thread fails.
+ * Async-signal-safe and thread-safe. With the control variable error_verbosity=full each such sentence is printed when
+ * the call fails, too. */
 const char *ferrum_tool_error(void);
 
 #ifdef __cplusplus

@@ -4,19 +4,11 @@
 //! words of this library's, which last as long as the process.
 //! Not here: what variables are (mpi-t).
 
-use core::cell::RefCell;
 use core::cmp::Ordering;
 use core::ffi::{CStr, c_char, c_int};
-use std::ffi::CString;
-
 use mpi_core::abi;
 use mpi_env::Process;
-use mpi_t::{AddError, AddedTexts, Limits, PvarClass, Scope, Value, ValueType};
-
-thread_local! {
-    /// What was wrong with this thread's last variable; empty: nothing.
-    static WRONG: RefCell<CString> = RefCell::default();
-}
+use mpi_t::{AddedTexts, Limits, PvarClass, Scope, TError, TResult, Value, ValueType};
 
 /// What the program says of a variable; as `struct ferrum_tool_variable`.
 #[derive(Debug, Clone, Copy)]
@@ -44,29 +36,32 @@ pub struct Variable {
 /// `words` has room for an address; either may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrum_tool_add(variable: *const Variable, words: *mut *mut u64) -> c_int {
-    let (code, text) = match mpi_env::join_job() {
+    let added = match mpi_env::join_job() {
         // SAFETY: the program's promise.
-        Ok(process) => match unsafe { add(process, variable, words) } {
-            Ok(()) => (abi::MPI_SUCCESS, String::new()),
-            Err(error) => (error.code().code(), error.to_string()),
-        },
-        Err(error) => (abi::MPI_T_ERR_NOT_INITIALIZED, format!("the library cannot work here: {error}")),
+        Ok(process) => unsafe { add(process, variable, words) },
+        Err(error) => Err(TError::NOT_INITIALIZED.because(format!("the library cannot work here: {error}"))),
     };
-    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-    // A thread that is ending has none any more.
-    let _ = WRONG.try_with(|wrong| wrong.replace(text));
-    code
+    match added {
+        Ok(()) => {
+            mpi_t::clear_failure();
+            abi::MPI_SUCCESS
+        }
+        Err(error) => {
+            mpi_t::record_failure("ferrum_tool_add", &error);
+            error.code()
+        }
+    }
 }
 
-/// What was wrong with the variable that this thread tried to add last (see `ferrum_tool.h`).
+/// Why this thread's last failed call of the tool interface failed (see `ferrum_tool.h`). Async-signal-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn ferrum_tool_error() -> *const c_char {
-    WRONG.try_with(|wrong| wrong.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+    mpi_t::last_failure()
 }
 
 /// # Safety
 /// As [`ferrum_tool_add`].
-unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64) -> Result<(), AddError> {
+unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64) -> TResult<()> {
     if variable.is_null() || words.is_null() {
         return invalid(format!("{} is NULL", if variable.is_null() { "variable" } else { "words" }));
     }
@@ -88,13 +83,17 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
         category_description: text("category_description", variable.category_description)?,
     };
     let value = value_type(texts.name, variable.datatype)?;
+    // A field that is left out is 0.
+    let count = if variable.count == 0 { 1 } else { variable.count };
     let registry = &process.registry;
     let added = match variable.pvar_class {
         0 => {
             let scope = scope(texts.name, variable.scope)?;
-            if variable.count != 1 {
-                let (name, count) = (texts.name, variable.count);
-                return invalid(format!("count of \"{name}\" is {count}, but of a control variable it has to be 1"));
+            if count != 1 {
+                let name = texts.name;
+                return invalid(format!(
+                    "count of \"{name}\" is {count}, but of a control variable it has to be 1 or left out"
+                ));
             }
             let (initial, limits) = setting(texts.name, value, &variable)?;
             let told = registry.startup_errors().len();
@@ -108,7 +107,7 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
                 let rule = "but has to be 0 or one of MPI_T_PVAR_CLASS_*";
                 return invalid(format!("pvar_class of \"{}\" is {word}, {rule}", texts.name));
             };
-            registry.add_pvar(process.instrument_memory(), &texts, class, value, variable.count)?[0].as_ptr()
+            registry.add_pvar(process.instrument_memory(), &texts, class, value, count)?[0].as_ptr()
         }
     };
     // SAFETY: the program passed the address of a pointer.
@@ -116,12 +115,12 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
     Ok(())
 }
 
-fn invalid<T>(why: String) -> Result<T, AddError> {
-    Err(AddError::invalid(why))
+fn invalid<T>(why: String) -> TResult<T> {
+    Err(TError::INVALID.because(why))
 }
 
 /// A text of the program's; empty for NULL.
-fn text<'a>(field: &str, address: *const c_char) -> Result<&'a str, AddError> {
+fn text<'a>(field: &str, address: *const c_char) -> TResult<&'a str> {
     if address.is_null() {
         return Ok("");
     }
@@ -130,21 +129,21 @@ fn text<'a>(field: &str, address: *const c_char) -> Result<&'a str, AddError> {
     text.to_str().or_else(|_| invalid(format!("{field} is {text:?}, which is not UTF-8")))
 }
 
-fn value_type(name: &str, datatype: usize) -> Result<ValueType, AddError> {
+fn value_type(name: &str, datatype: usize) -> TResult<ValueType> {
     let all = [ValueType::I32, ValueType::U32, ValueType::U64, ValueType::F64];
     let rule = "but has to be MPI_INT, MPI_UNSIGNED, MPI_UNSIGNED_LONG_LONG or MPI_DOUBLE";
     let found = all.into_iter().find(|value| value.datatype() == datatype);
     found.map_or_else(|| invalid(format!("datatype of \"{name}\" is {datatype:#x}, {rule}")), Ok)
 }
 
-fn scope(name: &str, word: c_int) -> Result<Scope, AddError> {
+fn scope(name: &str, word: c_int) -> TResult<Scope> {
     let all = [Scope::Constant, Scope::Readonly, Scope::Local, Scope::Group, Scope::GroupEq, Scope::All, Scope::AllEq];
     let found = all.into_iter().find(|scope| *scope as c_int == word);
     found.map_or_else(|| invalid(format!("scope of \"{name}\" is {word}, but has to be one of MPI_T_SCOPE_*")), Ok)
 }
 
 /// The first value and the limits of a control variable.
-fn setting(name: &str, value: ValueType, variable: &Variable) -> Result<(Value, Limits), AddError> {
+fn setting(name: &str, value: ValueType, variable: &Variable) -> TResult<(Value, Limits)> {
     let Variable { initial, least, most, .. } = *variable;
     let all = least == 0.0 && most == 0.0;
     if !least.partial_cmp(&most).is_some_and(Ordering::is_le) {

@@ -6,24 +6,34 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 use crate::imp::info;
-use mpi_core::{Info, abi};
+use mpi_core::{Handle, Info, abi, functions};
 use mpi_t::{Registry, TError, TResult};
 
-/// Does something with the registry; its code.
+/// Runs a call (`mpi_core::functions`) on the registry; its code. A call before the first MPI_T_init_thread does not make
+/// the process, and fails.
 #[inline]
-pub fn with_registry(work: impl FnOnce(&'static Registry) -> TResult<()>) -> c_int {
+pub fn with_registry(function: u16, work: impl FnOnce(&'static Registry) -> TResult<()>) -> c_int {
     let outcome = match mpi_env::joined() {
         Some(process) => work(&process.registry),
-        // MPI_T_init_thread would have made the process.
         None => Err(TError::NOT_INITIALIZED),
     };
-    code(outcome)
+    match outcome {
+        Ok(()) => abi::MPI_SUCCESS,
+        Err(error) => failed(function, &error),
+    }
 }
 
-/// The code of an outcome.
-#[inline]
-pub fn code(outcome: TResult<()>) -> c_int {
-    outcome.map_or_else(TError::code, |()| abi::MPI_SUCCESS)
+/// The code of a failed call, whose reason is recorded.
+#[cold]
+pub fn failed(function: u16, error: &TError) -> c_int {
+    mpi_t::record_failure(functions::name(function).unwrap_or("MPI_T"), error);
+    error.code()
+}
+
+/// The error of an address that must not be NULL.
+#[cold]
+pub fn null(argument: &'static str) -> TError {
+    TError::INVALID.argument(argument, "NULL", "an address is needed")
 }
 
 /// Stores a result that the program may not want.
@@ -35,15 +45,15 @@ pub fn store<T>(address: *mut T, value: T) {
 }
 
 /// An address that the call cannot do without.
-pub fn required<T>(address: *mut T) -> TResult<*mut T> {
-    if address.is_null() { Err(TError::INVALID) } else { Ok(address) }
+pub fn required<T>(argument: &'static str, address: *mut T) -> TResult<*mut T> {
+    if address.is_null() { Err(null(argument)) } else { Ok(address) }
 }
 
 /// A text that goes in, as it is.
 #[inline]
-pub fn text<'a>(address: *const c_char) -> TResult<&'a [u8]> {
+pub fn text<'a>(argument: &'static str, address: *const c_char) -> TResult<&'a [u8]> {
     if address.is_null() {
-        return Err(TError::INVALID);
+        return Err(null(argument));
     }
     // SAFETY: the program passed a C string.
     Ok(unsafe { CStr::from_ptr(address) }.to_bytes())
@@ -58,13 +68,14 @@ pub struct TextOut {
 }
 
 impl TextOut {
-    /// Memory and the address of its length, either of which may be NULL. Errors: a negative length.
-    pub fn new(address: *mut c_char, length: *mut c_int) -> TResult<TextOut> {
+    /// Memory and the address of its length, either of which may be NULL. `argument` is the length's name. Errors: a
+    /// negative length.
+    pub fn new(argument: &'static str, address: *mut c_char, length: *mut c_int) -> TResult<TextOut> {
         if length.is_null() {
             return Ok(TextOut { address, length, room: 0 });
         }
         // SAFETY: the program passed the address of a length, which also goes in.
-        let room = usize::try_from(unsafe { length.read_unaligned() }).map_err(|_| TError::INVALID)?;
+        let room = self::length(argument, unsafe { length.read_unaligned() })?;
         Ok(TextOut { address, length, room: if address.is_null() { 0 } else { room } })
     }
 
@@ -78,11 +89,16 @@ impl TextOut {
     }
 }
 
+/// A length that a program passed.
+pub fn length(argument: &'static str, length: c_int) -> TResult<usize> {
+    usize::try_from(length).map_err(|_| TError::INVALID.argument(argument, length, "a length must not be negative"))
+}
+
 /// Stores as many numbers as there is room for. Errors: a negative length, room at NULL.
 pub fn store_all(address: *mut c_int, room: c_int, values: &[c_int]) -> TResult<()> {
-    let room = usize::try_from(room).map_err(|_| TError::INVALID)?;
+    let room = length("len", room)?;
     if room > 0 {
-        let address = required(address)?;
+        let address = required("indices", address)?;
         let count = values.len().min(room);
         // SAFETY: the program passed `room` numbers.
         unsafe { core::ptr::copy_nonoverlapping(values.as_ptr(), address, count) };
@@ -101,7 +117,7 @@ pub fn with_info<R>(word: usize, look: impl FnOnce(&Info) -> TResult<R>) -> TRes
     match word {
         abi::MPI_INFO_NULL => look(&Info::new()),
         _ => {
-            let hints = info::with("info", word, Info::clone).map_err(|_| TError::INVALID)?;
+            let hints = info::with("info", word, Info::clone).map_err(|_| bad_info(word))?;
             look(&hints)
         }
     }
@@ -112,5 +128,11 @@ pub fn new_info(address: *mut usize, make: impl FnOnce() -> Info) -> TResult<usi
     if address.is_null() {
         return Ok(abi::MPI_INFO_NULL);
     }
-    info::insert(make()).map_err(|_| TError::MEMORY)
+    info::insert(make()).map_err(|_| TError::MEMORY.because("no more info objects can exist"))
+}
+
+/// A word that is no live info object.
+#[cold]
+fn bad_info(word: usize) -> TError {
+    TError::INVALID.argument("info", Handle(word), "no live info object has that handle")
 }

@@ -61,7 +61,10 @@ impl UnderWay {
 
     /// Refuses to set anything while there is one: its process would go on otherwise than others. Async-signal-safe.
     pub fn refuse(&self) -> TResult<()> {
-        if self.0.load(Relaxed) == 0 { Ok(()) } else { Err(TError::CVAR_SET_NOT_NOW) }
+        match self.0.load(Relaxed) {
+            0 => Ok(()),
+            _ => Err(TError::CVAR_SET_NOT_NOW.because("it cannot be set while a collective call is under way")),
+        }
     }
 }
 

@@ -24,7 +24,7 @@ mpi_t::cvars! {
         /// How much the report of a fatal error says. Brief: one line with rank, call, what was wrong and the class;
         /// normal: what to try and what happens now as well; full: also the last calls of the process, as many as the
         /// flight recorder remembers (fabric_recorder_depth), at most 10. JSON has the last calls with full, and else
-        /// the same.
+        /// the same. With full, each call of MPI_T that fails prints a line with the reason as well.
         pub verbosity: i32 = 1 =>
             { name: "error_verbosity", unit: "", category: "errors", scope: Local, states: &VERBOSITIES,
               verbosity: UserBasic },

@@ -18,6 +18,7 @@ use mpi_fabric::Job;
 
 use crate::life::Life;
 use crate::process::Process;
+use crate::tool_failure;
 
 static PROCESS: OnceLock<std::result::Result<Process, StartFailure>> = OnceLock::new();
 static RECORD: AtomicPtr<Process> = AtomicPtr::new(null_mut());
@@ -84,6 +85,7 @@ fn make() -> Result<&'static Process> {
     let process = PROCESS.get_or_init(Process::from_environment).as_ref().map_err(StartFailure::error)?;
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        tool_failure::begin(process.errors, process.rank());
         // SAFETY: functions of this library, which C calls while the library is loaded. Without memory for the first
         // one, children of `fork` are not told apart from their parent.
         unsafe {

@@ -49,6 +49,7 @@ mod on_demand;
 mod predefined_uses;
 mod process;
 mod sessions;
+mod tool_failure;
 mod variables;
 mod windows;
 mod word_hasher;

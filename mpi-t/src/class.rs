@@ -166,6 +166,26 @@ pub enum Bind {
     Session = abi::MPI_T_BIND_MPI_SESSION,
 }
 
+impl Bind {
+    /// The object in words: `communicator`.
+    pub const fn object(self) -> &'static str {
+        match self {
+            Bind::NoObject => "process",
+            Bind::Comm => "communicator",
+            Bind::Datatype => "datatype",
+            Bind::Errhandler => "error handler",
+            Bind::File => "file",
+            Bind::Group => "group",
+            Bind::Op => "reduction operation",
+            Bind::Request => "request",
+            Bind::Win => "window",
+            Bind::Message => "message",
+            Bind::Info => "info object",
+            Bind::Session => "session",
+        }
+    }
+}
+
 /// Who must agree when a control variable is changed (MPI-5.0, section 15.3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i32)]
@@ -187,6 +207,19 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The name of its constant.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scope::Constant => "MPI_T_SCOPE_CONSTANT",
+            Scope::Readonly => "MPI_T_SCOPE_READONLY",
+            Scope::Local => "MPI_T_SCOPE_LOCAL",
+            Scope::Group => "MPI_T_SCOPE_GROUP",
+            Scope::GroupEq => "MPI_T_SCOPE_GROUP_EQ",
+            Scope::All => "MPI_T_SCOPE_ALL",
+            Scope::AllEq => "MPI_T_SCOPE_ALL_EQ",
+        }
+    }
+
     /// Whether a program may ever write the variable.
     pub const fn is_writable(self) -> bool {
         !matches!(self, Scope::Constant | Scope::Readonly)

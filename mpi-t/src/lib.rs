@@ -43,6 +43,7 @@ mod error;
 mod events;
 mod field;
 mod handle;
+mod last_error;
 mod memory;
 mod own;
 mod registry;
@@ -58,7 +59,7 @@ pub use mpi_core::{Handle, Info};
 pub use class::{Bind, PvarClass, Scope, ValueType, Verbosity};
 pub use declare::{EnumDef, Instruments, PvarDef};
 pub use definition::{CvarDef, Limits};
-pub use error::{TError, TResult};
+pub use error::{ArgumentValue, TError, TResult};
 pub use events::declare::{bytes_of as __bytes_of, laid_out as __laid_out};
 pub use events::{
     AnyPoint, Dropped, EVENT_BYTES, ElementDef, EventDef, EventInstance, EventPoint, Events, Freed, Payload, Safety,
@@ -67,12 +68,13 @@ pub use events::{
 pub use field::{Aggregate, Counter, Field, Level, PeakLevel, Percentage, Size, State, Timer};
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 pub use handle::table::{disable_handles, pvar_read_raw};
+pub use last_error::{clear_failure, last_failure, record_failure, report_failures};
 pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, rename, retire, retire_rows};
 pub use own::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use registry::{
-    AddError, AddedTexts, CAPACITY_HINT, CVAR_OPTION, CVARS_READ, CategoryInfo, CvarInfo, DroppedHandler,
-    EventCallback, EventInfo, FreedCallback, OnDemand, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ,
-    SettingsFile, Source, UnknownName, end_handles, expectation, name_in_environment,
+    AddedTexts, CAPACITY_HINT, CVAR_OPTION, CVARS_READ, CategoryInfo, CvarInfo, DroppedHandler, EventCallback,
+    EventInfo, FreedCallback, OnDemand, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ, SettingsFile,
+    Source, UnknownName, end_handles, expectation, name_in_environment,
 };
 pub use setting::{Cell, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use spare::{place_settings, retire_settings};

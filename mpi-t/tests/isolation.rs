@@ -7,7 +7,7 @@
 use std::ffi::c_void;
 
 use mpi_core::{Handle, abi};
-use mpi_t::{Aggregate, Counter, Level, Percentage, PvarClass, Registry, Size, State, TError, Timer, Value, ValueType};
+use mpi_t::{Aggregate, Counter, Level, Percentage, PvarClass, Registry, Size, State, Timer, Value, ValueType};
 use proptest::prelude::*;
 
 mpi_t::instruments! {
@@ -196,8 +196,8 @@ impl World {
                 let (session, handle, model) = &mut self.handles[i];
                 let done = match running {
                     _ if as_c(i) => outcome(mpi_t::pvar_set_running(session.0, handle.0, running)),
-                    true => self.registry.pvar_start(*session, *handle).map_err(TError::code),
-                    false => self.registry.pvar_stop(*session, *handle).map_err(TError::code),
+                    true => self.registry.pvar_start(*session, *handle).map_err(|error| error.code()),
+                    false => self.registry.pvar_stop(*session, *handle).map_err(|error| error.code()),
                 };
                 assert_eq!(done.is_err(), model.continuous());
                 if done.is_ok() {
@@ -209,7 +209,7 @@ impl World {
                 let (session, handle, model) = &mut self.handles[i];
                 let done = match as_c(i) {
                     true => outcome(mpi_t::pvar_reset(session.0, handle.0)),
-                    false => self.registry.pvar_reset(*session, *handle).map_err(TError::code),
+                    false => self.registry.pvar_reset(*session, *handle).map_err(|error| error.code()),
                 };
                 assert_eq!(done.is_err(), model.readonly());
                 if done.is_ok() {
@@ -228,7 +228,7 @@ impl World {
                     // SAFETY: a value of the variable's type.
                     outcome(unsafe { mpi_t::pvar_write_raw(session.0, handle.0, memory.as_ptr().cast()) })
                 } else {
-                    self.registry.pvar_write(*session, *handle, &[told]).map_err(TError::code)
+                    self.registry.pvar_write(*session, *handle, &[told]).map_err(|error| error.code())
                 };
                 assert_eq!(done.is_err(), model.readonly());
                 if done.is_ok() {
@@ -246,7 +246,7 @@ impl World {
                     }),
                     false => {
                         let values = self.registry.pvar_readreset(*session, *handle);
-                        values.map(|values| values[0].clone()).map_err(TError::code)
+                        values.map(|values| values[0].clone()).map_err(|error| error.code())
                     }
                 };
                 assert_eq!(done.is_err(), model.readonly());
@@ -327,7 +327,7 @@ proptest! {
                 let read = match as_c(i) {
                     // SAFETY: room for any value.
                     true => from_memory(&told, |out| unsafe { mpi_t::pvar_read_raw(session.0, handle.0, out) }),
-                    false => world.registry.pvar_read(*session, *handle).map_err(TError::code),
+                    false => world.registry.pvar_read(*session, *handle).map_err(|error| error.code()),
                 };
                 prop_assert_eq!(read, Ok(told), "after {:?}: {:?}", step, model);
             }

@@ -14,24 +14,24 @@ mpi_t::instruments! {
 }
 
 fn nothing_works(registry: &Registry, session: Handle, handle: Handle) {
-    let not = TError::NOT_INITIALIZED;
-    assert_eq!(registry.pvar_get_num(), Err(not));
-    assert_eq!(registry.pvar_get_info(0).map(|_| ()), Err(not));
-    assert_eq!(registry.pvar_get_index("events", abi::MPI_T_PVAR_CLASS_COUNTER), Err(not));
-    assert_eq!(registry.pvar_session_create(), Err(not));
-    assert_eq!(registry.pvar_session_free(session), Err(not));
-    assert_eq!(registry.pvar_handle_alloc(session, 0, None), Err(not));
-    assert_eq!(registry.pvar_handle_free(session, handle), Err(not));
-    assert_eq!(registry.cvar_get_num(), Err(not));
-    assert_eq!(registry.category_get_num(), Err(not));
-    assert_eq!(registry.category_changed(), Err(not));
-    assert_eq!(registry.enum_get_info(Handle(0)), Err(not));
+    let not = || TError::NOT_INITIALIZED;
+    assert_eq!(registry.pvar_get_num(), Err(not()));
+    assert_eq!(registry.pvar_get_info(0).map(|_| ()), Err(not()));
+    assert_eq!(registry.pvar_get_index("events", abi::MPI_T_PVAR_CLASS_COUNTER), Err(not()));
+    assert_eq!(registry.pvar_session_create(), Err(not()));
+    assert_eq!(registry.pvar_session_free(session), Err(not()));
+    assert_eq!(registry.pvar_handle_alloc(session, 0, None), Err(not()));
+    assert_eq!(registry.pvar_handle_free(session, handle), Err(not()));
+    assert_eq!(registry.cvar_get_num(), Err(not()));
+    assert_eq!(registry.category_get_num(), Err(not()));
+    assert_eq!(registry.category_changed(), Err(not()));
+    assert_eq!(registry.enum_get_info(Handle(0)), Err(not()));
     for (session, handle) in [(session, handle), (Handle(0), Handle(0)), (Handle(usize::MAX), Handle(usize::MAX))] {
-        assert_eq!(registry.pvar_read(session, handle), Err(not));
-        assert_eq!(registry.pvar_start(session, handle), Err(not));
-        assert_eq!(registry.pvar_stop(session, Handle(abi::MPI_T_PVAR_ALL_HANDLES)), Err(not));
-        assert_eq!(registry.pvar_reset(session, handle), Err(not));
-        assert_eq!(registry.pvar_write(session, handle, &[Value::U64(1)]), Err(not));
+        assert_eq!(registry.pvar_read(session, handle), Err(not()));
+        assert_eq!(registry.pvar_start(session, handle), Err(not()));
+        assert_eq!(registry.pvar_stop(session, Handle(abi::MPI_T_PVAR_ALL_HANDLES)), Err(not()));
+        assert_eq!(registry.pvar_reset(session, handle), Err(not()));
+        assert_eq!(registry.pvar_write(session, handle, &[Value::U64(1)]), Err(not()));
         let mut out = 42u64;
         // SAFETY: room for one u64.
         let code = unsafe { mpi_t::pvar_read_raw(session.0, handle.0, (&raw mut out).cast()) };

@@ -35,8 +35,8 @@ fn without_address_space_initialization_says_so_and_can_be_tried_again() {
         let limited = Limited::to(1 << 16);
         let outcomes = (registry.init_thread(), registry.finalize(), registry.pvar_get_num());
         drop(limited);
-        let none = TError::NOT_INITIALIZED;
-        assert_eq!(outcomes, (Err(TError::MEMORY), Err(none), Err(none)));
+        let none = || TError::NOT_INITIALIZED;
+        assert_eq!(outcomes, (Err(TError::MEMORY), Err(none()), Err(none())));
     }
     registry.init_thread().expect("address space");
     let session = registry.pvar_session_create().expect("room");

@@ -64,7 +64,7 @@ fn what_the_owner_refuses_changes_nothing_and_says_when_it_can_be_tried_again() 
     registry.cvar_write(limit, &Value::U64(128)).expect("nothing is against it");
     for (said, error) in [(1, TError::CVAR_SET_NOT_NOW), (2, TError::CVAR_SET_NEVER)] {
         owner.0.store(said, SeqCst);
-        assert_eq!(registry.cvar_write(limit, &Value::U64(256)), Err(error));
+        assert_eq!(registry.cvar_write(limit, &Value::U64(256)), Err(error.clone()));
         assert_eq!(write_raw(&registry, limit, 256), Err(error));
         assert_eq!((block.limit.get(), registry.cvar_read(limit)), (128, Ok(Value::U64(128))));
     }

@@ -2,15 +2,15 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use mpi_core::{Handle, abi};
-use mpi_t::{Bind, TError};
+use mpi_core::{Handle, abi, functions};
+use mpi_t::Bind;
 
-use crate::tool_edge::{TextOut, object_word, required, store, text, with_registry};
+use crate::tool_edge::{TextOut, null, object_word, required, store, text, with_registry};
 
 /// `MPI_T_cvar_get_num`
 pub fn cvar_get_num(count: *mut c_int) -> c_int {
-    with_registry(|registry| {
-        store(required(count)?, registry.cvar_get_num()?);
+    with_registry(functions::MPI_T_CVAR_GET_NUM, |registry| {
+        store(required("num_cvar", count)?, registry.cvar_get_num()?);
         Ok(())
     })
 }
@@ -29,9 +29,10 @@ pub fn cvar_get_info(
     bind: *mut c_int,
     scope: *mut c_int,
 ) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_CVAR_GET_INFO, |registry| {
         let info = registry.cvar_get_info(index)?;
-        let (name, description) = (TextOut::new(name, name_length)?, TextOut::new(description, description_length)?);
+        let (name, description) =
+            (TextOut::new("name_len", name, name_length)?, TextOut::new("desc_len", description, description_length)?);
         name.set(info.name());
         description.set(&info.description);
         store(verbosity, info.definition.verbosity as c_int);
@@ -45,17 +46,17 @@ pub fn cvar_get_info(
 
 /// `MPI_T_cvar_get_index`
 pub fn cvar_get_index(name: *const c_char, index: *mut c_int) -> c_int {
-    with_registry(|registry| {
-        let index = required(index)?;
-        store(index, registry.cvar_get_index(text(name)?)?);
+    with_registry(functions::MPI_T_CVAR_GET_INDEX, |registry| {
+        let index = required("cvar_index", index)?;
+        store(index, registry.cvar_get_index(text("name", name)?)?);
         Ok(())
     })
 }
 
 /// `MPI_T_cvar_handle_alloc`
 pub fn cvar_handle_alloc(index: c_int, object: *mut c_void, handle: *mut usize, count: *mut c_int) -> c_int {
-    with_registry(|registry| {
-        let handle = required(handle)?;
+    with_registry(functions::MPI_T_CVAR_HANDLE_ALLOC, |registry| {
+        let handle = required("handle", handle)?;
         // Where no object is needed, the argument is not looked at.
         let bound = registry.cvar_get_info(index)?.bind() != Bind::NoObject;
         let object = if bound { object_word(object) } else { None };
@@ -68,8 +69,8 @@ pub fn cvar_handle_alloc(index: c_int, object: *mut c_void, handle: *mut usize, 
 
 /// `MPI_T_cvar_handle_free`
 pub fn cvar_handle_free(handle: *mut usize) -> c_int {
-    with_registry(|registry| {
-        let handle = required(handle)?;
+    with_registry(functions::MPI_T_CVAR_HANDLE_FREE, |registry| {
+        let handle = required("handle", handle)?;
         // SAFETY: the program passed the address of a handle.
         registry.cvar_handle_free(Handle(unsafe { handle.read_unaligned() }))?;
         store(handle, abi::MPI_T_CVAR_HANDLE_NULL);
@@ -79,17 +80,17 @@ pub fn cvar_handle_free(handle: *mut usize) -> c_int {
 
 /// `MPI_T_cvar_read`
 pub fn cvar_read(handle: usize, out: *mut c_void) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_CVAR_READ, |registry| {
         // SAFETY: the program passed memory for the variable's elements.
-        unsafe { registry.cvar_read_raw(Handle(handle), required(out)?) }
+        unsafe { registry.cvar_read_raw(Handle(handle), required("buf", out)?) }
     })
 }
 
 /// `MPI_T_cvar_write`
 pub fn cvar_write(handle: usize, from: *const c_void) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_CVAR_WRITE, |registry| {
         if from.is_null() {
-            return Err(TError::INVALID);
+            return Err(null("buf"));
         }
         // SAFETY: the program passed the variable's elements.
         unsafe { registry.cvar_write_raw(Handle(handle), from) }

@@ -4,24 +4,24 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use mpi_core::{Handle, Info};
+use mpi_core::{Handle, Info, functions};
 use mpi_t::{Bind, EventInfo, TError, TResult};
 
-use crate::tool_edge::{TextOut, new_info, object_word, required, store, text, with_info, with_registry};
+use crate::tool_edge::{TextOut, length, new_info, object_word, required, store, text, with_info, with_registry};
 
 /// `MPI_T_event_get_num`
 pub fn event_get_num(count: *mut c_int) -> c_int {
-    with_registry(|registry| {
-        store(required(count)?, registry.event_get_num()?);
+    with_registry(functions::MPI_T_EVENT_GET_NUM, |registry| {
+        store(required("num_events", count)?, registry.event_get_num()?);
         Ok(())
     })
 }
 
 /// `MPI_T_event_get_index`
 pub fn event_get_index(name: *const c_char, index: *mut c_int) -> c_int {
-    with_registry(|registry| {
-        let index = required(index)?;
-        store(index, registry.event_get_index(text(name)?)?);
+    with_registry(functions::MPI_T_EVENT_GET_INDEX, |registry| {
+        let index = required("event_index", index)?;
+        store(index, registry.event_get_index(text("name", name)?)?);
         Ok(())
     })
 }
@@ -42,9 +42,10 @@ pub fn event_get_info(
     description_length: *mut c_int,
     bind: *mut c_int,
 ) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_EVENT_GET_INFO, |registry| {
         let event = registry.event_get_info(index)?;
-        let (name, description) = (TextOut::new(name, name_length)?, TextOut::new(description, description_length)?);
+        let (name, description) =
+            (TextOut::new("name_len", name, name_length)?, TextOut::new("desc_len", description, description_length)?);
         let room = room_of(count)?;
         // No event type has hints of its own.
         let hints = new_info(info, Info::new)?;
@@ -66,7 +67,7 @@ fn room_of(count: *mut c_int) -> TResult<usize> {
         return Ok(0);
     }
     // SAFETY: the program passed the address of a number, which also goes in.
-    usize::try_from(unsafe { count.read_unaligned() }).map_err(|_| TError::INVALID)
+    length("num_elements", unsafe { count.read_unaligned() })
 }
 
 fn store_elements(event: &EventInfo, room: usize, datatypes: *mut usize, displacements: *mut isize) {
@@ -84,8 +85,8 @@ fn at<T>(array: *mut T, i: usize) -> *mut T {
 
 /// `MPI_T_event_handle_alloc`
 pub fn event_handle_alloc(index: c_int, object: *mut c_void, info: usize, registration: *mut usize) -> c_int {
-    with_registry(|registry| {
-        let registration = required(registration)?;
+    with_registry(functions::MPI_T_EVENT_HANDLE_ALLOC, |registry| {
+        let registration = required("event_registration", registration)?;
         let bound = registry.event_get_info(index)?.definition.bind != Bind::NoObject;
         let object = if bound { object_word(object) } else { None };
         let made = with_info(info, |hints| registry.event_handle_alloc(index, object, hints))?;
@@ -96,7 +97,7 @@ pub fn event_handle_alloc(index: c_int, object: *mut c_void, info: usize, regist
 
 /// `MPI_T_event_handle_set_info`
 pub fn event_handle_set_info(registration: usize, info: usize) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_EVENT_HANDLE_SET_INFO, |registry| {
         registry.event_handle_get_info(Handle(registration))?;
         with_info(info, |hints| registry.event_handle_set_info(Handle(registration), hints))
     })
@@ -104,14 +105,15 @@ pub fn event_handle_set_info(registration: usize, info: usize) -> c_int {
 
 /// `MPI_T_event_handle_get_info`
 pub fn event_handle_get_info(registration: usize, info: *mut usize) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_EVENT_HANDLE_GET_INFO, |registry| {
         let hints = registry.event_handle_get_info(Handle(registration))?;
-        store(info, new_info(required(info)?, || hints)?);
+        store(info, new_info(required("info_used", info)?, || hints)?);
         Ok(())
     })
 }
 
 /// The level that a word names.
 pub(super) fn level(word: i32) -> TResult<mpi_t::Safety> {
-    mpi_t::Safety::from_abi(word).ok_or(TError::INVALID)
+    let rule = "a level is one of MPI_T_CB_REQUIRE_*";
+    mpi_t::Safety::from_abi(word).ok_or_else(|| TError::INVALID.argument("cb_safety", word, rule))
 }

@@ -7,7 +7,7 @@
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use mpi_core::Handle;
+use mpi_core::{Handle, functions};
 use mpi_t::{Dropped, EventCallback, EventInstance, Freed};
 
 use super::event::level;
@@ -25,7 +25,7 @@ pub fn event_register_callback(
     user_data: *mut c_void,
     function: usize,
 ) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_EVENT_REGISTER_CALLBACK, |registry| {
         registry.event_handle_get_info(Handle(registration))?;
         let (safety, data) = (level(safety)?, user_data.expose_provenance());
         // There are no hints for callbacks; the object must be one all the same.
@@ -47,7 +47,7 @@ pub fn event_register_callback(
 
 /// `MPI_T_event_callback_set_info`
 pub fn event_callback_set_info(registration: usize, safety: i32, info: usize) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_EVENT_CALLBACK_SET_INFO, |registry| {
         registry.event_handle_get_info(Handle(registration))?;
         let safety = level(safety)?;
         with_info(info, |hints| registry.event_callback_set_info(Handle(registration), safety, hints))
@@ -56,17 +56,17 @@ pub fn event_callback_set_info(registration: usize, safety: i32, info: usize) ->
 
 /// `MPI_T_event_callback_get_info`
 pub fn event_callback_get_info(registration: usize, safety: i32, info: *mut usize) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_EVENT_CALLBACK_GET_INFO, |registry| {
         registry.event_handle_get_info(Handle(registration))?;
         let hints = registry.event_callback_get_info(Handle(registration), level(safety)?)?;
-        store(info, new_info(required(info)?, || hints)?);
+        store(info, new_info(required("info_used", info)?, || hints)?);
         Ok(())
     })
 }
 
 /// `MPI_T_event_set_dropped_handler`; NULL removes it.
 pub fn event_set_dropped_handler(registration: usize, function: usize) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_EVENT_SET_DROPPED_HANDLER, |registry| {
         let handler = (function != 0).then(|| {
             let address = core::ptr::with_exposed_provenance::<()>(function);
             // SAFETY: the program passed a function of this type, which is not NULL.
@@ -85,7 +85,7 @@ pub fn event_set_dropped_handler(registration: usize, function: usize) -> c_int 
 
 /// `MPI_T_event_handle_free`
 pub fn event_handle_free(registration: usize, user_data: *mut c_void, function: usize) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_EVENT_HANDLE_FREE, |registry| {
         let data = user_data.expose_provenance();
         let freed = (function != 0).then(|| {
             let address = core::ptr::with_exposed_provenance::<()>(function);

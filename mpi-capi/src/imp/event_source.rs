@@ -2,7 +2,7 @@
 
 use core::ffi::{c_char, c_int};
 
-use mpi_core::{Info, abi};
+use mpi_core::{Info, abi, functions};
 
 use crate::tool_edge::{TextOut, new_info, required, store, with_registry};
 
@@ -11,8 +11,8 @@ const TICKS_PER_SECOND: i64 = 1_000_000_000;
 
 /// `MPI_T_source_get_num`
 pub fn source_get_num(count: *mut c_int) -> c_int {
-    with_registry(|registry| {
-        store(required(count)?, registry.source_get_num()?);
+    with_registry(functions::MPI_T_SOURCE_GET_NUM, |registry| {
+        store(required("num_sources", count)?, registry.source_get_num()?);
         Ok(())
     })
 }
@@ -30,9 +30,10 @@ pub fn source_get_info(
     max_ticks: *mut i64,
     info: *mut usize,
 ) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_SOURCE_GET_INFO, |registry| {
         let source = registry.source_get_info(index)?;
-        let (name, description) = (TextOut::new(name, name_length)?, TextOut::new(description, description_length)?);
+        let (name, description) =
+            (TextOut::new("name_len", name, name_length)?, TextOut::new("desc_len", description, description_length)?);
         let hints = new_info(info, Info::new)?;
         name.set(source.name);
         description.set(source.description);
@@ -46,9 +47,9 @@ pub fn source_get_info(
 
 /// `MPI_T_source_get_timestamp`
 pub fn source_get_timestamp(index: c_int, timestamp: *mut i64) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_SOURCE_GET_TIMESTAMP, |registry| {
         let now = registry.source_get_timestamp(index)?;
-        store(required(timestamp)?, i64::try_from(now).unwrap_or(i64::MAX));
+        store(required("timestamp", timestamp)?, i64::try_from(now).unwrap_or(i64::MAX));
         Ok(())
     })
 }

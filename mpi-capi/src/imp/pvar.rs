@@ -5,15 +5,14 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use mpi_core::{Handle, abi};
-use mpi_t::TError;
+use mpi_core::{Handle, abi, functions};
 
-use crate::tool_edge::{TextOut, object_word, required, store, text, with_registry};
+use crate::tool_edge::{TextOut, failed, null, object_word, required, store, text, with_registry};
 
 /// `MPI_T_pvar_get_num`
 pub fn pvar_get_num(count: *mut c_int) -> c_int {
-    with_registry(|registry| {
-        store(required(count)?, registry.pvar_get_num()?);
+    with_registry(functions::MPI_T_PVAR_GET_NUM, |registry| {
+        store(required("num_pvar", count)?, registry.pvar_get_num()?);
         Ok(())
     })
 }
@@ -35,9 +34,10 @@ pub fn pvar_get_info(
     continuous: *mut c_int,
     atomic: *mut c_int,
 ) -> c_int {
-    with_registry(|registry| {
+    with_registry(functions::MPI_T_PVAR_GET_INFO, |registry| {
         let info = registry.pvar_get_info(index)?;
-        let (name, description) = (TextOut::new(name, name_length)?, TextOut::new(description, description_length)?);
+        let (name, description) =
+            (TextOut::new("name_len", name, name_length)?, TextOut::new("desc_len", description, description_length)?);
         name.set(info.name());
         description.set(&info.description);
         store(verbosity, info.verbosity() as c_int);
@@ -54,25 +54,25 @@ pub fn pvar_get_info(
 
 /// `MPI_T_pvar_get_index`
 pub fn pvar_get_index(name: *const c_char, class: c_int, index: *mut c_int) -> c_int {
-    with_registry(|registry| {
-        let index = required(index)?;
-        store(index, registry.pvar_get_index(text(name)?, class)?);
+    with_registry(functions::MPI_T_PVAR_GET_INDEX, |registry| {
+        let index = required("pvar_index", index)?;
+        store(index, registry.pvar_get_index(text("name", name)?, class)?);
         Ok(())
     })
 }
 
 /// `MPI_T_pvar_session_create`
 pub fn pvar_session_create(session: *mut usize) -> c_int {
-    with_registry(|registry| {
-        store(required(session)?, registry.pvar_session_create()?.0);
+    with_registry(functions::MPI_T_PVAR_SESSION_CREATE, |registry| {
+        store(required("session", session)?, registry.pvar_session_create()?.0);
         Ok(())
     })
 }
 
 /// `MPI_T_pvar_session_free`
 pub fn pvar_session_free(session: *mut usize) -> c_int {
-    with_registry(|registry| {
-        let session = required(session)?;
+    with_registry(functions::MPI_T_PVAR_SESSION_FREE, |registry| {
+        let session = required("session", session)?;
         // SAFETY: the program passed the address of a session.
         registry.pvar_session_free(Handle(unsafe { session.read_unaligned() }))?;
         store(session, abi::MPI_T_PVAR_SESSION_NULL);
@@ -88,8 +88,8 @@ pub fn pvar_handle_alloc(
     handle: *mut usize,
     count: *mut c_int,
 ) -> c_int {
-    with_registry(|registry| {
-        let handle = required(handle)?;
+    with_registry(functions::MPI_T_PVAR_HANDLE_ALLOC, |registry| {
+        let handle = required("handle", handle)?;
         let (made, elements) = registry.pvar_handle_alloc_with(Handle(session), index, || object_word(object))?;
         store(handle, made.0);
         store(count, elements);
@@ -99,8 +99,8 @@ pub fn pvar_handle_alloc(
 
 /// `MPI_T_pvar_handle_free`
 pub fn pvar_handle_free(session: usize, handle: *mut usize) -> c_int {
-    with_registry(|registry| {
-        let handle = required(handle)?;
+    with_registry(functions::MPI_T_PVAR_HANDLE_FREE, |registry| {
+        let handle = required("handle", handle)?;
         // SAFETY: the program passed the address of a handle.
         registry.pvar_handle_free(Handle(session), Handle(unsafe { handle.read_unaligned() }))?;
         store(handle, abi::MPI_T_PVAR_HANDLE_NULL);
@@ -127,7 +127,7 @@ pub fn pvar_reset(session: usize, handle: usize) -> c_int {
 #[inline(always)]
 pub fn pvar_read(session: usize, handle: usize, out: *mut c_void) -> c_int {
     if out.is_null() {
-        return TError::INVALID.code();
+        return failed(functions::MPI_T_PVAR_READ, &null("buf"));
     }
     // SAFETY: the program passed memory for the variable's elements.
     unsafe { mpi_t::pvar_read_raw(session, handle, out) }
@@ -136,7 +136,7 @@ pub fn pvar_read(session: usize, handle: usize, out: *mut c_void) -> c_int {
 /// `MPI_T_pvar_readreset`
 pub fn pvar_readreset(session: usize, handle: usize, out: *mut c_void) -> c_int {
     if out.is_null() {
-        return TError::INVALID.code();
+        return failed(functions::MPI_T_PVAR_READRESET, &null("buf"));
     }
     // SAFETY: as in `pvar_read`.
     unsafe { mpi_t::pvar_readreset_raw(session, handle, out) }
@@ -145,7 +145,7 @@ pub fn pvar_readreset(session: usize, handle: usize, out: *mut c_void) -> c_int 
 /// `MPI_T_pvar_write`
 pub fn pvar_write(session: usize, handle: usize, from: *const c_void) -> c_int {
     if from.is_null() {
-        return TError::INVALID.code();
+        return failed(functions::MPI_T_PVAR_WRITE, &null("buf"));
     }
     // SAFETY: the program passed the variable's elements.
     unsafe { mpi_t::pvar_write_raw(session, handle, from) }

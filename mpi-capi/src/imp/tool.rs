@@ -2,16 +2,16 @@
 
 use core::ffi::c_int;
 
-use mpi_core::abi;
+use mpi_core::{abi, functions};
 
-use crate::tool_edge::{code, required, store, with_registry};
+use crate::tool_edge::{failed, required, store, with_registry};
 
 /// `MPI_T_init_thread`: any thread may use the interface at any time, whatever level is asked for, one that does not
 /// exist included; `MPI_THREAD_MULTIPLE` is granted. Why the process cannot be made is told on the standard error
 /// output, once, since the code does not say.
 pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
-    if let Err(error) = required(provided) {
-        return code(Err(error));
+    if let Err(error) = required("provided", provided) {
+        return failed(functions::MPI_T_INIT_THREAD, &error);
     }
     match mpi_env::join_job() {
         Ok(process) => match process.registry.init_thread() {
@@ -19,9 +19,10 @@ pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
                 store(provided, level);
                 abi::MPI_SUCCESS
             }
-            Err(error) => code(Err(error)),
+            Err(error) => failed(functions::MPI_T_INIT_THREAD, &error),
         },
-        Err(_) => {
+        Err(error) => {
+            mpi_t::record_failure("MPI_T_init_thread", &error);
             mpi_env::report_start_failure();
             abi::MPI_T_ERR_CANNOT_INIT
         }
@@ -30,5 +31,5 @@ pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
 
 /// `MPI_T_finalize`
 pub fn finalize() -> c_int {
-    with_registry(|registry| registry.finalize())
+    with_registry(functions::MPI_T_FINALIZE, |registry| registry.finalize())
 }

@@ -30,6 +30,16 @@ impl Safety {
         Safety::ALL.into_iter().find(|level| *level as i32 == value)
     }
 
+    /// The name of its constant.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Safety::None => "MPI_T_CB_REQUIRE_NONE",
+            Safety::MpiRestricted => "MPI_T_CB_REQUIRE_MPI_RESTRICTED",
+            Safety::ThreadSafe => "MPI_T_CB_REQUIRE_THREAD_SAFE",
+            Safety::AsyncSignalSafe => "MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE",
+        }
+    }
+
     /// The place of the level among all.
     pub(crate) fn place(self) -> usize {
         Safety::ALL.iter().position(|level| *level == self).expect("one of all")

@@ -8,6 +8,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU64;
 
+use mpi_core::Handle;
 use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
 
 use crate::field::WordUnit;
@@ -15,18 +16,20 @@ use crate::handle::slot::{Look, Slot};
 use crate::handle::state::{self, Gone, Stepped};
 use crate::handle::table::Step;
 use crate::handle::telling::{Scalar, Telling};
-use crate::handle::{pool, table};
+use crate::handle::{pool, refusal, table};
+use crate::last_error::record_failure;
 use crate::{Level, TError, TResult, Value, ValueType, watch};
 
 /// A handle that was found to be live, with consistent facts.
 #[derive(Clone, Copy)]
 struct Found {
+    handle: usize,
     slot: &'static Slot,
     look: Look,
 }
 
 impl Found {
-    fn telling(&self) -> Telling {
+    fn reading(&self) -> Telling {
         Telling::from_bits(self.look.facts.telling())
     }
 
@@ -55,7 +58,7 @@ impl Found {
                 let (word, source) = self.element(i);
                 step(i, word, source)
             })
-            .map_err(|Gone| TError::INVALID_HANDLE)
+            .map_err(|Gone| self.object_freed())
     }
 
     fn is_gone(&self) -> bool {
@@ -67,9 +70,9 @@ impl Found {
 
     fn read(&self, mut tell: impl FnMut(usize, Scalar)) -> TResult<()> {
         if self.is_gone() {
-            return Err(TError::INVALID_HANDLE);
+            return Err(self.object_freed());
         }
-        let (kind, telling) = (self.look.facts.kind(), self.telling());
+        let (kind, telling) = (self.look.facts.kind(), self.reading());
         self.each(|i, word, source| state::read(word, source, kind).map(|bits| tell(i, telling.tell(bits))))
     }
 
@@ -79,7 +82,7 @@ impl Found {
     /// `out` has room for the handle's elements.
     unsafe fn read_counts(&self, out: *mut u64) -> TResult<()> {
         if self.is_gone() {
-            return Err(TError::INVALID_HANDLE);
+            return Err(self.object_freed());
         }
         self.each(|i, word, source| {
             let value = match state::read_narrow(word, source) {
@@ -94,7 +97,7 @@ impl Found {
 
     fn set_running(&self, running: bool) -> TResult<()> {
         if !self.look.elements.is_null() {
-            state::mark_running(&self.slot.state, running).map_err(|Gone| TError::INVALID_HANDLE)?;
+            state::mark_running(&self.slot.state, running).map_err(|Gone| self.object_freed())?;
         }
         let kind = self.look.facts.kind();
         self.each(|_, word, source| state::set_running(word, source, kind, running).map(|step| self.watch(step)))
@@ -102,9 +105,9 @@ impl Found {
 
     fn reset(&self, mut tell: impl FnMut(usize, Scalar)) -> TResult<()> {
         if self.is_gone() {
-            return Err(TError::INVALID_HANDLE);
+            return Err(self.object_freed());
         }
-        let (kind, telling) = (self.look.facts.kind(), self.telling());
+        let (kind, telling) = (self.look.facts.kind(), self.reading());
         self.each(|i, word, source| {
             state::reset(word, source, kind).map(|step| {
                 self.watch(step);
@@ -115,15 +118,31 @@ impl Found {
 
     fn write(&self, fetch: impl Fn(usize) -> Scalar) -> TResult<()> {
         if self.look.facts.readonly() {
-            return Err(TError::PVAR_NO_WRITE);
+            return Err(self.no_write());
         }
         if self.is_gone() {
-            return Err(TError::INVALID_HANDLE);
+            return Err(self.object_freed());
         }
-        let (kind, telling) = (self.look.facts.kind(), self.telling());
+        let (kind, telling) = (self.look.facts.kind(), self.reading());
         self.each(|i, word, source| {
             state::write(word, source, kind, telling.word(fetch(i))).map(|step| self.watch(step))
         })
+    }
+
+    #[cold]
+    fn object_freed(&self) -> TError {
+        refusal::object_freed(self.handle)
+    }
+
+    #[cold]
+    fn no_write(&self) -> TError {
+        self.of_variable(TError::PVAR_NO_WRITE, "cannot be written or reset: it is readonly")
+    }
+
+    /// An error that the handle's variable is the reason of. The rule reads on after the variable's index.
+    #[cold]
+    fn of_variable(&self, error: TError, rule: &'static str) -> TError {
+        error.of_pvar(Handle(self.handle), self.look.variable, rule)
     }
 
     /// A running watermark has a new mark: the level must come here when it passes it.
@@ -141,36 +160,32 @@ impl Found {
 fn find(session: usize, handle: usize) -> TResult<Found> {
     let slot = table::slot_of(handle);
     match slot.look(session, handle) {
-        Some(look) if table::is_enabled() => Ok(Found { slot, look }),
-        _ => Err(refusal(session)),
-    }
-}
-
-#[cold]
-fn refusal(session: usize) -> TError {
-    if !table::is_enabled() {
-        TError::NOT_INITIALIZED
-    } else if pool::is_session(session) {
-        TError::INVALID_HANDLE
-    } else {
-        TError::INVALID_SESSION
+        Some(look) if table::is_enabled() => Ok(Found { handle, slot, look }),
+        _ => Err(pool::refused(session, handle)),
     }
 }
 
 /// The live handles of a session, as they are when they are come to.
 fn all_of(session: usize) -> TResult<impl Iterator<Item = Found>> {
     if !table::is_enabled() || !pool::is_session(session) {
-        return Err(refusal(session));
+        return Err(pool::refused(session, MPI_T_PVAR_ALL_HANDLES));
     }
     Ok((1..pool::end_of_used()).filter_map(move |position| {
         let slot = table::slot_at(position);
         let handle = slot.word.load(std::sync::atomic::Ordering::Relaxed);
-        slot.look(session, handle).map(|look| Found { slot, look })
+        slot.look(session, handle).map(|look| Found { handle, slot, look })
     }))
 }
 
-fn code(result: TResult<()>) -> i32 {
-    result.map_or_else(TError::code, |()| MPI_SUCCESS)
+/// The code of a call of the C interface, whose reason is recorded if it failed.
+fn code(call: &'static str, result: TResult<()>) -> i32 {
+    match result {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => {
+            record_failure(call, &error);
+            error.code()
+        }
+    }
 }
 
 /// Reads a handle's elements, whatever their number and type.
@@ -193,12 +208,15 @@ pub(crate) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -
 /// As [`read_raw`].
 #[inline(never)]
 unsafe fn read_any(session: usize, handle: usize, out: *mut c_void) -> i32 {
-    code(find(session, handle).and_then(|found| match (found.telling(), found.look.facts.is_mark()) {
-        // SAFETY: the caller's promise: the elements are u64, and come with consistent facts.
-        (Telling { value: ValueType::U64, unit: WordUnit::One }, false) => unsafe { found.read_counts(out.cast()) },
-        // SAFETY: the caller's promise, and the elements come with consistent facts.
-        _ => found.read(|i, value| unsafe { value.store(out, i) }),
-    }))
+    code(
+        "MPI_T_pvar_read",
+        find(session, handle).and_then(|found| match (found.reading(), found.look.facts.is_mark()) {
+            // SAFETY: the caller's promise: the elements are u64, and come with consistent facts.
+            (Telling { value: ValueType::U64, unit: WordUnit::One }, false) => unsafe { found.read_counts(out.cast()) },
+            // SAFETY: the caller's promise, and the elements come with consistent facts.
+            _ => found.read(|i, value| unsafe { value.store(out, i) }),
+        }),
+    )
 }
 
 /// Reads a handle's elements and gives them their starting values (`MPI_T_pvar_readreset`): `MPI_SUCCESS` or an
@@ -228,11 +246,14 @@ pub unsafe fn pvar_readreset_raw(session: usize, handle: usize, out: *mut c_void
 #[cold]
 #[inline(never)]
 unsafe fn readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
-    code(find(session, handle).and_then(|found| {
-        readable_and_resettable(&found)?;
-        // SAFETY: the caller's promise, and the elements come with consistent facts.
-        found.reset(|i, value| unsafe { value.store(out, i) })
-    }))
+    code(
+        "MPI_T_pvar_readreset",
+        find(session, handle).and_then(|found| {
+            readable_and_resettable(&found)?;
+            // SAFETY: the caller's promise, and the elements come with consistent facts.
+            found.reset(|i, value| unsafe { value.store(out, i) })
+        }),
+    )
 }
 
 /// Sets a handle's elements (`MPI_T_pvar_write`): `MPI_SUCCESS` or an `MPI_T_ERR_*` code. Async-signal-safe;
@@ -241,11 +262,14 @@ unsafe fn readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 
 /// # Safety
 /// At `from` lie as many values of the variable's type as the handle has elements.
 pub unsafe fn pvar_write_raw(session: usize, handle: usize, from: *const c_void) -> i32 {
-    code(find(session, handle).and_then(|found| {
-        let value = found.telling().value;
-        // SAFETY: the caller's promise.
-        found.write(|i| unsafe { Scalar::fetch(value, from, i) })
-    }))
+    code(
+        "MPI_T_pvar_write",
+        find(session, handle).and_then(|found| {
+            let value = found.reading().value;
+            // SAFETY: the caller's promise.
+            found.write(|i| unsafe { Scalar::fetch(value, from, i) })
+        }),
+    )
 }
 
 /// `MPI_T_pvar_start` (`running`) or `MPI_T_pvar_stop` by words alone: `MPI_SUCCESS` or an `MPI_T_ERR_*` code.
@@ -272,13 +296,13 @@ pub fn pvar_reset(session: usize, handle: usize) -> i32 {
 #[cold]
 #[inline(never)]
 fn set_running_code(session: usize, handle: usize, running: bool) -> i32 {
-    code(set_running(session, handle, running))
+    code(if running { "MPI_T_pvar_start" } else { "MPI_T_pvar_stop" }, set_running(session, handle, running))
 }
 
 #[cold]
 #[inline(never)]
 fn reset_code(session: usize, handle: usize) -> i32 {
-    code(reset(session, handle))
+    code("MPI_T_pvar_reset", reset(session, handle))
 }
 
 /// Reads a handle's first element into a value.
@@ -288,7 +312,7 @@ pub(crate) fn read_first(session: usize, handle: usize) -> TResult<Value> {
     }
     let mut first = None;
     read(session, handle, |value| first = first.take().or(Some(value)))?;
-    first.ok_or(TError::INVALID)
+    first.ok_or_else(|| pool::refused(session, handle))
 }
 
 /// Reads a handle's elements into values.
@@ -306,9 +330,9 @@ pub(crate) fn read_and_reset(session: usize, handle: usize, mut tell: impl FnMut
 /// Sets a handle's elements; the values must be as many and of the type that the handle has.
 pub(crate) fn write(session: usize, handle: usize, values: &[Value]) -> TResult<()> {
     let found = find(session, handle)?;
-    let right = |value: &Value| value.value_type() == found.telling().value;
+    let right = |value: &Value| value.value_type() == found.reading().value;
     if values.len() != found.count() || !values.iter().all(right) {
-        return Err(TError::INVALID);
+        return Err(wrong_values(&found, values));
     }
     found.write(|i| Scalar::from_value(&values[i]).expect("types were compared, and no handle tells texts"))
 }
@@ -319,11 +343,11 @@ pub(crate) fn set_running(session: usize, handle: usize, running: bool) -> TResu
     if handle == MPI_T_PVAR_ALL_HANDLES {
         return all_of(session)?
             .filter(|found| !found.look.facts.continuous() && !found.is_gone())
-            .try_for_each(|found| found.set_running(running).map_err(|_| TError::PVAR_NO_STARTSTOP));
+            .try_for_each(|found| found.set_running(running).map_err(|_| one_ended(TError::PVAR_NO_STARTSTOP)));
     }
     let found = find(session, handle)?;
     if found.look.facts.continuous() {
-        return Err(TError::PVAR_NO_STARTSTOP);
+        return Err(found.of_variable(TError::PVAR_NO_STARTSTOP, "cannot be started or stopped: it is continuous"));
     }
     found.set_running(running)
 }
@@ -334,11 +358,11 @@ pub(crate) fn reset(session: usize, handle: usize) -> TResult<()> {
     if handle == MPI_T_PVAR_ALL_HANDLES {
         return all_of(session)?
             .filter(|found| !found.look.facts.readonly() && !found.is_gone())
-            .try_for_each(|found| found.reset(|_, _| ()).map_err(|_| TError::PVAR_NO_WRITE));
+            .try_for_each(|found| found.reset(|_, _| ()).map_err(|_| one_ended(TError::PVAR_NO_WRITE)));
     }
     let found = find(session, handle)?;
     if found.look.facts.readonly() {
-        return Err(TError::PVAR_NO_WRITE);
+        return Err(found.no_write());
     }
     found.reset(|_, _| ())
 }
@@ -350,5 +374,21 @@ pub(crate) fn variable_of(session: usize, handle: usize) -> TResult<usize> {
 
 fn readable_and_resettable(found: &Found) -> TResult<()> {
     // Everything that can be reset can be read and reset in one step.
-    if found.look.facts.readonly() { Err(TError::PVAR_NO_ATOMIC) } else { Ok(()) }
+    if !found.look.facts.readonly() {
+        return Ok(());
+    }
+    Err(found.of_variable(TError::PVAR_NO_ATOMIC, "cannot be read and reset in one step: it is not atomic"))
+}
+
+/// The object of one of a session's handles was freed while all of them were stepped.
+#[cold]
+fn one_ended(error: TError) -> TError {
+    error.argument("handle", "MPI_T_PVAR_ALL_HANDLES", "the object of one of the session's handles was just freed")
+}
+
+#[cold]
+fn wrong_values(found: &Found, values: &[Value]) -> TError {
+    let (count, wanted) = (found.count(), found.reading().value.name());
+    let given = values.iter().map(|value| value.value_type().name()).find(|name| *name != wanted).unwrap_or(wanted);
+    TError::INVALID.because(format!("{} of {given} were given, but the handle has {count} of {wanted}", values.len()))
 }

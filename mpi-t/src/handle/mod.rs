@@ -14,6 +14,7 @@
 pub(crate) mod access;
 pub(crate) mod kind;
 pub(crate) mod pool;
+pub(crate) mod refusal;
 pub(crate) mod slot;
 pub(crate) mod state;
 pub(crate) mod table;

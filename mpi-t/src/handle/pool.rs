@@ -14,7 +14,7 @@ use mpi_core::{Handle, ShortMutex, ShortMutexGuard};
 
 use crate::handle::slot::{Facts, Look, Slot};
 use crate::handle::state::{self, Format, State};
-use crate::handle::table;
+use crate::handle::{refusal, table};
 use crate::own::{HandleInstruments, handle_instruments};
 use crate::{Level, TError, TResult, watch};
 
@@ -110,7 +110,7 @@ pub(crate) fn create_session() -> TResult<Handle> {
             pool.session_handles.push(0);
             pool.session_generations.len() - 1
         }
-        None => return Err(TError::OUT_OF_SESSIONS),
+        None => return Err(out_of_sessions()),
     };
     let generation = next(pool.session_generations[position]);
     pool.session_generations[position] = generation;
@@ -124,7 +124,7 @@ pub(crate) fn create_session() -> TResult<Handle> {
 pub(crate) fn free_session(session: usize) -> TResult<()> {
     let mut pool = pool();
     if !is_session(session) {
-        return Err(TError::INVALID_SESSION);
+        return Err(refusal::session(session));
     }
     let position = Handle(session).index();
     SESSION_WORDS[position as usize].store(0, Ordering::Release);
@@ -163,14 +163,14 @@ pub(crate) fn open(session: usize, new: NewHandle) -> TResult<Handle> {
 pub(crate) fn close(session: usize, handle: usize) -> TResult<()> {
     let mut pool = pool();
     if !is_session(session) {
-        return Err(TError::INVALID_SESSION);
+        return Err(refusal::session(session));
     }
     let position = table::position_of(Handle(handle).index());
     if Handle(handle).kind() != Some(HandleKind::Pvar) || position == 0 || position >= end_of_used() {
-        return Err(TError::INVALID_HANDLE);
+        return Err(refused(session, handle));
     }
     let slot = table::slot_at(position);
-    let look = slot.look(session, handle).ok_or(TError::INVALID_HANDLE)?;
+    let look = slot.look(session, handle).ok_or_else(|| refused(session, handle))?;
     pool.close(position, slot, session, &look);
     Ok(())
 }
@@ -202,14 +202,14 @@ impl Pool {
     #[inline]
     fn take_slot(&mut self, session: usize) -> TResult<(usize, &'static Slot)> {
         if !is_session(session) {
-            return Err(TError::INVALID_SESSION);
+            return Err(refusal::session(session));
         }
         let position = match self.free.pop() {
             Some(position) => position as usize,
             None => {
                 let position = end_of_used();
                 if position >= table::capacity() {
-                    return Err(TError::OUT_OF_HANDLES);
+                    return Err(out_of_handles());
                 }
                 END_OF_USED.store(position + 1, Ordering::Release);
                 position
@@ -285,6 +285,30 @@ impl Pool {
             None => Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect()),
         }
     }
+}
+
+/// Why a handle cannot be used in a session: the interface is not initialized, or one of the two is not live.
+/// Async-signal-safe.
+#[cold]
+pub(crate) fn refused(session: usize, handle: usize) -> TError {
+    if !table::is_enabled() {
+        TError::NOT_INITIALIZED
+    } else if !is_session(session) {
+        refusal::session(session)
+    } else {
+        refusal::pvar_handle(handle)
+    }
+}
+
+#[cold]
+fn out_of_sessions() -> TError {
+    TError::OUT_OF_SESSIONS.because(format!("{SESSIONS} sessions exist, and there can be no more: free some"))
+}
+
+#[cold]
+fn out_of_handles() -> TError {
+    let most = table::capacity().saturating_sub(1);
+    TError::OUT_OF_HANDLES.because(format!("{most} handles exist, and there can be no more: free some"))
 }
 
 /// Whether the object of the slot's handle is gone; its words may be another object's by now.

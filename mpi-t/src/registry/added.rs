@@ -5,7 +5,7 @@
 //! Not here: who calls (`mpi-capi`'s extension).
 
 use std::any::TypeId;
-use std::fmt;
+use std::borrow::Cow;
 use std::sync::atomic::AtomicU64;
 
 use super::Registry;
@@ -13,8 +13,8 @@ use super::pvars::{Elements, PvarInfo};
 use super::reading::expectation;
 use crate::field::WordUnit;
 use crate::{
-    Bind, BlockDescription, CvarDef, InstrumentMemory, Limits, PvarClass, PvarDef, Scope, TError, Value, ValueType,
-    Verbosity,
+    Bind, BlockDescription, CvarDef, InstrumentMemory, Limits, PvarClass, PvarDef, Scope, TError, TResult, Value,
+    ValueType, Verbosity,
 };
 use mpi_core::Handle;
 use mpi_core::abi::MPI_T_ENUM_NULL;
@@ -33,37 +33,6 @@ pub struct AddedTexts<'a> {
     pub category: &'a str,
     /// What the category is about, if it is new.
     pub category_description: &'a str,
-}
-
-/// Why a variable cannot be added: a code, and a sentence that names what was wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AddError {
-    code: TError,
-    why: String,
-}
-
-impl fmt::Display for AddError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.why)
-    }
-}
-
-impl std::error::Error for AddError {}
-
-impl AddError {
-    /// An argument that is not what it has to be (`MPI_T_ERR_INVALID`).
-    pub fn invalid(why: impl Into<String>) -> AddError {
-        AddError { code: TError::INVALID, why: why.into() }
-    }
-
-    /// The code: `MPI_T_ERR_INVALID`, `MPI_T_ERR_INVALID_NAME` or `MPI_T_ERR_MEMORY`.
-    pub fn code(&self) -> TError {
-        self.code
-    }
-
-    fn name(why: impl Into<String>) -> AddError {
-        AddError { code: TError::INVALID_NAME, why: why.into() }
-    }
 }
 
 /// Stands for all blocks of variables added at run time, each of which has elements of its own.
@@ -86,13 +55,13 @@ impl Registry {
         class: PvarClass,
         value: ValueType,
         count: i32,
-    ) -> Result<&'static [AtomicU64], AddError> {
+    ) -> TResult<&'static [AtomicU64]> {
         check(texts)?;
         let count = check_shape(texts.name, class, value, count)?;
         let mut growth = self.growth();
         if self.pvar_named(texts.name, class).is_some() {
             let name = texts.name;
-            return Err(AddError::name(format!("name is \"{name}\", which another variable of {} has", class.name())));
+            return Err(refused_name(format!("name is \"{name}\", which another variable of {} has", class.name())));
         }
         let unit_of_word = match class {
             PvarClass::Timer => WordUnit::Nanosecond,
@@ -126,10 +95,7 @@ impl Registry {
         let Ok(index) = self.pvars.push(info) else {
             // Who looks from outside sees no variable that tools do not.
             placed.map(|words| memory.release(words));
-            return Err(AddError {
-                code: TError::MEMORY,
-                why: format!("there is no room for \"{}\"", definition.name),
-            });
+            return Err(TError::MEMORY.because(format!("there is no room for \"{}\"", definition.name)));
         };
         growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count });
         self.name_pvar(index);
@@ -147,9 +113,9 @@ impl Registry {
         scope: Scope,
         initial: &Value,
         limits: Limits,
-    ) -> Result<&'static AtomicU64, AddError> {
+    ) -> TResult<&'static AtomicU64> {
         check(texts)?;
-        let taken = || AddError::name(format!("name is \"{}\", which another control variable has", texts.name));
+        let taken = || refused_name(format!("name is \"{}\", which another control variable has", texts.name));
         if self.cvar_named(texts.name).is_some() {
             return Err(taken());
         }
@@ -168,10 +134,10 @@ impl Registry {
         };
         if !shape.accepts(initial) {
             let takes = expectation(&shape);
-            return Err(AddError::invalid(format!("initial is {initial}, but \"{}\" {takes}", texts.name)));
+            return Err(refused(format!("initial is {initial}, but \"{}\" {takes}", texts.name)));
         }
         if matches!(initial, Value::Text(_)) {
-            return Err(AddError::invalid("a control variable that is a text cannot be added"));
+            return Err(refused("a control variable that is a text cannot be added"));
         }
         let cell = super::definitions::cell(initial);
         let definition = CvarDef {
@@ -188,26 +154,35 @@ impl Registry {
     }
 }
 
-fn check(texts: &AddedTexts<'_>) -> Result<(), AddError> {
+/// An argument that is not what it has to be.
+fn refused(why: impl Into<Cow<'static, str>>) -> TError {
+    TError::INVALID.because(why)
+}
+
+fn refused_name(why: impl Into<Cow<'static, str>>) -> TError {
+    TError::INVALID_NAME.because(why)
+}
+
+fn check(texts: &AddedTexts<'_>) -> TResult<()> {
     if texts.name.is_empty() {
-        return Err(AddError::name("name is empty"));
+        return Err(refused_name("name is empty"));
     }
     let is_name = texts.name.starts_with(|first: char| first.is_ascii_alphabetic())
         && texts.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_name {
         let rule = "but has to be of letters (a to z, A to Z), digits and _, and to begin with a letter";
-        return Err(AddError::name(format!("name is \"{}\", {rule}", texts.name)));
+        return Err(refused_name(format!("name is \"{}\", {rule}", texts.name)));
     }
     if texts.category.split('.').all(|part| !part.is_empty()) {
         return Ok(());
     }
     let rule = "but has to be a name, or several divided by dots, such as solver.cache";
-    Err(AddError::invalid(format!("category of \"{}\" is \"{}\", {rule}", texts.name, texts.category)))
+    Err(refused(format!("category of \"{}\" is \"{}\", {rule}", texts.name, texts.category)))
 }
 
 /// What a performance variable can be, and how many elements it can have; the number of those.
-fn check_shape(name: &str, class: PvarClass, value: ValueType, count: i32) -> Result<u32, AddError> {
-    let invalid = |why: String| Err(AddError::invalid(why));
+fn check_shape(name: &str, class: PvarClass, value: ValueType, count: i32) -> TResult<u32> {
+    let invalid = |why: String| Err(refused(why));
     if class.is_watermark() {
         return invalid(format!("pvar_class of \"{name}\" is {}, but watermarks cannot be added", class.name()));
     }
@@ -289,7 +264,7 @@ mod tests {
         let first_refused = (0..).find_map(|i| add(&format!("plug_{i}")).err().map(|error| (i, error)));
         let (added, error) = first_refused.expect("some time");
         let why = format!("there is no room for \"plug_{added}\"");
-        assert_eq!((error.code(), error.to_string()), (TError::MEMORY, why));
+        assert_eq!((error.clone(), error.to_string()), (TError::MEMORY, why));
         assert_eq!(memory.0.load(Relaxed), added);
     }
 
@@ -298,7 +273,7 @@ mod tests {
         let registry = Registry::with_environment([]);
         let add = |texts: &AddedTexts<'_>, class, value, count| {
             let error = registry.add_pvar(&HeapMemory, texts, class, value, count).map(|_| ()).unwrap_err();
-            (error.code(), error.to_string())
+            (error.clone(), error.to_string())
         };
         let invalid = |why: &str| (TError::INVALID, why.to_owned());
         let level = |texts: &AddedTexts<'_>| add(texts, PvarClass::Level, ValueType::U32, 1);
@@ -316,7 +291,7 @@ mod tests {
             let error = registry
                 .add_cvar(&texts(name, "plug"), Scope::Local, &Value::I32(0), Limits::Whole(0, 9))
                 .expect_err("nobody could set it");
-            assert_eq!((error.code(), error.to_string()), (code, why));
+            assert_eq!((error.clone(), error.to_string()), (code, why));
         }
         let rule = "but has to be a name, or several divided by dots, such as solver.cache";
         assert_eq!(level(&texts("a", "plug..in")), invalid(&format!("category of \"a\" is \"plug..in\", {rule}")));
@@ -336,7 +311,7 @@ mod tests {
         }
         let cvar = |initial: Value, limits| {
             let added = registry.add_cvar(&texts("a", "plug"), Scope::Local, &initial, limits);
-            added.map(|_| ()).map_err(|error| (error.code(), error.to_string()))
+            added.map(|_| ()).map_err(|error| (error.clone(), error.to_string()))
         };
         let low = "initial is -1, but \"a\" takes a whole number from 0 to 9";
         assert_eq!(cvar(Value::I32(-1), Limits::Whole(0, 9)), Err(invalid(low)));

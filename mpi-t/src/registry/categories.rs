@@ -83,13 +83,15 @@ impl Registry {
     /// `MPI_T_category_get_info`, and what is in it.
     pub fn category_get_info(&self, index: i32) -> TResult<&CategoryInfo> {
         self.check_initialized()?;
-        usize::try_from(index).ok().and_then(|index| self.categories.get(index)).ok_or(TError::INVALID_INDEX)
+        let found = usize::try_from(index).ok().and_then(|index| self.categories.get(index));
+        found.ok_or_else(|| TError::index("cat_index", index, self.categories.len(), "categories"))
     }
 
     /// `MPI_T_category_get_index`
     pub fn category_get_index(&self, name: impl AsRef<[u8]>) -> TResult<i32> {
         self.check_initialized()?;
-        self.category_named(name).map(int).ok_or(TError::INVALID_NAME)
+        let name = name.as_ref();
+        self.category_named(name).map(int).ok_or_else(|| self.no_category(name))
     }
 
     /// `MPI_T_category_get_cvars`

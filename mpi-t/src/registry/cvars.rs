@@ -11,11 +11,12 @@ use std::sync::atomic::Ordering;
 
 use mpi_core::Handle;
 use mpi_core::abi::MPI_T_ENUM_NULL;
+use mpi_core::handle::Kind;
 use mpi_errors::Result;
 
 use super::cvar_slots::{CvarHandle, Mirrored};
 use super::reading::values;
-use super::{Registry, described, full, int, names, taken};
+use super::{Registry, described, full, int, names, refusal, taken};
 use crate::{Bind, Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
 
 /// What is told of a control variable.
@@ -64,6 +65,13 @@ impl CvarInfo {
     pub fn read(&self) -> Option<Value> {
         self.cell.map(Cell::read)
     }
+}
+
+/// A word that is no live handle of a control variable.
+#[cold]
+fn bad_handle(handle: Handle) -> TError {
+    let stale = "it was freed, or the object that it is bound to was";
+    crate::handle::refusal::other("handle", handle, Kind::Cvar, stale)
 }
 
 impl Registry {
@@ -197,27 +205,29 @@ impl Registry {
     /// `MPI_T_cvar_get_info`
     pub fn cvar_get_info(&self, index: i32) -> TResult<&CvarInfo> {
         self.check_initialized()?;
-        usize::try_from(index).ok().and_then(|index| self.cvars.get(index)).ok_or(TError::INVALID_INDEX)
+        let found = usize::try_from(index).ok().and_then(|index| self.cvars.get(index));
+        found.ok_or_else(|| TError::index("cvar_index", index, self.cvars.len(), "control variables"))
     }
 
     /// `MPI_T_cvar_get_index`
     pub fn cvar_get_index(&self, name: impl AsRef<[u8]>) -> TResult<i32> {
         self.check_initialized()?;
-        self.cvar_named(name).map(int).ok_or(TError::INVALID_NAME)
+        let name = name.as_ref();
+        self.cvar_named(name).map(int).ok_or_else(|| self.no_cvar(name))
     }
 
     /// `MPI_T_cvar_handle_alloc`: the handle and the number of elements. `object` is the handle word of the object to
     /// bind to; it is ignored for variables of the process. `MPI_T_ERR_INVALID` if the variable does not exist for it.
     pub fn cvar_handle_alloc(&self, index: i32, object: Option<usize>) -> TResult<(Handle, i32)> {
         let info = self.cvar_get_info(index)?;
-        let index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
+        let index = index as usize;
         let bind = info.definition.bind;
         let growth = self.growth();
         let (object, cell) = match info.cell {
             Some(cell) => (0, cell),
             None => {
-                let object = object.ok_or(TError::INVALID)?;
-                (object, *growth.cells.get(&(bind, object, index)).ok_or(TError::INVALID)?)
+                let cell = object.and_then(|object| Some((object, *growth.cells.get(&(bind, object, index))?)));
+                cell.ok_or_else(|| refusal::no_object(info.name(), bind, object))?
             }
         };
         let handle = self.with_handles(|handles| {
@@ -226,7 +236,9 @@ impl Registry {
             self.own.cvar_handles.raise(1);
             Some(handle)
         });
-        Ok((handle.ok_or(TError::OUT_OF_HANDLES)?, int(info.definition.count())))
+        let handle =
+            handle.ok_or_else(|| TError::OUT_OF_HANDLES.because("no more handles of control variables can exist"))?;
+        Ok((handle, int(info.definition.count())))
     }
 
     /// `MPI_T_cvar_handle_free`
@@ -238,7 +250,7 @@ impl Registry {
             self.own.cvar_handles.lower(1);
             Some(freed)
         });
-        freed.map(|_| ()).ok_or(TError::INVALID_HANDLE)
+        freed.map(|_| ()).ok_or_else(|| bad_handle(handle))
     }
 
     /// `MPI_T_cvar_read`
@@ -252,13 +264,14 @@ impl Registry {
         let (index, info) = self.cvar_of(handle)?;
         let definition = &info.definition;
         if !definition.scope.is_writable() || definition.until_init && self.started.load(Ordering::SeqCst) {
-            return Err(TError::CVAR_SET_NEVER);
+            return Err(refusal::set_never(definition));
         }
         if !definition.accepts(value) {
-            return Err(TError::INVALID);
+            return Err(refusal::value(definition, value));
         }
         if let Some(refuse) = &info.refuse {
-            refuse(definition, value)?;
+            let explain = |error: TError| error.because(format!("{} cannot be set to {value} now", definition.name));
+            refuse(definition, value).map_err(|error| error.or_explained(explain))?;
         }
         self.with_cell(handle, |cell| cell.write(value))??;
         self.own_events.cvar_set.emit(|| (int(index), value.as_f64().unwrap_or(0.0)));
@@ -328,7 +341,11 @@ impl Registry {
                     let at = from.cast::<u8>();
                     let length = (0..definition.count()).take_while(|&i| at.add(i).read() != 0).count();
                     let bytes = std::slice::from_raw_parts(at, length);
-                    Value::Text(std::str::from_utf8(bytes).map_err(|_| TError::INVALID)?.to_owned())
+                    Value::Text(
+                        std::str::from_utf8(bytes)
+                            .map_err(|_| TError::INVALID.because("the value is not UTF-8"))?
+                            .to_owned(),
+                    )
                 }
             }
         };
@@ -339,14 +356,15 @@ impl Registry {
         self.check_initialized()?;
         let found = self.with_handles(|handles| handles.get(handle).copied());
         let found = found.filter(|found| found.cell.is_some());
-        found.and_then(|found| Some((found.index, self.cvars.get(found.index)?))).ok_or(TError::INVALID_HANDLE)
+        let found = found.and_then(|found| Some((found.index, self.cvars.get(found.index)?)));
+        found.ok_or_else(|| bad_handle(handle))
     }
 
     /// Uses the cell that a handle leads to. Under the lock of the handles, so that the object is there until this is
     /// over and its block is not another's yet.
     fn with_cell<R>(&self, handle: Handle, use_it: impl FnOnce(&'static dyn Cell) -> R) -> TResult<R> {
         self.check_initialized()?;
-        self.with_handles(|handles| Some(use_it(handles.get(handle)?.cell?))).ok_or(TError::INVALID_HANDLE)
+        self.with_handles(|handles| Some(use_it(handles.get(handle)?.cell?))).ok_or_else(|| bad_handle(handle))
     }
 
     fn with_handles<R>(&self, use_them: impl FnOnce(&mut mpi_core::Table<CvarHandle>) -> R) -> R {

@@ -6,6 +6,7 @@ use mpi_core::Handle;
 use mpi_core::handle::Kind;
 
 use super::{Growth, Registry, enum_handle, int};
+use crate::handle::refusal;
 use crate::{EnumDef, TError, TResult};
 
 impl Registry {
@@ -18,7 +19,8 @@ impl Registry {
     /// `MPI_T_enum_get_item`: value and name of an item.
     pub fn enum_get_item(&self, handle: Handle, index: i32) -> TResult<(i32, &'static str)> {
         let items = self.enumeration(handle)?.items;
-        usize::try_from(index).ok().and_then(|index| items.get(index)).copied().ok_or(TError::INVALID_INDEX)
+        let found = usize::try_from(index).ok().and_then(|index| items.get(index));
+        found.copied().ok_or_else(|| TError::index("indx", index, items.len(), "items of the enumeration"))
     }
 
     fn enumeration(&self, handle: Handle) -> TResult<&'static EnumDef> {
@@ -26,7 +28,9 @@ impl Registry {
         let index = handle.index() as usize;
         let known = handle == enum_handle(index);
         let definition = if known && handle.kind() == Some(Kind::Enum) { self.enums.get(index) } else { None };
-        definition.copied().ok_or(TError::INVALID_HANDLE)
+        definition
+            .copied()
+            .ok_or_else(|| refusal::other("enumtype", handle, Kind::Enum, "there is no such enumeration"))
     }
 
     /// The handle of an enumeration, which is added if it is new.

@@ -6,12 +6,14 @@
 
 use std::sync::Arc;
 
+use mpi_core::handle::Kind;
 use mpi_core::{Handle, Info, abi::MPI_T_ENUM_NULL};
 use mpi_errors::Result;
 
 use super::{Registry, full, int, joined, names, taken};
 use crate::events::dispatcher::{self, Unknown};
 use crate::events::hub::TypeFacts;
+use crate::handle::refusal;
 use crate::{
     Bind, Dropped, EVENT_BYTES, EnumDef, EventDef, EventInstance, Events, Freed, Safety, SourceDef, TError, TResult,
     Value, now_ns,
@@ -53,10 +55,24 @@ pub type DroppedHandler = Arc<dyn Fn(&Dropped) + Send + Sync>;
 /// What is called once a registration is free.
 pub type FreedCallback = Box<dyn FnOnce(&Freed) + Send>;
 
-impl From<Unknown> for TError {
-    fn from(_: Unknown) -> TError {
-        TError::INVALID_HANDLE
-    }
+/// A word that is no live registration.
+#[cold]
+fn bad_registration(registration: Handle) -> impl FnOnce(Unknown) -> TError {
+    move |Unknown| refusal::other("event_registration", registration, Kind::EventRegistration, "it was freed")
+}
+
+/// A word that is no live instance.
+#[cold]
+fn bad_instance(instance: Handle) -> TError {
+    let stale = "an instance is valid only until its callback has returned";
+    refusal::other("event_instance", instance, Kind::EventInstance, stale)
+}
+
+/// A level that has no callback.
+#[cold]
+fn no_callback(level: Safety) -> TError {
+    let rule = "the registration has no callback of that level";
+    TError::INVALID.argument("cb_safety", level.name(), rule)
 }
 
 impl Registry {
@@ -139,7 +155,8 @@ impl Registry {
     pub fn source_get_info(&self, index: i32) -> TResult<&'static SourceDef> {
         self.check_initialized()?;
         let found = usize::try_from(index).ok().and_then(|index| self.hub.sources.get(index));
-        Ok(found.ok_or(TError::INVALID_INDEX)?.definition)
+        let missing = || TError::index("source_index", index, self.hub.sources.len(), "event sources");
+        Ok(found.ok_or_else(missing)?.definition)
     }
 
     /// `MPI_T_source_get_timestamp`, in nanoseconds. Async-signal-safe.
@@ -156,13 +173,15 @@ impl Registry {
     /// `MPI_T_event_get_info`
     pub fn event_get_info(&self, index: i32) -> TResult<&EventInfo> {
         self.check_initialized()?;
-        usize::try_from(index).ok().and_then(|index| self.events.get(index)).ok_or(TError::INVALID_INDEX)
+        let found = usize::try_from(index).ok().and_then(|index| self.events.get(index));
+        found.ok_or_else(|| TError::index("event_index", index, self.events.len(), "event types"))
     }
 
     /// `MPI_T_event_get_index`
     pub fn event_get_index(&self, name: impl AsRef<[u8]>) -> TResult<i32> {
         self.check_initialized()?;
-        self.event_named(name).map(int).ok_or(TError::INVALID_NAME)
+        let name = name.as_ref();
+        self.event_named(name).map(int).ok_or_else(|| self.no_event(name))
     }
 
     /// `MPI_T_event_handle_alloc`. `object` is the handle word of the object to bind to; it is ignored for events of
@@ -176,7 +195,10 @@ impl Registry {
         let growth = self.growth();
         let key = match bind {
             Bind::NoObject => 0,
-            _ => *growth.event_keys.get(&(bind, object.ok_or(TError::INVALID)?)).ok_or(TError::INVALID)?,
+            _ => {
+                let key = object.and_then(|object| growth.event_keys.get(&(bind, object)));
+                *key.ok_or_else(|| super::refusal::no_object(info.definition.name, bind, object))?
+            }
         };
         let registration = self.hub.dispatcher.open(index as usize, info.source as usize, key, capacity, used);
         self.own.registrations.raise(1);
@@ -186,18 +208,18 @@ impl Registry {
     /// `MPI_T_event_handle_get_info`: the hints in use.
     pub fn event_handle_get_info(&self, registration: Handle) -> TResult<Info> {
         self.check_initialized()?;
-        Ok(self.hub.dispatcher.info(registration)?)
+        self.hub.dispatcher.info(registration).map_err(bad_registration(registration))
     }
 
     /// `MPI_T_event_handle_set_info`. `MPI_T_ERR_INVALID` for a hint's bad value.
     pub fn event_handle_set_info(&self, registration: Handle, hints: &Info) -> TResult<()> {
         self.check_initialized()?;
         take_hints(hints, &mut Info::new(), &mut 0)?;
-        self.hub.dispatcher.set_info(registration, |used, capacity| {
-            // Just seen to be good.
+        let set = self.hub.dispatcher.set_info(registration, |used, capacity| {
+            // The hints were checked above.
             let _ = take_hints(hints, used, capacity);
-        })?;
-        Ok(())
+        });
+        set.map_err(bad_registration(registration))
     }
 
     /// `MPI_T_event_register_callback`: the callback of a level, in place of the one before; `None` removes it.
@@ -210,16 +232,15 @@ impl Registry {
     ) -> TResult<()> {
         self.check_initialized()?;
         let callback = callback.map(|EventCallback { call, data }| (call, data));
-        Ok(self.hub.dispatcher.set_callback(registration, level, callback)?)
+        let set = self.hub.dispatcher.set_callback(registration, level, callback);
+        set.map_err(bad_registration(registration))
     }
 
     /// `MPI_T_event_callback_get_info`. `MPI_T_ERR_INVALID` if there is no callback of that level.
     pub fn event_callback_get_info(&self, registration: Handle, level: Safety) -> TResult<Info> {
         self.check_initialized()?;
-        match self.hub.dispatcher.has_callback(registration, level)? {
-            true => Ok(Info::new()),
-            false => Err(TError::INVALID),
-        }
+        let found = self.hub.dispatcher.has_callback(registration, level).map_err(bad_registration(registration))?;
+        if found { Ok(Info::new()) } else { Err(no_callback(level)) }
     }
 
     /// `MPI_T_event_callback_set_info`: there are no hints for callbacks, so none is used. `MPI_T_ERR_INVALID` if there
@@ -231,7 +252,7 @@ impl Registry {
     /// `MPI_T_event_set_dropped_handler`; `None` removes it.
     pub fn event_set_dropped_handler(&self, registration: Handle, handler: Option<DroppedHandler>) -> TResult<()> {
         self.check_initialized()?;
-        Ok(self.hub.dispatcher.set_dropped(registration, handler)?)
+        self.hub.dispatcher.set_dropped(registration, handler).map_err(bad_registration(registration))
     }
 
     /// `MPI_T_event_handle_free`: no callback of the registration begins after this; what waits for it is forgotten.
@@ -240,7 +261,8 @@ impl Registry {
         self.check_initialized()?;
         let now = {
             let _growth = self.growth();
-            let now = self.hub.dispatcher.free(registration, freed.map(|freed| (registration, freed)))?;
+            let freed = freed.map(|freed| (registration, freed));
+            let now = self.hub.dispatcher.free(registration, freed).map_err(bad_registration(registration))?;
             self.own.registrations.lower(1);
             now
         };
@@ -270,17 +292,20 @@ impl Registry {
     /// `MPI_T_event_read`: an element of an instance. Async-signal-safe.
     pub fn event_read(&self, instance: Handle, element: i32) -> TResult<Value> {
         self.check_initialized()?;
-        let (seen, _) = self.hub.instance(instance).ok_or(TError::INVALID_HANDLE)?;
-        let element = usize::try_from(element).map_err(|_| TError::INVALID_INDEX)?;
-        self.hub.element(seen.event, &seen.data, element).ok_or(TError::INVALID_INDEX)
+        let (seen, _) = self.hub.instance(instance).ok_or_else(|| bad_instance(instance))?;
+        let value = usize::try_from(element).ok().and_then(|place| self.hub.element(seen.event, &seen.data, place));
+        value.ok_or_else(|| {
+            let count = self.hub.types.get(seen.event).map_or(0, |facts| facts.definition.elements.len());
+            TError::index("element_index", element, count, "elements of the event type")
+        })
     }
 
     /// `MPI_T_event_copy`: the data of an instance, laid out as its type says, and their number of bytes.
     /// Async-signal-safe.
     pub fn event_copy(&self, instance: Handle) -> TResult<([u8; EVENT_BYTES], usize)> {
         self.check_initialized()?;
-        let (seen, _) = self.hub.instance(instance).ok_or(TError::INVALID_HANDLE)?;
-        let facts = self.hub.types.get(seen.event).ok_or(TError::INVALID_HANDLE)?;
+        let (seen, _) = self.hub.instance(instance).ok_or_else(|| bad_instance(instance))?;
+        let facts = self.hub.types.get(seen.event).ok_or_else(|| bad_instance(instance))?;
         let mut bytes = [0; EVENT_BYTES];
         for (to, word) in bytes.chunks_exact_mut(8).zip(seen.data) {
             to.copy_from_slice(&word.to_ne_bytes());
@@ -291,13 +316,13 @@ impl Registry {
     /// `MPI_T_event_get_timestamp`, in nanoseconds. Async-signal-safe.
     pub fn event_get_timestamp(&self, instance: Handle) -> TResult<u64> {
         self.check_initialized()?;
-        Ok(self.hub.instance(instance).ok_or(TError::INVALID_HANDLE)?.0.time)
+        Ok(self.hub.instance(instance).ok_or_else(|| bad_instance(instance))?.0.time)
     }
 
     /// `MPI_T_event_get_source`. Async-signal-safe.
     pub fn event_get_source(&self, instance: Handle) -> TResult<i32> {
         self.check_initialized()?;
-        Ok(int(self.hub.instance(instance).ok_or(TError::INVALID_HANDLE)?.1))
+        Ok(int(self.hub.instance(instance).ok_or_else(|| bad_instance(instance))?.1))
     }
 }
 
@@ -311,7 +336,10 @@ fn default_hints() -> Info {
 fn take_hints(hints: &Info, used: &mut Info, capacity: &mut u32) -> TResult<()> {
     if let Some(text) = hints.get(CAPACITY_HINT) {
         let value = text.trim().parse().ok().filter(|value| (1..=MOST_WAITING).contains(value));
-        *capacity = value.ok_or(TError::INVALID)?;
+        *capacity = value.ok_or_else(|| {
+            let rule = format!("but it takes a whole number from 1 to {MOST_WAITING}");
+            TError::INVALID.because(format!("argument info has {CAPACITY_HINT} = \"{text}\", {rule}"))
+        })?;
         used.set(CAPACITY_HINT, &capacity.to_string()).expect("a short text");
     }
     Ok(())

@@ -22,6 +22,7 @@ mod nearest;
 mod on_demand;
 mod pvars;
 mod reading;
+mod refusal;
 mod word_hasher;
 
 use std::any::TypeId;
@@ -40,7 +41,7 @@ use crate::events::hub::Hub;
 use crate::handle::pool;
 use crate::own::{self, RegistryInstruments};
 use crate::{Bind, Cell, EnumDef, PvarClass, TError, TResult};
-pub use added::{AddError, AddedTexts};
+pub use added::AddedTexts;
 pub(crate) use append::AppendOnly;
 pub use categories::CategoryInfo;
 use cvar_slots::{CvarHandle, Mirrors};
@@ -225,22 +226,26 @@ impl Registry {
         if self.count(|count| (count > 0).then_some(count + 1)).is_some() {
             return Ok(MPI_THREAD_MULTIPLE);
         }
-        self.first_init()
+        if self.first_init() {
+            return Ok(MPI_THREAD_MULTIPLE);
+        }
+        Err(TError::MEMORY.because("there is no address space for handles"))
     }
 
+    /// Whether there is address space for handles.
     #[cold]
     #[inline(never)]
-    fn first_init(&self) -> TResult<i32> {
+    fn first_init(&self) -> bool {
         let _turning = self.turning();
         if self.initializations.load(Ordering::SeqCst) == 0 {
             if !pool::initialize() {
                 pool::finalize();
-                return Err(TError::MEMORY);
+                return false;
             }
             self.hub.initialized();
         }
         self.count(|count| Some(count + 1));
-        Ok(MPI_THREAD_MULTIPLE)
+        true
     }
 
     /// Counts initializations on, if `next` gives a number; the number before.
@@ -262,19 +267,22 @@ impl Registry {
         if self.count(|count| (count > 1).then(|| count - 1)).is_some() {
             return Ok(());
         }
-        self.last_finalize()
+        if self.last_finalize() { Ok(()) } else { Err(TError::NOT_INITIALIZED) }
     }
+
+    /// Whether there was an initialization left.
 
     #[cold]
     #[inline(never)]
-    fn last_finalize(&self) -> TResult<()> {
+    fn last_finalize(&self) -> bool {
         let _turning = self.turning();
         // Beside this thread, others may still nest; only this one ends the last.
-        if self.count(|count| count.checked_sub(1)).ok_or(TError::NOT_INITIALIZED)? == 1 {
+        let before = self.count(|count| count.checked_sub(1));
+        if before == Some(1) {
             self.hub.finalized();
             pool::finalize();
         }
-        Ok(())
+        before.is_some()
     }
 
     fn turning(&self) -> MutexGuard<'_, ()> {

@@ -42,7 +42,8 @@ impl OnDemandSource {
     /// Opens a handle of the variable for the object, if its owner finds it.
     pub(super) fn open(&self, session: usize, def: &PvarDef, variable: usize, object: usize) -> TResult<(Handle, u32)> {
         if is_restricted() {
-            return Err(TError::NOT_ACCESSIBLE);
+            let rule = "cannot get a handle in a callback that may call restricted functions only";
+            return Err(TError::NOT_ACCESSIBLE.because(format!("{} {rule}", def.name)));
         }
         let mut opened = Err(TError::INVALID);
         self.0(object, &mut |rows| {

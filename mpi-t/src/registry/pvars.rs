@@ -14,10 +14,11 @@ use mpi_core::abi::{MPI_ERR_ARG, MPI_T_ENUM_NULL};
 use mpi_errors::{Error, Result};
 
 use super::on_demand::OnDemandSource;
-use super::{Registry, described, full, int, taken};
+use super::{Registry, described, full, int, refusal, taken};
 use crate::handle::access;
 use crate::handle::kind::Kind;
 use crate::handle::pool::{self, NewHandle};
+use crate::handle::refusal::session as session_refused;
 use crate::handle::slot::{Facts, Traits};
 use crate::handle::state::Format;
 use crate::handle::telling::Telling;
@@ -199,14 +200,16 @@ impl Registry {
     /// `MPI_T_pvar_get_info`
     pub fn pvar_get_info(&self, index: i32) -> TResult<&PvarInfo> {
         self.check_initialized()?;
-        usize::try_from(index).ok().and_then(|index| self.pvars.get(index)).ok_or(TError::INVALID_INDEX)
+        let found = usize::try_from(index).ok().and_then(|index| self.pvars.get(index));
+        found.ok_or_else(|| TError::index("pvar_index", index, self.pvars.len(), "performance variables"))
     }
 
     /// `MPI_T_pvar_get_index`; `class` is an `MPI_T_PVAR_CLASS_*`.
     pub fn pvar_get_index(&self, name: impl AsRef<[u8]>, class: i32) -> TResult<i32> {
         self.check_initialized()?;
-        let class = PvarClass::from_abi(class).ok_or(TError::INVALID_NAME)?;
-        self.pvar_named(name, class).map(int).ok_or(TError::INVALID_NAME)
+        let (name, word) = (name.as_ref(), class);
+        let class = PvarClass::from_abi(word).ok_or_else(|| refusal::class(word))?;
+        self.pvar_named(name, class).map(int).ok_or_else(|| self.no_pvar(name, class))
     }
 
     /// `MPI_T_pvar_session_create`
@@ -237,14 +240,14 @@ impl Registry {
     ) -> TResult<Allocated> {
         let info = self.pvar_get_info(index)?;
         if !pool::is_session(session.0) {
-            return Err(TError::INVALID_SESSION);
+            return Err(session_refused(session.0));
         }
         let def = info.definition;
         let object = match def.bind {
             Bind::NoObject => 0,
-            _ => object().ok_or(TError::INVALID)?,
+            _ => object().ok_or_else(|| refusal::no_object(def.name, def.bind, None))?,
         };
-        let usize_index = usize::try_from(index).map_err(|_| TError::INVALID_INDEX)?;
+        let usize_index = index as usize;
         let mut growth = self.growth();
         if info.in_rows.load(Relaxed)
             && let Some(elements) = growth.elements.get(&(def.bind, object, usize_index))
@@ -254,13 +257,14 @@ impl Registry {
         }
         let Some(words) = growth.bound_words((def.bind, object, info.block)) else {
             drop(growth);
-            let lender = info.lender.as_ref().ok_or(TError::INVALID)?;
-            let (handle, count) = lender.open(session.0, def, usize_index, object)?;
+            let refused = |error| refusal::by_owner(def, object, error);
+            let lender = info.lender.as_ref().ok_or_else(|| refused(TError::INVALID))?;
+            let (handle, count) = lender.open(session.0, def, usize_index, object).map_err(refused)?;
             return Ok((handle, int(count as usize)));
         };
         let own = if def.class.is_watermark() { size_of::<Level>() / 8 } else { 1 };
         let length = own.max(def.handles_word + 1);
-        let source = words.get(def.word..def.word + length).ok_or(TError::INVALID)?;
+        let source = words.get(def.word..def.word + length).expect("a variable's words lie in its block");
         let (facts, format) = info.single;
         let handle = pool::open(session.0, NewHandle { facts, format, variable: usize_index, source })?;
         Ok((handle, 1))

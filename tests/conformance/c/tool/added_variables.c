@@ -18,7 +18,8 @@ static void refused(struct ferrum_tool_variable bad, const char *why, int class)
     uint64_t *none = NULL;
     check_class(ferrum_tool_add(&bad, &none), class);
     check(none == NULL);
-    if (strncmp(ferrum_tool_error(), why, strlen(why)) != 0) {
+    const char *call = "ferrum_tool_add: ", *reason = ferrum_tool_error();
+    if (strncmp(reason, call, strlen(call)) != 0 || strncmp(reason + strlen(call), why, strlen(why)) != 0) {
         fprintf(stderr, "%s: %s\n", why, ferrum_tool_error());
         check(0);
     }
@@ -49,6 +50,28 @@ static void without_descriptions(void)
     length = sizeof text, text[0] = 'x';
     ok(MPI_T_category_get_info(index, NULL, NULL, text, &length, NULL, NULL, NULL));
     check(text[0] == 0 && text[1] == 'x' && length == 1);
+}
+
+/* A count that is left out, which is 0, is 1. */
+static void without_counts(MPI_T_pvar_session session)
+{
+    uint64_t *word = NULL;
+    int index, count = -1;
+    struct ferrum_tool_variable pvar = variable("plugin_countless", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 0),
+                                cvar = variable("plugin_countless", 0, MPI_INT, 0);
+    MPI_T_pvar_handle handle;
+    MPI_T_cvar_handle setting;
+    ok(ferrum_tool_add(&pvar, &word));
+    check(word != NULL);
+    index = find_pvar("plugin_countless", MPI_T_PVAR_CLASS_COUNTER);
+    ok(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count));
+    check_equal(count, 1);
+    ok(MPI_T_pvar_handle_free(session, &handle));
+    ok(ferrum_tool_add(&cvar, &word));
+    ok(MPI_T_cvar_get_index("plugin_countless", &index));
+    ok(MPI_T_cvar_handle_alloc(index, NULL, &setting, &count));
+    check_equal(count, 1);
+    ok(MPI_T_cvar_handle_free(&setting));
 }
 
 int main(int argc, char **argv)
@@ -111,12 +134,13 @@ int main(int argc, char **argv)
     check(count == 1 && value == 3);
 
     without_descriptions();
+    without_counts(session);
     check(strcmp(ferrum_tool_error(), "") == 0);
     refused(new, "name is \"plugin_limit\", which another control variable has", MPI_T_ERR_INVALID_NAME);
     check_class(ferrum_tool_add(NULL, &none), MPI_T_ERR_INVALID);
-    check(strcmp(ferrum_tool_error(), "variable is NULL") == 0);
+    check(strcmp(ferrum_tool_error(), "ferrum_tool_add: variable is NULL") == 0);
     check_class(ferrum_tool_add(&new, NULL), MPI_T_ERR_INVALID);
-    check(strcmp(ferrum_tool_error(), "words is NULL") == 0);
+    check(strcmp(ferrum_tool_error(), "ferrum_tool_add: words is NULL") == 0);
     refused(variable(NULL, MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1), "name is empty", MPI_T_ERR_INVALID_NAME);
     refused(variable("Odd Name", MPI_T_PVAR_CLASS_COUNTER, MPI_UNSIGNED, 1), "name is \"Odd Name\", but has to be of",
             MPI_T_ERR_INVALID_NAME);
