@@ -9,6 +9,7 @@
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
 //! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`remote`]: how copies between processes are
 //!   made. [`SharedMemory`]: memory that others map too.
+//! - [`Transport`]: what a way to peers outside the host must offer. [`simulated`]: one in virtual time, for tests.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
 //! - [`signal_mask`]: calls that grow files and memory without the deadly signal of a limit.
@@ -52,6 +53,8 @@ mod settings;
 mod shared;
 #[cfg(not(loom))]
 pub mod signal_mask;
+#[cfg(not(loom))]
+pub mod simulated;
 #[cfg(not(loom))]
 pub mod statistics;
 #[cfg(not(loom))]
