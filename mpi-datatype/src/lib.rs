@@ -15,7 +15,7 @@ pub mod element;
 pub mod layout;
 pub mod predefined;
 
-pub use buffer::{RecvBuf, SendBuf};
+pub use buffer::{RecvBuf, SendBuf, TypedBuf};
 pub use datatype::{Category, Datatype, Scalar};
 pub use element::Element;
 pub use layout::{Layout, LayoutError, Segment};
