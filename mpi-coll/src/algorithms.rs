@@ -1,98 +1,62 @@
-//! Which algorithms collective calls choose, told while somebody asks (MPI-5.0, 15.3.7).
+//! Variables of the algorithms that collective calls choose (MPI-5.0, 15.3.7); they count while they have a handle.
 //!
-//! Invariant: told is what the plan of the call says, which the call then follows, as it begins.
-//! Not here: choosing (`plan`), events (`calling`).
+//! Invariant: a variable shows the algorithm of the call's plan, which the call then follows.
+//! Not here: the choice (`plan`), events (`call_scope`).
 
 use mpi_t::{EnumDef, WatchedCounter, WatchedState};
 
-use crate::coll_op::CollOp;
+use crate::coll_op::{CollOp, for_each_operation};
 use crate::plan::{Algorithm, Plan};
 
-mpi_t::instruments! {
-    /// The last algorithm of each collective operation.
-    pub struct LastAlgorithms: NoObject, verbosity: TunerDetail {
-        /// Algorithm of the last call of MPI_Barrier that began while a handle of this variable existed; none before.
-        pub barrier: WatchedState =
-            { name: "coll_barrier_algorithm", class: State, type: i32, unit: "", category: "coll.algorithms",
-              states: &ALGORITHMS },
-        /// Algorithm of the last call of MPI_Bcast that began while a handle of this variable existed; none before.
-        pub bcast: WatchedState =
-            { name: "coll_bcast_algorithm", class: State, type: i32, unit: "", category: "coll.algorithms",
-              states: &ALGORITHMS },
-        /// Algorithm of the last call of MPI_Reduce that began while a handle of this variable existed; none before.
-        pub reduce: WatchedState =
-            { name: "coll_reduce_algorithm", class: State, type: i32, unit: "", category: "coll.algorithms",
-              states: &ALGORITHMS },
-        /// Algorithm of the last call of MPI_Allreduce that began while a handle of this variable existed; none before.
-        pub allreduce: WatchedState =
-            { name: "coll_allreduce_algorithm", class: State, type: i32, unit: "", category: "coll.algorithms",
-              states: &ALGORITHMS },
-        /// Algorithm of the last call of MPI_Gather that began while a handle of this variable existed; none before.
-        pub gather: WatchedState =
-            { name: "coll_gather_algorithm", class: State, type: i32, unit: "", category: "coll.algorithms",
-              states: &ALGORITHMS },
-        /// Algorithm of the last call of MPI_Scatter that began while a handle of this variable existed; none before.
-        pub scatter: WatchedState =
-            { name: "coll_scatter_algorithm", class: State, type: i32, unit: "", category: "coll.algorithms",
-              states: &ALGORITHMS },
-        /// Algorithm of the last call of MPI_Allgather that began while a handle of this variable existed; none before.
-        pub allgather: WatchedState =
-            { name: "coll_allgather_algorithm", class: State, type: i32, unit: "", category: "coll.algorithms",
-              states: &ALGORITHMS },
-        /// Algorithm of the last call of MPI_Alltoall that began while a handle of this variable existed; none before.
-        pub alltoall: WatchedState =
-            { name: "coll_alltoall_algorithm", class: State, type: i32, unit: "", category: "coll.algorithms",
-              states: &ALGORITHMS },
-    }
+macro_rules! variables {
+    ($($op:ident $number:literal $calls:ident $time:ident $word:ident $function:literal,)+) => {
+        mpi_t::instruments! {
+            /// The last algorithm of each collective operation.
+            pub struct LastAlgorithms: NoObject, verbosity: TunerDetail {
+                $(
+                    #[doc = concat!(
+                        " Algorithm of the last call of ", $function,
+                        " that began while a handle of this variable existed; none before."
+                    )]
+                    pub $word: WatchedState =
+                        { name: concat!("coll_", stringify!($word), "_algorithm"), class: State, type: i32, unit: "",
+                          category: "coll.algorithms", states: &ALGORITHMS },
+                )+
+            }
+        }
+
+        mpi_t::instruments! {
+            /// Calls of each collective operation with one algorithm.
+            pub struct AlgorithmCalls: NoObject, verbosity: TunerDetail {
+                $(
+                    #[doc = concat!(
+                        " Calls of ", $function,
+                        " by algorithm, counted of those that begin while a handle of this variable exists: element n",
+                        " counts those with the algorithm whose number in the enumeration of coll_", stringify!($word),
+                        "_algorithm is n."
+                    )]
+                    pub $word: WatchedCounter =
+                        { name: concat!("coll_", stringify!($word), "_algorithm_calls"), class: Counter, type: u64,
+                          unit: "calls", category: "coll.algorithms" },
+                )+
+            }
+        }
+
+        impl Chosen {
+            /// The last algorithm of an operation, and for each algorithm the count of calls.
+            #[inline(always)] // the operation is a constant in every caller
+            fn of(self, which: CollOp) -> (&'static WatchedState, [&'static WatchedCounter; Algorithm::COUNT]) {
+                match which {
+                    $(CollOp::$op => (&self.last.$word, self.calls.each_ref().map(|row| &row.$word)),)+
+                }
+            }
+        }
+    };
 }
 
-mpi_t::instruments! {
-    /// The collective calls that go about it in one way.
-    pub struct AlgorithmCalls: NoObject, verbosity: TunerDetail {
-        /// Calls of MPI_Barrier by algorithm, counted of those that begin while a handle of this variable exists:
-        /// element n counts those with the algorithm whose number in the enumeration of coll_barrier_algorithm is n.
-        pub barrier: WatchedCounter =
-            { name: "coll_barrier_algorithm_calls", class: Counter, type: u64, unit: "calls",
-              category: "coll.algorithms" },
-        /// Calls of MPI_Bcast by algorithm, counted of those that begin while a handle of this variable exists:
-        /// element n counts those with the algorithm whose number in the enumeration of coll_bcast_algorithm is n.
-        pub bcast: WatchedCounter =
-            { name: "coll_bcast_algorithm_calls", class: Counter, type: u64, unit: "calls",
-              category: "coll.algorithms" },
-        /// Calls of MPI_Reduce by algorithm, counted of those that begin while a handle of this variable exists:
-        /// element n counts those with the algorithm whose number in the enumeration of coll_reduce_algorithm is n.
-        pub reduce: WatchedCounter =
-            { name: "coll_reduce_algorithm_calls", class: Counter, type: u64, unit: "calls",
-              category: "coll.algorithms" },
-        /// Calls of MPI_Allreduce by algorithm, counted of those that begin while a handle of this variable exists:
-        /// element n counts those with the algorithm whose number in the enumeration of coll_allreduce_algorithm is n.
-        pub allreduce: WatchedCounter =
-            { name: "coll_allreduce_algorithm_calls", class: Counter, type: u64, unit: "calls",
-              category: "coll.algorithms" },
-        /// Calls of MPI_Gather by algorithm, counted of those that begin while a handle of this variable exists:
-        /// element n counts those with the algorithm whose number in the enumeration of coll_gather_algorithm is n.
-        pub gather: WatchedCounter =
-            { name: "coll_gather_algorithm_calls", class: Counter, type: u64, unit: "calls",
-              category: "coll.algorithms" },
-        /// Calls of MPI_Scatter by algorithm, counted of those that begin while a handle of this variable exists:
-        /// element n counts those with the algorithm whose number in the enumeration of coll_scatter_algorithm is n.
-        pub scatter: WatchedCounter =
-            { name: "coll_scatter_algorithm_calls", class: Counter, type: u64, unit: "calls",
-              category: "coll.algorithms" },
-        /// Calls of MPI_Allgather by algorithm, counted of those that begin while a handle of this variable exists:
-        /// element n counts those with the algorithm whose number in the enumeration of coll_allgather_algorithm is n.
-        pub allgather: WatchedCounter =
-            { name: "coll_allgather_algorithm_calls", class: Counter, type: u64, unit: "calls",
-              category: "coll.algorithms" },
-        /// Calls of MPI_Alltoall by algorithm, counted of those that begin while a handle of this variable exists:
-        /// element n counts those with the algorithm whose number in the enumeration of coll_alltoall_algorithm is n.
-        pub alltoall: WatchedCounter =
-            { name: "coll_alltoall_algorithm_calls", class: Counter, type: u64, unit: "calls",
-              category: "coll.algorithms" },
-    }
-}
+for_each_operation!(variables);
 
-/// Which way a collective call went; the numbers are those of the events, too.
+/// The algorithm of a collective call; events have the same numbers.
 static ALGORITHMS: EnumDef = EnumDef {
     name: "coll_algorithm",
     items: &[
@@ -107,7 +71,7 @@ static ALGORITHMS: EnumDef = EnumDef {
 };
 const NONE: i32 = -1;
 
-/// What calls tell of their algorithms, while somebody asks.
+/// The variables of all operations.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chosen {
     pub last: &'static LastAlgorithms,
@@ -116,7 +80,8 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Nothing chosen yet. On the heap: to who looks from outside, what nobody asked for would look as if nothing ran.
+    /// Nothing chosen yet. On the heap, not in the job memory: another process would take variables that do not count
+    /// for calls that did not happen.
     pub fn new() -> Chosen {
         let calls = mpi_t::place_rows(Algorithm::COUNT).try_into().expect("as many as asked for");
         let chosen = Chosen { last: LastAlgorithms::detached(), calls };
@@ -124,34 +89,18 @@ impl Chosen {
         chosen
     }
 
-    /// The last algorithm of an operation, and for each algorithm the count of calls.
-    #[inline(always)] // the operation is a constant in every caller
-    fn of(self, which: CollOp) -> (&'static WatchedState, [&'static WatchedCounter; Algorithm::COUNT]) {
-        let last = self.last;
-        match which {
-            CollOp::Barrier => (&last.barrier, self.calls.each_ref().map(|row| &row.barrier)),
-            CollOp::Bcast => (&last.bcast, self.calls.each_ref().map(|row| &row.bcast)),
-            CollOp::Reduce => (&last.reduce, self.calls.each_ref().map(|row| &row.reduce)),
-            CollOp::Allreduce => (&last.allreduce, self.calls.each_ref().map(|row| &row.allreduce)),
-            CollOp::Gather => (&last.gather, self.calls.each_ref().map(|row| &row.gather)),
-            CollOp::Scatter => (&last.scatter, self.calls.each_ref().map(|row| &row.scatter)),
-            CollOp::Allgather => (&last.allgather, self.calls.each_ref().map(|row| &row.allgather)),
-            CollOp::Alltoall => (&last.alltoall, self.calls.each_ref().map(|row| &row.alltoall)),
-        }
-    }
-
-    /// Whether somebody asks which algorithms calls of this operation choose.
+    /// Whether a variable of this operation has a handle.
     #[inline(always)]
-    pub fn is_asked(self, which: CollOp) -> bool {
+    pub fn is_watched(self, which: CollOp) -> bool {
         let (last, calls) = self.of(which);
         // A handle of counts is one for all algorithms.
         last.is_watched() | calls[0].is_watched()
     }
 
-    /// A call of this operation on so many bytes, as counted, has this plan; for the holder of the process lock.
+    /// Records the plan of a call of this operation on so many bytes, as counted. The caller holds the process lock.
     #[cold]
     #[inline(never)]
-    pub fn tell(self, which: CollOp, bytes: u64, plan: Plan) {
+    pub fn record(self, which: CollOp, bytes: u64, plan: Plan) {
         let (algorithm, (last, calls)) = (plan.algorithm(which, bytes), self.of(which));
         if last.is_watched() {
             last.set(algorithm as i32);

@@ -87,8 +87,8 @@ impl<'a> CallScope<'a> {
     pub fn begin(coll: &'a Collectives, comm: &'a Comm, (which, bytes): (CollOp, u64)) -> CallScope<'a> {
         coll.under_way.more(coll.engine.process_lock().is_multiple());
         let plan = coll.plan(comm, which);
-        if coll.chosen.is_asked(which) {
-            coll.chosen.tell(which, bytes, plan);
+        if coll.chosen.is_watched(which) {
+            coll.chosen.record(which, bytes, plan);
         }
         let began = if mpi_t::somebody_listens() {
             record_begin(coll, comm, which, bytes, plan)
