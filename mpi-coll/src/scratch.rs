@@ -3,6 +3,7 @@
 //! Users' operations get addresses in here and read `long double`s from them.
 
 use mpi_core::abi::MPI_ERR_NO_MEM;
+use mpi_core::aligned::AlignedMemory;
 use mpi_errors::{Error, Result};
 
 const STACK: usize = 128;
@@ -11,9 +12,8 @@ const ALIGNMENT: usize = 64;
 /// Zeroed bytes.
 pub(crate) struct Scratch {
     stack: Stack,
-    heap: Vec<u8>,
-    /// Where the aligned bytes begin in `heap`.
-    start: usize,
+    /// Bytes that are too many for the stack.
+    heap: Option<AlignedMemory>,
     length: usize,
 }
 
@@ -26,35 +26,25 @@ impl Scratch {
     pub fn new(length: u64) -> Result<Scratch> {
         let stack = Stack([0; STACK]);
         if length <= STACK as u64 {
-            return Ok(Scratch { stack, heap: Vec::new(), start: 0, length: length as usize });
+            return Ok(Scratch { stack, heap: None, length: length as usize });
         }
-        let (heap, start) = on_heap(length)?;
-        Ok(Scratch { stack, heap, start, length: length as usize })
+        let heap = Some(on_heap(length)?);
+        Ok(Scratch { stack, heap, length: length as usize })
     }
 
     #[inline]
     pub fn bytes(&mut self) -> &mut [u8] {
-        if self.length <= STACK {
-            &mut self.stack.0[..self.length]
-        } else {
-            &mut self.heap[self.start..self.start + self.length]
+        match &mut self.heap {
+            None => &mut self.stack.0[..self.length],
+            Some(memory) => memory.bytes_mut(),
         }
     }
 }
 
 #[cold]
-fn on_heap(length: u64) -> Result<(Vec<u8>, usize)> {
-    let mut heap = Vec::new();
-    let room = usize::try_from(length).ok().and_then(|length| length.checked_add(ALIGNMENT));
-    let fits = room.is_some_and(|room| heap.try_reserve_exact(room).is_ok());
-    match room {
-        Some(room) if fits => {
-            heap.resize(room, 0);
-            let start = heap.as_ptr().align_offset(ALIGNMENT);
-            Ok((heap, start))
-        }
-        _ => Err(Error::new(MPI_ERR_NO_MEM, format!("a collective needs {length} bytes of working memory"))),
-    }
+fn on_heap(length: u64) -> Result<AlignedMemory> {
+    AlignedMemory::zeroed(length, 0, ALIGNMENT)
+        .ok_or_else(|| Error::new(MPI_ERR_NO_MEM, format!("a collective needs {length} bytes of working memory")))
 }
 
 #[cfg(test)]

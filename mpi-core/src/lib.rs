@@ -5,6 +5,7 @@
 //! - [`single_threaded`]: compare and swap, cheap while the process has one thread.
 //! - [`facts`]: one word for each object, which is read without the lock.
 //! - [`info`]: info objects, which are lists of keys and values.
+//! - [`aligned`]: heap memory at a given alignment.
 //! - [`table`]: handle tables, whose slots remember how often they were reused.
 //! - [`lock`]: the lock of a process, cells that only its holder can open, and a short mutex for state beside it.
 //! - [`status`]: `MPI_Status` as the ABI lays it out.
@@ -12,6 +13,7 @@
 //!
 //! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
 
+pub mod aligned;
 pub mod facts;
 mod generated;
 pub mod handle;

@@ -3,19 +3,16 @@
 //! Any memory is equally fast to this library, so it comes from the system's allocator; what the table adds is that
 //! an address that was not allocated, or is freed already, is seen without being touched.
 //! Invariant: a block is in the table exactly while it is allocated.
-#![allow(unsafe_code)] // allocates
-
-use std::alloc::{Layout, alloc, dealloc};
+#![allow(unsafe_code)] // frees by address
 
 use mpi_core::abi::{MPI_ERR_BASE, MPI_ERR_NO_MEM};
+use mpi_core::aligned;
 use mpi_errors::{Error, Result};
 
 use crate::blocks::{Block, BlockTable};
 
 /// The least alignment of a block: that of the largest type of C.
-const LEAST: u64 = 16;
-/// The largest alignment that can be asked for.
-const MOST: u64 = 1 << 30;
+const LEAST: usize = 16;
 
 /// The blocks that are allocated now, by address.
 #[derive(Debug, Default)]
@@ -30,17 +27,9 @@ impl Blocks {
     /// Errors: `MPI_ERR_NO_MEM`.
     #[inline]
     pub fn allocate(&mut self, bytes: u64, alignment: u64) -> Result<usize> {
-        let alignment = if alignment.is_power_of_two() && alignment <= MOST { alignment.max(LEAST) } else { LEAST };
-        let layout = usize::try_from(bytes.max(1)).ok();
-        let layout = layout.and_then(|bytes| Layout::from_size_align(bytes, alignment as usize).ok());
-        let Some(layout) = layout else { return Err(no_memory(bytes)) };
-        // SAFETY: the layout's size is not 0.
-        let address = unsafe { alloc(layout) };
-        if address.is_null() {
-            return Err(no_memory(bytes));
-        }
-        let address = address.expose_provenance();
-        self.live.insert(Block { address, bytes, alignment: layout.align() });
+        let block = aligned::allocate(bytes, alignment, LEAST);
+        let Some((address, alignment)) = block else { return Err(no_memory(bytes)) };
+        self.live.insert(Block { address, bytes, alignment });
         self.bytes += bytes;
         Ok(address)
     }
@@ -50,11 +39,8 @@ impl Blocks {
     pub fn free(&mut self, address: usize) -> Result<()> {
         let Some(block) = self.live.remove(address) else { return Err(no_block(address)) };
         self.bytes -= block.bytes;
-        // SAFETY: the block was allocated with this layout, which was valid then, and leaves the table once.
-        unsafe {
-            let layout = Layout::from_size_align_unchecked(block.bytes.max(1) as usize, block.alignment);
-            dealloc(std::ptr::with_exposed_provenance_mut(address), layout);
-        }
+        // SAFETY: the block was allocated with these, leaves the table once, and the program has given it up.
+        unsafe { aligned::free(address, block.bytes, block.alignment) };
         Ok(())
     }
 

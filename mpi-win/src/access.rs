@@ -10,9 +10,10 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::RegionKey;
 
 use crate::OneSided;
+use crate::basic::Basic;
 use crate::combine::Combine;
 use crate::memory::Memory;
-use crate::target::{Basic, Place, Target};
+use crate::target::{Place, Target};
 use crate::window::Win;
 use crate::wire::{Head, PIECE, REPLY, Verb};
 

@@ -8,7 +8,7 @@ use mpi_core::abi::{MPI_ERR_OP, MPI_NO_OP, MPI_OP_NULL, MPI_REPLACE};
 use mpi_datatype::RecvBuf;
 use mpi_errors::{Error, Result};
 
-use crate::target::Basic;
+use crate::basic::Basic;
 
 /// Elements of a type with gaps that are combined at a time.
 const AT_ONCE: u64 = 128;

@@ -6,47 +6,18 @@
 
 use mpi_comm::{Comm, CommSpec, ContextIds, agree_on_context, register, unregister};
 use mpi_core::abi::*;
-use mpi_core::{Guarded, Handle, Info};
+use mpi_core::{Guarded, Handle};
 use mpi_errors::{Error, Result};
 use mpi_fabric::remote::is_readable;
 use mpi_t::InstrumentMemory;
 
 use crate::OneSided;
 use crate::epoch::Epoch;
+use crate::exposure::{Exposure, Flavor};
 use crate::hints::Hints;
 use crate::instruments::WinInstruments;
 use crate::obtain::Obtained;
 use crate::window::{Win, WinAttributes};
-
-/// Where a window's memory comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flavor {
-    /// `MPI_Win_create`: it is the program's.
-    Create {
-        /// Its address, exposed.
-        base: usize,
-    },
-    /// `MPI_Win_allocate`: it is the window's own.
-    Allocate {
-        /// The least alignment, a hint.
-        alignment: u64,
-    },
-    /// `MPI_Win_allocate_shared`: it is the window's own, and the program reaches all of it in every process.
-    Shared,
-}
-
-/// What a process exposes.
-#[derive(Debug, Clone)]
-pub struct Exposure {
-    /// Where its memory comes from.
-    pub flavor: Flavor,
-    /// Its size in bytes.
-    pub size: i64,
-    /// Bytes that one displacement stands for.
-    pub disp_unit: i64,
-    /// Hints.
-    pub hints: Info,
-}
 
 impl OneSided {
     /// `MPI_Win_create`, `MPI_Win_allocate` and `MPI_Win_allocate_shared`. Collective over

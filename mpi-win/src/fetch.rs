@@ -9,9 +9,10 @@ use mpi_errors::{Error, Result};
 
 use crate::OneSided;
 use crate::access::{at_once, fits, same_elements};
+use crate::basic::Basic;
 use crate::combine::Combine;
 use crate::memory::Memory;
-use crate::target::{Basic, Place, Target};
+use crate::target::{Place, Target};
 use crate::window::Win;
 use crate::wire::Verb;
 

@@ -3,7 +3,8 @@
 //! - [`Win`]: a window: its processes, what each of them exposes, its name, hints and error handler.
 //! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` and `fetch` have the
 //!   operations, `fence` the synchronisation of active targets.
-//! - `target`: which memory of which process an operation means. `combine`: what an accumulation does to it.
+//! - `exposure`: the arguments of a new window. `target`: the memory that an operation names. `basic`: predefined
+//!   datatypes, which records carry. `combine`: what an accumulation does to elements.
 //! - `wire`, `epoch`, `serve`: operations that go as messages, which their target carries out in its next fence.
 //! - `obtain`: getting a window's memory. `memory`: the only door to it.
 //! - `hints`, `instruments`, `settings`: what a window is told, tells, and what can be set.
@@ -20,9 +21,11 @@
 //! Not here: handles and attributes of windows (`mpi-env`), argument checks of the C interface (`mpi-capi`).
 
 mod access;
+mod basic;
 mod combine;
 mod create;
 mod epoch;
+mod exposure;
 mod fence;
 mod fetch;
 mod hints;
@@ -40,7 +43,7 @@ use std::sync::Arc;
 use mpi_coll::Collectives;
 use mpi_p2p::{CommMeters, Engine};
 
-pub use create::{Exposure, Flavor};
+pub use exposure::{Exposure, Flavor};
 pub use hints::Hints;
 pub use instruments::WinInstruments;
 pub use settings::WinSettings;

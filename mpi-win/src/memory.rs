@@ -2,21 +2,19 @@
 //!
 //! Invariant: a buffer that comes out of here lies inside the memory. That memory stays as long as the window: it is
 //! the window's own, or the program promised so when it made the window.
-#![allow(unsafe_code)] // makes buffers of the program's memory, and allocates
+#![allow(unsafe_code)] // makes buffers of the program's memory
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::Arc;
 
+use mpi_core::aligned::AlignedMemory;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_fabric::{SharedMemory, SharedMemoryGuard};
 
-use crate::target::{Basic, inside};
+use crate::basic::{Basic, inside};
 
 /// The least alignment of a window's own memory: a cache line.
-const ALIGNMENT: u64 = 64;
-/// The largest alignment that can be asked for.
-const MOST: u64 = 1 << 30;
+const ALIGNMENT: usize = 64;
 
 /// Memory that this process can reach: its own, or another's that it has mapped.
 #[derive(Debug)]
@@ -32,7 +30,7 @@ enum Source {
     /// The program's, or nobody's.
     Program,
     /// The window's, of this process alone.
-    Own(Layout),
+    Own { _memory: AlignedMemory },
     /// The window's, mapped by all of its processes.
     Shared(Arc<SharedMemory>),
 }
@@ -52,12 +50,8 @@ impl Memory {
         if bytes == 0 {
             return Some(Memory { base: 0, bytes: 0, source: Source::Program });
         }
-        let fits = alignment.is_power_of_two() && alignment <= MOST;
-        let alignment = if fits { alignment.max(ALIGNMENT) } else { ALIGNMENT };
-        let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, alignment as usize).ok()?;
-        // SAFETY: the layout's size is not 0.
-        let address = unsafe { alloc_zeroed(layout) };
-        (!address.is_null()).then(|| Memory { base: address.expose_provenance(), bytes, source: Source::Own(layout) })
+        let memory = AlignedMemory::zeroed(bytes, alignment, ALIGNMENT)?;
+        Some(Memory { base: memory.expose(), bytes, source: Source::Own { _memory: memory } })
     }
 
     /// New memory, zeroed, that other processes may map; the name is nobody else's.
@@ -75,7 +69,7 @@ impl Memory {
     pub fn descriptor(&self) -> Option<i32> {
         match &self.source {
             Source::Shared(shared) => shared.descriptor(),
-            Source::Program | Source::Own(_) => None,
+            Source::Program | Source::Own { .. } => None,
         }
     }
 
@@ -93,7 +87,7 @@ impl Memory {
     pub fn lock(&self) -> Option<SharedMemoryGuard<'_>> {
         match &self.source {
             Source::Shared(shared) => Some(shared.lock()),
-            Source::Program | Source::Own(_) => None,
+            Source::Program | Source::Own { .. } => None,
         }
     }
 
@@ -133,15 +127,6 @@ impl Memory {
             return None;
         }
         Some(with_exposed_provenance_mut(self.base.wrapping_add(offset as usize)))
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        if let Source::Own(layout) = self.source {
-            // SAFETY: allocated with this layout, and freed once.
-            unsafe { dealloc(with_exposed_provenance_mut(self.base), layout) };
-        }
     }
 }
 

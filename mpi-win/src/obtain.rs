@@ -12,7 +12,7 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::{RegionKey, Registration, SharedMemory};
 
 use crate::OneSided;
-use crate::create::{Exposure, Flavor};
+use crate::exposure::{Exposure, Flavor};
 use crate::memory::Memory;
 use crate::window::Exposed;
 

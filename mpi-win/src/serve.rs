@@ -10,10 +10,10 @@ use mpi_errors::{Error, Result};
 use mpi_p2p::Mode;
 
 use crate::OneSided;
+use crate::basic::Basic;
 use crate::combine::Combine;
 use crate::fence::FenceOps;
 use crate::fetch::{comparable, swap};
-use crate::target::Basic;
 use crate::window::Win;
 use crate::wire::{BATCH, BATCH_MAX, DATA, Head, PIECE, REPLY, Verb, malformed};
 

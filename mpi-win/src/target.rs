@@ -1,14 +1,15 @@
-//! Which memory of which process an operation means (MPI-5.0, 12.3), and whether it may.
+//! The memory that an operation names (MPI-5.0, 12.3), and the check that its owner exposed it.
 //!
 //! Invariant: a [`Place`] lies inside what its owner exposed.
 
-use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_DISP, MPI_ERR_RANK, MPI_ERR_RMA_RANGE, MPI_ERR_TYPE, MPI_PROC_NULL};
-use mpi_datatype::{Datatype, predefined};
+use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_DISP, MPI_ERR_RANK, MPI_ERR_RMA_RANGE, MPI_PROC_NULL};
+use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
 
+use crate::basic::{Basic, inside};
 use crate::window::Win;
 
-/// The target of an operation, as the program says it.
+/// The target of an operation, as the program names it.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
     /// Rank in the window's group, or `MPI_PROC_NULL`.
@@ -21,42 +22,6 @@ pub struct Target<'a> {
     pub datatype: &'a Datatype,
     /// The handle word of the type.
     pub handle: usize,
-}
-
-/// A predefined datatype with its handle word: what two processes can tell each other of a type.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Basic {
-    pub handle: usize,
-    pub datatype: &'static Datatype,
-}
-
-impl Basic {
-    /// The predefined type with this word.
-    #[inline]
-    pub fn predefined(handle: usize) -> Option<Basic> {
-        predefined(handle).map(|datatype| Basic { handle, datatype })
-    }
-
-    /// The predefined type that a type is, or is a duplicate of. Errors: `MPI_ERR_TYPE` for any other.
-    #[inline]
-    pub fn of(name: &'static str, handle: usize, datatype: &Datatype) -> Result<Basic> {
-        match Basic::predefined(handle) {
-            Some(basic) => Ok(basic),
-            None => Basic::of_duplicate(name, handle, datatype),
-        }
-    }
-
-    #[cold]
-    fn of_duplicate(name: &'static str, handle: usize, datatype: &Datatype) -> Result<Basic> {
-        let mut all = predefined::all();
-        match all.find(|(_, each)| !each.name().is_empty() && each.name() == datatype.name()) {
-            Some((handle, datatype)) => Ok(Basic { handle, datatype }),
-            None => {
-                let rule = "one-sided operations take predefined datatypes and duplicates of them";
-                Err(Error::new(MPI_ERR_TYPE, rule).arg(name, &format_args!("{handle:#x}")))
-            }
-        }
-    }
 }
 
 /// Memory of one process that an operation may touch.
@@ -82,14 +47,6 @@ impl Place {
         let (size, extent) = (self.basic.datatype.size(), self.basic.datatype.extent() as u64);
         Place { offset: self.offset + at / size * extent, count: bytes / size, ..*self }
     }
-}
-
-/// Whether elements of a type, the first at `offset`, lie inside `size` bytes.
-#[inline]
-pub(crate) fn inside(offset: u64, count: u64, datatype: &Datatype, size: u64) -> bool {
-    // Predefined types have no data before their address.
-    let span = datatype.span(count);
-    span == 0 || offset.checked_add(span).is_some_and(|end| end <= size)
 }
 
 impl Win {
@@ -146,36 +103,5 @@ impl Win {
         );
         let elements = format!("{} of {}", target.count, basic.datatype.name());
         Error::new(MPI_ERR_RMA_RANGE, rule).arg("target_disp", &displacement).arg("target_count", &elements)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mpi_core::abi::{MPI_DOUBLE, MPI_DOUBLE_INT};
-
-    #[test]
-    fn the_last_element_may_end_with_the_window_even_before_its_padding() {
-        let pair = predefined(MPI_DOUBLE_INT).expect("predefined");
-        assert!(inside(0, 2, pair, 28) && !inside(0, 2, pair, 27) && inside(16, 1, pair, 28));
-        let double = predefined(MPI_DOUBLE).expect("predefined");
-        assert!(inside(8, 1, double, 16) && !inside(9, 1, double, 16));
-        assert!(inside(1 << 40, 0, double, 0), "no element is nowhere");
-    }
-
-    #[test]
-    fn no_number_is_large_enough_to_wrap_around() {
-        let double = predefined(MPI_DOUBLE).expect("predefined");
-        for (offset, count) in [(u64::MAX, 1), (8, u64::MAX), (u64::MAX - 7, u64::MAX), (0, u64::MAX / 8 + 2)] {
-            assert!(!inside(offset, count, double, isize::MAX as u64), "{offset} {count}");
-        }
-    }
-
-    #[test]
-    fn a_duplicate_counts_as_what_it_is_made_of_and_a_derived_type_does_not() {
-        let double = predefined(MPI_DOUBLE).expect("predefined");
-        assert_eq!(Basic::of("t", 1 << 60, double).expect("a duplicate").handle, MPI_DOUBLE);
-        let derived = Datatype::derived(Vec::new(), 0, 8).expect("small");
-        assert_eq!(Basic::of("t", 1 << 60, &derived).expect_err("derived").class(), MPI_ERR_TYPE);
     }
 }
