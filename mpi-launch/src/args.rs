@@ -2,6 +2,7 @@
 //! fault.
 //!
 //! - `parse`: groups, options and their values.
+//! - `foreign`: options of other launchers.
 //! - `names`, `value`, `soft`, `words`: the options' names, single values, the lists of `-soft`, files of options.
 //! - `types`, `error`, `help`: what comes of it.
 //!
@@ -9,6 +10,7 @@
 //! Not here: whether programs, directories and hosts exist (`mpiexec`).
 
 mod error;
+mod foreign;
 mod help;
 mod names;
 mod parse;

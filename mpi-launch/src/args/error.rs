@@ -20,6 +20,14 @@ pub enum ArgsError {
         /// A similar option.
         hint: Option<&'static str>,
     },
+    /// An option of another launcher.
+    #[error("this mpiexec has no option {given}: {instead}")]
+    Foreign {
+        /// As given.
+        given: String,
+        /// What to do in its place.
+        instead: &'static str,
+    },
     /// An option without its value.
     #[error("option {option} needs {what} after it")]
     NoValue {

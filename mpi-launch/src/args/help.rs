@@ -38,7 +38,8 @@ For the whole job:
   --bind HOW           cores: each rank on a core of its own; none: where the system puts
                        it; auto (if not given): cores if there are as many as ranks
   --error-format HOW   what mpiexec and the library say of failures: text or json
-  --quiet, -q          say nothing of failures
+  --quiet, -q          leave out the failures and warnings that mpiexec reports; mistakes on
+                       the command line, and what ranks and the library print, stay
   --verbose, -v        say what is started, where, and how it ends
   --help, -h           print this text
   --help-cvars [WORD...]
@@ -47,8 +48,8 @@ For the whole job:
   --help-pvars, --help-events, --help-categories [WORD...]
                        the same for performance variables, event types and categories
   --version, -V        print the version
-  --oversubscribe, --allow-run-as-root
-                       understood, and not needed
+  --oversubscribe, --allow-run-as-root, -envall, -genvall
+                       accepted, and not needed
 
 Standard output and error of all ranks are passed on by whole lines.
 SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to

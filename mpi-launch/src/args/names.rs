@@ -38,7 +38,7 @@ pub(super) enum Meaning {
 }
 
 /// The names, as suggested to the user.
-const NAMES: [(&str, Meaning); 44] = {
+const NAMES: [(&str, Meaning); 47] = {
     use Meaning::*;
     [
         ("--help", Help),
@@ -64,6 +64,7 @@ const NAMES: [(&str, Meaning); 44] = {
         ("-genv", Genv),
         ("--tag-output", TagOutput),
         ("-l", TagOutput),
+        ("-prepend-rank", TagOutput),
         ("--timestamp", Timestamp),
         ("--timestamp-output", Timestamp),
         ("--output", Output),
@@ -85,6 +86,8 @@ const NAMES: [(&str, Meaning); 44] = {
         ("--help-categories", List(Listing::Categories)),
         ("--oversubscribe", Needless),
         ("--allow-run-as-root", Needless),
+        ("-envall", Needless),
+        ("-genvall", Needless),
     ]
 };
 
@@ -103,7 +106,7 @@ pub(super) fn nearest(word: &str) -> Option<&'static str> {
 }
 
 /// A name without its one or two dashes.
-fn bare(name: &str) -> &str {
+pub(super) fn bare(name: &str) -> &str {
     name.strip_prefix("--").or(name.strip_prefix('-')).unwrap_or(name)
 }
 

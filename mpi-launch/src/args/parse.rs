@@ -9,8 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::names::{self, Meaning};
-use super::value;
-use super::{ArgsError, Command, ErrorFormat, Group, Options, Run, Soft, soft, words};
+use super::{ArgsError, Command, ErrorFormat, Group, Options, Run, Soft, foreign, soft, value, words};
 
 /// Gives a file's contents.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
@@ -154,6 +153,9 @@ impl<'a> Parser<'a> {
     fn option(&mut self, word: OsString, draft: &mut Draft) -> Result<Option<End>, Stop> {
         let (found, option, inline) = take_apart(&word);
         let Some(meaning) = found else {
+            if let Some(instead) = foreign::instead(&option) {
+                return Err(ArgsError::Foreign { given: option, instead }.into());
+            }
             let hint = names::nearest(&word.to_string_lossy());
             return Err(ArgsError::UnknownOption { given: word, hint }.into());
         };

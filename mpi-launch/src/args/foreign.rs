@@ -1,0 +1,58 @@
+//! Options of other launchers that this one does not have, with what to do in their place.
+//!
+//! Not here: options that other launchers have and this one understands (`names`).
+
+use super::names::bare;
+
+const ONE_HOST: &str = "all processes run on this host, so that only their number counts: write -n NUMBER";
+const NO_HOSTS: &str = "all processes run on this host: leave the option out, and write -n NUMBER";
+const ALL_VARIABLES: &str = "all variables of the environment are passed on: set or empty single ones by -env NAME VALUE, or start mpiexec by env";
+const NO_PLACES: &str = "write --bind cores, --bind none or --bind auto; --verbose prints the core of each rank";
+const OUTPUT: &str = "write --output DIR, which makes the files rank.N.out and rank.N.err in a directory";
+const SETTINGS: &str = "settings of this library are control variables: write --cvar NAME=VALUE (mpiexec --help-cvars)";
+const NO_STARTER: &str = "processes are started on this host, by no other program: leave the option out";
+const NO_DEBUGGER: &str = "start the debugger for each rank: mpiexec -n 2 gdb --args PROGRAM";
+
+/// Names with one or two dashes, and what to do in their place.
+const OPTIONS: &[(&[&str], &str)] = &[
+    (&["-ppn", "-perhost", "-npernode", "-N", "-npersocket", "-ntasks-per-node", "-ranks-per-proc"], ONE_HOST),
+    (&["-map-by", "-rank-by", "-ppr", "-bynode", "-byslot", "-rr", "-grr", "-distribution"], ONE_HOST),
+    (
+        &["-hostfile", "-machinefile", "-machine", "-f", "-hostlist", "-nodes", "-nolocal", "-default-hostfile"],
+        NO_HOSTS,
+    ),
+    (&["-genvnone", "-genvlist", "-envnone", "-envlist", "-genvuser"], ALL_VARIABLES),
+    (&["-cpu-set", "-cpu-list", "-cpus-per-proc", "-cpus-per-rank", "-report-bindings"], NO_PLACES),
+    (&["-use-hwthread-cpus", "-membind", "-bind-to-core", "-bind-to-socket", "-bycore", "-bysocket"], NO_PLACES),
+    (&["-output-filename", "-outfile-pattern", "-errfile-pattern", "-outfile", "-errfile"], OUTPUT),
+    (&["-mca", "-gmca", "-prtemca", "-pmixmca", "-tune", "-am", "-ofi", "-ucx"], SETTINGS),
+    (&["-launcher", "-launcher-exec", "-bootstrap", "-rmk", "-rsh", "-iface", "-prefix", "-pernode"], NO_STARTER),
+    (&["-dvm", "-personality", "-preload-binary", "-enable-x", "-disable-x", "-disable-auto-cleanup"], NO_STARTER),
+    (&["-gdb", "-gdba", "-gdb-ia", "-tv", "-debug", "-xterm"], NO_DEBUGGER),
+];
+
+/// What to do in place of an option of another launcher.
+pub(super) fn instead(name: &str) -> Option<&'static str> {
+    let is = |known: &&&str| bare(known) == bare(name) && bare(name).len() < name.len();
+    OPTIONS.iter().find(|(names, _)| names.iter().any(|known| is(&known))).map(|(_, instead)| *instead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::names;
+    use super::*;
+
+    #[test]
+    fn options_of_other_launchers_have_a_sentence_and_no_second_meaning() {
+        for name in ["-ppn", "--map-by", "-hostfile", "--machinefile", "-N", "--mca", "-genvlist"] {
+            assert!(
+                instead(name).is_some_and(|sentence| sentence.contains(": ") || sentence.contains("write ")),
+                "{name}"
+            );
+        }
+        assert_eq!((instead("ppn"), instead("-n"), instead("--frobnicate"), instead("-")), (None, None, None, None));
+        for name in OPTIONS.iter().flat_map(|(names, _)| *names) {
+            assert_eq!(names::find(name), None, "{name}");
+        }
+    }
+}
