@@ -23,7 +23,7 @@ const _: () = assert!(KIND_SHIFT + 5 == u64::BITS && (functions::COUNT as u32) <
 /// allocation.
 #[derive(Debug)]
 pub struct Freed {
-    entries: [AtomicU64; ENTRIES],
+    entries: Box<[AtomicU64]>,
 }
 
 impl Default for Freed {
@@ -34,8 +34,9 @@ impl Default for Freed {
 
 impl Freed {
     /// Nothing freed yet.
-    pub const fn new() -> Freed {
-        Freed { entries: [const { AtomicU64::new(0) }; ENTRIES] }
+    pub fn new() -> Freed {
+        // Built where it stays: start-up has to do with a small stack.
+        Freed { entries: (0..ENTRIES).map(|_| AtomicU64::new(0)).collect() }
     }
 
     /// Records that the function with this number freed the handle.

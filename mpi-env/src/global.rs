@@ -20,7 +20,7 @@ use crate::life::Life;
 use crate::process::Process;
 use crate::tool_failure;
 
-static PROCESS: OnceLock<std::result::Result<Process, StartFailure>> = OnceLock::new();
+static PROCESS: OnceLock<std::result::Result<Box<Process>, StartFailure>> = OnceLock::new();
 static RECORD: AtomicPtr<Process> = AtomicPtr::new(null_mut());
 static RUNNING: AtomicPtr<Process> = AtomicPtr::new(null_mut());
 /// In a child of `fork`, the error handler that `MPI_COMM_WORLD` had in its parent; else 0.
@@ -95,7 +95,7 @@ fn make() -> Result<&'static Process> {
             }
         }
         // Release pairs with the Acquire in `joined`.
-        RECORD.store(std::ptr::from_ref(process).cast_mut(), Ordering::Release);
+        RECORD.store(std::ptr::from_ref::<Process>(process).cast_mut(), Ordering::Release);
     });
     Ok(process)
 }

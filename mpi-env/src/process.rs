@@ -108,7 +108,7 @@ pub struct Process {
 impl Process {
     /// The record over one rank's endpoint. Errors: `MPI_ERR_ARG` when file or environment give a control variable what
     /// it cannot be.
-    pub fn new(endpoint: Endpoint) -> Result<Process> {
+    pub fn new(endpoint: Endpoint) -> Result<Box<Process>> {
         let (settings, rings) = (endpoint.settings(), endpoint.job().ring_bytes());
         let registry = variables::begin(settings)?;
         // The job was made before these values were read.
@@ -116,7 +116,8 @@ impl Process {
         Process::with_registry(endpoint, registry, Arc::default())
     }
 
-    fn with_registry(endpoint: Endpoint, registry: Registry, codes: Arc<ErrorCodes>) -> Result<Process> {
+    /// The record is boxed, because a start-up thread with a small stack cannot hold several copies of it.
+    fn with_registry(endpoint: Endpoint, registry: Registry, codes: Arc<ErrorCodes>) -> Result<Box<Process>> {
         let lock = Arc::new(ProcessLock::new(true));
         let (recorder, job, host) = (endpoint.recorder(), endpoint.job().clone(), endpoint.host_facts());
         let (memory, fabric) = (endpoint.instrument_memory(), endpoint.instruments());
@@ -149,7 +150,7 @@ impl Process {
         let (rank, size) = (engine.rank(), engine.size());
         let world = predefined(MPI_COMM_WORLD, CommSpec::world(rank, size))?;
         let comm_self = predefined(MPI_COMM_SELF, CommSpec::this_process(rank))?;
-        Ok(Process {
+        Ok(Box::new(Process {
             coll,
             one_sided,
             registry,
@@ -190,14 +191,14 @@ impl Process {
             thread_level: AtomicI32::new(MPI_THREAD_SINGLE),
             main_thread: OnceLock::new(),
             engine,
-        })
+        }))
     }
 
     /// The record of a process as its environment says: of a job when a launcher started it, else of a world of one.
     /// Under a launcher that is not this library's all processes of the job wait for each other here.
     /// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable, `MPI_ERR_ARG` when file or environment
     /// set something to what it cannot be.
-    pub fn from_environment() -> std::result::Result<Process, StartFailure> {
+    pub fn from_environment() -> std::result::Result<Box<Process>, StartFailure> {
         let settings = FabricSettings::new();
         let registry = variables::begin(settings)?;
         let joined = wireup::from_environment(settings.ring_length())
@@ -211,17 +212,16 @@ impl Process {
             None => Process::with_registry(endpoint, registry, global::codes().clone()),
             Some(sentence) => Err(mpi_errors::Error::new(MPI_ERR_ARG, sentence)),
         };
-        let process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;
+        let mut process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;
         for predefined in [&process.world, &process.comm_self] {
             predefined.errhandler().swap(failing::initial_errhandler());
         }
-        match joined {
-            Some(joined) => {
-                let appnum = joined.attachment.appnum as i32;
-                Ok(Process { launched: true, appnum, manager: joined.manager, ..process })
-            }
-            None => Ok(process),
+        if let Some(joined) = joined {
+            process.launched = true;
+            process.appnum = joined.attachment.appnum as i32;
+            process.manager = joined.manager;
         }
+        Ok(process)
     }
 
     /// Rank in `MPI_COMM_WORLD`.

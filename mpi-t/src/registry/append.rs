@@ -5,8 +5,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const CHUNK: usize = 128;
-const CHUNKS: usize = 512;
+/// Entries of the first chunk; each further chunk has twice as many as the one before it, so that an empty list is
+/// small: it is built on the stack of the thread that starts the library.
+const FIRST: usize = 128;
+const CHUNKS: usize = 12;
 
 /// Entries by index.
 #[derive(Debug)]
@@ -26,14 +28,16 @@ impl<T> AppendOnly<T> {
     }
 
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
-        self.chunks.get(index / CHUNK)?.get()?.get(index % CHUNK)?.get()
+        let (chunk, place) = place_of(index);
+        self.chunks.get(chunk)?.get()?.get(place)?.get()
     }
 
-    /// Adds an entry and tells its index; gives it back when the list is full. One thread at a time.
+    /// Adds an entry and returns its index, or the entry if the list is full. One thread at a time.
     pub(crate) fn push(&self, value: T) -> Result<usize, T> {
         let index = self.len();
-        let Some(chunk) = self.chunks.get(index / CHUNK) else { return Err(value) };
-        chunk.get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect())[index % CHUNK].set(value)?;
+        let (chunk, place) = place_of(index);
+        let Some(entries) = self.chunks.get(chunk) else { return Err(value) };
+        entries.get_or_init(|| (0..FIRST << chunk).map(|_| OnceLock::new()).collect())[place].set(value)?;
         // Release pairs with the Acquire in `len`.
         self.len.store(index + 1, Ordering::Release);
         Ok(index)
@@ -42,6 +46,13 @@ impl<T> AppendOnly<T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
+}
+
+/// The chunk of an index, and its place there.
+#[inline]
+const fn place_of(index: usize) -> (usize, usize) {
+    let chunk = (index / FIRST + 1).ilog2() as usize;
+    (chunk, index - FIRST * ((1 << chunk) - 1))
 }
 
 #[cfg(test)]
@@ -53,18 +64,18 @@ mod tests {
         let list = AppendOnly::new();
         assert_eq!(list.push(0), Ok(0));
         let first: *const _ = list.get(0).expect("just added");
-        for i in 1..3 * CHUNK {
+        for i in 1..20 * FIRST {
             assert_eq!(list.push(i), Ok(i));
         }
         assert!(std::ptr::eq(first, list.get(0).expect("still there")));
-        assert_eq!(list.iter().copied().collect::<Vec<_>>(), (0..3 * CHUNK).collect::<Vec<_>>());
-        assert_eq!((list.len(), list.get(3 * CHUNK), list.get(usize::MAX)), (3 * CHUNK, None, None));
+        assert_eq!(list.iter().copied().collect::<Vec<_>>(), (0..20 * FIRST).collect::<Vec<_>>());
+        assert_eq!((list.len(), list.get(20 * FIRST), list.get(usize::MAX)), (20 * FIRST, None, None));
     }
 
     #[test]
     fn a_full_list_gives_the_entry_back() {
         let list = AppendOnly::new();
-        for _ in 0..CHUNK * CHUNKS {
+        for _ in 0..FIRST * ((1 << CHUNKS) - 1) {
             list.push(()).expect("room");
         }
         assert_eq!(list.push(()), Err(()));
