@@ -171,12 +171,12 @@ pub struct Target {
 }
 
 /// Whose handler takes an error: that of the call's object where there is one. Files have a default for calls without
-/// one (MPI-5.0, 14.7), all others go to the handler of MPI_COMM_SELF, and while there is none of those, to the one
+/// one (MPI-5.0, 14.7), all others go to the handler of the default object, and while there is none of those, to the one
 /// that the process began with (MPI-5.0, 9.3).
 fn responsible(process: &Process, guard: &Guard<'_>, own: Option<Object>) -> Target {
     let default = match own {
         Some(Object { kind: HandlerKind::File, .. }) => Object::null(HandlerKind::File),
-        _ => Object::comm(abi::MPI_COMM_SELF),
+        _ => process.default_object(),
     };
     let mut candidates = own.into_iter().chain([default]);
     let found = candidates

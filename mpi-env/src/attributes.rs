@@ -90,7 +90,7 @@ impl Attributes {
 
     /// `MPI_Comm_free_keyval` and its like: values set before stay. Errors: `MPI_ERR_KEYVAL`.
     pub fn free(&mut self, holder: Holder, number: i32) -> Result<()> {
-        self.keyval(holder, number)?;
+        self.keyval_to_set(holder, number)?;
         if let Some(counted) = self.keyvals.get_mut(&number) {
             counted.freed = true;
         }
@@ -98,8 +98,18 @@ impl Attributes {
         Ok(())
     }
 
-    /// The key with this number, for objects of this kind. Errors: `MPI_ERR_KEYVAL`.
+    /// The key with this number, for objects of this kind: also one that the program has freed, while objects have
+    /// values of it. Errors: `MPI_ERR_KEYVAL`.
+    #[inline]
     pub fn keyval(&self, holder: Holder, number: i32) -> Result<Keyval> {
+        match self.keyvals.get(&number) {
+            Some(counted) if counted.keyval.holder == holder => Ok(counted.keyval),
+            found => Err(self.refusal(holder, number, found)),
+        }
+    }
+
+    /// As [`Attributes::keyval`], but not one that was freed: for setting a value. Errors: `MPI_ERR_KEYVAL`.
+    pub fn keyval_to_set(&self, holder: Holder, number: i32) -> Result<Keyval> {
         match self.keyvals.get(&number) {
             Some(counted) if !counted.freed && counted.keyval.holder == holder => Ok(counted.keyval),
             found => Err(self.refusal(holder, number, found)),
@@ -163,7 +173,7 @@ impl Attributes {
             Some(counted) if counted.keyval.holder != holder => {
                 format!("that key is for another kind of object ({:?})", counted.keyval.holder)
             }
-            Some(_) => "that key was freed".to_owned(),
+            Some(_) => "that key was freed; its values can still be read and deleted".to_owned(),
             None if (FIRST..self.next).contains(&number) => "that key was freed".to_owned(),
             None if number == MPI_KEYVAL_INVALID => "a key is needed".to_owned(),
             None => "there is no such key".to_owned(),
@@ -184,9 +194,12 @@ mod tests {
         let key = all.create(KEYVAL).expect("room");
         all.put(1, key, 10);
         all.free(Holder::Comm, key).expect("there");
-        assert_eq!(all.keyval(Holder::Comm, key).expect_err("freed").class(), MPI_ERR_KEYVAL);
+        assert_eq!(all.keyval_to_set(Holder::Comm, key).expect_err("freed").class(), MPI_ERR_KEYVAL);
+        assert_eq!(all.free(Holder::Comm, key).expect_err("freed").class(), MPI_ERR_KEYVAL);
+        assert_eq!(all.keyval(Holder::Comm, key).expect("an object has a value"), KEYVAL);
         assert_eq!(all.last(1), Some(Attribute { keyval: key, value: 10, of: KEYVAL }));
         assert!(all.take(1, key) && !all.take(1, key));
+        assert_eq!(all.keyval(Holder::Comm, key).expect_err("no value is left").class(), MPI_ERR_KEYVAL);
         assert!(all.keyvals.is_empty() && all.values.is_empty());
         assert_ne!(all.create(KEYVAL).expect("room"), key);
     }

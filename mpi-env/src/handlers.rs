@@ -3,7 +3,9 @@
 //! Invariant: a handler that stands in an object's place is attached once for that place.
 //! Not here: the handlers themselves (`mpi_errors::Errhandlers`), calling them (mpi-capi).
 
-use mpi_core::abi::{MPI_COMM_NULL, MPI_FILE_NULL, MPI_SESSION_NULL, MPI_WIN_NULL};
+use std::sync::atomic::Ordering;
+
+use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_FILE_NULL, MPI_SESSION_NULL, MPI_WIN_NULL};
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Attached, Errhandler, HandlerKind, Result};
 
@@ -98,6 +100,15 @@ impl Process {
         Some(self.errhandlers.get(guard).attached(word))
     }
 
+    /// The object whose error handler takes errors of calls that have no object of their own: `MPI_COMM_SELF`
+    /// (MPI-5.0, 9.3), or `MPI_COMM_WORLD` while the program has set the handler of that alone, as programs written for
+    /// earlier versions of the standard do.
+    pub fn default_object(&self) -> Object {
+        let is_set = self.comm_self_handler_set.load(Ordering::Relaxed);
+        let same = self.world.errhandler().get() == self.comm_self.errhandler().get();
+        Object::comm(if is_set || same { MPI_COMM_SELF } else { MPI_COMM_WORLD })
+    }
+
     /// `MPI_X_set_errhandler`: false, and nothing is changed, for what is no live object of its kind.
     /// Errors: `MPI_ERR_ERRHANDLER` for what is no handler, or one of another kind of object.
     pub fn set_errhandler(&self, guard: &mut Guard<'_>, object: Object, errhandler: Handle) -> Result<bool> {
@@ -107,6 +118,9 @@ impl Process {
         self.errhandlers.get_mut(guard).attach(errhandler, object.kind)?;
         if let Some(before) = self.place_of(guard, object).map(|place| place.swap(errhandler)) {
             self.errhandlers.get_mut(guard).detach(before);
+        }
+        if object.handle.0 == MPI_COMM_SELF {
+            self.comm_self_handler_set.store(true, Ordering::Relaxed);
         }
         if object.kind == HandlerKind::Comm {
             self.note_callee(guard, object.handle);

@@ -3,7 +3,7 @@
 //! Invariant: `MPI_COMM_WORLD` and `MPI_COMM_SELF` exist, with their variables bound, as long as the record does.
 //! Not here: the one static record (`global`), what may be called when (`life`).
 
-use std::sync::atomic::{AtomicI32, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
 use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 
@@ -88,6 +88,8 @@ pub struct Process {
     /// Rank and size of each communicator in `comms`, to be asked for without the lock.
     pub(crate) facts: Facts,
     pub(crate) errhandler_cache: ErrhandlerCache,
+    /// Whether the program has set the error handler of `MPI_COMM_SELF`.
+    pub(crate) comm_self_handler_set: AtomicBool,
     pub(crate) world: Arc<Comm>,
     pub(crate) comm_self: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
@@ -175,6 +177,7 @@ impl Process {
             blocks: Guarded::new(&lock, Blocks::default()),
             facts: Facts::new(),
             errhandler_cache: ErrhandlerCache::default(),
+            comm_self_handler_set: AtomicBool::new(false),
             users: Guarded::new(&lock, 0),
             sessions,
             world,

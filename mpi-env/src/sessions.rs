@@ -102,13 +102,14 @@ impl Process {
         self.on_demand.session_used(guard, handle);
     }
 
-    /// The processes of a process set; `None` for a set that does not exist.
+    /// The processes of a process set, whose name is a URI and so has no case (MPI-5.0, 11.3.2); `None` for a set that
+    /// does not exist.
     pub fn pset(&self, name: &str) -> Option<Group> {
-        match name {
-            "mpi://WORLD" => Some(self.world.group().clone()),
-            "mpi://SELF" => Some(self.comm_self.group().clone()),
-            _ => None,
-        }
+        let comm = match PSETS.iter().position(|known| known.eq_ignore_ascii_case(name))? {
+            0 => &self.world,
+            _ => &self.comm_self,
+        };
+        Some(comm.group().clone())
     }
 
     /// `MPI_Comm_create_from_group`: a communicator of `group`, told apart from others of the same group by a text;

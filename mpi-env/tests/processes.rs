@@ -24,7 +24,7 @@ fn run(size: u32, body: impl Fn(&Arc<Process>) + Send + Sync + 'static) {
     for endpoint in Endpoint::threads(size).expect("memory for a few ranks") {
         let (body, report) = (body.clone(), report.clone());
         std::thread::spawn(move || {
-            let process = Arc::new(Process::new(endpoint).expect("variables have different names"));
+            let process: Arc<Process> = Process::new(endpoint).expect("variables have different names").into();
             body(&process);
             report.send(process).expect("the test waits");
         });

@@ -83,7 +83,7 @@ pub(super) fn set(cx: Cx, holder: Holder, object: usize, keyval: i32, value: *mu
     not_predefined(keyval)?;
     let Cx { process, guard, .. } = cx;
     let all = process.attributes.get(&guard);
-    let of = all.keyval(holder, keyval)?;
+    let of = all.keyval_to_set(holder, keyval)?;
     let before = all.get(object, keyval);
     drop(guard);
     if let Some(before) = before {

@@ -102,8 +102,19 @@ int main(int argc, char **argv)
     check_equal(counted, MPI_KEYVAL_INVALID);
     check_class(MPI_Comm_set_attr(other, freed, memory), MPI_ERR_KEYVAL);
     check_class(MPI_Comm_free_keyval(&freed), MPI_ERR_KEYVAL);
+    check(value_of(other, freed) != NULL);
     ok(MPI_Comm_free(&other));
     check_equal(deletes, 1);
+    ok(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete, &counted, &state));
+    freed = counted;
+    deletes = 0;
+    ok(MPI_Comm_set_attr(MPI_COMM_SELF, counted, memory));
+    ok(MPI_Comm_free_keyval(&counted));
+    check(value_of(MPI_COMM_WORLD, freed) == NULL);
+    check(value_of(MPI_COMM_SELF, freed) == memory);
+    ok(MPI_Comm_delete_attr(MPI_COMM_SELF, freed));
+    check_equal(deletes, 1);
+    check_class(MPI_Comm_delete_attr(MPI_COMM_SELF, freed), MPI_ERR_KEYVAL);
 
     check_class(MPI_Comm_set_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID, memory), MPI_ERR_KEYVAL);
     check_class(MPI_Comm_delete_attr(MPI_COMM_WORLD, 12345678), MPI_ERR_KEYVAL);

@@ -1,4 +1,4 @@
-/* A thread with the smallest stack that is common starts the library: by MPI_Init, MPI_Init_thread, MPI_T_init_thread or
+/* A thread with a stack of 64 KB starts the library: by MPI_Init, MPI_Init_thread, MPI_T_init_thread or
  * MPI_Session_init, as the argument says. */
 #include "check.h"
 #include <limits.h>

@@ -1,4 +1,5 @@
-/* An error of a call that has no communicator goes to the handler of MPI_COMM_SELF. */
+/* An error of a call that has no communicator goes to the handler of MPI_COMM_SELF, or to that of MPI_COMM_WORLD while
+ * the program has set none for MPI_COMM_SELF. */
 #include "check.h"
 
 static int calls;
@@ -17,6 +18,12 @@ int main(int argc, char **argv)
     int bytes;
     begin(&argc, &argv);
     ok(MPI_Comm_create_errhandler(note, &handler));
+    ok(MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler));
+    check_class(MPI_Type_size(MPI_DATATYPE_NULL, &bytes), MPI_ERR_TYPE);
+    check_equal(calls, 1);
+    check(last_comm == MPI_COMM_WORLD);
+    calls = 0;
+    ok(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
     ok(MPI_Comm_set_errhandler(MPI_COMM_SELF, handler));
     check_class(MPI_Type_size(MPI_DATATYPE_NULL, &bytes), MPI_ERR_TYPE);
     check_equal(calls, 1);

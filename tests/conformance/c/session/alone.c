@@ -36,6 +36,14 @@ static void look(MPI_Session session)
         ok(MPI_Info_free(&info));
     }
     check(found_world && found_self);
+    /* Names are URIs, whose case does not matter. */
+    MPI_Group upper = group_of(session, "mpi://WORLD"), lower = group_of(session, "MPI://world");
+    ok(MPI_Group_compare(upper, lower, &flag));
+    check_equal(flag, MPI_IDENT);
+    ok(MPI_Group_free(&upper));
+    ok(MPI_Group_free(&lower));
+    ok(MPI_Session_get_pset_info(session, "mpi://self", &info));
+    ok(MPI_Info_free(&info));
 }
 
 static int round_of(int number)
