@@ -24,6 +24,8 @@ pub struct Comm {
     name: Mutex<String>,
     errhandler: Attached,
     handle: AtomicUsize,
+    /// Agreements on context ids among all processes, the same number in each.
+    agreements: AtomicU32,
     instruments: CommMeters,
 }
 
@@ -51,6 +53,7 @@ impl Comm {
             name: Mutex::new(name.to_owned()),
             errhandler: Attached::new(errhandler),
             handle: AtomicUsize::new(mpi_core::abi::MPI_COMM_NULL),
+            agreements: AtomicU32::new(0),
             instruments,
         }
     }
@@ -66,6 +69,12 @@ impl Comm {
     /// Tells a duplicate its context id, once; the caller holds the process lock.
     pub fn settle(&self, context: u32) {
         self.context.store(context, Ordering::Relaxed);
+    }
+
+    /// The rank whose process gives the next context id: each in turn, so that all shares are used alike.
+    pub(crate) fn next_provider(&self) -> usize {
+        // Relaxed: the program orders collective calls on one communicator.
+        (self.agreements.fetch_add(1, Ordering::Relaxed) % self.size()) as usize
     }
 
     /// This process's rank in the communicator.

@@ -1,9 +1,9 @@
 //! Context ids that no two communicators of a job ever share.
 //!
-//! Rank 0 of the parent communicator takes the next id out of its own share of the numbers and tells the others. A
-//! share belongs to one process, so ids from different shares cannot meet, whatever the order in which threads of
-//! different processes make their communicators; and no id is ever given out twice, so a late message of a freed
-//! communicator can never reach a new one.
+//! The numbers are divided into equal shares, one for each process of the job. A process of the parent communicator gives
+//! an id out of its share and publishes it; the processes take turns (`context_agreement`). Ids from different shares
+//! cannot meet, whatever the order in which threads of different processes make their communicators; and no id is ever
+//! given out twice, so a late message of a freed communicator can never reach a new one.
 //! Invariant: ids are even; the share of world rank 0 begins behind the ids of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
 
 use mpi_core::abi::MPI_ERR_OTHER;
@@ -33,7 +33,12 @@ impl ContextIds {
         ContextIds { next: if world_rank == 0 { 2 } else { start }, end: start + share }
     }
 
-    /// The next id. Errors: `MPI_ERR_OTHER` when the share is used up, after some ten million communicators.
+    /// Ids left in the share.
+    pub fn left(&self) -> u64 {
+        u64::from(self.end - self.next)
+    }
+
+    /// The next id. Errors: `MPI_ERR_OTHER` when the share is used up.
     pub fn take(&mut self) -> Result<u32> {
         if self.next == self.end {
             return Err(Error::new(MPI_ERR_OTHER, "this process has made all the communicators it can number"));

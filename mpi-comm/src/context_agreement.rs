@@ -1,5 +1,6 @@
-//! Agreement on the context id of a new communicator: the first process takes one and publishes it.
+//! Agreement on the context id of a new communicator: one process takes an id from its share and publishes it.
 //!
+//! The processes of a communicator take turns, so that a job runs out of ids only when all shares are used up.
 //! Processes that end up in different communicators may share the id: no process is in two of them, so their messages
 //! cannot meet.
 //! Invariant: when there is no id left, all processes of the call get the error.
@@ -34,27 +35,42 @@ pub struct Agreement {
 
 /// A context id that all processes of `parent` agree on. Collective over `parent`; waits.
 ///
-/// Errors: `MPI_ERR_OTHER` in every process when rank 0 has no id left.
+/// Errors: `MPI_ERR_OTHER` in every process when none of them has an id left.
 pub fn agree_on_context(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>) -> Result<u32> {
-    let [id] = Exchange::among_all(engine, parent, PUBLISH).from_first(|| [take(engine, ids)])?;
-    id_of(id)
+    for _ in 0..parent.size() {
+        let exchange = Exchange::among_all(engine, parent, PUBLISH).starting_at(parent.next_provider());
+        let [id] = exchange.from_first(|| [take(engine, ids)])?;
+        if id != NONE_LEFT {
+            return id_of(id);
+        }
+    }
+    id_of(NONE_LEFT)
 }
 
 /// Exchanges two numbers of each process and agrees on a context id. Collective over `parent`; waits.
 ///
-/// Errors: `MPI_ERR_OTHER` in every process when rank 0 has no id left.
+/// Errors: `MPI_ERR_OTHER` in every process when none of them has an id left.
 pub fn agree(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>, own: [i32; 2]) -> Result<Agreement> {
-    let own = [own[0] as u64, own[1] as u64, 0];
-    let exchange = Exchange::among_all(engine, parent, EXCHANGE);
-    let all = exchange.all_with(own, |all| all[0][2] = take(engine, ids))?;
-    let context = id_of(all[0][2])?;
-    Ok(Agreement { context, words: all.iter().map(|words| [words[0] as i32, words[1] as i32]).collect() })
+    for _ in 0..parent.size() {
+        let provider = parent.next_provider();
+        let exchange = Exchange::among_all(engine, parent, EXCHANGE).starting_at(provider);
+        let own = [own[0] as u64, own[1] as u64, 0];
+        let mut all = exchange.all_with(own, |all| all[0][2] = take(engine, ids))?;
+        let id = all[0][2];
+        if id != NONE_LEFT {
+            all.rotate_right(provider);
+            let words = all.iter().map(|words| [words[0] as i32, words[1] as i32]).collect();
+            return Ok(Agreement { context: id_of(id)?, words });
+        }
+    }
+    Err(none_left())
 }
 
 /// Agrees on a context id among the processes of `group`, all of them in `parent`. Collective over the group; waits.
-/// The tag separates the calls of several threads, as the program promises (MPI-5.0, 7.4.2).
+/// The tag separates the calls of several threads, as the program promises (MPI-5.0, 7.4.2). The process with the most
+/// ids left gives one: the group's calls are not counted anywhere, so the processes cannot take turns.
 ///
-/// Errors: `MPI_ERR_OTHER` in every process of the group when its first one has no id left.
+/// Errors: `MPI_ERR_OTHER` in every process of the group when none of them has an id left.
 pub fn agree_in_group(
     engine: &Engine,
     parent: &Comm,
@@ -62,9 +78,21 @@ pub fn agree_in_group(
     group: &Group,
     tag: i32,
 ) -> Result<u32> {
-    let exchange = Exchange::among_group(engine, parent, group, group_tag(tag))?;
-    let [id] = exchange.from_first(|| [take(engine, ids)])?;
-    id_of(id)
+    let tag = group_tag(tag);
+    loop {
+        let left = ids.get(&engine.lock()).left();
+        let all = Exchange::among_group(engine, parent, group, tag)?.all([left])?;
+        let (provider, [most]) = all.iter().enumerate().rev().max_by_key(|(_, left)| **left).expect("a group of some");
+        if *most == 0 {
+            return Err(none_left());
+        }
+        let exchange = Exchange::among_group(engine, parent, group, tag)?.starting_at(provider);
+        let [id] = exchange.from_first(|| [take(engine, ids)])?;
+        // Another thread of the provider may have taken its last one.
+        if id != NONE_LEFT {
+            return id_of(id);
+        }
+    }
 }
 
 /// The internal tag of a program's tag: apart from those of collectives, which are small, and from the wildcard.
@@ -78,7 +106,12 @@ fn take(engine: &Engine, ids: &Guarded<ContextIds>) -> u64 {
 }
 
 fn id_of(word: u64) -> Result<u32> {
-    u32::try_from(word).map_err(|_| Error::new(MPI_ERR_OTHER, "there are no numbers for further communicators"))
+    u32::try_from(word).map_err(|_| none_left())
+}
+
+#[cold]
+fn none_left() -> Error {
+    Error::new(MPI_ERR_OTHER, "there are no numbers for further communicators of these processes")
 }
 
 #[cfg(test)]

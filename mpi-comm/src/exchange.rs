@@ -51,6 +51,13 @@ impl<'a> Exchange<'a> {
         }
     }
 
+    /// The same processes, with the one at another place first: the order goes round.
+    pub fn starting_at(mut self, first: usize) -> Exchange<'a> {
+        self.ranks.rotate_left(first);
+        self.place = (self.place + self.ranks.len() - first) % self.ranks.len();
+        self
+    }
+
     /// The words of all processes, in their order.
     pub fn all<const N: usize>(&self, own: [u64; N]) -> Result<Vec<[u64; N]>> {
         self.all_with(own, |_| {})

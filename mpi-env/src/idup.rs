@@ -1,9 +1,9 @@
 //! Duplicates that do not wait: `MPI_Comm_idup` (MPI-5.0, 7.4.2).
 //!
 //! Handle, group, error handler and instruments are there at once, so that attributes can be copied and the tool
-//! interface can bind to the duplicate; its context comes when rank 0 has told the id, inside whatever call moves
-//! messages then. Until that, to use the duplicate is an error.
-//! Not here: how the id is told (`mpi-p2p`), communicators without a context (`sessions`).
+//! interface can bind to the duplicate; its context comes with its id, which one of the processes sends, inside whatever call makes
+//! progress then. Until then it is an error to use the duplicate.
+//! Not here: which process sends the id (`mpi-p2p`), communicators without a context (`sessions`).
 
 use mpi_core::Handle;
 use mpi_errors::Result;
@@ -20,7 +20,8 @@ impl Process {
         let (rank, group, errhandler) = (parent.rank, parent.group().clone(), parent.errhandler().get());
         let name = format!("a duplicate of communicator {}", parent.context() / 2);
         let Unsettled { handle, comm, make } = self.unsettled(guard, group, rank, errhandler, &name)?;
-        let id = (rank == 0).then(|| self.context_ids.get_mut(guard).take().ok());
+        let gives_id = self.engine.duplicate_provider(guard, parent.context()) == Some(self.engine.rank());
+        let id = gives_id.then(|| self.context_ids.get_mut(guard).take().ok());
         let request = self.engine.duplicate(guard, parent.context(), id, make);
         Ok((handle, self.place_unsettled(guard, handle, comm, request)?))
     }

@@ -127,8 +127,10 @@ impl Process {
         let mut guard = self.engine.lock();
         let name = format!("communicator \"{}\"", String::from_utf8_lossy(tag));
         let Unsettled { handle, comm, make } = self.unsettled(&mut guard, group.clone(), rank, errhandler, &name)?;
-        let id = (rank == 0).then(|| self.context_ids.get_mut(&mut guard).take().ok());
-        let request = self.engine.named(&mut guard, digest(group, tag), group.world_ranks(), id, make);
+        let digest = digest(group, tag);
+        let gives_id = self.engine.named_provider(&guard, digest, group.world_ranks()) == self.engine.rank();
+        let id = gives_id.then(|| self.context_ids.get_mut(&mut guard).take().ok());
+        let request = self.engine.named(&mut guard, digest, group.world_ranks(), id, make);
         match self.place_unsettled(&mut guard, handle, comm, request) {
             Err(error) => Err(error),
             Ok(request) => match self.engine.wait(guard, request)?.error {

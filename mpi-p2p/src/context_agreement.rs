@@ -1,12 +1,13 @@
-//! ContextAgreement: how processes learn the context id of a communicator that they make without a message of the
-//! program's (`MPI_Comm_idup`, MPI-5.0, 7.4.2; `MPI_Comm_create_from_group`, 7.4.2).
+//! Context ids of communicators that are created without a message of the program's: `MPI_Comm_idup` (MPI-5.0, 7.4.2)
+//! and `MPI_Comm_create_from_group` (MPI-5.0, 7.4.2).
 //!
-//! The first process of the new communicator takes an id and tells it, under a key that all have worked out for
-//! themselves: for a duplicate its parent and its number among the parent's duplicates, because the calls have the same
-//! order everywhere; for a communicator without a parent a digest of its group and of the program's tag. A process that
-//! has made the call already gets its context the moment the id comes, inside whatever call moves messages then; one
-//! that has not finds the id when it does.
-//! Invariant: ids of one key are told, and found, in the order of the calls.
+//! One process of the new communicator, the provider, takes an id and sends it to the others under a key that all of
+//! them compute: for a duplicate its parent and its number among the parent's duplicates, because the calls have the
+//! same order everywhere; for a communicator without a parent a digest of its group and of the program's tag. The
+//! processes are providers in turn, by the number of the call, so that the shares of all are used alike. A process that
+//! has made the call already gets its context when the id arrives, inside whatever call makes progress then; one that
+//! has not finds the id when it makes the call.
+//! Invariant: ids of one key are sent, and found, in the order of the calls.
 //! Not here: taking ids and handles of communicators (the layers above).
 
 use std::collections::HashMap;
@@ -36,23 +37,25 @@ const NO_ID: u64 = u64::MAX;
 enum Key {
     /// The duplicate with this number of the communicator with this context.
     Duplicate(u32, u32),
-    /// The communicator with this digest, by the world rank of its first process.
+    /// The communicator with this digest, by the world rank of its provider.
     Named(u32, [u64; 2]),
 }
 
-/// The context_agreement of one process.
+/// The agreements of one process.
 #[derive(Default)]
 pub(crate) struct ContextAgreement {
     /// Calls whose id has not come, the oldest first.
     awaited: HashMap<Key, Vec<Awaited>>,
     /// Ids that came before the call.
     known: HashMap<Key, Vec<u64>>,
+    /// Calls made so far with each digest.
+    named_calls: HashMap<[u64; 2], u32>,
 }
 
 struct Awaited {
     request: Handle,
-    /// World rank of the process that tells.
-    teller: u32,
+    /// World rank of the process that sends the id.
+    provider: u32,
     make: MakeContext,
 }
 
@@ -74,7 +77,8 @@ impl fmt::Debug for ContextAgreement {
 
 impl Engine {
     /// The next duplicate of the communicator with context `parent`: a request that is complete once its context
-    /// exists here. In the process of rank 0, `id` is what all are told: the id, or that there is none.
+    /// exists here. In the process that [`Engine::duplicate_provider`] names, `id` is what all get: the id, or that there
+    /// is none.
     ///
     /// Errors: `MPI_ERR_COMM` for an unknown parent, `MPI_ERR_OTHER` when there are too many requests. Without an id
     /// the requests of all processes end with `MPI_ERR_OTHER`.
@@ -91,11 +95,13 @@ impl Engine {
         // Wraps: as many calls are never under way at once.
         context.duplicates = number.wrapping_add(1);
         let members = context.spec.world_ranks.clone();
-        state.agree(Key::Duplicate(parent, number), parent + 1, &members, id, make)
+        let provider = provider_of(&members, number);
+        state.agree(Key::Duplicate(parent, number), parent + 1, (provider, &members), id, make)
     }
 
     /// A communicator of the processes `members`, by world rank, none of which needs to know of another one; `digest`
-    /// stands for it in all of them. As [`Engine::duplicate`] else; `id` is given in the first member.
+    /// stands for it in all of them. As [`Engine::duplicate`] else; `id` is given in the process that
+    /// [`Engine::named_provider`] names.
     pub fn named(
         &self,
         guard: &mut Guard<'_>,
@@ -104,8 +110,34 @@ impl Engine {
         id: Option<Option<u32>>,
         make: MakeContext,
     ) -> Result<Handle> {
-        self.state.get_mut(guard).agree(Key::Named(members[0], digest), UNSETTLED, members, id, make)
+        let state = self.state.get_mut(guard);
+        let calls = state.core.context_agreement.named_calls.entry(digest).or_insert(0);
+        let provider = provider_of_named(members, digest, *calls);
+        *calls = calls.wrapping_add(1);
+        state.agree(Key::Named(provider, digest), UNSETTLED, (provider, members), id, make)
     }
+
+    /// World rank of the process that gives the id of the next duplicate of a communicator; `None` for an unknown one.
+    pub fn duplicate_provider(&self, guard: &Guard<'_>, parent: u32) -> Option<u32> {
+        let context = self.state.get(guard).core.contexts.get(parent)?;
+        Some(provider_of(&context.spec.world_ranks, context.duplicates))
+    }
+
+    /// World rank of the process that gives the id of the next communicator with this digest.
+    pub fn named_provider(&self, guard: &Guard<'_>, digest: [u64; 2], members: &[u32]) -> u32 {
+        let calls = self.state.get(guard).core.context_agreement.named_calls.get(&digest);
+        provider_of_named(members, digest, calls.copied().unwrap_or(0))
+    }
+}
+
+/// Each member in turn gives the id of a duplicate.
+fn provider_of(members: &[u32], number: u32) -> u32 {
+    members[number as usize % members.len()]
+}
+
+/// The same for a communicator without a parent; the digest decides who begins.
+fn provider_of_named(members: &[u32], digest: [u64; 2], calls: u32) -> u32 {
+    members[(digest[0].wrapping_add(u64::from(calls)) % members.len() as u64) as usize]
 }
 
 impl State {
@@ -113,20 +145,21 @@ impl State {
         &mut self,
         key: Key,
         context: u32,
-        members: &[u32],
+        (provider, members): (u32, &[u32]),
         id: Option<Option<u32>>,
         make: MakeContext,
     ) -> Result<Handle> {
         let core = &mut self.core;
         let request = core.add_request(Request::waiting(context, Work::Announced))?;
-        let awaited = Awaited { request, teller: members[0], make };
+        let awaited = Awaited { request, provider, make };
         if let Some(id) = id {
-            let told = id.map_or(NO_ID, u64::from);
-            core.replies.extend(members[1..].iter().map(|dest| record(*dest, key, told)));
-            core.settle(awaited, told);
+            let word = id.map_or(NO_ID, u64::from);
+            let others = members.iter().filter(|member| **member != provider);
+            core.replies.extend(others.map(|dest| record(*dest, key, word)));
+            core.settle(awaited, word);
             core.flush_replies(&mut self.endpoint);
-        } else if let Some(told) = take(&mut core.context_agreement.known, key) {
-            core.settle(awaited, told);
+        } else if let Some(word) = take(&mut core.context_agreement.known, key) {
+            core.settle(awaited, word);
         } else {
             core.context_agreement.awaited.entry(key).or_default().push(awaited);
         }
@@ -134,9 +167,9 @@ impl State {
     }
 }
 
-/// The record that tells a process an id.
-fn record(dest: u32, key: Key, told: u64) -> Reply {
-    let head = |context, tag| RecordHead { kind: wire::CONTEXT, flags: 0, context, tag, a: 0, b: told };
+/// The record that carries an id to a process.
+fn record(dest: u32, key: Key, word: u64) -> Reply {
+    let head = |context, tag| RecordHead { kind: wire::CONTEXT, flags: 0, context, tag, a: 0, b: word };
     let plain = |head| Reply { dest, head, payload: [0; 32], len: 0 };
     match key {
         Key::Duplicate(parent, number) => plain(head(parent, number as i32)),
@@ -145,7 +178,7 @@ fn record(dest: u32, key: Key, told: u64) -> Reply {
 }
 
 impl Core {
-    /// A process tells an id.
+    /// An id arrived.
     #[cold]
     pub fn announced(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> Result<(), NotYet> {
         let key = match (head.context, payload.len()) {
@@ -156,15 +189,15 @@ impl Core {
             }
             (parent, _) => Key::Duplicate(parent, head.tag as u32),
         };
-        let teller = match (self.context_agreement.awaited.get(&key), key) {
-            (Some(awaited), _) => awaited[0].teller,
+        let provider = match (self.context_agreement.awaited.get(&key), key) {
+            (Some(awaited), _) => awaited[0].provider,
             (None, Key::Named(..)) => from,
-            (None, Key::Duplicate(parent, _)) => match self.contexts.get(parent) {
-                Some(context) => context.spec.world_ranks[0],
+            (None, Key::Duplicate(parent, number)) => match self.contexts.get(parent) {
+                Some(context) => provider_of(&context.spec.world_ranks, number),
                 None => return Err(NotYet),
             },
         };
-        if teller != from || head.context & 1 != 0 {
+        if provider != from || head.context & 1 != 0 {
             self.fault(from, "a context id that another process gives out");
         } else if let Some(awaited) = take(&mut self.context_agreement.awaited, key) {
             self.settle(awaited, head.b);
@@ -175,26 +208,26 @@ impl Core {
     }
 
     /// Makes the context, and completes the request.
-    fn settle(&mut self, awaited: Awaited, told: u64) {
-        let id = u32::try_from(told).ok().filter(|id| id.is_multiple_of(2) && self.contexts.get(*id).is_none());
+    fn settle(&mut self, awaited: Awaited, word: u64) {
+        let id = u32::try_from(word).ok().filter(|id| id.is_multiple_of(2) && self.contexts.get(*id).is_none());
         match id {
             Some(id) => {
                 if let Some(spec) = (awaited.make)(id) {
                     self.add_context(spec);
                 }
             }
-            None if told == NO_ID => {
+            None if word == NO_ID => {
                 if let Some(request) = self.requests.get_mut(awaited.request) {
-                    let text = "the first process of the communicator has made all those that it can number";
+                    let text = "the process whose turn it is has made all the communicators that it can number";
                     request.error = Some(Error::new(MPI_ERR_OTHER, text));
                 }
             }
-            None => self.fault(awaited.teller, "a context id that is none, or that is taken"),
+            None => self.fault(awaited.provider, "a context id that is none, or that is taken"),
         }
         self.finish(awaited.request);
     }
 
-    /// Forgets ids of duplicates that nobody will ask for: their parent is gone.
+    /// Drops the ids of duplicates that no call will take: their parent is freed.
     pub fn forget_announced(&mut self, parent: u32) {
         self.context_agreement.known.retain(|key, _| !matches!(key, Key::Duplicate(of, _) if *of == parent));
     }
