@@ -1,12 +1,12 @@
 //! Groups, communicators and context ids (MPI-5.0, chapter 7).
 //!
-//! - [`group`]: ordered sets of processes.
-//! - [`comm`]: the communicator: context, group, own rank, name, error handler.
-//! - [`context`]: context ids that no two communicators of a job ever share.
-//! - [`create`]: creating and freeing communicators. [`split`]: groups by color and key.
-//! - [`exchange`]: words of each process, received by all. [`context_agreement`]: the context id of a new communicator.
-//! - [`pending_ops`], [`outcome`]: several messages at once, and calls that continue after an error.
-//! - [`set`]: making groups out of groups.
+//! - `group`: ordered sets of processes.
+//! - `comm`: the communicator: context, group, own rank, name, error handler.
+//! - `context`: context ids that no two communicators of a job ever share.
+//! - `create`: creating and freeing communicators. `split`: groups by color and key.
+//! - `exchange`: words of each process, received by all. `context_agreement`: the context id of a new communicator.
+//! - `pending_ops`, `outcome`: several messages at once, and calls that continue after an error.
+//! - `set`: making groups out of groups.
 //!
 //! Invariant: a communicator's context, group and rank never change.
 //! Not here: handles (`mpi-env`), matching (`mpi-p2p`), collectives (`mpi-coll`).

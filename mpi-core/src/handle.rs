@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn forged_words_have_no_kind() {
-        for word in [0usize, 1, 4095, 4096, usize::MAX, 0xffff << 48, 13 << 57] {
+        for word in [0usize, 1, 4095, 4096, usize::MAX, 0xffff << 48, 14 << 57] {
             assert_eq!(Handle(word).kind(), None, "{word:#x}");
         }
     }

@@ -4,7 +4,7 @@
 //! the descriptor. The server never waits: what a rank does not read is kept up to a bound, and then its connection is
 //! given up.
 //!
-//! - [`state`]: what is answered. - [`space`]: the values.
+//! - [`pmi_state`]: the answers. - [`space`]: the values.
 //!
 //! Invariant: whatever a rank sends, the launcher goes on, and the other ranks' answers are those they would get
 //! anyway.

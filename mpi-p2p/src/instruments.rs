@@ -114,7 +114,7 @@ pub static STATES: EnumDef = EnumDef {
     items: &[(0, "computing"), (1, "sending"), (2, "waiting"), (3, "in a collective"), (4, "in file i/o")],
 };
 
-/// A value of [`STATES`].
+/// A value of `STATES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Doing {

@@ -1,7 +1,7 @@
 //! PMIx: what PRRTE (and so Open MPI's `mpiexec`) and Slurm's `pmix` offer to the processes they start. It is no
 //! protocol but a library, which is loaded when a launcher has set its variables, and only then.
 //!
-//! - [`library`]: where the library is found, and its functions by the layouts that the PMIx standard gives them.
+//! - `library`: where the library is found, and its functions by the layouts that the PMIx standard gives them.
 //!
 //! Invariant: a PMIx that starts a world of its own, because it found no server, is not taken for the launcher's.
 //! Not here: what processes tell each other (`wireup`).

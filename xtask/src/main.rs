@@ -14,6 +14,8 @@ mod paths;
 mod peers;
 mod process;
 mod rules;
+mod spec;
+mod table;
 mod test;
 mod tidy;
 mod tools;
@@ -85,8 +87,8 @@ fn main() -> ExitCode {
         Task::Bench(options) => bench::run(&options),
         Task::Codegen { check } => codegen::run(check),
         Task::Catalog => catalog::run(),
-        Task::Coverage { check } => coverage::run(check),
-        Task::Tidy { graph: None } => tidy::run(),
+        Task::Coverage { check } => test::existing().and_then(|tests| coverage::run(check, &tests)),
+        Task::Tidy { graph: None } => test::existing().and_then(|tests| tidy::run(&tests)),
         Task::Tidy { graph: Some(name) } => tidy::graph(&name),
     };
     match outcome {

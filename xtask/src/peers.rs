@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::{Result, paths, process, ui};
+use crate::{Result, paths, process, tools, ui};
 
 /// One MPI library with its compiler wrapper and its launcher.
 pub struct Library {
@@ -17,6 +17,8 @@ pub struct Library {
     compiler: Vec<String>,
     link: Vec<String>,
     launcher: PathBuf,
+    /// What each process is started by, between the launcher and the program.
+    under: &'static [&'static str],
     /// Added when more ranks are started than there are cores.
     crowded: &'static [&'static str],
     environment: Vec<(&'static str, String)>,
@@ -30,6 +32,7 @@ impl Library {
             compiler: vec![text(dist.join("bin/mpicc"))],
             link: Vec::new(),
             launcher: dist.join("bin/mpiexec"),
+            under: &[],
             crowded: &[],
             environment: Vec::new(),
         }
@@ -41,6 +44,22 @@ impl Library {
         Library { name: "without", launcher, ..Library::ferrum(prefix) }
     }
 
+    /// The library with AddressSanitizer in `prefix`; programs get it too.
+    pub fn sanitised(prefix: &Path) -> Library {
+        let mut library = Library { name: "asan", ..Library::ferrum(prefix) };
+        library.compiler.extend(["-fsanitize=address", "-g"].map(str::to_owned));
+        // The last level counts: optimising instrumented code takes minutes for some programs.
+        library.link.push("-O0".to_owned());
+        // Programs leave memory allocated at their end, and some request more than there is, to see the error.
+        library.environment.push(("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1".to_owned()));
+        library
+    }
+
+    /// The distribution in `dist`, with every process under valgrind.
+    pub fn under_valgrind(dist: &Path) -> Library {
+        Library { name: "valgrind", under: &["valgrind", "-q", "--undef-value-errors=no"], ..Library::ferrum(dist) }
+    }
+
     /// MPICH from PyPI, with its own ABI; installed when missing.
     pub fn mpich() -> Result<Library> {
         let venv = environment("mpich", "mpich==5.0.2", "bin/mpicc")?;
@@ -49,6 +68,7 @@ impl Library {
             compiler: vec![text(venv.join("bin/mpicc"))],
             link: Vec::new(),
             launcher: venv.join("bin/mpiexec"),
+            under: &[],
             crowded: &[],
             environment: Vec::new(),
         })
@@ -70,6 +90,7 @@ impl Library {
             compiler: vec![text(venv.join("bin/mpicc"))],
             link: Vec::new(),
             launcher: venv.join("bin/mpiexec"),
+            under: &[],
             crowded: &["--oversubscribe"],
             environment: vec![("OMPI_ALLOW_RUN_AS_ROOT", "1".into()), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1".into())],
         })
@@ -86,6 +107,7 @@ impl Library {
             compiler: vec!["gcc".into(), format!("-I{}", header.display())],
             link: vec![text(library.join("libmpi.so.12")), format!("-Wl,-rpath,{}", library.display())],
             launcher: venv.join("bin/mpiexec.hydra"),
+            under: &[],
             crowded: &[],
             environment: vec![("I_MPI_ROOT", text(venv))],
         })
@@ -110,7 +132,7 @@ impl Library {
         if ranks > std::thread::available_parallelism().map_or(1, usize::from) {
             command.args(self.crowded);
         }
-        command.arg(program);
+        command.args(self.under).arg(program);
         for (name, value) in &self.environment {
             command.env(name, value);
         }
@@ -129,6 +151,7 @@ pub fn environment(name: &str, package: &str, probe: &str) -> Result<PathBuf> {
     if folder.join(probe).exists() {
         return Ok(folder);
     }
+    tools::may_fetch(package)?;
     ui::step(format!("installing {package} from PyPI into {}", folder.display()));
     fs::create_dir_all(folder.parent().expect("a folder below target/peers has a parent"))?;
     let minutes = Duration::from_secs(600);

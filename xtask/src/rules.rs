@@ -19,8 +19,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::codegen::table::Table;
-use crate::{Failure, Result, paths, test};
+use crate::table::Table;
+use crate::{Failure, Result, paths};
 
 /// What one file of `docs/rules` holds.
 struct Section {
@@ -39,7 +39,7 @@ pub struct Findings {
 }
 
 /// Reads all of `docs/rules` and looks for the tests that it names.
-pub fn check() -> Result<Findings> {
+pub fn check(tests: &Tests) -> Result<Findings> {
     let root = paths::root();
     let mut files: Vec<PathBuf> = fs::read_dir(root.join("docs/rules"))
         .map_err(|error| Failure::from(error).during("docs/rules"))?
@@ -47,14 +47,13 @@ pub fn check() -> Result<Findings> {
         .filter(|path| path.extension().is_some_and(|ending| ending == "tsv"))
         .collect();
     files.sort();
-    let tests = Tests::read(&root)?;
     let mut findings = Findings {
         lines: vec![format!("{:<40}{:>6}{:>8}{:>10}{:>18}", "rules", "rows", "tested", "untested", "nothing to test")],
         wrong: Vec::new(),
     };
     let mut all = Section { name: "all".to_owned(), rows: 0, tested: 0, nothing_to_test: 0 };
     for path in files {
-        let section = section(&path, &tests, &mut findings.wrong)?;
+        let section = section(&path, tests, &mut findings.wrong)?;
         all.rows += section.rows;
         all.tested += section.tested;
         all.nothing_to_test += section.nothing_to_test;
@@ -95,7 +94,7 @@ fn section(path: &Path, tests: &Tests, wrong: &mut Vec<String>) -> Result<Sectio
 }
 
 /// Every test that a row can name.
-struct Tests {
+pub struct Tests {
     root: PathBuf,
     programs: BTreeSet<String>,
     cases: BTreeSet<String>,
@@ -104,7 +103,10 @@ struct Tests {
 }
 
 impl Tests {
-    fn read(root: &Path) -> Result<Tests> {
+    /// The tests in the sources, with the programs of the manifest, the generated cases and the suites, which their owner
+    /// (`test`) passes.
+    pub fn new(programs: BTreeSet<String>, cases: BTreeSet<String>, suites: BTreeSet<&'static str>) -> Result<Tests> {
+        let root = paths::root();
         let mut launches = String::new();
         for entry in fs::read_dir(root.join("xtask/src/test"))?.filter_map(std::result::Result::ok) {
             if entry.file_name().to_string_lossy().starts_with("launch") {
@@ -119,13 +121,7 @@ impl Tests {
                 }
             }
         }
-        Ok(Tests {
-            root: root.to_owned(),
-            programs: test::conformance_programs()?,
-            cases: test::argument_cases()?.into_iter().collect(),
-            launches,
-            suites: test::suite_names().collect(),
-        })
+        Ok(Tests { root, programs, cases, launches, suites })
     }
 
     fn has(&self, test: &str) -> bool {
@@ -153,7 +149,7 @@ mod tests {
     use super::*;
 
     fn tests() -> Tests {
-        Tests::read(&paths::root()).expect("the tree is well formed")
+        crate::test::existing().expect("the tree is well formed")
     }
 
     #[test]
@@ -190,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_row_names_tests_that_are_there() {
-        let findings = check().expect("docs/rules is readable");
+        let findings = check(&tests()).expect("docs/rules is readable");
         assert!(findings.wrong.is_empty(), "{:#?}", findings.wrong);
     }
 }

@@ -1,12 +1,31 @@
 //! Programs that a task needs and a machine may lack.
 //!
-//! Invariant: nothing is installed unless that is allowed: for root, or with `--install`.
+//! Invariant: no system package is installed unless that is allowed: for root, or with `--install`; with `--no-install`
+//! nothing is fetched from PyPI or the system's distribution either.
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::{Result, process, ui};
+
+/// Whether `--no-install` was given: one setting of the whole run.
+static OFFLINE: AtomicBool = AtomicBool::new(false);
+
+/// Refuses to fetch anything from now on.
+pub fn forbid_fetching() {
+    // Set before any suite starts; no other memory depends on it.
+    OFFLINE.store(true, Ordering::Relaxed);
+}
+
+/// Fails when nothing may be fetched; the error names what is missing.
+pub fn may_fetch(what: &str) -> Result<()> {
+    match OFFLINE.load(Ordering::Relaxed) {
+        true => Err(format!("{what} is missing, and --no-install forbids fetching it").into()),
+        false => Ok(()),
+    }
+}
 
 /// Whether a program of this name can be found.
 pub fn found(program: &str) -> bool {

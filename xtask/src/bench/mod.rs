@@ -52,15 +52,13 @@ pub fn run(options: &Options) -> Result<()> {
     if options.names == ["instruments"] {
         return instruments::run(options.rounds);
     }
+    if let Some(wrong) = options.names.iter().find_map(|name| unknown(name, &cases::all())) {
+        return Err(wrong.into());
+    }
     let wanted: Vec<Case> = cases::all().into_iter().filter(|case| case.matches(&options.names)).collect();
     if options.list {
         wanted.iter().for_each(|case| println!("{:<20} {}", case.name, case.what));
         return Ok(());
-    }
-    if wanted.is_empty() {
-        return Err(
-            format!("no case is named {}; `cargo xtask bench --list` shows them", options.names.join(" ")).into()
-        );
     }
     let libraries = libraries(options)?;
     ui::step("compiling the programs with each library's compiler wrapper");
@@ -79,6 +77,21 @@ pub fn run(options: &Options) -> Result<()> {
         true => Ok(()),
         false => Err(format!("{} runs failed:\n{}", failures.len(), failures.join("\n")).into()),
     }
+}
+
+/// What is wrong with a name that no case begins with: the cases, and the nearest of them.
+fn unknown(name: &str, cases: &[Case]) -> Option<String> {
+    if cases.iter().any(|case| case.matches(&[name.to_owned()])) {
+        return None;
+    }
+    let names: Vec<&str> = cases.iter().map(|case| case.name).chain(["instruments"]).collect();
+    if name == "instruments" {
+        return Some("instruments is measured by itself: `cargo xtask bench instruments`".to_owned());
+    }
+    let near = |known: &str| strsim::normalized_damerau_levenshtein(name, known);
+    let nearest = names.iter().copied().max_by(|one, other| near(one).total_cmp(&near(other)));
+    let suggestion = nearest.filter(|known| near(known) > 0.5).map(|known| format!("; did you mean {known}?"));
+    Some(format!("no case is named {name}{}\nknown: {}", suggestion.unwrap_or_default(), names.join(" ")))
 }
 
 /// All rounds: what was measured, and what failed.
@@ -176,5 +189,22 @@ fn record(measured: &mut Measured, case: usize, library: &'static str, numbers: 
             .entry((case, place, number.name))
             .or_insert_with(|| Series { unit: number.unit, values: BTreeMap::new() });
         series.values.entry(library).or_default().push(number.value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_case_is_refused_with_the_nearest_and_all_names() {
+        let wrong = unknown("latencey", &cases::all()).expect("no case is named so");
+        assert!(wrong.contains("did you mean latency?") && wrong.contains("launch-64"), "{wrong}");
+        assert!(!unknown("xyzzy", &cases::all()).expect("no case is named so").contains("did you mean"));
+    }
+
+    #[test]
+    fn names_and_beginnings_of_names_are_known() {
+        assert!(unknown("latency", &cases::all()).is_none() && unknown("launch-6", &cases::all()).is_none());
     }
 }

@@ -4,9 +4,9 @@
 
 use std::fmt::Write;
 
-use super::GENERATED;
-use super::spec::Spec;
 use crate::Result;
+use crate::spec::GENERATED;
+use crate::spec::Spec;
 
 /// The text of `constants.rs`.
 pub fn constants(spec: &Spec) -> Result<String> {

@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use super::GENERATED;
-use super::spec::{Direction, Form, Function, Parameter, Spec, State};
+use crate::spec::GENERATED;
+use crate::spec::{Direction, Form, Function, Parameter, Spec, State};
 use crate::{Failure, Result};
 
 /// The check that makes a whole of an address and the count and datatype that follow it.

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::spec::{Constant, Direction, Form, Function, Parameter, Spec};
+use crate::spec::{Constant, Direction, Form, Function, Parameter, Spec};
 
 /// The chapter of functions that the standard has removed.
 const REMOVED_CHAPTER: &str = "removed";

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::GENERATED;
-use super::spec::Spec;
+use crate::spec::GENERATED;
+use crate::spec::Spec;
 
 /// The text of the version script: both names of every implemented function, and nothing else.
 pub fn version_script(spec: &Spec) -> String {

@@ -4,6 +4,8 @@
 //! functions of `mpi.h` under both names and nothing else (`symbols`). Not here: the functions themselves
 //! (`mpi-capi`), the version script and the header, which `codegen` writes.
 
+pub mod sanitised;
+mod share;
 pub mod symbols;
 
 use std::fs;
@@ -38,6 +40,8 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
     let prefix = development(prefix, &cargo_folder, "mpi-names")?;
     replace(&prefix.join("bin/mpiexec"), &fs::read(cargo_folder.join("dist/mpiexec"))?, 0o755)?;
     link(&prefix.join("bin/mpirun"), "mpiexec")?;
+    link(&prefix.join("bin/mpic++"), "mpicxx")?;
+    share::write(&prefix)?;
     Ok(prefix)
 }
 

@@ -1,13 +1,6 @@
 #!/bin/sh
-# @NAME@: compiles and links @LANGUAGE@ programs with Ferrum MPI. Everything it does not know goes to the compiler.
-#
-#   -show, -showme                 print the command instead of running it
-#   -showme:compile, -showme:link  print the compiler's or the linker's options for MPI (also :incdirs, :libdirs, :libs,
-#                                  :command, :version)
-#   -compile-info, -link-info      print the compiling or linking command without files
-#   @OPTION@=COMPILER                  use this compiler; so does the environment variable @VARIABLE@ (now: @COMPILER@)
-#
-# The folder can be moved: everything is found from where this file is, links followed.
+# @NAME@: compiles and links @LANGUAGE@ programs with Ferrum MPI; `@NAME@ --help` lists the options. All paths follow from
+# the place of this file, links followed, so that the folder can be moved.
 
 self=$0
 case $self in
@@ -35,6 +28,27 @@ words() {
     printf '%s\n' "$line"
 }
 
+# Prints the options of this script; those of the compiler follow.
+usage() {
+    cat <<'END'
+Usage: @NAME@ [OPTION...] FILE...
+
+Compiles and links @LANGUAGE@ programs with Ferrum MPI @VERSION@. Options of @NAME@:
+  -show, -showme             print the command and do not run it
+  -showme:compile            print the options for compiling
+  -showme:link               print the options for linking
+  -showme:incdirs, -showme:libdirs, -showme:libs, -showme:command, -showme:version
+                             print one part of them
+  -compile-info, -link-info  print the command for compiling or linking, without files
+  @OPTION@=COMPILER
+                             use this compiler in place of @COMPILER@, as the environment
+                             variable @VARIABLE@ does
+  --help                     print this text and the help of the compiler
+All other options are passed to the compiler.
+
+END
+}
+
 compiler=${@VARIABLE@:-@COMPILER@}
 show=
 link=yes
@@ -53,6 +67,10 @@ for argument in "$@"; do
     -showme:*) show=${argument#-showme:} ;;
     -compile-info | -compile_info) show=compile-info ;;
     -link-info | -link_info) show=link-info ;;
+    --help)
+        usage
+        set -- "$@" "$argument"
+        ;;
     @OPTION@=*) compiler=${argument#*=} ;;
     *)
         case $argument in
@@ -101,6 +119,19 @@ else
 fi
 if [ -n "$show" ]; then
     words "$@"
-else
+    exit
+elif [ -z "$link" ]; then
     exec "$@"
 fi
+
+"$@"
+status=$?
+# A failed link is repeated with its messages captured: the first run wrote them unchanged, in the user's language.
+absent=$prefix/share/ferrum-mpi/absent-functions
+if [ $status -ne 0 ] && [ $status -lt 128 ] && [ -r "$absent" ]; then
+    LC_ALL=C "$@" 2>&1 >/dev/null </dev/null | sed -n '/undefined reference to\|undefined symbol/p' |
+        grep -o 'P\{0,1\}MPI_[A-Za-z0-9_]*' | sed 's/^P//' | sort -u | grep -Fx -f "$absent" | while read -r function; do
+        printf '%s\n' "@NAME@: $function is not implemented in this version, see docs/coverage.md in $prefix/share/doc/ferrum-mpi"
+    done >&2
+fi
+exit $status

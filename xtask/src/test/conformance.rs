@@ -10,44 +10,73 @@ use std::process::Command;
 use super::manifest::{self, Entry};
 use super::{Context, Report};
 use crate::peers::Library;
-use crate::{Result, paths, process, ui};
+use crate::process::{self, Outcome};
+use crate::{Result, paths, ui};
 
 /// Builds and runs all of the manifest.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
-    let sources = paths::root().join("tests/conformance/c");
-    let mut entries = manifest::parse(&fs::read_to_string(sources.with_file_name("manifest"))?)?;
+    let sources = sources();
+    let entries = entries()?;
     for forgotten in unlisted(&sources, &entries)? {
         report.fail(&forgotten, "is not in the manifest");
-    }
-    if let Some(part) = &context.only {
-        entries.retain(|entry| entry.program.contains(part.as_str()));
     }
     let library = match context.on.as_deref() {
         None => Library::ferrum(context.dist()?),
         Some("mpich") => Library::mpich_abi()?,
         Some(other) => return Err(format!("cannot run on {other}; there is mpich").into()),
     };
+    run_all(&library, entries, report, |entry, outcome| match (entry.verdict(outcome), &entry.mpich) {
+        (Some(_), Some(reason)) if library.name == "mpich-abi" => Verdict::Skipped(reason.clone()),
+        (Some(text), _) => Verdict::Failed(text),
+        (None, _) => Verdict::Passed,
+    })
+}
+
+/// What a run comes to.
+pub enum Verdict {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+/// The lines of the manifest.
+pub fn entries() -> Result<Vec<Entry>> {
+    manifest::parse(&fs::read_to_string(sources().with_file_name("manifest"))?)
+}
+
+fn sources() -> PathBuf {
+    paths::root().join("tests/conformance/c")
+}
+
+/// Builds the programs of these lines with a library, runs them and judges each run.
+pub fn run_all(
+    library: &Library,
+    mut entries: Vec<Entry>,
+    report: &mut Report,
+    judge: impl Fn(&Entry, &Outcome) -> Verdict,
+) -> Result<()> {
+    for entry in &mut entries {
+        let (program, ranks) = (entry.program.clone(), entry.ranks.clone());
+        entry.ranks =
+            ranks.into_iter().filter(|&ranks| report.wants(&entry.title(ranks)) || report.wants(&program)).collect();
+    }
+    entries.retain(|entry| !entry.ranks.is_empty());
     let folder = paths::scratch("conformance").join(library.name);
-    let broken = build(&library, &sources, &folder, &entries, report)?;
+    let broken = build(library, &sources(), &folder, &entries, report)?;
     entries.retain(|entry| !broken.contains(&entry.program));
     let mut progress = ui::Progress::new(entries.iter().map(|entry| entry.ranks.len()).sum());
     for entry in &entries {
         for &ranks in &entry.ranks {
-            progress.part(&entry.title(ranks));
-            run(&library, &folder, entry, ranks, report)?;
+            let title = entry.title(ranks);
+            progress.part(&title);
+            let mut command: Command = library.launch(ranks, &folder.join(&entry.program));
+            command.args(&entry.arguments).envs(entry.environment.iter().map(|(name, value)| (name, value)));
+            match judge(entry, &process::run(&mut command, entry.limit)?) {
+                Verdict::Passed => report.pass(&title),
+                Verdict::Failed(text) => report.fail(&title, &text),
+                Verdict::Skipped(reason) => report.skip(&title, &reason),
+            }
         }
-    }
-    Ok(())
-}
-
-fn run(library: &Library, folder: &Path, entry: &Entry, ranks: usize, report: &mut Report) -> Result<()> {
-    let mut command: Command = library.launch(ranks, &folder.join(&entry.program));
-    command.args(&entry.arguments).envs(entry.environment.iter().map(|(name, value)| (name, value)));
-    let outcome = process::run(&mut command, entry.limit)?;
-    match (entry.verdict(&outcome), &entry.mpich) {
-        (None, _) => report.pass(),
-        (Some(_), Some(reason)) if library.name == "mpich-abi" => report.skip(&entry.title(ranks), reason),
-        (Some(text), _) => report.fail(&entry.title(ranks), &text),
     }
     Ok(())
 }

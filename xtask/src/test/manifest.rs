@@ -25,6 +25,8 @@ pub struct Entry {
     pub limit: Duration,
     /// Why MPICH may fail.
     pub mpich: Option<String>,
+    /// Why the suite `asan` leaves it out.
+    pub asan: Option<String>,
 }
 
 /// How a run must end.
@@ -96,6 +98,7 @@ fn entry(line: &str) -> Result<Entry> {
         once: None,
         limit: Duration::from_secs(60),
         mpich: None,
+        asan: None,
     };
     for option in options {
         let (name, value) = option.split_once('=').ok_or_else(|| format!("{option} is no option"))?;
@@ -112,6 +115,7 @@ fn entry(line: &str) -> Result<Entry> {
             "once" => entry.once = Some(value.to_owned()),
             "limit" => entry.limit = Duration::from_secs(number()?.unsigned_abs().into()),
             "mpich" => entry.mpich = Some(value.to_owned()),
+            "asan" => entry.asan = Some(value.to_owned()),
             _ => return Err(format!("{name} is no option").into()),
         }
     }

@@ -5,11 +5,13 @@
 
 mod abi;
 mod arguments;
+mod asan;
 mod cargo;
 mod clients;
 mod conformance;
 mod launch;
 mod manifest;
+mod miri;
 mod mpi4py;
 mod pmi;
 mod report;
@@ -19,9 +21,9 @@ mod tools;
 mod wrappers;
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::rules::Tests;
 use crate::{Failure, Result, codegen, dist, paths, tidy, tools as programs, ui};
 use report::Report;
 
@@ -32,12 +34,15 @@ pub struct Options {
     /// Suites to run; none means all
     suites: Vec<String>,
     /// Install missing system packages without being root (through apt-get)
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_install")]
     install: bool,
+    /// Install and fetch nothing, also as root: what is missing is named, and what needs it is skipped
+    #[arg(long)]
+    no_install: bool,
     /// Run the conformance programs on this library instead of ours (mpich), as a check of the programs
     #[arg(long, value_name = "LIBRARY")]
     on: Option<String>,
-    /// Only conformance programs whose name contains this
+    /// Only tests whose name, `SUITE/TEST` as in reports, contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
@@ -45,13 +50,18 @@ pub struct Options {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: cheap and telling first.
-const SUITES: [(&str, &str, Suite); 16] = [
-    ("codegen", "generated files are current", |_, report| report.step("freshness", codegen::run(true))),
-    ("tidy", "module docs, dependency direction, machine paths", |_, report| report.step("rules", tidy::run())),
+const SUITES: [(&str, &str, Suite); 19] = [
+    ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
+    ("tidy", "module docs, dependency direction, machine paths", |_, report| {
+        report.step("rules", || tidy::run(&existing()?))
+    }),
     ("unit", "cargo test of all crates", cargo::unit),
     ("loom", "all interleavings of the shared-memory protocols", cargo::loom),
+    ("miri", "tests of the lower crates' pure modules under Miri", miri::suite),
+    ("doc", "the documentation of all crates has no warnings", cargo::doc),
     ("symbols", "both libraries export both names of every function and nothing else", symbols),
     ("conformance", "C programs, one rule of the standard each", conformance::suite),
+    ("asan", "the conformance programs, up to 4 ranks, on a library with AddressSanitizer", asan::suite),
     ("arguments", "every function with every wrong argument, and without MPI, generated from spec/", arguments::suite),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
@@ -80,8 +90,6 @@ pub struct Context {
     pub install: bool,
     /// The library to run conformance programs on, when it is not ours.
     pub on: Option<String>,
-    /// Part of the names of the conformance programs to run.
-    pub only: Option<String>,
 }
 
 impl Context {
@@ -102,11 +110,14 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let context = Context {
         dist: OnceCell::new(),
-        install: options.install || programs::is_root(),
+        install: !options.no_install && (options.install || programs::is_root()),
         on: options.on.clone(),
-        only: options.only.clone(),
     };
-    let mut report = Report::default();
+    if options.no_install {
+        programs::forbid_fetching();
+    }
+    let only = options.only.as_deref().unwrap_or_default();
+    let mut report = Report::only(only);
     for (name, what, suite) in SUITES {
         if !options.suites.is_empty() && !options.suites.iter().any(|wanted| wanted == name) {
             continue;
@@ -114,40 +125,34 @@ pub fn run(options: &Options) -> Result<()> {
         ui::step(format!("{name}: {what}"));
         report.begin(name);
         if let Err(failure) = suite(&context, &mut report) {
-            report.fail("suite", &failure.to_string());
+            report.failed_among("suite", &failure.to_string());
         }
         report.end();
     }
     ui::clear();
     println!("{report}");
+    if report.total() == 0 {
+        return Err(format!("no test has {only:?} in its name; reports name tests as SUITE/TEST").into());
+    }
     match report.failed() {
         0 => Ok(()),
         n => Err(Failure::from(format!("{n} tests failed"))),
     }
 }
 
-/// The names of all suites.
-pub fn suite_names() -> impl Iterator<Item = &'static str> {
-    SUITES.iter().map(|(name, ..)| *name)
-}
-
-/// The conformance programs that the manifest runs, as in `p2p/probe`.
-pub fn conformance_programs() -> Result<BTreeSet<String>> {
+/// The tests that rows of `docs/rules` can name.
+pub fn existing() -> Result<Tests> {
     let text = std::fs::read_to_string(paths::root().join("tests/conformance/manifest"))?;
-    Ok(manifest::parse(&text)?.into_iter().map(|entry| entry.program).collect())
-}
-
-/// The generated cases of wrong arguments, as in `MPI_Send(count = -1)`.
-pub fn argument_cases() -> Result<Vec<String>> {
-    arguments::cases()
+    let programs = manifest::parse(&text)?.into_iter().map(|entry| entry.program).collect();
+    Tests::new(programs, arguments::cases()?.into_iter().collect(), SUITES.iter().map(|(name, ..)| *name).collect())
 }
 
 fn symbols(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
-    report.step("names and addresses", dist::symbols::check(dist))
+    report.step("names and addresses", || dist::symbols::check(dist))
 }
 
 fn bench(context: &Context, report: &mut Report) -> Result<()> {
     context.dist()?;
-    report.step("one short round", crate::bench::smoke())
+    report.step("one short round", crate::bench::smoke)
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::{Context, Report};
-use crate::{Result, paths, peers, process, ui};
+use crate::{Result, paths, peers, process, tools, ui};
 
 const SOURCE: &str = "mpi4py==4.1.2";
 
@@ -54,6 +54,10 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
             return Ok(());
         }
     };
+    if let Err(failure) = tools::may_fetch("the source of mpi4py") {
+        report.skip("build", &failure.to_string());
+        return Ok(());
+    }
     let folder = paths::scratch("mpi4py");
     // A half-finished build of an earlier run would be taken up again.
     let _ = fs::remove_dir_all(&folder);
@@ -73,7 +77,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         report.skip("build", &format!("{reason}; see {}", log.display()));
         return Ok(());
     }
-    report.pass();
+    report.pass("build");
     let missing = missing(&format!("{}{}", outcome.stdout, outcome.stderr));
     fs::write(folder.join("missing.txt"), missing.join("\n") + "\n")?;
     let list = folder.join("missing.txt");

@@ -8,6 +8,8 @@ use crate::{Result, ui};
 #[derive(Default)]
 pub struct Report {
     suite: &'static str,
+    /// Part of the names (`suite/test`) of the tests that count; empty for all.
+    only: String,
     passed: usize,
     failed: usize,
     skipped: usize,
@@ -15,6 +17,22 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report of the tests alone whose names contain a text.
+    pub fn only(text: &str) -> Report {
+        Report { only: text.to_owned(), ..Report::default() }
+    }
+
+    /// Whether a test of this name is to run; results of others are not counted.
+    pub fn wants(&self, test: &str) -> bool {
+        format!("{}/{test}", self.suite).contains(&self.only)
+    }
+
+    /// The text that the names of tests must contain, for a program that filters by itself; empty for all.
+    pub fn filter(&self) -> &str {
+        let suite = self.only.strip_prefix(self.suite).and_then(|rest| rest.strip_prefix('/'));
+        if self.suite.contains(&self.only) { "" } else { suite.unwrap_or(&self.only) }
+    }
+
     /// A suite begins.
     pub fn begin(&mut self, suite: &'static str) {
         self.suite = suite;
@@ -29,8 +47,8 @@ impl Report {
     }
 
     /// One test passed.
-    pub fn pass(&mut self) {
-        self.add_passed(1);
+    pub fn pass(&mut self, test: &str) {
+        self.passed += usize::from(self.wants(test));
     }
 
     /// Several tests passed.
@@ -40,20 +58,33 @@ impl Report {
 
     /// One test failed; the text is shown at once.
     pub fn fail(&mut self, test: &str, text: &str) {
+        if self.wants(test) {
+            self.failed_among(test, text);
+        }
+    }
+
+    /// A failure that counts whatever names are wanted: of the suite itself, or of tests that were filtered already.
+    pub fn failed_among(&mut self, tests: &str, text: &str) {
         self.failed += 1;
-        ui::note(format!("FAILED {}/{test}: {text}", self.suite));
+        ui::note(format!("FAILED {}/{tests}: {text}", self.suite));
     }
 
     /// One test could not run, and why.
     pub fn skip(&mut self, test: &str, why: &str) {
+        if !self.wants(test) {
+            return;
+        }
         self.skipped += 1;
         ui::note(format!("skipped {}/{test}: {why}", self.suite));
     }
 
-    /// Counts a step as one test.
-    pub fn step<T>(&mut self, test: &str, outcome: Result<T>) -> Result<()> {
-        match outcome {
-            Ok(_) => self.pass(),
+    /// Runs a step as one test, unless its name is not wanted.
+    pub fn step<T>(&mut self, test: &str, step: impl FnOnce() -> Result<T>) -> Result<()> {
+        if !self.wants(test) {
+            return Ok(());
+        }
+        match step() {
+            Ok(_) => self.pass(test),
             Err(failure) => self.fail(test, &failure.to_string()),
         }
         Ok(())
@@ -62,9 +93,14 @@ impl Report {
     /// Counts a condition as one test.
     pub fn check(&mut self, test: &str, holds: bool, text: impl FnOnce() -> String) {
         match holds {
-            true => self.pass(),
+            true => self.pass(test),
             false => self.fail(test, &text()),
         }
+    }
+
+    /// Tests counted so far.
+    pub fn total(&self) -> usize {
+        self.passed + self.failed + self.skipped
     }
 
     /// Tests failed so far.

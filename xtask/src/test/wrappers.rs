@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::{Context, Report};
 use crate::process::Outcome;
+use crate::spec::Spec;
 use crate::{Result, paths, peers, process, tools};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -21,6 +22,8 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     fs::create_dir_all(&folder)?;
     shown(&dist, report)?;
     passed_on(&dist, &folder, report)?;
+    absent_functions(&dist, &folder, report)?;
+    documents(&dist, report)?;
     linked(&dist, &folder, report)?;
     moved(&dist, &folder, report)?;
     pkg_config(context, &dist, &folder, report)?;
@@ -90,6 +93,54 @@ fn passed_on(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     sh(report, "failure", Command::new(&mpicc).arg("/nonexistent.c"), |outcome| !outcome.success())
 }
 
+/// After a link that fails for functions of the standard the wrapper names those that this version lacks, and no others.
+fn absent_functions(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
+    let absent = Spec::read(&paths::root())?.functions.into_iter().find(|function| function.implementation.is_none());
+    let Some(absent) = absent.map(|function| format!("MPI_{}", function.name)) else { return Ok(()) };
+    let hint = format!("{absent} is not implemented in this version, see docs/coverage.md");
+    let mpicc = dist.join("bin/mpicc");
+    let compile = |name: &str, functions: &[&str]| -> Result<Command> {
+        let source = folder.join(format!("{name}.c"));
+        let declared: String = functions.iter().map(|function| format!("int {function}();\n")).collect();
+        let calls: String = functions.iter().map(|function| format!("{function}(); ")).collect();
+        fs::write(&source, format!("{declared}int main(void) {{ {calls}return 0; }}\n"))?;
+        let mut command = Command::new(&mpicc);
+        command.arg(&source).arg("-o").arg(folder.join(name));
+        Ok(command)
+    };
+    let status = process::run(Command::new("cc").arg("-Wl,--no-undefined").arg("/nonexistent.o"), LIMIT)?.status.code();
+    sh(report, "absent function", &mut compile("absent", &[&absent, "MPI_Barrier", "other"])?, |outcome| {
+        let hints = outcome.stderr.lines().filter(|line| line.contains("is not implemented")).count();
+        outcome.stderr.contains(&hint)
+            && hints == 1
+            && outcome.stderr.contains("`other'")
+            && outcome.status.code() == status
+    })?;
+    sh(report, "other undefined symbols", &mut compile("undefined", &["other", "MPI_No_such_function"])?, |outcome| {
+        !outcome.success() && !outcome.stderr.contains("is not implemented")
+    })
+}
+
+/// The documents and man pages that a distribution holds.
+fn documents(dist: &Path, report: &mut Report) -> Result<()> {
+    for file in [
+        "share/doc/ferrum-mpi/README.md",
+        "share/doc/ferrum-mpi/docs/coverage.md",
+        "share/doc/ferrum-mpi/docs/tools.md",
+        "share/doc/ferrum-mpi/examples/tools/umq_tool.c",
+        "share/doc/ferrum-mpi/LICENSE-MIT",
+        "share/man/man1/mpicc.1",
+        "share/man/man1/mpiexec.1",
+    ] {
+        report.check(file, dist.join(file).is_file(), || "is not in the distribution".to_owned());
+    }
+    let options = Command::new(dist.join("bin/mpicc")).arg("--help").output()?;
+    let help = String::from_utf8_lossy(&options.stdout).into_owned();
+    let (ours, theirs) = (help.find("-showme"), help.find("-std="));
+    report.check("--help", ours.is_some_and(|ours| theirs.is_none_or(|theirs| ours < theirs)), || help.clone());
+    Ok(())
+}
+
 /// What a linked program says about where its library is, and that it runs.
 fn linked(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let link = folder.join("wrapper-by-another-name");
@@ -104,6 +155,8 @@ fn linked(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let rank = paths::root().join("tests/cmake/rank.cpp");
     sh(report, "mpicxx", Command::new(dist.join("bin/mpicxx")).arg(rank).arg("-o").arg(&cxx), Outcome::success)?;
     runs(dist, &cxx, "last rank 2", "C++ program", report)?;
+    let link = fs::read_link(dist.join("bin/mpic++")).ok();
+    report.check("mpic++", link.is_some_and(|link| link == Path::new("mpicxx")), || "is no link to mpicxx".to_owned());
     sh(
         report,
         "-static",

@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Failure, Result, codegen, paths, rules, ui, variables};
+use crate::rules::{self, Tests};
+use crate::{Failure, Result, codegen, paths, ui, variables};
 
 /// Files of hand-written Rust are shorter than this many lines.
 const LINES: usize = 500;
@@ -48,7 +49,7 @@ pub fn graph(name: &str) -> Result<()> {
 }
 
 /// Runs all checks.
-pub fn run() -> Result<()> {
+pub fn run(tests: &Tests) -> Result<()> {
     let root = paths::root();
     let files = tracked(&root)?;
     let mut wrong = Vec::new();
@@ -61,7 +62,7 @@ pub fn run() -> Result<()> {
         wrong.push(format!("{}: stale; run `cargo xtask codegen`", output.path.display()));
     }
     wrong.extend(modules::check(&root)?);
-    wrong.extend(rules::check()?.wrong);
+    wrong.extend(rules::check(tests)?.wrong);
     wrong.extend(variables::untested()?);
     if wrong.is_empty() {
         ui::note("tidy: all rules hold");

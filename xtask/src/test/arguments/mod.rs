@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Context, Report};
-use crate::codegen::spec::Spec;
 use crate::peers::Library;
 use crate::process::Outcome;
+use crate::spec::Spec;
 use crate::{Failure, Result, paths, process, ui};
 use source::Program;
 use values::Values;
@@ -45,7 +45,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         for (function, reason) in &program.without {
             without.entry(reason).or_default().push(function.clone());
         }
-        if context.only.as_deref().is_some_and(|only| !chapter.contains(only)) {
+        if !report.wants(chapter) && !program.cases.iter().chain(&program.outside).any(|case| report.wants(case)) {
             continue;
         }
         if let Err(failure) = chapter_runs(&library, &folder, chapter, &program, report) {
@@ -125,7 +125,7 @@ impl Run<'_> {
             let title = format!("{case} -n {}", self.ranks);
             match outcomes.wrong.get(&(index + 1)) {
                 Some(texts) => report.fail(&title, &texts.join("\n      ")),
-                None if outcomes.right.contains(&(index + 1)) => report.pass(),
+                None if outcomes.right.contains(&(index + 1)) => report.pass(&title),
                 None => report.fail(&title, "was not run"),
             }
         }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use super::values::{Bad, Values};
 use crate::Result;
-use crate::codegen::spec::{Direction, Form, Function, Parameter, Spec, State};
+use crate::spec::{Direction, Form, Function, Parameter, Spec, State};
 
 /// The program of one chapter, and what is in it.
 pub struct Program {

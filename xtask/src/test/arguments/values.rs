@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::Result;
-use crate::codegen::spec::{Function, Parameter, State};
-use crate::codegen::table::Table;
+use crate::spec::{Function, Parameter, State};
+use crate::table::Table;
 
 /// A value that must be refused.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,8 +110,8 @@ impl Of<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::spec::Spec;
     use crate::paths;
+    use crate::spec::Spec;
 
     /// The bad values of one parameter of the real table.
     fn bad(function: &str, parameter: &str) -> Vec<(String, String)> {

@@ -54,6 +54,9 @@ fn mpich(bench: &Bench<'_>, source: &Path, report: &mut Report) -> Result<()> {
     report.check("mpivars", listed.success() && lists_all(&listed), || listed.report());
     for (file, ranks, arguments) in MPICH_TESTS {
         let name = file.rsplit('/').next().unwrap_or(file);
+        if !report.wants(name) {
+            continue;
+        }
         let program = bench.compile(&source.join("test/mpi").join(file).with_extension("c"), name, &["-lm"])?;
         let outcome = bench.run(&program, ranks, arguments, &[])?;
         let good = outcome.success() && outcome.stdout.contains(" No Errors");

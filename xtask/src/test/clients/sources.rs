@@ -23,6 +23,7 @@ pub fn package(name: &str, members: &[&str]) -> Result<PathBuf> {
             return Err(format!("{program} is missing").into());
         }
     }
+    tools::may_fetch(&format!("the source of {name}"))?;
     ui::step(format!("fetching the source of {name}"));
     let fetched = paths::scratch("clients").join(name);
     // An archive of an earlier version must not be taken for this one's.
