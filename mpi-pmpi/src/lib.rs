@@ -1,13 +1,23 @@
 //! The profiling interface: the level that `MPI_Pcontrol` sets (MPI-5.0, section 15.2.4).
 //!
 //! The name shift itself is generated: every entry point is `PMPI_X`, strong, with `MPI_X` as a weak alias, so a tool
-//! takes any of them over by link order or preload. With no tool, the level changes nothing: a tool that is there
-//! defines `MPI_Pcontrol` itself, or reads the level here.
+//! replaces any of them by link order or preload. Without a tool the level has no effect. A tool defines `MPI_Pcontrol`
+//! itself, or reads the level here.
+//!
+//! ```
+//! use mpi_pmpi::{control, current, level};
+//!
+//! assert_eq!(current(), level::NORMAL);
+//! control(level::OFF); // the program's MPI_Pcontrol(0): a part that is not to be measured
+//! assert_eq!(current(), level::OFF);
+//! control(level::NORMAL);
+//! ```
+//!
 //! Invariant: the level starts at 1, normal profiling. Not here: the aliases (mpi-capi), which are in its library.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The levels that the standard gives a meaning; others are a tool's own.
+/// The levels that the standard defines; a tool gives others a meaning.
 pub mod level {
     /// Profiling is off.
     pub const OFF: i32 = 0;
@@ -15,7 +25,7 @@ pub mod level {
     pub const NORMAL: i32 = 1;
 }
 
-// Relaxed: the level orders nothing else.
+// Relaxed: the level orders no other memory access.
 static LEVEL: AtomicI32 = AtomicI32::new(level::NORMAL);
 
 /// Sets the level (`MPI_Pcontrol`). Thread-safe and async-signal-safe.
@@ -33,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn profiling_is_normal_until_told_otherwise() {
+    fn profiling_is_normal_until_the_level_is_set() {
         assert_eq!(current(), level::NORMAL);
         control(level::OFF);
         assert_eq!(current(), level::OFF);

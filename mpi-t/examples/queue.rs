@@ -1,12 +1,12 @@
-//! A program that has nothing to do with MPI tells of itself: a queue with instruments and settings, and a tool that
-//! finds them by name, watches them for a while, and prints what all variables are.
+//! A program that has nothing to do with MPI: a queue with performance variables and settings, and a tool that finds
+//! them by name, reads and sets them, and prints all variables with their descriptions.
 //!
-//! Run it with `cargo run -p mpi-t --example queue`, or with `FERRUM_QUEUE_LIMIT=3` in front, or with a mistake there.
+//! Run it with `cargo run -p mpi-t --example queue`, or with `QUEUE_LIMIT=3` in front, or with a mistake there.
 
-use mpi_t::{Counter, Handle, Level, PvarClass, Registry, TResult};
+use mpi_t::{Counter, Level, PvarClass, Registry, Variables};
 
 mpi_t::instruments! {
-    /// What a queue tells of itself.
+    /// Metrics of a queue.
     struct QueueInstruments: NoObject {
         /// Items put into the queue; counts each `push` that was taken.
         items: Counter = { name: "queue_items", class: Counter, type: u64, unit: "items", category: "queue" },
@@ -24,7 +24,7 @@ mpi_t::cvars! {
     /// How the queue behaves.
     struct QueueSettings {
         /// Items that the queue holds at most; in force with the next item.
-        limit: u64 = 8 => { name: "queue_limit", unit: "items", category: "queue.limits", scope: Local, range: 1..=4096 },
+        limit: u64 = 8 => { name: "queue_limit", unit: "items", category: "queue.limits", range: 1..=4096 },
     }
 }
 
@@ -51,17 +51,9 @@ impl Queue {
     }
 }
 
-/// Starts watching a variable.
-fn watch(registry: &Registry, session: Handle, name: &str, class: PvarClass) -> TResult<Handle> {
-    let index = registry.pvar_get_index(name, class as i32)?;
-    let (handle, _) = registry.pvar_handle_alloc(session, index, None)?;
-    registry.pvar_start(session, handle)?;
-    Ok(handle)
-}
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (instruments, settings) = (QueueInstruments::detached(), QueueSettings::new());
-    let registry = Registry::new();
+    let registry = Registry::with_prefix("QUEUE_");
     registry.describe_categories(&[("queue", "The example's queue."), ("queue.limits", "When it is full.")]);
     registry.register(instruments)?;
     registry.register_settings(settings)?;
@@ -69,10 +61,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         eprintln!("{complaint}");
     }
 
-    registry.init_thread()?;
-    let session = registry.pvar_session_create()?;
-    let items = watch(&registry, session, "queue_items", PvarClass::Counter)?;
-    let most = watch(&registry, session, "queue_length", PvarClass::HighWatermark)?;
+    let variables = Variables::open(&registry)?;
+    let items = variables.pvar::<u64>("queue_items", PvarClass::Counter)?;
+    let most = variables.pvar::<u32>("queue_length", PvarClass::HighWatermark)?;
     let mut queue = Queue { items: Default::default(), instruments, settings };
     for item in 0..20 {
         queue.push(item);
@@ -80,31 +71,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             queue.pop();
         }
     }
-    let (items, most) = (registry.pvar_read(session, items)?, registry.pvar_read(session, most)?);
-    println!("the tool saw {items} items, at most {most} at once\n");
+    println!("the tool saw {} items, at most {} at once", items.read()?, most.read()?);
 
-    for index in 0..registry.category_get_num()? {
-        let category = registry.category_get_info(index)?;
-        println!("{}: {}", category.name(), category.description());
-        for cvar in category.cvars() {
-            let info = registry.cvar_get_info(cvar)?;
-            println!(
-                "  {:<14} {:<14} = {:<4} {}",
-                info.name(),
-                "setting",
-                info.read().map_or("-".to_owned(), |value| value.to_string()),
-                info.description
-            );
+    let limit = variables.cvar::<u64>("queue_limit")?;
+    limit.set(2 * limit.get()?)?;
+    queue.push(20);
+    println!("and {} with twice the limit", items.read()?);
+    if let Err(error) = variables.pvar::<u64>("queue_item", PvarClass::Counter) {
+        println!("a slip: {error}");
+    }
+
+    let (cvars, pvars): (Vec<_>, Vec<_>) = (variables.cvars().collect(), variables.pvars().collect());
+    for category in variables.categories() {
+        println!("\n{}: {}", category.name(), category.description());
+        for index in category.cvars() {
+            let cvar = cvars[index as usize];
+            println!("  {:<14} {:<14} = {cvar:<4} {}", cvar.info.name(), "setting", cvar.info.description);
         }
-        for pvar in category.pvars() {
-            let info = registry.pvar_get_info(pvar)?;
-            let class = format!("{:?}", info.class());
-            let (handle, _) = registry.pvar_handle_alloc(session, pvar, None)?;
-            let value = registry.pvar_read(session, handle)?.to_string();
-            println!("  {:<14} {class:<14} = {value:<4} {}", info.name(), info.description);
+        for index in category.pvars() {
+            let (pvar, value) = (pvars[index as usize], variables.watch(pvars[index as usize], None)?.read()?);
+            let class = format!("{:?}", pvar.info.class());
+            println!("  {:<14} {class:<14} = {value:<4} {}", pvar.info.name(), pvar.info.description);
         }
     }
-    registry.pvar_session_free(session)?;
-    registry.finalize()?;
     Ok(())
 }

@@ -126,6 +126,17 @@ impl ValueType {
         }
     }
 
+    /// The type in Rust.
+    pub const fn rust_name(self) -> &'static str {
+        match self {
+            ValueType::I32 => "i32",
+            ValueType::U32 => "u32",
+            ValueType::U64 => "u64",
+            ValueType::F64 => "f64",
+            ValueType::Text => "String",
+        }
+    }
+
     /// Bytes of one element.
     pub const fn size(self) -> usize {
         match self {

@@ -46,22 +46,15 @@ pub struct CvarDef {
 
 impl CvarDef {
     #[doc(hidden)]
-    pub const fn declare<T: SettingType>(
-        name: &'static str,
-        description: &'static str,
-        unit: &'static str,
-        category: &'static str,
-        bind: Bind,
-        scope: Scope,
-    ) -> CvarDef {
+    pub const fn declare<T: SettingType>(name: &'static str, description: &'static str, bind: Bind) -> CvarDef {
         CvarDef {
             name,
             description,
-            unit,
-            category,
+            unit: "",
+            category: subsystem(name),
             value: T::TYPE,
             bind,
-            scope,
+            scope: Scope::Local,
             verbosity: Verbosity::UserBasic,
             limits: T::LIMITS,
             states: T::STATES,
@@ -69,7 +62,22 @@ impl CvarDef {
         }
     }
 
-    /// For whom it is meant; users if not said.
+    /// The unit, for people; none by default.
+    pub const fn unit(self, unit: &'static str) -> CvarDef {
+        CvarDef { unit, ..self }
+    }
+
+    /// The category, a dotted path; by default the name up to its first `_`.
+    pub const fn category(self, category: &'static str) -> CvarDef {
+        CvarDef { category, ..self }
+    }
+
+    /// Who must agree on a change; by default each process may change its own.
+    pub const fn scope(self, scope: Scope) -> CvarDef {
+        CvarDef { scope, ..self }
+    }
+
+    /// For whom it is meant; [`Verbosity::UserBasic`] by default.
     pub const fn verbosity(self, verbosity: Verbosity) -> CvarDef {
         CvarDef { verbosity, ..self }
     }
@@ -118,4 +126,16 @@ impl CvarDef {
             _ => 1,
         }
     }
+}
+
+/// A variable's name up to its first `_`.
+const fn subsystem(name: &'static str) -> &'static str {
+    let mut end = 0;
+    while end < name.len() {
+        if name.as_bytes()[end] == b'_' {
+            return name.split_at(end).0;
+        }
+        end += 1;
+    }
+    name
 }

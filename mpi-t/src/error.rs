@@ -1,7 +1,9 @@
-//! Errors of the tool information interface (MPI-5.0, section 15.3.10): a code, and the reason. No error handler is called.
+//! Errors of the tool information interface (MPI-5.0, section 15.3.10): a code, and the reason. No error handler is
+//! called.
 //!
 //! Invariant: a [`TError`]'s code is one of the ABI's `MPI_T_ERR_*`. An error without a reason, or with one that
-//! [`TError::argument`] made or that is a static text, takes no memory, so that calls which are async-signal-safe can fail with it.
+//! [`TError::argument`] made or that is a static text, takes no memory, so that calls which are async-signal-safe can
+//! fail with it.
 //! Not here: texts of codes (`mpi_errors::classes`), the record of a thread's last failed call (`last_error`).
 
 use std::borrow::Cow;

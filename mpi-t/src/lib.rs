@@ -6,6 +6,8 @@
 //!   ([`Registry::declare_on_demand`]).
 //! - [`events!`] declares event types; raising one is a load and a branch while nobody listens.
 //! - [`InstrumentMemory`] is where the fields live: the heap, or a page that others can see.
+//! - [`Variables`] is a tool's view of a registry: variables by name, as Rust's types, with handles that free
+//!   themselves.
 //!
 //! `examples/queue.rs` is a whole program with all of it.
 //!
@@ -50,6 +52,7 @@ mod registry;
 mod setting;
 mod spare;
 mod sync;
+mod tool;
 mod value;
 mod watch;
 mod watched;
@@ -78,5 +81,6 @@ pub use registry::{
 };
 pub use setting::{Cell, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
 pub use spare::{place_settings, retire_settings};
+pub use tool::{Cvar, CvarEntry, EventRegistration, Pvar, PvarEntry, PvarHandle, VariableType, Variables};
 pub use value::Value;
 pub use watched::{WatchedCounter, WatchedLevel, WatchedPercentage, WatchedState, WatchedTimer};

@@ -177,7 +177,7 @@ word!(bool, I32, Limits::Whole(0, 1), Some(&SWITCH), u64::from, |b| b != 0, i32:
 ///         pub limit: u64 = 64 =>
 ///             { name: "queue_limit", unit: "items", category: "queue", scope: Local, range: 1..=4096 },
 ///         /// Whether the queue drops items when it is full.
-///         pub lossy: bool = false => { name: "queue_lossy", unit: "", category: "queue", scope: Local },
+///         pub lossy: bool = false => { name: "queue_lossy" },
 ///     }
 /// }
 ///
@@ -188,9 +188,11 @@ word!(bool, I32, Limits::Whole(0, 1), Some(&SWITCH), u64::from, |b| b != 0, i32:
 /// The types are `bool` (told as off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and
 /// [`Text`](crate::Text). After the struct's name may stand what the block is bound to, `: Comm` for example
 /// ([`Bind`](crate::Bind)); each object then has a block of its own. Then there may stand for whom its variables are
-/// meant, `, verbosity: TunerDetail` ([`Verbosity`](crate::Verbosity)). `scope` is a [`Scope`](crate::Scope). Further
-/// keys: `range`, `real_range`, `states`, `verbosity`, `until_init`, as the methods of [`CvarDef`](crate::CvarDef). A
-/// registry that the block is added to sets each cell from the environment variable `FERRUM_` + the name in capitals.
+/// meant, `, verbosity: TunerDetail` ([`Verbosity`](crate::Verbosity)). Only the name is required. The other keys may
+/// be left out: `unit`, `category` (by default the name up to its first `_`), `scope` (a [`Scope`](crate::Scope),
+/// `Local` by default), `range`, `real_range`, `states`, `verbosity`, `until_init`, as the methods of
+/// [`CvarDef`](crate::CvarDef). A registry that the block is added to sets each cell from the environment variable
+/// with the registry's prefix and the name in capitals ([`Registry::with_prefix`](crate::Registry::with_prefix)).
 #[macro_export]
 macro_rules! cvars {
     (
@@ -199,8 +201,7 @@ macro_rules! cvars {
             $(
                 $(#[doc = $doc:expr])*
                 $field_visibility:vis $field:ident: $kind:ty = $initial:expr => {
-                    name: $name:expr, unit: $unit:expr, category: $category:expr, scope: $scope:ident
-                    $(, $key:ident: $setting:expr)* $(,)?
+                    name: $name:expr $(, $key:ident: $setting:expr)* $(,)?
                 }
             ),* $(,)?
         }
@@ -233,13 +234,12 @@ macro_rules! cvars {
             fn definitions() -> Vec<$crate::CvarDef> {
                 vec![$(
                     const {
+                        #[allow(unused_imports)] // a scope may be left out
+                        use $crate::Scope::*;
                         $crate::CvarDef::declare::<$kind>(
                             $name,
                             concat!($($doc),*),
-                            $unit,
-                            $category,
                             <Self as $crate::Settings>::BIND,
-                            $crate::Scope::$scope,
                         ).verbosity(Self::VERBOSITY)$(.$key($setting))*
                     },
                 )*]
@@ -285,9 +285,9 @@ mod tests {
             /// A policy.
             policy: i32 = 2 => { name: "policy", unit: "", category: "a", scope: AllEq, states: &POLICY },
             /// A switch.
-            on: bool = true => { name: "on", unit: "", category: "a", scope: Readonly },
+            on: bool = true => { name: "on", category: "a", scope: Readonly },
             /// A text.
-            text: Text = "abc" => { name: "text", unit: "", category: "a", scope: Local, until_init: true },
+            text: Text = "abc" => { name: "text_of_it", until_init: true },
             /// A number.
             part: f64 = 0.5 => { name: "part", unit: "", category: "a", scope: Local, real_range: 0.0..=1.0 },
         }
@@ -298,6 +298,15 @@ mod tests {
         let values: Vec<_> = Block::new().cells().iter().map(|cell| cell.read()).collect();
         let text = Value::Text("abc".into());
         assert_eq!(values, [Value::U64(10), Value::I32(2), Value::I32(1), text, Value::F64(0.5)]);
+    }
+
+    #[test]
+    fn keys_that_are_left_out_have_defaults() {
+        let text = &Block::definitions()[3];
+        assert_eq!((text.unit, text.category, text.scope), ("", "text", crate::Scope::Local));
+        assert_eq!((text.verbosity, text.until_init), (crate::Verbosity::UserBasic, true));
+        let [size, .., part] = &Block::definitions()[..] else { panic!("five variables") };
+        assert_eq!((size.unit, size.category, part.category), ("bytes", "a", "a"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 2
 //! target/debug/examples/variables`.
 
-use mpi::tool::{Bind, PvarClass, TResult, Value, Variable, Variables, Watch};
+use mpi::tool::{self, Bind, PvarClass, PvarEntry, PvarHandle, TResult, Variables};
 use mpi::{Result, World};
 
 const MESSAGES: u64 = 100;
@@ -28,20 +28,20 @@ fn traffic(world: &World) -> Result<()> {
 }
 
 fn main() {
-    let variables = Variables::open().expect("the tool interface works before MPI is initialized");
-    let all: Vec<Variable> = variables.iter().collect();
+    let variables = tool::open().expect("the tool interface works before MPI is initialized");
+    let all: Vec<PvarEntry<'_>> = variables.pvars().collect();
     mpi::run(|world| {
-        let watch = |variable: &Variable| variables.watch(*variable, Some(world.handle()));
+        let watch = |variable: &PvarEntry<'_>| variables.watch(*variable, Some(world.handle()));
         // Those of other kinds of objects need one: an error handler, a datatype.
-        let watchable = |variable: &Variable| matches!(variable.info.bind(), Bind::NoObject | Bind::Comm);
+        let watchable = |variable: &PvarEntry<'_>| matches!(variable.info.bind(), Bind::NoObject | Bind::Comm);
         let watches = all.iter().map(|variable| watchable(variable).then(|| watch(variable)).transpose());
-        let watches: Vec<Option<Watch<'_>>> = watches.collect::<TResult<_>>()?;
-        let length = watch(&variables.find("MPI_T_UMQ_LENGTH", PvarClass::Level)?)?;
+        let watches: Vec<Option<PvarHandle<'_>>> = watches.collect::<TResult<_>>()?;
+        let length = variables.pvar_of::<u32>("MPI_T_UMQ_LENGTH", PvarClass::Level, world.handle())?;
 
         traffic(world)?;
         if world.rank() == 1 {
             println!("unexpected messages before they are received: {}", length.read()?);
-            assert_eq!(length.read()?.as_u64(), Some(MESSAGES));
+            assert_eq!(u64::from(length.read()?), MESSAGES);
         }
         if world.rank() > 0 {
             for i in 0..MESSAGES {
@@ -50,16 +50,16 @@ fn main() {
         }
         if world.rank() == 1 {
             println!("and after: {}", length.read()?);
-            assert_eq!(length.read()?, Value::U32(0));
+            assert_eq!(length.read()?, 0);
             list(&variables, &all, &watches)?;
         }
         world.barrier()
     });
 }
 
-/// All variables, by category, with what the watches saw.
-fn list(variables: &Variables, all: &[Variable], watches: &[Option<Watch<'_>>]) -> Result<()> {
-    let settings: Vec<_> = variables.settings().collect();
+/// All variables, by category, with the values that the handles have read.
+fn list(variables: &Variables<'_>, all: &[PvarEntry<'_>], watches: &[Option<PvarHandle<'_>>]) -> Result<()> {
+    let settings: Vec<_> = variables.cvars().collect();
     for category in variables.categories() {
         println!("\n{}: {}", category.name(), category.description());
         for index in category.cvars() {
@@ -70,7 +70,7 @@ fn list(variables: &Variables, all: &[Variable], watches: &[Option<Watch<'_>>]) 
             let (info, watch) = (all[index as usize].info, &watches[index as usize]);
             let value = match watch {
                 Some(watch) => watch.read()?.to_string(),
-                None => format!("one for each {:?}", info.bind()),
+                None => format!("one for each {}", info.bind().object()),
             };
             println!("  {:<28} {:<13} {value}", info.name(), format!("{:?}", info.class()));
         }

@@ -1,6 +1,6 @@
 //! A world of one, in this very process: everything that needs no launcher. One test, as MPI starts once a process.
 
-use mpi::tool::{PvarClass, TError, Value, Variables};
+use mpi::tool::{self, PvarClass, TError, Value};
 use mpi::{ANY_TAG, Operation, errors::classes};
 use mpi_core::abi;
 
@@ -10,22 +10,26 @@ fn class<T: std::fmt::Debug>(result: mpi::Result<T>) -> &'static str {
 
 #[test]
 fn a_process_alone_sends_to_itself_and_watches_itself() {
-    let variables = Variables::open().expect("before MPI is initialized");
-    let sent = variables.find("p2p_messages_sent", PvarClass::Counter).expect("declared");
-    let limit = variables.setting("p2p_eager_limit").expect("declared");
-    variables.set(limit, &Value::U64(1000)).expect("writable");
+    let variables = tool::open().expect("before MPI is initialized");
+    let missing = variables.find_pvar("p2p_message_sent", PvarClass::Counter).expect_err("a slip");
+    assert!(
+        missing.to_string().contains("\"p2p_message_sent\"") && missing.to_string().contains("p2p_messages_sent\"?")
+    );
+    let limit = variables.find_cvar("p2p_eager_limit").expect("declared");
+    variables.set(limit, None, &Value::U64(1000)).expect("writable");
     assert_eq!(limit.value(), Some(Value::U64(1000)));
-    assert_eq!(variables.set(limit, &Value::F64(1.0)), Err(TError::INVALID));
+    assert_eq!(variables.set(limit, None, &Value::F64(1.0)), Err(TError::INVALID));
 
     let world = mpi::init().expect("the first time");
     assert_eq!(class(mpi::init()), "MPI_ERR_OTHER", "the second time");
     assert_eq!((world.rank(), world.size()), (0, 1));
-    let own_limit = variables.setting("p2p_comm_eager_limit").expect("declared");
-    assert_eq!((own_limit.value(), variables.value_for(own_limit, world.handle())), (None, Ok(Value::I32(-1))));
-    variables.set_for(own_limit, world.handle(), &Value::I32(500)).expect("in range");
-    assert_eq!(variables.value_for(own_limit, world.handle()), Ok(Value::I32(500)));
-    assert_eq!(variables.set(own_limit, &Value::I32(500)), Err(TError::INVALID), "of no communicator");
-    let (me, watch) = (world.process(0), variables.watch(sent, Some(world.handle())).expect("bound to the world"));
+    let of_world = variables.cvar_of::<i32>("p2p_comm_eager_limit", world.handle()).expect("declared");
+    assert_eq!(of_world.get(), Ok(-1));
+    of_world.set(500).expect("in range");
+    assert_eq!(of_world.get(), Ok(500));
+    assert_eq!(variables.cvar::<i32>("p2p_comm_eager_limit").map(drop), Err(TError::INVALID), "of no communicator");
+    let watch = variables.pvar_of::<u64>("p2p_messages_sent", PvarClass::Counter, world.handle()).expect("declared");
+    let me = world.process(0);
 
     me.send(&[1.5, 2.5], 7).expect("a short message needs no receiver yet");
     me.send(&[0u8; 0], 8).expect("nor does an empty one");
@@ -34,9 +38,9 @@ fn a_process_alone_sends_to_itself_and_watches_itself() {
     let (data, received) = me.receive::<f64>(7).expect("whole elements");
     assert_eq!((data, received.count), (vec![1.5, 2.5], 2));
     assert_eq!(me.receive::<u8>(8).expect("an empty message").0, []);
-    assert_eq!(watch.read(), Ok(Value::U64(2)));
+    assert_eq!(watch.read(), Ok(2));
     watch.reset().expect("a counter");
-    assert_eq!(watch.read(), Ok(Value::U64(0)));
+    assert_eq!(watch.read(), Ok(0));
 
     let mut short = [0u32; 1];
     me.send(&[1u32, 2], 0).expect("short");
@@ -59,9 +63,9 @@ fn a_process_alone_sends_to_itself_and_watches_itself() {
     world.barrier().expect("one process");
 
     drop(world);
-    assert_eq!(watch.read(), Ok(Value::U64(3)), "the tool interface goes on after MPI is finalized");
+    assert_eq!(watch.read(), Ok(3), "the tool interface goes on after MPI is finalized");
     assert_eq!(class(mpi::init()), "MPI_ERR_OTHER", "never again");
-    drop(watch);
+    drop((watch, of_world));
     drop(variables);
     assert_eq!(mpi::env::joined().expect("made").registry.pvar_get_num(), Err(TError::NOT_INITIALIZED));
     assert_eq!(abi::MPI_T_ERR_NOT_INITIALIZED, TError::NOT_INITIALIZED.code());

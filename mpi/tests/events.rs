@@ -1,14 +1,14 @@
-//! Events come to callbacks of every level, without anybody asking for them. One test, as MPI starts once a process.
+//! Events come to callbacks of every level, at the end of the call that raised them. One test, as MPI starts once a process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mpi::tool::{Listening, Safety, Variables};
+use mpi::tool::{self, EventRegistration, Safety, Variables};
 
 const MESSAGES: u64 = 10;
 
 /// Listens, and counts.
-fn count<'v>(variables: &'v Variables, name: &str, level: Safety) -> (Listening<'v>, Arc<AtomicU64>) {
+fn count<'v>(variables: &'v Variables<'_>, name: &str, level: Safety) -> (EventRegistration<'v>, Arc<AtomicU64>) {
     let seen = Arc::new(AtomicU64::new(0));
     let counter = seen.clone();
     let world = mpi::core::Handle(mpi::core::abi::MPI_COMM_WORLD);
@@ -20,7 +20,7 @@ fn count<'v>(variables: &'v Variables, name: &str, level: Safety) -> (Listening<
 
 #[test]
 fn callbacks_of_all_levels_have_seen_what_a_call_raised_when_it_returns() {
-    let variables = Variables::open().expect("nothing in the way");
+    let variables = tool::open().expect("nothing in the way");
     let world = mpi::init().expect("the first time");
     let levels = [Safety::None, Safety::MpiRestricted, Safety::ThreadSafe, Safety::AsyncSignalSafe];
     let matched = levels.map(|level| count(&variables, "p2p_matched", level));

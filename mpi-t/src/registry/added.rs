@@ -92,15 +92,13 @@ impl Registry {
         let words = placed.unwrap_or_else(|| Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect()));
         let info = PvarInfo::new(definition, Handle(MPI_T_ENUM_NULL), TypeId::of::<Added>(), None);
         info.is_in_rows();
-        let Ok(index) = self.pvars.push(info) else {
-            // Who looks from outside sees no variable that tools do not.
+        growth.category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
+        let Ok(index) = self.append_pvar(&mut growth, info) else {
+            // A reader of the job memory finds no variable that tools do not find.
             placed.map(|words| memory.release(words));
             return Err(TError::MEMORY.because(format!("there is no room for \"{}\"", definition.name)));
         };
         growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count });
-        self.name_pvar(index);
-        growth.category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
-        self.categorize_pvar(&mut growth, definition.category, index);
         Ok(words)
     }
 

@@ -16,9 +16,9 @@ impl Registry {
     /// `MPI_ERR_OTHER` for a name that is taken.
     ///
     /// ```
-    /// use mpi_t::{Bind, CvarDef, Registry, Scope, Value};
+    /// use mpi_t::{Bind, CvarDef, Registry, Value};
     ///
-    /// let limit = CvarDef::declare::<u64>("queue_limit", "Most items.", "items", "queue", Bind::NoObject, Scope::Local);
+    /// let limit = CvarDef::declare::<u64>("queue_limit", "Most items.", Bind::NoObject).unit("items");
     /// let registry = Registry::with_environment([("FERRUM_QUEUE_LIMIT".to_owned(), "7".to_owned())]);
     /// registry.register_definitions([(limit, Some(Value::U64(64)))])?;
     /// assert_eq!(registry.cvar_value("queue_limit"), Some(Value::U64(7)));

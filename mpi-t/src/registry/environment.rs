@@ -1,7 +1,8 @@
 //! Values of control variables from outside, and what becomes of each: a file, the environment, and options of a
 //! launcher, of which the later ones win.
 //!
-//! In the environment a variable is called `FERRUM_` + its name in capitals; elsewhere by its name.
+//! In the environment a variable is called by the registry's prefix (`FERRUM_` by default) and its name in capitals;
+//! elsewhere by its name.
 //! Invariant: whatever comes from outside, the result is an accepted value or a sentence for the user, which says where
 //! the value stood.
 //! Not here: setting the cells (`cvars`), texts of values (`reading`), the file's lines (`file`), which name was meant
@@ -15,7 +16,8 @@ use super::nearest::nearest;
 use super::reading::{expectation, parse};
 use crate::{CvarDef, TError, Value};
 
-/// What the names of the environment variables begin with.
+/// What the names of the environment variables begin with, unless a program has its own
+/// ([`Registry::with_prefix`]).
 pub const PREFIX: &str = "FERRUM_";
 /// The environment variable by which a launcher tells which others it has set because of its option [`CVAR_OPTION`]:
 /// the names as the user wrote them, divided by blanks.
@@ -56,6 +58,8 @@ pub struct UnknownName {
 /// All that is given from outside.
 #[derive(Debug, Default)]
 pub(super) struct Environment {
+    /// What the names of the environment variables begin with, in capitals.
+    prefix: String,
     path: String,
     /// By the name in the environment; the order tells which wins.
     sources: [BTreeMap<String, Given>; 3],
@@ -83,20 +87,38 @@ const ENVIRONMENT: usize = 1;
 const FILE: usize = 2;
 
 impl Environment {
-    pub(super) fn new(file: SettingsFile, variables: impl IntoIterator<Item = (String, String)>) -> Environment {
+    pub(super) fn new(
+        prefix: &str,
+        file: SettingsFile,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Environment {
         let errors = file.faults.into_iter().map(|(line, fault)| (Source::File(line), fault)).collect();
-        let mut environment = Environment { path: file.path, errors, ..Environment::default() };
-        for (name, value) in variables.into_iter().filter(|(name, _)| is_ours(name)) {
+        let prefix = prefix.to_ascii_uppercase();
+        let mut environment = Environment { prefix, path: file.path, errors, ..Environment::default() };
+        for (name, value) in variables {
+            if !environment.has_prefix(&name) {
+                continue;
+            }
             let given = Given { source: Source::Environment, name: name.clone(), value };
             environment.sources[ENVIRONMENT].insert(name, given);
         }
         environment.name_options();
         for line in file.lines {
-            let key = name_in_environment(&line.name);
+            let key = environment.key(&line.name);
             let given = Given { source: Source::File(line.number), name: line.name, value: line.value };
             environment.sources[FILE].insert(key, given);
         }
         environment
+    }
+
+    /// Whether the name of an environment variable has the prefix, perhaps in the wrong case.
+    fn has_prefix(&self, name: &str) -> bool {
+        name.get(..self.prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(&self.prefix))
+    }
+
+    /// The name of a control variable in the environment.
+    fn key(&self, name: &str) -> String {
+        with_prefix(&self.prefix, name)
     }
 
     /// Lets those values that a launcher's option stands behind be told as that option.
@@ -104,7 +126,7 @@ impl Environment {
         let variables = &mut self.sources[ENVIRONMENT];
         let names = variables.remove(CVARS_READ).map_or_else(String::new, |given| given.value);
         for (place, name) in names.split_ascii_whitespace().enumerate() {
-            if let Some(given) = variables.get_mut(&name_in_environment(name)) {
+            if let Some(given) = variables.get_mut(&with_prefix(&self.prefix, name)) {
                 given.source = Source::Option { place, name: CVAR_OPTION };
                 given.name = name.to_owned();
             }
@@ -118,7 +140,7 @@ impl Environment {
         if given.is_some() && value.is_none() {
             self.refuse(definition);
         }
-        self.known.push(name_in_environment(definition.name));
+        self.known.push(self.key(definition.name));
         self.variables.push(definition.name);
         value
     }
@@ -148,7 +170,7 @@ impl Environment {
 
     /// What gives a variable its value.
     fn given(&self, definition: &CvarDef) -> Option<&Given> {
-        let name = name_in_environment(definition.name);
+        let name = self.key(definition.name);
         self.sources.iter().find_map(|source| source.get(&name))
     }
 
@@ -177,8 +199,10 @@ impl Environment {
         let given = self.sources.iter().rev().flatten();
         given.filter(|(key, _)| !self.known.iter().any(|known| known == *key)).map(|(key, given)| {
             let near = match given.source {
-                Source::Environment => nearest(key, self.known.iter().map(String::as_str)).map(str::to_owned),
-                _ => nearest(key, self.variables.iter().copied()).map(str::to_owned),
+                Source::Environment => {
+                    nearest(&self.prefix, key, self.known.iter().map(String::as_str)).map(str::to_owned)
+                }
+                _ => nearest(&self.prefix, key, self.variables.iter().copied()).map(str::to_owned),
             };
             let hint = near.as_ref().map_or_else(String::new, |near| format!("; did you mean {near}?"));
             let (what, value) = (self.subject(given), &given.value);
@@ -198,7 +222,8 @@ impl Registry {
         let environment = &mut self.growth().environment;
         let source = Source::Option { place: environment.options, name: option };
         let given = Given { source, name: name.to_owned(), value: value.to_owned() };
-        environment.sources[OPTIONS].insert(name_in_environment(name), given);
+        let key = environment.key(name);
+        environment.sources[OPTIONS].insert(key, given);
         environment.options += 1;
     }
 
@@ -230,7 +255,7 @@ impl Registry {
         misspelt.map(|name| (name.source, name.sentence)).collect()
     }
 
-    /// Names of the file, of the environment (those that begin with `FERRUM_`) and of options that nothing reads.
+    /// Names of the file, of the environment (those that begin with the prefix) and of options that nothing reads.
     /// Ask when everything is registered; who adds variables later still gets the values.
     pub fn unknown_names(&self) -> Vec<UnknownName> {
         self.growth().environment.unknown().collect()
@@ -242,15 +267,15 @@ impl Registry {
     }
 }
 
-/// Whether a name is for this library, perhaps written in the wrong case.
-fn is_ours(name: &str) -> bool {
-    name.get(..PREFIX.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(PREFIX))
+/// The name of an environment variable: `FERRUM_` and the control variable's name in capitals; `name` may begin with the
+/// prefix already.
+pub fn name_in_environment(name: &str) -> String {
+    with_prefix(PREFIX, name)
 }
 
-/// What a variable is called in the environment: `FERRUM_` and its name in capitals; the prefix may be written already.
-pub fn name_in_environment(name: &str) -> String {
+fn with_prefix(prefix: &str, name: &str) -> String {
     let name = name.to_ascii_uppercase();
-    if name.starts_with(PREFIX) { name } else { format!("{PREFIX}{name}") }
+    if name.starts_with(prefix) { name } else { format!("{prefix}{name}") }
 }
 
 #[cfg(test)]
@@ -281,6 +306,26 @@ mod tests {
         let (registry, block) = (Registry::with_environment(variables), Block::new());
         registry.register_settings(block).expect("new names");
         (registry, block)
+    }
+
+    crate::cvars! {
+        /// Of a program with a prefix of its own.
+        struct OwnPrefix {
+            /// A size.
+            size: u64 = 1 => { name: "shop_size" },
+        }
+    }
+
+    #[test]
+    fn a_program_has_a_prefix_of_its_own() {
+        let variables = [("SHOP_SIZE", "3"), ("FERRUM_OTHER", "x"), ("SHOP_SIZES", "4")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let registry = Registry::of(Environment::new("shop_", SettingsFile::default(), variables));
+        let settings = OwnPrefix::new();
+        registry.register_settings(settings).expect("a new name");
+        assert_eq!(settings.size.get(), 3);
+        let unknown = "SHOP_SIZES is set, but no such variable exists so far; did you mean SHOP_SIZE?";
+        assert_eq!(registry.unknown_environment(), [unknown]);
     }
 
     #[test]

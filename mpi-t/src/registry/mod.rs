@@ -53,7 +53,7 @@ pub use file::{SETTINGS, SETTINGS_READ, SettingsFile};
 use names::Names;
 pub use on_demand::{OnDemand, Open, end_handles};
 use pvars::Elements;
-pub use pvars::PvarInfo;
+pub use pvars::{Allocated, PvarInfo};
 pub use reading::expectation;
 use word_hasher::BuildWordHasher;
 
@@ -190,7 +190,32 @@ impl Registry {
     /// A registry without variables, which takes values of control variables from these environment variables, and what
     /// they do not have from this file.
     pub fn with_values(file: SettingsFile, variables: impl IntoIterator<Item = (String, String)>) -> Registry {
-        let environment = Environment::new(file, variables);
+        Registry::of(Environment::new(PREFIX, file, variables))
+    }
+
+    /// As [`Registry::new`], with a prefix of the program's own for environment variables in place of `FERRUM_`: the
+    /// prefix and a control variable's name in capitals, where a name that begins with the prefix does not get it twice.
+    ///
+    /// ```
+    /// mpi_t::cvars! {
+    ///     /// How a shop behaves.
+    ///     struct ShopSettings {
+    ///         /// Customers who are let in at once.
+    ///         limit: u64 = 64 => { name: "shop_limit" },
+    ///     }
+    /// }
+    ///
+    /// // Started with SHOP_LIMIT=3 in the environment, this prints 3.
+    /// let (registry, settings) = (mpi_t::Registry::with_prefix("SHOP_"), ShopSettings::new());
+    /// registry.register_settings(settings)?;
+    /// println!("{}", settings.limit.get());
+    /// # Ok::<(), mpi_errors::Error>(())
+    /// ```
+    pub fn with_prefix(prefix: &str) -> Registry {
+        Registry::of(Environment::new(prefix, SettingsFile::default(), environment()))
+    }
+
+    fn of(environment: Environment) -> Registry {
         single_threaded::find_flag();
         let registry = Registry {
             initializations: AtomicU64::new(0),

@@ -4,12 +4,10 @@
 
 use mpi_core::text;
 
-use super::environment::PREFIX;
-
 /// The name that fewest changes of a character make of this one, if they are few.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Prefix and case of an environment variable do not count.
-    text::nearest(name, known, |text| text.to_ascii_uppercase().trim_start_matches(PREFIX).to_owned())
+/// Case and `prefix`, that of environment variables, do not count.
+pub(super) fn nearest<'a>(prefix: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    text::nearest(name, known, |text| text.to_ascii_uppercase().trim_start_matches(prefix).to_owned())
 }
 
 #[cfg(test)]
@@ -19,7 +17,7 @@ mod tests {
     #[test]
     fn a_part_of_a_name_or_a_slip_is_near_and_another_word_is_not() {
         let known = ["p2p_eager_limit", "coll_shape", "FERRUM_WIN_DIRECT"];
-        let near = |name| nearest(name, known.into_iter());
+        let near = |name| nearest("FERRUM_", name, known.into_iter());
         assert_eq!(near("eager_limit"), Some("p2p_eager_limit"));
         assert_eq!(near("FERRUM_COLL_SHAPP"), Some("coll_shape"));
         assert_eq!(near("win_drect"), Some("FERRUM_WIN_DIRECT"));

@@ -14,7 +14,7 @@ use mpi_core::abi::{MPI_ERR_ARG, MPI_T_ENUM_NULL};
 use mpi_errors::{Error, Result};
 
 use super::on_demand::OnDemandSource;
-use super::{Registry, described, full, int, refusal, taken};
+use super::{Growth, Registry, described, full, int, refusal, taken};
 use crate::handle::access;
 use crate::handle::kind::Kind;
 use crate::handle::pool::{self, NewHandle};
@@ -135,11 +135,18 @@ impl Registry {
             let states = definition.states.and_then(|states| self.intern(&mut growth, states));
             let states = states.unwrap_or(Handle(MPI_T_ENUM_NULL));
             let info = PvarInfo::new(definition, states, TypeId::of::<B>(), lender.clone());
-            let index = self.pvars.push(info).map_err(|_| full())?;
-            self.name_pvar(index);
-            self.categorize_pvar(&mut growth, definition.category, index);
+            self.append_pvar(&mut growth, info).map_err(|_| full())?;
         }
         Ok(())
+    }
+
+    /// Gives a variable its index, by which its name and its category lead to it; gives it back when there is no room.
+    pub(super) fn append_pvar(&self, growth: &mut Growth, info: PvarInfo) -> std::result::Result<usize, PvarInfo> {
+        let category = info.definition.category;
+        let index = self.pvars.push(info)?;
+        self.name_pvar(index);
+        self.categorize_pvar(growth, category, index);
+        Ok(index)
     }
 
     /// Declares a block's variables and gives them the block of the process as a whole.

@@ -5,7 +5,7 @@
 use mpi_core::Handle;
 
 use super::nearest::nearest;
-use super::{Registry, expectation};
+use super::{PREFIX, Registry, expectation};
 use crate::{ArgumentValue, Bind, CvarDef, PvarClass, PvarDef, TError, Value};
 
 /// The most characters of a name that a sentence repeats.
@@ -42,7 +42,7 @@ impl Registry {
 /// A name that nothing of a kind has, with the one that was perhaps meant.
 fn no_name<'a>(name: &[u8], kind: &str, known: impl Iterator<Item = &'a str>) -> TError {
     let name = shown(name);
-    let near = nearest(&name, known).map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+    let near = nearest(PREFIX, &name, known).map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     TError::INVALID_NAME.because(format!("argument name is \"{name}\", but there is no {kind} of that name{near}"))
 }
 
