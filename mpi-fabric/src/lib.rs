@@ -42,6 +42,8 @@ mod mapping;
 #[cfg(not(loom))]
 mod os;
 #[cfg(not(loom))]
+mod pages_on_demand;
+#[cfg(not(loom))]
 mod rank_block;
 #[cfg(not(loom))]
 mod region;
@@ -73,6 +75,7 @@ pub use {
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},
+    pages_on_demand::PagesOnDemand,
     rank_block::Life,
     recorder::{Mark, Recorder},
     region::{Access, RegionKey, Registration},

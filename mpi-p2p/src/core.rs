@@ -5,7 +5,7 @@
 //! out after the poll, in `progress`.
 //! Not here: what becomes of a record that arrives (`arrival`).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use mpi_core::abi::MPI_ERR_INTERN;
@@ -54,8 +54,8 @@ pub(crate) struct Core {
     pub replies: VecDeque<Reply>,
     /// Offers that found their receive during a poll.
     pub matched: Vec<Matched>,
-    /// Sends that wait for room, per destination; `backlogged` counts them all.
-    pub backlog: Vec<VecDeque<Handle>>,
+    /// Sends that wait for room, by destination if it has any; `backlogged` counts them all.
+    pub backlog: BTreeMap<u32, VecDeque<Handle>>,
     pub backlogged: usize,
     /// Sends that the program has let go of and that are not over.
     pub detached_sends: usize,
@@ -124,7 +124,7 @@ struct Early {
 }
 
 impl Core {
-    pub fn new(size: u32, instruments: &'static EngineInstruments, settings: &'static EngineSettings) -> Core {
+    pub fn new(instruments: &'static EngineInstruments, settings: &'static EngineSettings) -> Core {
         instruments.slots_free.raise(u64::from(SLOTS));
         Core {
             contexts: Contexts::new(),
@@ -136,7 +136,7 @@ impl Core {
             early: HashMap::new(),
             replies: VecDeque::new(),
             matched: Vec::new(),
-            backlog: (0..size).map(|_| VecDeque::new()).collect(),
+            backlog: BTreeMap::new(),
             backlogged: 0,
             detached_sends: 0,
             streams: Vec::new(),

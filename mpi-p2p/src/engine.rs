@@ -50,7 +50,7 @@ impl Engine {
         settings.wait_spins.set(policy.spins());
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
-        let core = Core::new(size, instruments, settings);
+        let core = Core::new(instruments, settings);
         let state = Guarded::new(&lock, State { endpoint, core, doorbell: doorbell.clone(), lock: lock.clone() });
         let events = state.get(&lock.lock()).core.events;
         Engine { lock, state, doorbell, instruments, events, wait_events: WaitEvents::new(), settings, rank, size }

@@ -6,13 +6,15 @@
 use std::ops::Deref;
 use std::time::Instant;
 
-use crate::cvars::CommSettings;
 use mpi_errors::Result;
+use mpi_fabric::PagesOnDemand;
 use mpi_t::Verbosity::{DeveloperBasic, TunerBasic, TunerDetail, UserBasic, UserDetail};
 use mpi_t::{
     Aggregate, Counter, EnumDef, HeapMemory, InstrumentMemory, Level, PeakLevel, Percentage, Registry, State, Timer,
     WatchedTimer,
 };
+
+use crate::cvars::CommSettings;
 
 mpi_t::instruments! {
     /// The queues and messages of one communicator.
@@ -230,7 +232,8 @@ pub struct CommMeters {
 impl CommMeters {
     /// Zeroed instruments for a communicator of `size` processes, and settings with their initial values.
     pub fn place(memory: &dyn InstrumentMemory, name: &str, size: u32) -> CommMeters {
-        let (block, peers) = (CommInstruments::place_for(memory, name), mpi_t::place_rows(size as usize));
+        let block = CommInstruments::place_for(memory, name);
+        let peers = mpi_t::place_rows_in(memory_of_rows(size as usize), size as usize);
         CommMeters { block, peers, settings: mpi_t::place_settings() }
     }
 
@@ -255,7 +258,7 @@ impl CommMeters {
     /// Gives the memory back. The object was unbound from all registries, and nobody writes any more.
     pub fn retire(self, memory: &dyn InstrumentMemory) {
         mpi_t::retire(memory, self.block);
-        mpi_t::retire_rows(self.peers);
+        mpi_t::retire_rows_in(memory_of_rows(self.peers.len()), self.peers);
         self.settings.eager_limit.leave();
         mpi_t::retire_settings(self.settings);
     }
@@ -267,6 +270,14 @@ impl Deref for CommMeters {
     #[inline(always)]
     fn deref(&self) -> &CommInstruments {
         self.block
+    }
+}
+
+/// Where the rows of so many peers go: long ones into pages that are made when a peer is first used.
+fn memory_of_rows(peers: usize) -> &'static dyn InstrumentMemory {
+    match peers * size_of::<PeerInstruments>() < PagesOnDemand::LEAST_BYTES {
+        true => &HeapMemory,
+        false => &PagesOnDemand,
     }
 }
 

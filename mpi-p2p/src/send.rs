@@ -191,11 +191,11 @@ impl Core {
     /// Whether sends to this process wait for room already.
     #[inline]
     fn has_backlog(&self, world: u32) -> bool {
-        self.backlogged != 0 && !self.backlog[world as usize].is_empty()
+        self.backlogged != 0 && self.backlog.contains_key(&world)
     }
 
     fn queue(&mut self, world: u32, handle: Handle) {
-        self.backlog[world as usize].push_back(handle);
+        self.backlog.entry(world).or_default().push_back(handle);
         self.backlogged += 1;
     }
 
@@ -231,15 +231,18 @@ impl Core {
 
     /// Pushes the queued sends that there is room for, oldest first for each destination.
     pub fn flush_backlog(&mut self, endpoint: &mut Endpoint) {
-        for world in 0..self.backlog.len() {
-            while let Some(handle) = self.backlog[world].front().copied() {
+        let mut backlog = std::mem::take(&mut self.backlog);
+        backlog.retain(|_, queue| {
+            while let Some(handle) = queue.front().copied() {
                 if self.launch(endpoint, handle).is_err() {
-                    break;
+                    return true;
                 }
-                self.backlog[world].pop_front();
+                queue.pop_front();
                 self.backlogged -= 1;
             }
-        }
+            false
+        });
+        self.backlog = backlog;
     }
 
     /// Takes a send back that has not left yet (cancelled).
@@ -247,10 +250,14 @@ impl Core {
         let Some(Work::Queued(outgoing)) = self.requests.get(handle).map(|request| &request.work) else {
             return false;
         };
-        let queue = &mut self.backlog[outgoing.dest as usize];
+        let dest = outgoing.dest;
+        let Some(queue) = self.backlog.get_mut(&dest) else { return false };
         let before = queue.len();
         queue.retain(|queued| *queued != handle);
         let removed = before - queue.len();
+        if queue.is_empty() {
+            self.backlog.remove(&dest);
+        }
         self.backlogged -= removed;
         removed > 0
     }

@@ -72,7 +72,10 @@ pub use field::{Aggregate, Counter, Field, Level, PeakLevel, Percentage, Size, S
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 pub use handle::table::{disable_handles, pvar_read_raw};
 pub use last_error::{clear_failure, last_failure, record_failure, report_failures};
-pub use memory::{BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, rename, retire, retire_rows};
+pub use memory::{
+    BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, place_rows_in, rename, retire, retire_rows,
+    retire_rows_in,
+};
 pub use own::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use registry::{
     AddedTexts, CAPACITY_HINT, CVAR_OPTION, CVARS_READ, CategoryInfo, CvarInfo, DroppedHandler, EventCallback,

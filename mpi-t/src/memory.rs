@@ -87,18 +87,36 @@ pub fn rename<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B, 
     memory.rename(words_of(block), object);
 }
 
-/// Places `count` blocks one behind the other on the heap: one for each peer of a communicator, for example.
+/// Places `count` blocks one behind the other on the heap: one for each class of sizes, for example.
 pub fn place_rows<B: Instruments>(count: usize) -> &'static [B] {
+    place_rows_in(&HeapMemory, count)
+}
+
+/// The same in a memory of the caller's choice; without room the heap takes them.
+pub fn place_rows_in<B: Instruments>(memory: &dyn InstrumentMemory, count: usize) -> &'static [B] {
     const { assert!(size_of::<B>().is_multiple_of(8) && align_of::<B>() == 8, "a block is made of words") }
     let description = BlockDescription { block: B::NAME, variables: B::VARS, object: "" };
-    let words = HeapMemory.allocate(count * size_of::<B>() / 8, &description).expect("the heap always has words");
+    let needed = count * size_of::<B>() / 8;
+    let words = memory
+        .allocate(needed, &description)
+        .filter(|words| words.len() >= needed)
+        .or_else(|| HeapMemory.allocate(needed, &description))
+        .expect("the heap always has words");
     // SAFETY: as in `place`, for `count` blocks.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<B>(), count) }
 }
 
-/// Gives rows back; nobody may write them from here on. Unbind them from registries first.
+/// Gives rows of the heap back; nobody may write them from here on. Unbind them from registries first.
 pub fn retire_rows<B: Instruments>(rows: &'static [B]) {
-    HeapMemory.release(words_of_rows(rows));
+    retire_rows_in(&HeapMemory, rows);
+}
+
+/// The same for rows that were placed in `memory`.
+pub fn retire_rows_in<B: Instruments>(memory: &dyn InstrumentMemory, rows: &'static [B]) {
+    let words = words_of_rows(rows);
+    if !memory.release(words) {
+        HeapMemory.release(words);
+    }
 }
 
 /// Rows as the words that they are.
