@@ -80,6 +80,9 @@ impl Core {
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
             return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
         };
+        if head.flags & wire::FOR_SERVICE != 0 {
+            return self.service_offer(from, head, offer, key);
+        }
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
         let (receive, steps) = context.sides[(head.context & 1) as usize].posted.take_match(key);
         context.count_search(head.context, steps);
@@ -114,6 +117,7 @@ impl Core {
     fn other(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
         match head.kind {
             wire::OFFER => self.offer(from, head, payload),
+            wire::SERVICE => self.service_message(from, head, payload),
             wire::ACK => self.acknowledged(from, head),
             wire::STREAM => self.stream_wanted(from, head, payload),
             wire::SHARE => self.share_wanted(from, head, payload),
@@ -156,7 +160,7 @@ fn arrive(instruments: &CommInstruments, held: u64) -> u64 {
 /// The source and tag of a message, if its sender is who it says it is and its tag is not the wildcard. The library's
 /// own messages may have negative tags.
 #[inline]
-fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
+pub(crate) fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
     let source = head.a as usize;
     (world_ranks.get(source) == Some(&from) && head.tag != MPI_ANY_TAG)
         .then_some(Key { source: source as i32, tag: head.tag })

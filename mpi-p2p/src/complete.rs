@@ -38,8 +38,8 @@ impl Engine {
         if request == NULL {
             return Ok(Some(Completion::empty()));
         }
+        self.advance(guard)?;
         let state = self.state.get_mut(guard);
-        state.progress()?;
         let taken = state.core.take_if_done(request).ok_or_else(|| no_such_request(request))?;
         match taken {
             None => state.core.instruments.failed_tests.incr(),
@@ -54,8 +54,8 @@ impl Engine {
         if request == NULL {
             return Ok(Some(Status::EMPTY));
         }
+        self.advance(guard)?;
         let state = self.state.get_mut(guard);
-        state.progress()?;
         let status = state.core.status_if_done(request).ok_or_else(|| no_such_request(request))?;
         match status {
             None => state.core.instruments.failed_tests.incr(),
@@ -82,8 +82,8 @@ impl Engine {
     /// Tests several for one. `Some(None)` when all are null, `None` when none is done.
     pub fn test_any(&self, guard: &mut Guard<'_>, requests: &[Handle]) -> Result<Option<Option<(usize, Completion)>>> {
         self.check_all(guard, requests)?;
+        self.advance(guard)?;
         let state = self.state.get_mut(guard);
-        state.progress()?;
         match state.take_any(requests) {
             None => {
                 state.core.instruments.failed_tests.incr();
@@ -130,8 +130,8 @@ impl Engine {
         if !self.check_all(guard, requests)? {
             return Ok(None);
         }
+        self.advance(guard)?;
         let state = self.state.get_mut(guard);
-        state.progress()?;
         let mut later = Vec::new();
         let taken = state.take_some(requests, &mut each, &mut later);
         if taken == 0 {
@@ -180,8 +180,8 @@ impl Engine {
         mut each: impl FnMut(usize, Completion),
     ) -> Result<bool> {
         self.check_all(guard, requests)?;
+        self.advance(guard)?;
         let state = self.state.get_mut(guard);
-        state.progress()?;
         let core = &mut state.core;
         let done = |request: &Handle| *request == NULL || matches!(core.status_if_done(*request), Some(Some(_)));
         if !requests.iter().all(done) {

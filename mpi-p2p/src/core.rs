@@ -25,7 +25,8 @@ use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Message, Pool};
 use crate::on_demand::OnDemandMetrics;
 use crate::recipe::RecipeRequest;
-use crate::request::{DETACHED, Request, WATCHED, Work, too_many_requests};
+use crate::request::{DETACHED, Request, SERVED, WATCHED, Work, too_many_requests};
+use crate::service::Services;
 use crate::shared_copy::{SLOTS, SharedCopy, Slots};
 use crate::transfer::Matched;
 use crate::wire::{self, Share};
@@ -69,6 +70,7 @@ pub(crate) struct Core {
     pub help: Vec<(Handle, Share)>,
     /// Grows with every completed request, so that a waiter knows when to look again.
     pub completions: u64,
+    pub services: Services,
     pub direct: Direct,
     pub pool: Pool,
     pub buffered: Buffered,
@@ -145,6 +147,7 @@ impl Core {
             context_agreement: ContextAgreement::default(),
             help: Vec::new(),
             completions: 0,
+            services: Services::default(),
             direct: Direct::new(),
             pool: Pool::default(),
             buffered: Buffered::default(),
@@ -179,6 +182,12 @@ impl Core {
     fn finish_marked(&mut self, handle: Handle, marks: u8, was_send: bool) {
         if marks & WATCHED != 0 {
             self.tell_standing(handle);
+        }
+        if marks & SERVED != 0
+            && let Some(request) = self.requests.get(handle)
+        {
+            self.completed_for_service(handle, request.context);
+            return;
         }
         if marks & DETACHED != 0 {
             self.detached_sends -= usize::from(was_send);

@@ -117,7 +117,7 @@ impl State {
                     }
                 }
                 moved => {
-                    if let Some(outcome) = self.after_direct_poll(moved)? {
+                    if let Some(outcome) = self.after_direct_poll(context, moved)? {
                         return Ok(outcome);
                     }
                 }
@@ -128,9 +128,13 @@ impl State {
 
     /// Carries out what a poll brought besides the awaited message.
     #[inline]
-    fn after_direct_poll(&mut self, moved: Result<usize>) -> Result<Option<Outcome>> {
+    fn after_direct_poll(&mut self, context: u32, moved: Result<usize>) -> Result<Option<Outcome>> {
         let worked = match moved {
-            Ok(moved) if self.core.has_work() => self.carry_on(moved),
+            Ok(moved) if self.core.has_work() => {
+                let worked = self.carry_on(moved);
+                self.make_request_for_services(context)?;
+                worked
+            }
             other => other,
         };
         let direct = &mut self.core.direct;
@@ -149,6 +153,20 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Turns a direct receive that is over into a request when a service is to be called: the call that completes the
+    /// request calls the services first.
+    #[cold]
+    fn make_request_for_services(&mut self, context: u32) -> Result<()> {
+        let core = &mut self.core;
+        if core.services.wait_for_call() > 0
+            && let Some(Outcome::Received(status, error)) = core.direct.outcome.take()
+        {
+            let request = core.received_request(context, status, error)?;
+            core.direct.outcome = Some(Outcome::Under(request));
+        }
+        Ok(())
     }
 
     /// Posts the direct receive, behind all others of its context.

@@ -208,7 +208,12 @@ impl Engine {
         match self.state.get_mut(&mut guard).receive_blocking(context, source, tag, buffer)? {
             Outcome::Received(status, None) => Ok(status),
             Outcome::Received(status, Some(error)) => Err(ReceiveFailure::received(error, status)),
-            Outcome::Under(request) => self.finish_blocking(guard, request),
+            Outcome::Under(request) => {
+                if self.state.get(&guard).core.services.wait_for_call() > 0 {
+                    self.call_services(&mut guard);
+                }
+                self.finish_blocking(guard, request)
+            }
         }
     }
 
@@ -247,8 +252,8 @@ impl Engine {
 
     /// Looks for a message that a receive would match now.
     pub fn iprobe(&self, guard: &mut Guard<'_>, context: u32, source: i32, tag: i32) -> Result<Option<Status>> {
+        self.advance(guard)?;
         let state = self.state.get_mut(guard);
-        state.progress()?;
         state.peek(context, source, tag)
     }
 
@@ -265,8 +270,8 @@ impl Engine {
         source: i32,
         tag: i32,
     ) -> Result<Option<(Handle, Status)>> {
+        self.advance(guard)?;
         let state = self.state.get_mut(guard);
-        state.progress()?;
         state.hold(context, source, tag)
     }
 
@@ -344,7 +349,7 @@ impl Engine {
 
     /// Moves whatever can move; never waits.
     pub fn progress(&self, guard: &mut Guard<'_>) -> Result<()> {
-        self.state.get_mut(guard).progress().map(drop)
+        self.advance(guard).map(drop)
     }
 
     /// Waits until nothing this process has sent, and let go of, is still with it, so that the process may stop calling

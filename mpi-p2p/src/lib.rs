@@ -45,6 +45,7 @@ mod registration;
 mod remote;
 mod request;
 mod send;
+mod service;
 mod shared_copy;
 mod start;
 mod sync;
@@ -63,3 +64,4 @@ pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimi
 pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use posted::PostedInstruments;
 pub use request::{Completion, Generalized, Mode, ReceiveFailure};
+pub use service::{Service, ServiceMessage};

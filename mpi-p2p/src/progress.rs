@@ -46,7 +46,7 @@ impl State {
         if !core.streams.is_empty() {
             core.feed_streams(endpoint);
         }
-        let worked = core.pending() != before || core.completions != completions;
+        let worked = core.pending() != before || core.completions != completions || core.services.wait_for_call() > 0;
         Ok(moved + usize::from(worked))
     }
 }
@@ -61,6 +61,7 @@ impl Core {
             | self.matched.len()
             | self.shares.len()
             | self.help.len()
+            | self.services.wait_for_call()
             | usize::from(self.fault.is_some())
             != 0
     }

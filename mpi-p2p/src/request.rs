@@ -135,13 +135,25 @@ pub(crate) const DETACHED: u8 = 1;
 /// Somebody asked about the request: it has instruments.
 pub(crate) const WATCHED: u8 = 2;
 
+/// A service is called when the request is complete.
+pub(crate) const SERVED: u8 = 4;
+
+/// Who gets a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Receiver {
+    /// The receive that matches.
+    Matching,
+    /// The service of the context.
+    Service,
+}
+
 #[derive(Debug)]
 pub(crate) struct Request {
     pub work: Work,
     /// Of a send only its bytes, and whether it was cancelled.
     pub status: Status,
     pub error: Option<Error>,
-    /// [`DETACHED`], [`WATCHED`].
+    /// [`DETACHED`], [`WATCHED`], [`SERVED`].
     pub marks: u8,
     /// Context id of the operation.
     pub context: u32,

@@ -14,7 +14,7 @@ use crate::context::UNSETTLED;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
 use crate::registration;
-use crate::request::{Data, Mode, Outgoing, Request, Work, token};
+use crate::request::{Data, Mode, Outgoing, Receiver, Request, Work, token};
 use crate::wire::{self, Offer};
 
 /// How a send began.
@@ -39,7 +39,7 @@ impl State {
         if matches!(mode, Mode::Standard | Mode::Ready) && self.send_at_once(context_id, dest, tag, &buffer, 0) {
             return Ok(Started::Complete);
         }
-        self.start_send_slowly(context_id, dest, tag, buffer, mode)
+        self.start_send_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
     }
 
     /// Puts a short message into the ring, if nothing stands in its way; all other cases are for
@@ -79,7 +79,7 @@ impl State {
         mode: Mode,
     ) -> Result<Handle> {
         if !matches!(mode, Mode::Standard | Mode::Ready) {
-            return self.isend_slowly(context_id, dest, tag, buffer, mode);
+            return self.isend_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching);
         }
         // The message carries the handle, so that a cancel can name it.
         let handle = self.core.sent_request(context_id, dest, buffer.bytes())?;
@@ -87,7 +87,7 @@ impl State {
             return Ok(handle);
         }
         self.core.sent.remove(handle);
-        self.isend_slowly(context_id, dest, tag, buffer, mode)
+        self.isend_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
     }
 
     /// Starts a send that could not be over at once, or may not be.
@@ -99,9 +99,10 @@ impl State {
         tag: i32,
         buffer: SendBuf<'static>,
         mode: Mode,
+        receiver: Receiver,
     ) -> Result<Handle> {
         let bytes = if dest == MPI_PROC_NULL { 0 } else { buffer.bytes() };
-        match self.start_send_slowly(context_id, dest, tag, buffer, mode)? {
+        match self.start_send_slowly(context_id, dest, tag, buffer, mode, receiver)? {
             Started::Under(request) => Ok(request),
             Started::Complete => self.core.sent_request(context_id, MPI_PROC_NULL, bytes),
         }
@@ -115,6 +116,7 @@ impl State {
         tag: i32,
         buffer: SendBuf<'static>,
         mode: Mode,
+        receiver: Receiver,
     ) -> Result<Started> {
         if dest == MPI_PROC_NULL {
             return Ok(Started::Complete);
@@ -143,8 +145,10 @@ impl State {
         let kind = match (eager, mode) {
             (false, _) => wire::OFFER,
             (true, Mode::Synchronous) => wire::EAGER_SYNC,
+            (true, _) if receiver == Receiver::Service => wire::SERVICE,
             (true, _) => wire::EAGER,
         };
+        let flags = if receiver == Receiver::Service { wire::FOR_SERVICE } else { 0 };
         let a = u64::from(context.spec.rank);
         let data = match mode {
             Mode::Buffered => {
@@ -154,7 +158,7 @@ impl State {
             }
             _ => Data::User(buffer),
         };
-        let head = RecordHead { kind, flags: 0, context: context_id, tag, a, b: 0 };
+        let head = RecordHead { kind, flags, context: context_id, tag, a, b: 0 };
         let work = Work::Queued(Box::new(Outgoing { dest: world, head, data }));
         let mut request = Request::waiting(context_id, work);
         request.status.set_bytes(bytes);

@@ -50,8 +50,8 @@ impl Engine {
             return Ok(value);
         }
         for _ in 0..state.core.first_polls() {
-            if state.progress()? > 0
-                && let Some(value) = ready(state)
+            if self.advance(&mut guard)? > 0
+                && let Some(value) = ready(self.state.get_mut(&mut guard))
             {
                 return Ok(value);
             }
@@ -75,11 +75,10 @@ impl Engine {
         let began = self.wait_events.tell_begin(self.instruments.requests.get());
         let mut turns = 0u32;
         let result = loop {
-            let state = self.state.get_mut(&mut guard);
-            match state.progress() {
+            match self.advance(&mut guard) {
                 Err(error) => break Err(error),
                 Ok(moved) => {
-                    if let Some(value) = ready(state) {
+                    if let Some(value) = ready(self.state.get_mut(&mut guard)) {
                         break Ok(value);
                     }
                     if moved > 0 {
@@ -88,7 +87,7 @@ impl Engine {
                     }
                 }
             }
-            if state.core.wants_to_push() {
+            if self.state.get(&guard).core.wants_to_push() {
                 // No doorbell rings for room in a ring: look again, and let others run now and then.
                 turns += 1;
                 if turns.is_multiple_of(64) || self.settings.wait_spins.get() == 0 {
@@ -109,11 +108,11 @@ impl Engine {
             };
             if let WaitStep::Sleep(ticket) = step {
                 // The ticket announces the sleeper; what came before it is seen by this last poll.
-                let state = self.state.get_mut(&mut guard);
-                let moved = match state.progress() {
+                let moved = match self.advance(&mut guard) {
                     Ok(moved) => moved,
                     Err(error) => break Err(error),
                 };
+                let state = self.state.get_mut(&mut guard);
                 if let Some(value) = ready(state) {
                     break Ok(value);
                 }

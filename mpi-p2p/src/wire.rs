@@ -31,6 +31,12 @@ pub(crate) const CANCEL: u8 = 10;
 /// The answer: `b` is the token, `a` is 1 if the message was taken back, 0 if it was not there.
 pub(crate) const CANCELLED: u8 = 11;
 
+/// A whole message for the service of its context; the payload is its data.
+pub(crate) const SERVICE: u8 = 12;
+
+/// In the flags of an [`OFFER`]: the message is for the service of its context.
+pub(crate) const FOR_SERVICE: u8 = 1;
+
 /// What a sender offers: the size of its message, and the region that another process can copy it from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {

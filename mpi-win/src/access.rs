@@ -113,7 +113,7 @@ impl OneSided {
         Ok(())
     }
 
-    /// Receives what a target will reply in its next fence.
+    /// Receives what a target's service will answer.
     pub(crate) fn await_reply(
         &self,
         guard: &mut Guard<'_>,
@@ -206,7 +206,7 @@ impl Win {
         Ok(place)
     }
 
-    /// Has the target carry an operation out in its next fence.
+    /// Has the target's service carry an operation out.
     pub(crate) fn send(
         &self,
         guard: &mut Guard<'_>,

@@ -4,6 +4,8 @@
 //! Not here: getting the memory (`obtain`).
 #![allow(unsafe_code)] // the program's promise about its memory is passed on
 
+use std::sync::Arc;
+
 use mpi_comm::{Comm, CommSpec, ContextIds, agree_on_context, register, unregister};
 use mpi_core::abi::*;
 use mpi_core::{Guarded, Handle};
@@ -17,6 +19,7 @@ use crate::exposure::{Exposure, Flavor};
 use crate::hints::Hints;
 use crate::instruments::WinInstruments;
 use crate::obtain::Obtained;
+use crate::serve::WinService;
 use crate::window::{Win, WinAttributes};
 
 impl OneSided {
@@ -67,14 +70,23 @@ impl OneSided {
         hints.set(&what.hints);
         let epoch = Guarded::new(self.engine.process_lock(), Epoch::new(comm.size()));
         let instruments = WinInstruments::place_for(memory, &format!("window {}", context / 2));
-        Ok(Win::new(comm, (registration, own, peers), epoch, exposed, told, hints, instruments))
+        let own = Arc::new(own);
+        let service = Arc::new(WinService::new(self.engine.process_lock(), context, own.clone()));
+        self.engine.add_service(&mut self.engine.lock(), context, service.clone());
+        Ok(Win::new(comm, (registration, own, peers), service, epoch, exposed, told, hints, instruments))
     }
 
     /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be gone already; its
     /// instruments are the caller's to retire. Collective; waits, with no guard held.
     pub fn end(&self, win: &Win) -> Result<()> {
         let met = self.coll.synchronize(&win.comm);
-        unregister(&self.engine, &mut self.engine.lock(), &win.comm);
+        let mut guard = self.engine.lock();
+        self.engine.remove_service(&mut guard, win.context());
+        let requests = win.service.requests(&guard);
+        unregister(&self.engine, &mut guard, &win.comm);
+        drop(guard);
+        // None is left unless another process broke the protocol; then nobody may copy into the memory after this.
+        self.engine.revoke(&requests);
         met
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Epoch {
     pub outgoing: Vec<Outgoing>,
     /// Whether `outgoing` has anything.
     pub sends: bool,
+    /// Batches that the other processes have sent in all fences so far.
+    pub expected: u64,
     /// Small puts that were copied directly since the last fence.
     pub small: u32,
     /// Receives of data that were asked for, with rank and bytes expected.
@@ -48,6 +50,7 @@ impl Epoch {
             started: 0,
             outgoing: Vec::new(),
             sends: false,
+            expected: 0,
             small: 0,
             replies: Vec::new(),
             counts: vec![0; size],

@@ -1,8 +1,8 @@
 //! `MPI_Win_fence` (MPI-5.0, 12.5.1): all operations on a window are complete, and all processes agree that they are.
 //!
 //! Everybody sends what waits, then all add up who has to expect how many batches, which nobody knows before all have
-//! come to the fence. Each process carries out what the others asked of it. If there was anything to be carried out,
-//! all meet once more, so that nobody goes on to touch memory that an operation of this epoch is still to change.
+//! come to the fence. Each process waits until its service (`serve`) has carried out what the others requested of it. If
+//! there was anything to be carried out, all meet once more, so that nobody goes on to touch memory that an operation of this epoch is still to change.
 //! Invariant: a process that finds an error goes on to the end of the fence, so that the others do not hang.
 
 use mpi_comm::{Expected, Outcome, PendingOps};
@@ -29,13 +29,19 @@ impl OneSided {
             return Err(bad_assertion(assert));
         }
         let mut outcome = Outcome::default();
-        let (mut ops, mut counts, started, short) = self.depart(win, &mut outcome);
+        let (ops, mut counts, started, short) = self.depart(win, &mut outcome);
         self.send_empty(win, &short, &mut outcome);
         self.coll.sum(&win.comm, &mut counts)?;
         let (expected, anything) = (counts[win.rank() as usize], counts.iter().any(|count| *count > 0));
-        if anything {
-            self.serve(win, expected, &mut ops, &mut outcome);
-        }
+        let expected = {
+            let guard = &mut self.engine.lock();
+            let epoch = win.epoch.get_mut(guard);
+            epoch.expected += expected;
+            epoch.expected
+        };
+        // The service has carried out what has come, and carries out the rest while this waits.
+        outcome.note(self.engine.wait_until(self.engine.lock(), || win.service.has_carried_out(expected)));
+        outcome.note(win.service.take_error(&mut self.engine.lock()).map_or(Ok(()), Err));
         let waited = ops.wait_all(&mut outcome);
         outcome.note(waited);
         if anything {
@@ -73,7 +79,10 @@ impl OneSided {
         let outgoing = std::mem::take(&mut epoch.outgoing);
         for (rank, outgoing) in outgoing.into_iter().enumerate() {
             let mut start = |guard: &mut Guard<'_>, tag, data| {
-                let send = self.engine.isend(guard, win.context(), rank as i32, tag, data, Mode::Standard);
+                let send = match tag {
+                    BATCH => self.engine.send_to_service(guard, win.context(), rank as i32, tag, data),
+                    _ => self.engine.isend(guard, win.context(), rank as i32, tag, data, Mode::Standard),
+                };
                 send.map_err(|error| outcome.note(Err(error))).ok()
             };
             let (mut data, mut batches, mut unsent) = (outgoing.data, outgoing.batches.into_iter(), None);

@@ -5,7 +5,8 @@
 //!   operations, `fence` the synchronisation of active targets.
 //! - `exposure`: the arguments of a new window. `target`: the memory that an operation names. `basic`: predefined
 //!   datatypes, which records carry. `combine`: what an accumulation does to elements.
-//! - `wire`, `epoch`, `serve`: operations that go as messages, which their target carries out in its next fence.
+//! - `wire`, `epoch`, `serve`: operations that go as messages, which their target's service carries out as they
+//!   arrive.
 //! - `obtain`: getting a window's memory. `memory`: the only door to it.
 //! - `hints`, `instruments`, `settings`: what a window is told, tells, and what can be set.
 //!
@@ -13,7 +14,7 @@
 //! themselves, accumulations under a lock that stands beside the memory. Of memory that is the program's, a put or a
 //! get of bytes that lie one after the other is copied at once by the kernel's help where that is allowed;
 //! accumulations, and whatever cannot be copied directly, go as messages and are carried out by the process that owns
-//! the memory, under its own lock, in its next fence. In either case each element is changed by one accumulation at a
+//! the memory, under its own lock, in whatever call makes progress there. In either case each element is changed by one accumulation at a
 //! time. A fence agrees on how many messages everybody has to expect.
 //!
 //! Invariants: an access reaches no byte that its target's owner did not expose, checked on both sides; an operation

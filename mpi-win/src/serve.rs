@@ -1,145 +1,302 @@
-//! Carrying out what other processes want of this process's memory, in a fence.
+//! Carrying out what other processes request of this process's memory, as the requests arrive.
 //!
-//! Invariant: what is not inside the window, not a datatype or no operation is an error and touches nothing; whoever
-//! asked for data gets an answer, if an empty one, so that nobody waits for ever.
+//! The window's service gets each batch of records from the engine, in whatever call makes progress, and carries the
+//! records out in order. Data too long for a batch are received, and answers sent, as operations of the service; a
+//! fence waits until all of them are complete.
+//! Invariants: what is not inside the window, not a datatype or no operation is an error and touches nothing; each
+//! record that demands data gets an answer, if an empty one, so that its sender does not wait for ever.
 
-use mpi_comm::Outcome;
-use mpi_core::abi::MPI_ANY_SOURCE;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use mpi_core::{Guard, Guarded, Handle, ProcessLock};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
-use mpi_p2p::Mode;
+use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage};
 
-use crate::OneSided;
 use crate::basic::Basic;
 use crate::combine::Combine;
-use crate::fence::FenceOps;
 use crate::fetch::{comparable, swap};
-use crate::window::Win;
-use crate::wire::{BATCH, BATCH_MAX, DATA, Head, PIECE, REPLY, Verb, malformed};
+use crate::memory::Memory;
+use crate::wire::{DATA, Head, PIECE, REPLY, Verb, malformed};
 
-impl OneSided {
-    /// Carries out as many batches as all others together have sent. Errors of single operations are noted.
-    pub(crate) fn serve(&self, win: &Win, expected: u64, ops: &mut FenceOps<'_>, outcome: &mut Outcome) {
-        let (engine, context) = (&self.engine, win.context());
-        let (mut batch, mut scratch) = (Vec::new(), Vec::new());
-        for _ in 0..expected {
-            let (message, status) = match engine.mprobe(engine.lock(), context, MPI_ANY_SOURCE, BATCH) {
-                Ok(found) => found,
+/// The service of one window: this process's memory, for the others.
+#[derive(Debug)]
+pub(crate) struct WinService {
+    context: u32,
+    memory: Arc<Memory>,
+    /// Batches that have arrived since the window was created. Changed under the process's lock.
+    batches: AtomicU64,
+    /// Operations of the service that are not complete. Changed under the process's lock.
+    pending: AtomicU64,
+    state: Guarded<State>,
+}
+
+/// What changes with the messages.
+#[derive(Debug, Default)]
+struct State {
+    /// The operations under way, by request.
+    under_way: HashMap<Handle, Operation>,
+    /// Of the ranks whose data for a record are awaited: the records after that one, in order.
+    behind: HashMap<i32, VecDeque<Vec<u8>>>,
+    /// The first error since the last fence.
+    error: Option<Error>,
+}
+
+/// What is done when an operation of the service is complete.
+#[derive(Debug)]
+enum Operation {
+    /// The data of a put lie in the window.
+    Put { source: i32, head: Head },
+    /// The data of another record are here: the record is carried out.
+    Data { source: i32, head: Head, data: Vec<u8> },
+    /// The data of a refused record are gone.
+    Refused { source: i32 },
+    /// An answer was sent from this memory; from the window's own if there is none.
+    Answer { _kept: Vec<u8> },
+}
+
+impl WinService {
+    pub fn new(lock: &ProcessLock, context: u32, memory: Arc<Memory>) -> WinService {
+        let state = Guarded::new(lock, State::default());
+        WinService { context, memory, batches: AtomicU64::new(0), pending: AtomicU64::new(0), state }
+    }
+
+    /// Whether as many batches have arrived since the window was created, and all that arrived are carried out.
+    pub fn has_carried_out(&self, batches: u64) -> bool {
+        self.batches.load(Relaxed) >= batches && self.pending.load(Relaxed) == 0
+    }
+
+    /// Takes the first error since the last fence.
+    pub fn take_error(&self, guard: &mut Guard<'_>) -> Option<Error> {
+        self.state.get_mut(guard).error.take()
+    }
+
+    /// The requests of operations that are not complete.
+    pub fn requests(&self, guard: &Guard<'_>) -> Vec<Handle> {
+        self.state.get(guard).under_way.keys().copied().collect()
+    }
+
+    /// Has an operation's end handled by [`Service::completed`].
+    fn begin(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, operation: Operation) {
+        self.count_pending(1);
+        self.state.get_mut(guard).under_way.insert(request, operation);
+        engine.serve_completion(guard, self.context, request);
+    }
+
+    fn note(&self, guard: &mut Guard<'_>, result: Result<()>) {
+        if let Err(error) = result {
+            self.state.get_mut(guard).error.get_or_insert(error);
+        }
+    }
+
+    /// Carries out records of a rank up to one whose data are awaited; those after it wait for the data.
+    fn carry_out_all(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, mut records: &[u8]) {
+        while !records.is_empty() {
+            let result = match Head::decode(records) {
+                Ok((head, data, after)) => {
+                    records = after;
+                    self.carry_out(engine, guard, source, head, data)
+                }
                 Err(error) => {
-                    outcome.note(Err(error));
-                    continue;
+                    records = &[];
+                    Err(error)
                 }
             };
-            batch.resize((status.bytes() as usize).min(BATCH_MAX), 0);
-            if let Err(failure) = engine.mrecv(engine.lock(), message, RecvBuf::from_slice(&mut batch)) {
-                outcome.note(Err(failure.into()));
-                continue;
-            }
-            let mut rest = batch.as_slice();
-            while !rest.is_empty() {
-                let (head, data, behind) = match Head::decode(rest) {
-                    Ok(record) => record,
-                    Err(error) => {
-                        outcome.note(Err(error));
-                        break;
-                    }
-                };
-                rest = behind;
-                outcome.note(self.carry_out(win, status.source, &head, data, &mut scratch, ops));
+            self.note(guard, result);
+            if let Some(behind) = self.state.get_mut(guard).behind.get_mut(&source) {
+                if !records.is_empty() {
+                    behind.push_front(records.to_vec());
+                    self.count_pending(1);
+                }
+                return;
             }
         }
     }
 
-    fn carry_out(
-        &self,
-        win: &Win,
-        source: i32,
-        head: &Head,
-        data: &[u8],
-        scratch: &mut Vec<u8>,
-        ops: &mut FenceOps<'_>,
-    ) -> Result<()> {
-        let memory = Basic::predefined(head.datatype as usize)
-            .and_then(|basic| Some((basic, win.memory.elements_mut(head.offset, head.count, basic)?)));
-        let Some((basic, mut memory)) = memory.filter(|(basic, memory)| head.makes_sense(*basic, memory.bytes()))
-        else {
-            return self.refuse(win, source, head, ops);
-        };
-        let (engine, context) = (&self.engine, win.context());
-        if head.verb == Verb::Put && !head.is_inline() {
-            let status = engine.recv(engine.lock(), context, source, DATA, memory.part(0, head.bytes))?;
-            return whole(head, status.bytes());
-        }
-        let data = if head.verb == Verb::Get || head.is_inline() {
-            data
-        } else {
-            scratch.resize(head.bytes as usize, 0);
-            let status = engine.recv(engine.lock(), context, source, DATA, RecvBuf::from_slice(scratch));
-            if let Err(error) = status.map_err(Error::from).and_then(|status| whole(head, status.bytes())) {
-                if head.is_answered() {
-                    self.answer(win, source, SendBuf::empty(), ops)?;
-                }
-                return Err(error);
+    /// The awaited data of a rank's record have come: carries out the records after it.
+    fn resume(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32) {
+        let mut behind = self.state.get_mut(guard).behind.remove(&source).unwrap_or_default();
+        while let Some(records) = behind.pop_front() {
+            self.count_pending(-1);
+            self.carry_out_all(engine, guard, source, &records);
+            if let Some(waiting) = self.state.get_mut(guard).behind.get_mut(&source) {
+                waiting.append(&mut behind);
+                return;
             }
-            &scratch[..]
+        }
+    }
+
+    fn count_pending(&self, change: i64) {
+        self.pending.store(self.pending.load(Relaxed).wrapping_add_signed(change), Relaxed);
+    }
+
+    /// Has an operation that awaits a rank's data handled by [`Service::completed`].
+    fn await_data(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, request: Handle, operation: Operation) {
+        self.state.get_mut(guard).behind.insert(source, VecDeque::new());
+        self.begin(engine, guard, request, operation);
+    }
+
+    /// Carries a record out whose short data stand in the batch, or starts to receive its long data.
+    fn carry_out(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: Head, data: &[u8]) -> Result<()> {
+        let Some(memory) = self.elements(&head).map(|(_, memory)| memory) else {
+            return self.refuse(engine, guard, source, &head);
         };
-        // Another thread of this process may accumulate into its own memory.
-        let held = engine.lock();
-        let answer = match head.verb {
+        if !head.has_data_behind() {
+            return self.apply(engine, guard, source, &head, data);
+        }
+        if head.verb == Verb::Put {
+            let part = memory.split_at(head.bytes).0;
+            if part.bytes() == head.bytes {
+                let request = engine.irecv(guard, self.context, source, DATA, part)?;
+                self.await_data(engine, guard, source, request, Operation::Put { source, head });
+                return Ok(());
+            }
+        }
+        let mut data = vec![0; head.bytes as usize];
+        let request = engine.irecv(guard, self.context, source, DATA, borrowed_mut(&mut data))?;
+        self.await_data(engine, guard, source, request, Operation::Data { source, head, data });
+        Ok(())
+    }
+
+    /// The elements that a record means, if they lie inside the window and the data go with them.
+    fn elements(&self, head: &Head) -> Option<(Basic, RecvBuf<'static>)> {
+        let basic = Basic::predefined(head.datatype as usize)?;
+        let memory = self.memory.elements_mut(head.offset, head.count, basic)?;
+        head.makes_sense(basic, memory.bytes()).then_some((basic, memory))
+    }
+
+    /// Does what a record says, with all its data. The process's lock, which the caller holds, keeps other threads of this
+    /// process from accumulating into the same memory.
+    fn apply(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head, data: &[u8]) -> Result<()> {
+        let Some((basic, mut memory)) = self.elements(head) else { return Ok(()) };
+        match head.verb {
             Verb::Put => {
                 memory.unpack(0, data);
-                return Ok(());
+                Ok(())
             }
             Verb::Accumulate => {
                 Combine::new(head.op as usize, basic)?.apply(memory, basic, data);
-                return Ok(());
+                Ok(())
             }
-            // Memory that is only read may be sent from where it is.
-            Verb::Get => win.memory.elements(head.offset, head.count, basic).expect("seen above").part(0, head.bytes),
+            // Memory that is only read is sent from where it is.
+            Verb::Get => {
+                let there = self.memory.elements(head.offset, head.count, basic).expect("seen above");
+                self.answer(engine, guard, source, there.part(0, head.bytes), Vec::new())
+            }
             Verb::Fetch => {
                 let before = copied(&memory);
                 let combine = Combine::fetching(head.op as usize, basic);
                 if let Ok(Some(combine)) = &combine {
                     combine.apply(memory.part(0, head.bytes), basic, data);
                 }
-                let answer = if combine.is_ok() { ops.keep(before) } else { SendBuf::empty() };
-                drop(held);
-                self.answer(win, source, answer, ops)?;
-                return combine.map(drop);
+                let kept = if combine.is_ok() { before } else { Vec::new() };
+                self.answer(engine, guard, source, borrowed(&kept), kept)?;
+                combine.map(drop)
             }
             Verb::Swap => {
                 let before = swap(&mut memory, data);
-                ops.keep(before[..head.bytes as usize / 2].to_vec())
+                let kept = before[..head.bytes as usize / 2].to_vec();
+                self.answer(engine, guard, source, borrowed(&kept), kept)
             }
-        };
-        drop(held);
-        self.answer(win, source, answer, ops)
-    }
-
-    /// Replies, with nothing if it must be: an empty message needs no request.
-    fn answer(&self, win: &Win, source: i32, answer: SendBuf<'static>, ops: &mut FenceOps<'_>) -> Result<()> {
-        let (engine, context) = (&self.engine, win.context());
-        let send = engine.isend(&mut engine.lock(), context, source, REPLY, answer, Mode::Standard);
-        if send.is_err() {
-            engine.send(engine.lock(), context, source, REPLY, SendBuf::empty(), Mode::Standard)?;
         }
-        ops.add_send(send?);
-        Ok(())
     }
 
-    /// What comes with a record that makes no sense is taken all the same, so that it is not mistaken for the next
-    /// one's; who waits for an answer gets an empty one.
+    /// Sends an answer, with nothing in it if the answer itself cannot be sent: an empty message needs no request.
+    fn answer(
+        &self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        source: i32,
+        answer: SendBuf<'static>,
+        kept: Vec<u8>,
+    ) -> Result<()> {
+        match engine.isend(guard, self.context, source, REPLY, answer, Mode::Standard) {
+            Ok(request) => {
+                self.begin(engine, guard, request, Operation::Answer { _kept: kept });
+                Ok(())
+            }
+            Err(error) => {
+                engine.send_at_once(guard, self.context, source, REPLY, &SendBuf::empty());
+                Err(error)
+            }
+        }
+    }
+
+    /// Data of a record that makes no sense are received all the same, so that they are not mistaken for the next
+    /// record's; a record that demands an answer gets an empty one.
     #[cold]
-    fn refuse(&self, win: &Win, source: i32, head: &Head, ops: &mut FenceOps<'_>) -> Result<()> {
-        let engine = &self.engine;
+    fn refuse(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head) -> Result<()> {
         if head.has_data_behind() {
-            let _ = engine.recv(engine.lock(), win.context(), source, DATA, RecvBuf::empty());
+            let request = engine.irecv(guard, self.context, source, DATA, RecvBuf::empty())?;
+            self.await_data(engine, guard, source, request, Operation::Refused { source });
         }
         if head.is_answered() {
-            self.answer(win, source, SendBuf::empty(), ops)?;
+            self.answer(engine, guard, source, SendBuf::empty(), Vec::new())?;
         }
         Err(malformed("reaches outside of this process's part of the window, or makes no sense"))
     }
+}
+
+impl Service for WinService {
+    fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>) {
+        self.batches.store(self.batches.load(Relaxed) + 1, Relaxed);
+        if let Some(behind) = self.state.get_mut(guard).behind.get_mut(&message.source) {
+            behind.push_back(message.data.to_vec());
+            self.count_pending(1);
+            return;
+        }
+        self.carry_out_all(engine, guard, message.source, message.data);
+    }
+
+    fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion) {
+        let Some(operation) = self.state.get_mut(guard).under_way.remove(&request) else { return };
+        self.count_pending(-1);
+        let received = completion.status.bytes();
+        let mut error = completion.error;
+        let mut complete = |head: &Head| error.take().map_or_else(|| whole(head, received), Err);
+        let awaited = match operation {
+            Operation::Put { source, .. } | Operation::Data { source, .. } | Operation::Refused { source } => {
+                Some(source)
+            }
+            Operation::Answer { .. } => None,
+        };
+        let result = match operation {
+            Operation::Put { head, .. } => complete(&head),
+            Operation::Data { source, head, data } => match complete(&head) {
+                Ok(()) => self.apply(engine, guard, source, &head, &data),
+                Err(error) => {
+                    let answered = match head.is_answered() {
+                        true => self.answer(engine, guard, source, SendBuf::empty(), Vec::new()),
+                        false => Ok(()),
+                    };
+                    self.note(guard, answered);
+                    Err(error)
+                }
+            },
+            Operation::Refused { .. } => Ok(()),
+            Operation::Answer { .. } => error.map_or(Ok(()), Err),
+        };
+        self.note(guard, result);
+        if let Some(source) = awaited {
+            self.resume(engine, guard, source);
+        }
+    }
+}
+
+/// Memory of an operation that is under way, to be read. The operation keeps it (`Operation`).
+#[allow(unsafe_code)] // the bytes of a vector stay where they are when the vector moves
+fn borrowed(kept: &[u8]) -> SendBuf<'static> {
+    // SAFETY: the caller keeps the vector, unchanged, in `under_way` until the request is complete or revoked.
+    unsafe { SendBuf::from_slice(kept).detach() }
+}
+
+/// As [`borrowed`], to be written.
+#[allow(unsafe_code)] // as above
+fn borrowed_mut(kept: &mut [u8]) -> RecvBuf<'static> {
+    // SAFETY: as above.
+    unsafe { RecvBuf::from_slice(kept).detach() }
 }
 
 impl Head {

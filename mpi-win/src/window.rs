@@ -16,6 +16,7 @@ use crate::epoch::Epoch;
 use crate::hints::Hints;
 use crate::instruments::WinInstruments;
 use crate::memory::Memory;
+use crate::serve::WinService;
 
 /// A window of this process. Thread-safe.
 #[derive(Debug)]
@@ -23,7 +24,9 @@ pub struct Win {
     pub(crate) comm: Comm,
     /// Lets the others copy to and from the memory; ends before it.
     _registration: Registration,
-    pub(crate) memory: Memory,
+    pub(crate) memory: Arc<Memory>,
+    /// Carries out what others request of the memory.
+    pub(crate) service: Arc<WinService>,
     /// The other processes' memory, by rank, where all have mapped all of it; else empty.
     peers: Box<[Option<Memory>]>,
     pub(crate) epoch: Guarded<Epoch>,
@@ -62,7 +65,8 @@ pub(crate) struct Exposed {
 impl Win {
     pub(crate) fn new(
         comm: Comm,
-        (registration, memory, peers): (Registration, Memory, Box<[Option<Memory>]>),
+        (registration, memory, peers): (Registration, Arc<Memory>, Box<[Option<Memory>]>),
+        service: Arc<WinService>,
         epoch: Guarded<Epoch>,
         exposed: Box<[Exposed]>,
         told: WinAttributes,
@@ -73,6 +77,7 @@ impl Win {
             comm,
             _registration: registration,
             memory,
+            service,
             peers,
             epoch,
             exposed,

@@ -19,8 +19,6 @@ pub(crate) const REPLY: i32 = 3;
 pub(crate) const INLINE: u64 = 8 << 10;
 /// From this length on, a batch is not added to.
 pub(crate) const BATCH_FULL: usize = 56 << 10;
-/// Longest batch.
-pub(crate) const BATCH_MAX: usize = BATCH_FULL + Head::BYTES + INLINE as usize + 8;
 /// Longest data that an accumulation sends at once, so that its target needs no more memory than that.
 pub(crate) const PIECE: u64 = 1 << 20;
 

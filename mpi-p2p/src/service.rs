@@ -1,0 +1,248 @@
+//! Services: the chapters above the engine that handle messages of their own as these arrive (one-sided communication).
+//!
+//! A message for a service does not go through matching. `arrival` queues it, and the next call that makes progress
+//! passes it to the service of its context, whatever that call waits for. The engine calls up only through [`Service`].
+//! Invariants: messages of one sender reach a service in the order in which they were sent; no service is called while
+//! a reference into the engine's state lives. Messages for a context whose service is not registered yet are kept.
+//! Not here: what services do with messages (`mpi-win`), messages of the program and of collectives (`matching`).
+#![allow(unsafe_code)] // a long message is received into memory that is kept here
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+use mpi_core::{Guard, Handle};
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+use mpi_fabric::{Payload, RecordHead};
+
+use crate::arrival::message_key;
+use crate::chains::Key;
+use crate::core::Core;
+use crate::engine::Engine;
+use crate::request::{Completion, Mode, Receiver, Request, SERVED, Work};
+use crate::transfer::Matched;
+use crate::wire::Offer;
+
+/// A chapter's handler of the messages that arrive for one context.
+///
+/// Both functions are called by any call of the process that makes progress, with the process's lock held. They must not
+/// wait, take the lock, or run the program's code; they may start operations.
+pub trait Service: Send + Sync {
+    /// A message has arrived that was sent with [`Engine::send_to_service`].
+    fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>);
+    /// An operation is complete that the service has registered with [`Engine::serve_completion`].
+    fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion);
+}
+
+/// A message for a service.
+#[derive(Debug)]
+pub struct ServiceMessage<'m> {
+    /// Rank of the sender in the communicator.
+    pub source: i32,
+    /// The tag it was sent with.
+    pub tag: i32,
+    /// The whole message.
+    pub data: &'m [u8],
+}
+
+/// The services of one process, and what waits for them.
+#[derive(Default)]
+pub(crate) struct Services {
+    by_context: HashMap<u32, Arc<dyn Service>>,
+    queue: VecDeque<Event>,
+    /// Messages for contexts without a service.
+    early: HashMap<u32, Vec<Event>>,
+    /// Long messages that are being received, by request.
+    incoming: HashMap<Handle, (Key, Vec<u8>)>,
+    /// Of senders with a long message on the way: that and what came after it, in order, by context and source.
+    behind: HashMap<(u32, i32), VecDeque<Arrival>>,
+}
+
+/// One of several messages of a sender.
+enum Arrival {
+    Here(Key, Vec<u8>),
+    OnTheWay(Handle),
+}
+
+/// What a service is called for.
+struct Event {
+    context: u32,
+    what: What,
+}
+
+enum What {
+    Message(Key, Vec<u8>),
+    Completed(Handle),
+}
+
+impl fmt::Debug for Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Services").field("contexts", &self.by_context.len()).field("queue", &self.queue.len()).finish()
+    }
+}
+
+impl Services {
+    /// Whether a service is to be called.
+    #[inline]
+    pub fn wait_for_call(&self) -> usize {
+        self.queue.len()
+    }
+}
+
+impl Engine {
+    /// Registers the service of a context. It gets the messages that have come before, too.
+    pub fn add_service(&self, guard: &mut Guard<'_>, context: u32, service: Arc<dyn Service>) {
+        let services = &mut self.state.get_mut(guard).core.services;
+        services.by_context.insert(context, service);
+        services.queue.extend(services.early.remove(&context).unwrap_or_default());
+    }
+
+    /// Removes the service of a context, with the messages that it has not been called for.
+    pub fn remove_service(&self, guard: &mut Guard<'_>, context: u32) {
+        let services = &mut self.state.get_mut(guard).core.services;
+        services.by_context.remove(&context);
+        services.early.remove(&context);
+        services.queue.retain(|event| event.context != context);
+    }
+
+    /// Starts a send to the service of a context in another process, or in this one. As [`Engine::isend`] else.
+    pub fn send_to_service(
+        &self,
+        guard: &mut Guard<'_>,
+        context: u32,
+        dest: i32,
+        tag: i32,
+        data: SendBuf<'static>,
+    ) -> Result<Handle> {
+        self.state.get_mut(guard).isend_slowly(context, dest, tag, data, Mode::Standard, Receiver::Service)
+    }
+
+    /// Has the context's service called when a request is complete, in place of a wait or test for it.
+    pub fn serve_completion(&self, guard: &mut Guard<'_>, context: u32, request: Handle) {
+        let core = &mut self.state.get_mut(guard).core;
+        match core.requests.get_mut(request).filter(|request| !request.is_done()) {
+            Some(under_way) => under_way.marks |= SERVED,
+            None => core.services.queue.push_back(Event { context, what: What::Completed(request) }),
+        }
+    }
+
+    /// Waits until `ready`, called with the process's lock held after each change, returns true.
+    pub fn wait_until(&self, guard: Guard<'_>, mut ready: impl FnMut() -> bool) -> Result<()> {
+        self.block(guard, |_| ready().then_some(()))
+    }
+
+    /// One pass of progress, services included. Returns how many things moved.
+    #[inline]
+    pub(crate) fn advance(&self, guard: &mut Guard<'_>) -> Result<usize> {
+        let state = self.state.get_mut(guard);
+        let moved = state.progress()?;
+        if moved > 0 && state.core.services.wait_for_call() > 0 {
+            self.call_services(guard);
+        }
+        Ok(moved)
+    }
+
+    /// Calls the services for what has come.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn call_services(&self, guard: &mut Guard<'_>) {
+        while let Some(Event { context, what }) = self.state.get_mut(guard).core.services.queue.pop_front() {
+            let core = &mut self.state.get_mut(guard).core;
+            let Some(service) = core.services.by_context.get(&context).cloned() else {
+                match what {
+                    What::Message(..) if core.contexts.get(context).is_some_and(|context| !context.freed) => {
+                        core.services.early.entry(context).or_default().push(Event { context, what });
+                    }
+                    What::Message(..) => {}
+                    What::Completed(request) => drop(core.take_if_done(request)),
+                }
+                continue;
+            };
+            match what {
+                What::Message(key, data) => {
+                    let message = ServiceMessage { source: key.source, tag: key.tag, data: &data };
+                    service.message(self, guard, message);
+                }
+                What::Completed(request) => {
+                    if let Some(Some(completion)) = core.take_if_done(request) {
+                        service.completed(self, guard, request, completion);
+                    }
+                }
+            }
+        }
+        if self.lock.is_multiple() {
+            // Another thread may sleep until a service has done its work.
+            self.doorbell.wake();
+        }
+    }
+}
+
+impl Core {
+    /// A message for a service has arrived whole.
+    pub fn service_message(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+        let Some(context) = self.contexts.get(head.context) else { return self.keep_early(from, head, &payload) };
+        let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
+            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
+        };
+        let data = payload.to_vec();
+        match self.services.behind.get_mut(&(head.context, key.source)) {
+            Some(behind) => behind.push_back(Arrival::Here(key, data)),
+            None => self.services.queue.push_back(Event { context: head.context, what: What::Message(key, data) }),
+        }
+    }
+
+    /// A long message for a service was offered.
+    pub fn service_offer(&mut self, from: u32, head: &RecordHead, offer: Offer, key: Key) {
+        let mut data = Vec::new();
+        if data.try_reserve_exact(offer.bytes as usize).is_err() {
+            return self.fault(from, "a message for a service that is longer than this process's memory");
+        }
+        data.resize(offer.bytes as usize, 0);
+        // SAFETY: the bytes stay where they are, in `incoming`, until the request is complete.
+        let buffer = unsafe { RecvBuf::from_slice(&mut data).detach() };
+        let mut request = Request::waiting(head.context, Work::Matched { buffer });
+        request.marks = SERVED;
+        match self.add_request(request) {
+            Ok(request) => {
+                self.services.incoming.insert(request, (key, data));
+                let behind = self.services.behind.entry((head.context, key.source)).or_default();
+                behind.push_back(Arrival::OnTheWay(request));
+                self.matched.push(Matched { from, token: head.b, offer, key, request });
+            }
+            Err(error) => {
+                self.fault.get_or_insert(error);
+            }
+        }
+    }
+
+    /// A request that a service waits for is complete.
+    #[cold]
+    pub fn completed_for_service(&mut self, handle: Handle, context: u32) {
+        let Some((key, data)) = self.services.incoming.remove(&handle) else {
+            return self.services.queue.push_back(Event { context, what: What::Completed(handle) });
+        };
+        let failed = self.drop_request(handle).and_then(|request| request.error);
+        let Services { behind, queue, .. } = &mut self.services;
+        let sender = (context, key.source);
+        let Some(arrivals) = behind.get_mut(&sender) else { return };
+        let place = arrivals.iter_mut().position(|arrival| matches!(arrival, Arrival::OnTheWay(on) if *on == handle));
+        let Some(place) = place else { return };
+        match failed {
+            None => arrivals[place] = Arrival::Here(key, data),
+            Some(error) => {
+                arrivals.remove(place);
+                self.fault.get_or_insert(error);
+            }
+        }
+        // Everything up to the next message that is on the way.
+        while let Some(Arrival::Here(..)) = arrivals.front()
+            && let Some(Arrival::Here(key, data)) = arrivals.pop_front()
+        {
+            queue.push_back(Event { context, what: What::Message(key, data) });
+        }
+        if arrivals.is_empty() {
+            behind.remove(&sender);
+        }
+    }
+}
