@@ -3,20 +3,15 @@
 //! Invariant: everything in a record is checked before use: its context, its source, its token.
 //! Not here: answers and large transfers, which are noted here and carried out after the poll (`progress`, `transfer`).
 
-use mpi_core::Status;
-use mpi_core::abi::{MPI_ANY_TAG, MPI_ERR_TRUNCATE};
-use mpi_datatype::RecvBuf;
-use mpi_errors::Error;
 use mpi_fabric::{Payload, RecordHead, Sink};
 
-use crate::chains::Key;
 use crate::context::user_side;
 use crate::core::{Core, Reply};
+use crate::delivery::{deliver, message_key};
 use crate::instruments::CommInstruments;
-use crate::message::{Body, Message};
+use crate::message::{Body, Matched, Message};
 use crate::posted::room;
 use crate::request::Work;
-use crate::transfer::Matched;
 use crate::wire::{self, Offer};
 
 impl Core {
@@ -155,62 +150,4 @@ fn arrive(instruments: &CommInstruments, held: u64) -> u64 {
         instruments.umq_bytes.raise(held);
     }
     if instruments.time_unexpected.is_watched() { mpi_t::now_ns() } else { 0 }
-}
-
-/// The source and tag of a message, if its sender is who it says it is and its tag is not the wildcard. The library's
-/// own messages may have negative tags.
-#[inline]
-pub(crate) fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
-    let source = head.a as usize;
-    (world_ranks.get(source) == Some(&from) && head.tag != MPI_ANY_TAG)
-        .then_some(Key { source: source as i32, tag: head.tag })
-}
-
-/// Puts a whole message into a receive buffer.
-#[inline]
-pub(crate) fn deliver(buffer: &mut RecvBuf<'_>, key: Key, payload: &Payload<'_>) -> (Status, Option<Error>) {
-    let bytes = payload.len();
-    if let Some(memory) = buffer.contiguous_mut()
-        && bytes <= memory.len()
-    {
-        payload.copy_to(&mut memory[..bytes]);
-        return (Status::new(key.source, key.tag, bytes as u64), None);
-    }
-    deliver_slowly(buffer, key, &payload.to_vec())
-}
-
-/// Puts a stored message into a receive buffer.
-#[inline]
-pub(crate) fn deliver_stored(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
-    if let Some(memory) = buffer.contiguous_mut()
-        && data.len() <= memory.len()
-    {
-        memory[..data.len()].copy_from_slice(data);
-        return (Status::new(key.source, key.tag, data.len() as u64), None);
-    }
-    deliver_slowly(buffer, key, data)
-}
-
-/// Puts a whole message into a receive buffer that is too short, or not in one piece.
-#[inline(never)]
-fn deliver_slowly(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
-    let room = buffer.bytes();
-    let fitting = room.min(data.len() as u64);
-    buffer.unpack(0, &data[..fitting as usize]);
-    let error = (room < data.len() as u64).then(|| truncated(key, data.len() as u64, room));
-    (Status::new(key.source, key.tag, fitting), error)
-}
-
-#[cold]
-pub(crate) fn truncated(key: Key, bytes: u64, room: u64) -> Error {
-    let rule = format!(
-        "the message from rank {} has {bytes} bytes, but the receive buffer has room for {room} bytes",
-        key.source
-    );
-    Error::new(MPI_ERR_TRUNCATE, rule)
-        .detail("tag", &key.tag)
-        .fact("message_source", key.source.into())
-        .fact("message_tag", key.tag.into())
-        .fact("message_bytes", bytes as i64)
-        .fact("buffer_bytes", room as i64)
 }

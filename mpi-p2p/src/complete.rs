@@ -10,10 +10,9 @@ use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, Kind, Status};
 use mpi_errors::Result;
 
-use crate::cancel::Sent;
 use crate::core::{Core, State};
 use crate::engine::Engine;
-use crate::request::{Completion, Request, no_such_request, too_many_requests};
+use crate::request::{Completion, Request, Sent, no_such_request, too_many_requests};
 
 const NULL: Handle = Handle(MPI_REQUEST_NULL);
 

@@ -8,6 +8,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use mpi_core::abi::MPI_ERR_COMM;
+use mpi_errors::Error;
+
 use crate::instruments::{CommMeters, PeerInstruments};
 use crate::matching::{Posted, Unexpected};
 use crate::message::Message;
@@ -230,6 +233,15 @@ impl Contexts {
         }
         removed
     }
+}
+
+#[cold]
+pub(crate) fn unknown_context(id: u32) -> Error {
+    let why = match id & !1 {
+        UNSETTLED => "the communicator is a duplicate whose request is not complete yet".to_owned(),
+        _ => format!("the communicator with context id {id} has been freed"),
+    };
+    Error::new(MPI_ERR_COMM, why)
 }
 
 #[cfg(test)]

@@ -10,70 +10,17 @@
 //! Invariant: ids of one key are sent, and found, in the order of the calls.
 //! Not here: taking ids and handles of communicators (the layers above).
 
-use std::collections::HashMap;
-use std::fmt;
-
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Payload, RecordHead};
 
-use crate::context::{ContextSpec, UNSETTLED};
+use crate::context::{UNSETTLED, unknown_context};
 use crate::core::{Core, Reply, State};
 use crate::engine::Engine;
+use crate::pending_contexts::{Awaited, Key, MakeContext, NO_ID, take};
 use crate::request::{Request, Work};
-use crate::send::unknown_context;
 use crate::wire;
-
-/// What makes a context of the id that has come; `None` when nobody needs it any more. Called with the process's lock
-/// held, so it must take no lock itself.
-pub type MakeContext = Box<dyn FnOnce(u32) -> Option<ContextSpec> + Send>;
-
-/// Announced when there is no id: ids are even.
-const NO_ID: u64 = u64::MAX;
-
-/// What an id is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
-    /// The duplicate with this number of the communicator with this context.
-    Duplicate(u32, u32),
-    /// The communicator with this digest, by the world rank of its provider.
-    Named(u32, [u64; 2]),
-}
-
-/// The agreements of one process.
-#[derive(Default)]
-pub(crate) struct ContextAgreement {
-    /// Calls whose id has not come, the oldest first.
-    awaited: HashMap<Key, Vec<Awaited>>,
-    /// Ids that came before the call.
-    known: HashMap<Key, Vec<u64>>,
-    /// Calls made so far with each digest.
-    named_calls: HashMap<[u64; 2], u32>,
-}
-
-struct Awaited {
-    request: Handle,
-    /// World rank of the process that sends the id.
-    provider: u32,
-    make: MakeContext,
-}
-
-/// Takes the oldest of a key.
-fn take<T>(map: &mut HashMap<Key, Vec<T>>, key: Key) -> Option<T> {
-    let list = map.get_mut(&key)?;
-    let oldest = list.remove(0);
-    if list.is_empty() {
-        map.remove(&key);
-    }
-    Some(oldest)
-}
-
-impl fmt::Debug for ContextAgreement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ContextAgreement").field("awaited", &self.awaited.len()).field("known", &self.known).finish()
-    }
-}
 
 impl Engine {
     /// The next duplicate of the communicator with context `parent`: a request that is complete once its context

@@ -14,21 +14,19 @@ use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
 use crate::buffered::Buffered;
-use crate::cancel::{CancelState, Sent};
 use crate::chains::Key;
 use crate::context::{ContextSpec, Contexts};
-use crate::context_agreement::ContextAgreement;
 use crate::cvars::EngineSettings;
 use crate::direct::Direct;
 use crate::events::MessageEvents;
 use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
-use crate::message::{Message, Pool};
+use crate::message::{Matched, Message, Pool};
 use crate::on_demand::OnDemandMetrics;
+use crate::pending_contexts::ContextAgreement;
 use crate::recipe::RecipeRequest;
-use crate::request::{DETACHED, Request, SERVED, WATCHED, Work, too_many_requests};
-use crate::service::Services;
-use crate::shared_copy::{SLOTS, SharedCopy, Slots};
-use crate::transfer::Matched;
+use crate::request::{CancelState, DETACHED, Request, SERVED, Sent, WATCHED, Work, too_many_requests};
+use crate::service_queue::ServiceQueue;
+use crate::transfer_slots::{SLOTS, SharedCopy, Slots};
 use crate::wire::{self, Share};
 
 pub(crate) struct State {
@@ -70,7 +68,7 @@ pub(crate) struct Core {
     pub help: Vec<(Handle, Share)>,
     /// Grows with every completed request, so that a waiter knows when to look again.
     pub completions: u64,
-    pub services: Services,
+    pub services: ServiceQueue,
     pub direct: Direct,
     pub pool: Pool,
     pub buffered: Buffered,
@@ -147,7 +145,7 @@ impl Core {
             context_agreement: ContextAgreement::default(),
             help: Vec::new(),
             completions: 0,
-            services: Services::default(),
+            services: ServiceQueue::default(),
             direct: Direct::new(),
             pool: Pool::default(),
             buffered: Buffered::default(),

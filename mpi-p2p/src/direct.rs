@@ -7,27 +7,24 @@
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 use mpi_core::{Handle, Status};
 use mpi_datatype::RecvBuf;
-use mpi_errors::{Error, Result};
+use mpi_errors::Error;
 use mpi_fabric::Payload;
 
-use crate::arrival::deliver;
 use crate::chains::Key;
-use crate::core::{Core, State};
+use crate::delivery::deliver;
 use crate::instruments::CommInstruments;
-use crate::request::{Request, Work};
-use crate::transfer::Matched;
 
 /// No communicator has this context id: it is odd and the even id below it is never given out.
 const NO_CONTEXT: u32 = u32::MAX;
 
 pub(crate) struct Direct {
     /// Context of the receive that waits, or [`NO_CONTEXT`].
-    context: u32,
-    key: Key,
-    buffer: RecvBuf<'static>,
-    outcome: Option<Outcome>,
+    pub context: u32,
+    pub key: Key,
+    pub buffer: RecvBuf<'static>,
+    pub outcome: Option<Outcome>,
     /// Counts the receive as posted, if it is one of the program's own.
-    instruments: Option<&'static CommInstruments>,
+    pub instruments: Option<&'static CommInstruments>,
 }
 
 /// How a direct receive came out.
@@ -51,7 +48,7 @@ impl Direct {
 
     /// Ends the receive's time as the direct one and gives its buffer back. Nothing happens when it has ended.
     #[inline]
-    fn leave(&mut self) -> RecvBuf<'static> {
+    pub fn leave(&mut self) -> RecvBuf<'static> {
         self.context = NO_CONTEXT;
         if let Some(instruments) = self.instruments.take() {
             instruments.posted_length.lower(1);
@@ -72,109 +69,5 @@ impl Direct {
         let (status, error) = deliver(&mut self.buffer, key, payload);
         self.outcome = Some(Outcome::Received(status, error));
         self.leave();
-    }
-}
-
-impl Core {
-    /// Turns the direct receive into a request that the offer matches.
-    pub fn match_direct(&mut self, context: u32, from: u32, token: u64, offer: crate::wire::Offer, key: Key) {
-        let buffer = self.direct.leave();
-        let work = Work::Matched { buffer };
-        match self.add_request(Request::waiting(context, work)) {
-            Ok(request) => {
-                self.matched.push(Matched { from, token, offer, key, request });
-                self.direct.outcome = Some(Outcome::Under(request));
-            }
-            Err(error) => self.direct.outcome = Some(Outcome::Received(Status::EMPTY, Some(error))),
-        }
-    }
-}
-
-impl State {
-    /// Polls for a message straight into `buffer`, for a while. The receive goes on as a request if it is not over by
-    /// then. The caller has seen that no unexpected message matches and no other work waits.
-    #[inline]
-    pub fn receive_directly(
-        &mut self,
-        context: u32,
-        key: Key,
-        buffer: RecvBuf<'static>,
-        instruments: Option<&'static CommInstruments>,
-    ) -> Result<Outcome> {
-        let direct = &mut self.core.direct;
-        direct.context = context;
-        direct.key = key;
-        direct.buffer = buffer;
-        let mut counts = instruments;
-        for _ in 0..self.core.first_polls() {
-            self.core.instruments.polls.incr();
-            match self.endpoint.poll(&mut self.core) {
-                Ok(0) => {
-                    // It waits from here on.
-                    if let Some(instruments) = counts.take() {
-                        instruments.posted_length.raise(1);
-                        self.core.direct.instruments = Some(instruments);
-                    }
-                }
-                moved => {
-                    if let Some(outcome) = self.after_direct_poll(context, moved)? {
-                        return Ok(outcome);
-                    }
-                }
-            }
-        }
-        self.post_direct().map(Outcome::Under)
-    }
-
-    /// Carries out what a poll brought besides the awaited message.
-    #[inline]
-    fn after_direct_poll(&mut self, context: u32, moved: Result<usize>) -> Result<Option<Outcome>> {
-        let worked = match moved {
-            Ok(moved) if self.core.has_work() => {
-                let worked = self.carry_on(moved);
-                self.make_request_for_services(context)?;
-                worked
-            }
-            other => other,
-        };
-        let direct = &mut self.core.direct;
-        match worked {
-            Ok(_) => Ok(direct.outcome.take()),
-            Err(fault) => {
-                // The buffer is borrowed until the call returns, which ends here unless a request has the buffer.
-                direct.leave();
-                match direct.outcome.take() {
-                    Some(Outcome::Under(request)) => {
-                        // The wait for the request reports the fault, and revokes the request.
-                        self.core.fault.get_or_insert(fault);
-                        Ok(Some(Outcome::Under(request)))
-                    }
-                    _ => Err(fault),
-                }
-            }
-        }
-    }
-
-    /// Turns a direct receive that is over into a request when a service is to be called: the call that completes the
-    /// request calls the services first.
-    #[cold]
-    fn make_request_for_services(&mut self, context: u32) -> Result<()> {
-        let core = &mut self.core;
-        if core.services.wait_for_call() > 0
-            && let Some(Outcome::Received(status, error)) = core.direct.outcome.take()
-        {
-            let request = core.received_request(context, status, error)?;
-            core.direct.outcome = Some(Outcome::Under(request));
-        }
-        Ok(())
-    }
-
-    /// Posts the direct receive, behind all others of its context.
-    #[inline(never)]
-    fn post_direct(&mut self) -> Result<Handle> {
-        let direct = &mut self.core.direct;
-        let (context, key) = (direct.context, direct.key);
-        let buffer = direct.leave();
-        self.core.post(context, key, buffer)
     }
 }

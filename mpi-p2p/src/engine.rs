@@ -4,6 +4,7 @@
 //! Not here: waiting (`waiting`), sets of requests (`complete`), argument checks (`mpi-capi`).
 #![allow(unsafe_code)] // a blocking call's request holds the call's buffer, and ends before the call does
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,14 +15,36 @@ use mpi_fabric::{Doorbell, Endpoint};
 use mpi_t::InstrumentMemory;
 
 use crate::buffered::Attached;
-use crate::context::ContextSpec;
+use crate::context::{ContextSpec, unknown_context};
 use crate::core::{Core, State};
 use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
-use crate::request::{Mode, ReceiveFailure, too_many_requests};
-use crate::send::{Started, unknown_context};
+use crate::request::{Completion, Mode, ReceiveFailure};
+use crate::send::Started;
+
+/// A chapter's handler of the messages that arrive for one context.
+///
+/// Both functions are called by any call of the process that makes progress, with the process's lock held. They must not
+/// wait, take the lock, or run the program's code; they may start operations.
+pub trait Service: Send + Sync {
+    /// A message has arrived that was sent with [`Engine::send_to_service`].
+    fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>);
+    /// An operation is complete that the service has registered with [`Engine::serve_completion`].
+    fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion);
+}
+
+/// A message for a service.
+#[derive(Debug)]
+pub struct ServiceMessage<'m> {
+    /// Rank of the sender in the communicator.
+    pub source: i32,
+    /// The tag it was sent with.
+    pub tag: i32,
+    /// The whole message.
+    pub data: &'m [u8],
+}
 
 /// The message engine of one process. Share it freely; every call needs the process's lock.
 ///
@@ -30,6 +53,7 @@ use crate::send::{Started, unknown_context};
 pub struct Engine {
     pub(crate) lock: Arc<ProcessLock>,
     pub(crate) state: Guarded<State>,
+    pub(crate) services: Guarded<HashMap<u32, Arc<dyn Service>>>,
     pub(crate) doorbell: Doorbell,
     pub(crate) instruments: &'static EngineInstruments,
     events: &'static MessageEvents,
@@ -53,7 +77,19 @@ impl Engine {
         let core = Core::new(instruments, settings);
         let state = Guarded::new(&lock, State { endpoint, core, doorbell: doorbell.clone(), lock: lock.clone() });
         let events = state.get(&lock.lock()).core.events;
-        Engine { lock, state, doorbell, instruments, events, wait_events: WaitEvents::new(), settings, rank, size }
+        let services = Guarded::new(&lock, HashMap::new());
+        Engine {
+            lock,
+            state,
+            services,
+            doorbell,
+            instruments,
+            events,
+            wait_events: WaitEvents::new(),
+            settings,
+            rank,
+            size,
+        }
     }
 
     /// Takes the process's lock.
@@ -248,83 +284,6 @@ impl Engine {
         buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
         self.state.get_mut(guard).start_receive(context, source, tag, buffer)
-    }
-
-    /// Looks for a message that a receive would match now.
-    pub fn iprobe(&self, guard: &mut Guard<'_>, context: u32, source: i32, tag: i32) -> Result<Option<Status>> {
-        self.advance(guard)?;
-        let state = self.state.get_mut(guard);
-        state.peek(context, source, tag)
-    }
-
-    /// Waits for a message that a receive would match.
-    pub fn probe(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32) -> Result<Status> {
-        self.block(guard, |state| state.peek(context, source, tag).transpose())?
-    }
-
-    /// As [`Engine::iprobe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
-    pub fn improbe(
-        &self,
-        guard: &mut Guard<'_>,
-        context: u32,
-        source: i32,
-        tag: i32,
-    ) -> Result<Option<(Handle, Status)>> {
-        self.advance(guard)?;
-        let state = self.state.get_mut(guard);
-        state.hold(context, source, tag)
-    }
-
-    /// As [`Engine::probe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
-    pub fn mprobe(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32) -> Result<(Handle, Status)> {
-        self.block(guard, |state| state.hold(context, source, tag).transpose())?
-    }
-
-    /// Receives the message a matched probe took. `None` when `message` names none. After an error without a status the
-    /// message is still there, unless what another process sent was at fault.
-    pub fn mrecv(
-        &self,
-        mut guard: Guard<'_>,
-        message: Handle,
-        buffer: RecvBuf<'_>,
-    ) -> Result<Option<Status>, ReceiveFailure> {
-        // SAFETY: before this call returns the request that holds the buffer is complete, or revoked: then no process
-        // copies into the buffer any more (`revoke`).
-        let buffer = unsafe { buffer.detach() };
-        match self.imrecv(&mut guard, message, buffer)? {
-            None => Ok(None),
-            Some(request) => self.finish_blocking(guard, request).map(Some),
-        }
-    }
-
-    /// Starts to receive the message a matched probe took. `None` when `message` names none. After an error the message
-    /// is still there.
-    pub fn imrecv(&self, guard: &mut Guard<'_>, message: Handle, buffer: RecvBuf<'static>) -> Result<Option<Handle>> {
-        let state = self.state.get_mut(guard);
-        if message.0 == mpi_core::abi::MPI_MESSAGE_NO_PROC {
-            return state.start_receive(0, mpi_core::abi::MPI_PROC_NULL, 0, buffer).map(Some);
-        }
-        if state.core.held.get(message).is_some() && !state.core.requests.has_room() {
-            return Err(too_many_requests());
-        }
-        match state.core.held.remove(message) {
-            None => Ok(None),
-            Some(held) => {
-                state.core.end_message(message);
-                state.core.instruments.messages_held.lower(1);
-                match state.receive_message(held.context, held.key, held.message, buffer)? {
-                    Outcome::Under(request) => Ok(Some(request)),
-                    Outcome::Received(status, error) => {
-                        state.core.received_request(held.context, status, error).map(Some)
-                    }
-                }
-            }
-        }
-    }
-
-    /// The context of the message a matched probe took.
-    pub fn message_context(&self, guard: &Guard<'_>, message: Handle) -> Option<u32> {
-        self.state.get(guard).core.held.get(message).map(|held| held.context)
     }
 
     /// The context of a request's operation; `None` when `request` names none.

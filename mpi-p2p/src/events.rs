@@ -4,15 +4,11 @@
 //! place costs one load and a branch, and the path of a short send has none.
 //! Not here: what becomes of events (mpi-t), counting (`instruments`).
 
-use mpi_core::Handle;
 use mpi_t::Verbosity::TunerDetail;
 use mpi_t::{EventPoint, SourceDef};
 
 use crate::chains::Key;
-use crate::context::user_side;
-use crate::core::Core;
 use crate::instruments::CommInstruments;
-use crate::request::Work;
 
 /// The message engine.
 static ENGINE: SourceDef =
@@ -121,41 +117,4 @@ fn tell_message(
 #[inline(never)]
 fn tell_receive(point: &EventPoint<(i32, i32)>, instruments: &'static CommInstruments, key: Key) {
     point.emit_for(|| (of(instruments), (key.source, key.tag)));
-}
-
-impl Core {
-    /// A request is about to be marked complete.
-    #[cold]
-    #[inline(never)]
-    pub fn tell_finished(&self, handle: Handle) {
-        let Some(request) = self.requests.get(handle) else { return };
-        let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
-        let (key, status) = (of(context.spec.instruments.block), request.status);
-        match &request.work {
-            Work::Done => {}
-            work if work.is_send() => self.events.sent.emit_for(|| (key, (handle.0 as u64,))),
-            _ => self.events.received.emit_for(|| (key, (status.source, status.tag, status.bytes()))),
-        }
-    }
-
-    /// The transfer into a receive begins (`ended`: has ended).
-    #[cold]
-    #[inline(never)]
-    pub fn tell_rendezvous(&self, handle: Handle, (source, tag, bytes): (i32, i32, u64), ended: bool) {
-        let Some(request) = self.requests.get(handle) else { return };
-        let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
-        let point = if ended { &self.events.rendezvous_end } else { &self.events.rendezvous_begin };
-        point.emit_for(|| (of(context.spec.instruments.block), (source, tag, bytes)));
-    }
-
-    /// An offered message has been moved: its receive is complete.
-    pub fn finish_rendezvous(&mut self, handle: Handle) {
-        if mpi_t::somebody_listens()
-            && let Some(request) = self.requests.get(handle)
-        {
-            let status = request.status;
-            self.tell_rendezvous(handle, (status.source, status.tag, status.bytes()), true);
-        }
-        self.finish(handle);
-    }
 }

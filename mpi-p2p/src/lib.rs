@@ -1,22 +1,24 @@
 //! Point-to-point communication: the message engine (MPI-4.1, chapter 3).
 //!
-//! [`Engine`] is one process's engine, over one endpoint of `mpi-fabric`. Its insides, from the wire up:
-//! - `wire`: what the records between two engines mean.
+//! [`Engine`] is one process's engine, over one endpoint of `mpi-fabric`. Its modules, from the wire up:
+//! - `wire`: the records between two engines. `registration`: memory that the other process may copy.
 //! - `chains`, `queue`, `matching`: which receive gets which message, in constant time.
-//! - `context`: what the engine knows of a communicator.
-//! - `recipe`, `start`: requests that start operations: persistent and generalized ones.
-//! - `request`, `message`: operations under way, and messages that came before their receive.
-//! - `core`: the state and its requests. `arrival`: what becomes of a record that arrives.
-//! - `send`, `receive`, `direct`, `buffered`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving large messages.
-//! - `announce`: duplicates of communicators that do not wait.
-//! - `asked`: what single requests and messages tell, once somebody asks; `posted`: the room in posted receives.
-//! - `remote`: copying without the other process's help.
-//! - `engine`: the calls. `progress`, `waiting`, `complete`: moving what can move, waiting, completing.
-//! - `instruments`, `events`, `cvars`: what the engine tells of itself, and lets be set. `limits`: eager limits.
+//! - `request`, `recipe`, `message`, `direct`: operations under way, requests that start operations, messages that came
+//!   before their receive, the receive that waits without a request.
+//! - `context`, `pending_contexts`: the communicators. `posted`, `on_demand`: metrics that exist while a handle does.
+//! - `service_queue`, `transfer_slots`, `buffered`: what waits for services, shared copies, the attached buffer.
+//! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
+//! - `send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving long
+//!   messages. `cancel`: taking operations back. `progress`: moving what can move.
+//! - `engine`: the calls. `waiting`, `complete`, `probe`, `start`, `remote`, `service`, `context_agreement`,
+//!   `on_demand_handles`, `posted_handles`: further calls, by subject.
+//! - `instruments`, `events`, `request_events`, `cvars`, `limits`: metrics, events and settings.
 //!
-//! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing another process wrote
+//! The graph of modules has no cycle.
+//! Invariants: one `Engine` per process, all of its state behind the process's lock; nothing that another process wrote
 //! is used unchecked; the paths of short messages do not allocate once warm.
-//! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks.
+//! Absent on purpose: collectives (`mpi-coll`), handles of communicators (`mpi-comm`), the program's callbacks, except
+//! those of generalized requests.
 
 mod arrival;
 mod buffered;
@@ -28,7 +30,9 @@ mod context;
 mod context_agreement;
 mod core;
 mod cvars;
+mod delivery;
 mod direct;
+mod direct_receive;
 mod engine;
 mod events;
 mod instruments;
@@ -36,7 +40,11 @@ mod limits;
 mod matching;
 mod message;
 mod on_demand;
+mod on_demand_handles;
+mod pending_contexts;
 mod posted;
+mod posted_handles;
+mod probe;
 mod progress;
 mod queue;
 mod receive;
@@ -44,24 +52,26 @@ mod recipe;
 mod registration;
 mod remote;
 mod request;
+mod request_events;
 mod send;
 mod service;
+mod service_queue;
 mod shared_copy;
 mod start;
 mod sync;
 mod transfer;
+mod transfer_slots;
 mod waiting;
 mod wire;
 
 pub use buffered::Attached;
 pub use context::{ContextSpec, UNSETTLED};
-pub use context_agreement::MakeContext;
 pub use cvars::{CommSettings, EngineSettings};
-pub use engine::Engine;
+pub use engine::{Engine, Service, ServiceMessage};
 pub use events::{MessageEvents, WaitEvents};
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use on_demand::{MessageInstruments, RequestInstruments};
+pub use pending_contexts::MakeContext;
 pub use posted::PostedInstruments;
 pub use request::{Completion, Generalized, Mode, ReceiveFailure};
-pub use service::{Service, ServiceMessage};

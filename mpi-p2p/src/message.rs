@@ -2,8 +2,10 @@
 //!
 //! Invariant: the stored bytes are a copy; nothing here points into the fabric's rings.
 
+use mpi_core::Handle;
 use mpi_fabric::Payload;
 
+use crate::chains::Key;
 use crate::wire::Offer;
 
 const INLINE: usize = 48;
@@ -76,6 +78,16 @@ impl Message {
             Body::Offered(_) => None,
         }
     }
+}
+
+/// An offer that found its receive.
+#[derive(Debug)]
+pub(crate) struct Matched {
+    pub from: u32,
+    pub token: u64,
+    pub offer: Offer,
+    pub key: Key,
+    pub request: Handle,
 }
 
 /// Buffers of messages already received, to be used again.

@@ -5,11 +5,9 @@
 //! Invariant: while a block is kept its level is right. While any is kept no receive is direct, so that all are posted.
 //! Not here: the number of posted receives, which is always kept (`instruments`).
 
-use mpi_core::{Guard, Handle, Table};
-use mpi_t::{HeapMemory, Open, TError, TResult, WatchedLevel, end_handles, place, retire};
+use mpi_core::{Handle, Table};
+use mpi_t::{HeapMemory, WatchedLevel, end_handles, retire};
 
-use crate::core::State;
-use crate::engine::Engine;
 use crate::request::{Request, Work};
 
 mpi_t::instruments! {
@@ -27,8 +25,8 @@ mpi_t::instruments! {
 /// What a context knows of its block.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
-    block: Option<&'static PostedInstruments>,
-    kept: bool,
+    pub block: Option<&'static PostedInstruments>,
+    pub kept: bool,
 }
 
 impl Room {
@@ -81,37 +79,9 @@ pub(crate) fn room(requests: &Table<Request>, receive: Handle) -> u64 {
     requests.get(receive).map_or(0, room_of)
 }
 
-fn room_of(request: &Request) -> u64 {
+pub(crate) fn room_of(request: &Request) -> u64 {
     match &request.work {
         Work::Posted { buffer, .. } => buffer.bytes(),
         _ => 0,
-    }
-}
-
-impl Engine {
-    /// Opens a handle on the posted receives of the communicator with this context id, which the caller has looked up
-    /// under the same guard. `MPI_T_ERR_INVALID` for a context that is none, or freed.
-    pub fn lend_posted(
-        &self,
-        guard: &mut Guard<'_>,
-        context: u32,
-        open: &mut Open<'_, PostedInstruments>,
-    ) -> TResult<()> {
-        self.state.get_mut(guard).lend_posted(context, open)
-    }
-}
-
-impl State {
-    fn lend_posted(&mut self, id: u32, open: &mut Open<'_, PostedInstruments>) -> TResult<()> {
-        let core = &mut self.core;
-        let context = core.contexts.get_mut(id).filter(|context| !context.freed).ok_or(TError::INVALID)?;
-        let block = *context.room.block.get_or_insert_with(|| place(&HeapMemory, ""));
-        if !context.room.kept {
-            let posted = core.requests.iter().filter(|(_, request)| request.context == id);
-            block.bytes.follow(posted.map(|(_, request)| room_of(request)).sum());
-            context.room.kept = true;
-            core.rooms_kept += 1;
-        }
-        open(std::slice::from_ref(block))
     }
 }

@@ -7,18 +7,16 @@ use mpi_core::{Handle, Status};
 use mpi_datatype::RecvBuf;
 use mpi_errors::{Error, Result};
 
-use crate::arrival::deliver_stored;
 use crate::chains::Key;
-use crate::context::{Context, user_side};
+use crate::context::{Context, unknown_context, user_side};
 use crate::core::{Core, MatchedMessage, Reply, State};
+use crate::delivery::deliver_stored;
 use crate::direct::Outcome;
 use crate::events::MessageEvents;
 use crate::instruments::EngineInstruments;
-use crate::message::{Body, Message};
+use crate::message::{Body, Matched, Message};
 use crate::posted::room;
 use crate::request::{Request, Work, too_many_requests};
-use crate::send::unknown_context;
-use crate::transfer::Matched;
 use crate::wire;
 
 impl State {

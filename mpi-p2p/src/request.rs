@@ -130,6 +130,28 @@ impl From<ReceiveFailure> for Error {
     }
 }
 
+/// How a question after a message that has left stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CancelState {
+    /// The process with this world rank has not answered yet.
+    Waiting(u32),
+    /// The answer: whether the message was taken back.
+    Answered(bool),
+}
+
+/// A send that was over when it started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent {
+    /// Context of its message.
+    pub context: u32,
+    /// Rank that it was sent to, or `MPI_PROC_NULL` if it cannot be asked back.
+    pub dest: i32,
+    /// Bytes of its message.
+    pub bytes: u64,
+    /// Somebody asked about it: it has instruments.
+    pub asked: bool,
+}
+
 /// The program freed the request: nobody will ask for its completion.
 pub(crate) const DETACHED: u8 = 1;
 /// Somebody asked about the request: it has instruments.

@@ -5,12 +5,12 @@
 //! a destination waits in its backlog, all later ones queue behind it.
 
 use mpi_core::Handle;
-use mpi_core::abi::{MPI_ERR_COMM, MPI_PROC_NULL};
+use mpi_core::abi::MPI_PROC_NULL;
 use mpi_datatype::SendBuf;
-use mpi_errors::{Error, Result};
+use mpi_errors::Result;
 use mpi_fabric::{Endpoint, Full, RecordHead, RegionKey, Registration};
 
-use crate::context::UNSETTLED;
+use crate::context::unknown_context;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
 use crate::registration;
@@ -273,13 +273,4 @@ fn push_packed(endpoint: &mut Endpoint, world: u32, head: RecordHead, buffer: &S
     endpoint.push_with(world, &head, buffer.bytes() as usize, |out| {
         buffer.pack(0, out);
     })
-}
-
-#[cold]
-pub(crate) fn unknown_context(id: u32) -> Error {
-    let why = match id & !1 {
-        UNSETTLED => "the communicator is a duplicate whose request is not complete yet".to_owned(),
-        _ => format!("the communicator with context id {id} has been freed"),
-    };
-    Error::new(MPI_ERR_COMM, why)
 }

@@ -7,8 +7,6 @@
 //! Not here: what services do with messages (`mpi-win`), messages of the program and of collectives (`matching`).
 #![allow(unsafe_code)] // a long message is received into memory that is kept here
 
-use std::collections::{HashMap, VecDeque};
-use std::fmt;
 use std::sync::Arc;
 
 use mpi_core::{Guard, Handle};
@@ -16,94 +14,30 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_fabric::{Payload, RecordHead};
 
-use crate::arrival::message_key;
 use crate::chains::Key;
 use crate::core::Core;
-use crate::engine::Engine;
-use crate::request::{Completion, Mode, Receiver, Request, SERVED, Work};
-use crate::transfer::Matched;
+use crate::delivery::message_key;
+use crate::engine::{Engine, Service, ServiceMessage};
+use crate::message::Matched;
+use crate::request::{Mode, Receiver, Request, SERVED, Work};
+use crate::service_queue::{Arrival, Event, ServiceQueue, What};
 use crate::wire::Offer;
-
-/// A chapter's handler of the messages that arrive for one context.
-///
-/// Both functions are called by any call of the process that makes progress, with the process's lock held. They must not
-/// wait, take the lock, or run the program's code; they may start operations.
-pub trait Service: Send + Sync {
-    /// A message has arrived that was sent with [`Engine::send_to_service`].
-    fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>);
-    /// An operation is complete that the service has registered with [`Engine::serve_completion`].
-    fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion);
-}
-
-/// A message for a service.
-#[derive(Debug)]
-pub struct ServiceMessage<'m> {
-    /// Rank of the sender in the communicator.
-    pub source: i32,
-    /// The tag it was sent with.
-    pub tag: i32,
-    /// The whole message.
-    pub data: &'m [u8],
-}
-
-/// The services of one process, and what waits for them.
-#[derive(Default)]
-pub(crate) struct Services {
-    by_context: HashMap<u32, Arc<dyn Service>>,
-    queue: VecDeque<Event>,
-    /// Messages for contexts without a service.
-    early: HashMap<u32, Vec<Event>>,
-    /// Long messages that are being received, by request.
-    incoming: HashMap<Handle, (Key, Vec<u8>)>,
-    /// Of senders with a long message on the way: that and what came after it, in order, by context and source.
-    behind: HashMap<(u32, i32), VecDeque<Arrival>>,
-}
-
-/// One of several messages of a sender.
-enum Arrival {
-    Here(Key, Vec<u8>),
-    OnTheWay(Handle),
-}
-
-/// What a service is called for.
-struct Event {
-    context: u32,
-    what: What,
-}
-
-enum What {
-    Message(Key, Vec<u8>),
-    Completed(Handle),
-}
-
-impl fmt::Debug for Services {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Services").field("contexts", &self.by_context.len()).field("queue", &self.queue.len()).finish()
-    }
-}
-
-impl Services {
-    /// Whether a service is to be called.
-    #[inline]
-    pub fn wait_for_call(&self) -> usize {
-        self.queue.len()
-    }
-}
 
 impl Engine {
     /// Registers the service of a context. It gets the messages that have come before, too.
     pub fn add_service(&self, guard: &mut Guard<'_>, context: u32, service: Arc<dyn Service>) {
+        self.services.get_mut(guard).insert(context, service);
         let services = &mut self.state.get_mut(guard).core.services;
-        services.by_context.insert(context, service);
         services.queue.extend(services.early.remove(&context).unwrap_or_default());
     }
 
     /// Removes the service of a context, with the messages that it has not been called for.
     pub fn remove_service(&self, guard: &mut Guard<'_>, context: u32) {
+        let service = self.services.get_mut(guard).remove(&context);
         let services = &mut self.state.get_mut(guard).core.services;
-        services.by_context.remove(&context);
         services.early.remove(&context);
         services.queue.retain(|event| event.context != context);
+        drop(service);
     }
 
     /// Starts a send to the service of a context in another process, or in this one. As [`Engine::isend`] else.
@@ -148,8 +82,9 @@ impl Engine {
     #[inline(never)]
     pub(crate) fn call_services(&self, guard: &mut Guard<'_>) {
         while let Some(Event { context, what }) = self.state.get_mut(guard).core.services.queue.pop_front() {
+            let service = self.services.get(guard).get(&context).cloned();
             let core = &mut self.state.get_mut(guard).core;
-            let Some(service) = core.services.by_context.get(&context).cloned() else {
+            let Some(service) = service else {
                 match what {
                     What::Message(..) if core.contexts.get(context).is_some_and(|context| !context.freed) => {
                         core.services.early.entry(context).or_default().push(Event { context, what });
@@ -223,7 +158,7 @@ impl Core {
             return self.services.queue.push_back(Event { context, what: What::Completed(handle) });
         };
         let failed = self.drop_request(handle).and_then(|request| request.error);
-        let Services { behind, queue, .. } = &mut self.services;
+        let ServiceQueue { behind, queue, .. } = &mut self.services;
         let sender = (context, key.source);
         let Some(arrivals) = behind.get_mut(&sender) else { return };
         let place = arrivals.iter_mut().position(|arrival| matches!(arrival, Arrival::OnTheWay(on) if *on == handle));

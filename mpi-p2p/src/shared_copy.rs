@@ -9,56 +9,19 @@ use std::thread::yield_now;
 use mpi_core::Handle;
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::Error;
-use mpi_fabric::{Endpoint, Payload, RecordHead, Registration};
+use mpi_fabric::{Endpoint, Payload, RecordHead};
 
 use crate::chunk_claims;
 use crate::core::{Core, Reply, State};
 use crate::engine::Engine;
+use crate::message::Matched;
 use crate::registration;
 use crate::request::Work;
-use crate::transfer::Matched;
+use crate::transfer_slots::{SLOTS, SharedCopy};
 use crate::wire::{self, Share};
 
 /// Largest chunk one side claims at a time.
 const CHUNK_MAX: u64 = 128 << 10;
-/// Number of transfer slots a process has.
-pub(crate) const SLOTS: u32 = 256;
-
-/// A receive whose chunks both sides copy.
-#[derive(Debug)]
-pub(crate) struct SharedCopy {
-    pub request: Handle,
-    from: u32,
-    token: u64,
-    slot: u32,
-    round: u32,
-    chunks: u64,
-    /// Bytes of a chunk.
-    chunk: u64,
-    /// The receive was revoked: how many chunks were claimed when the slot was closed.
-    revoked: Option<u64>,
-    /// Lets the sender write to the buffer.
-    _registration: Registration,
-}
-
-/// Free transfer slots of a process, and how often each was used.
-#[derive(Debug)]
-pub(crate) struct Slots {
-    free: Vec<u32>,
-    rounds: Vec<u32>,
-}
-
-impl Slots {
-    pub fn new() -> Slots {
-        Slots { free: (0..SLOTS).rev().collect(), rounds: vec![0; SLOTS as usize] }
-    }
-
-    /// Whether no slot is free.
-    pub fn are_all_used(&self) -> bool {
-        self.free.is_empty()
-    }
-}
-
 /// Chunks are a quarter of a message, so that both sides end together, and never tiny.
 fn chunk_bytes(bytes: u64) -> u64 {
     (bytes.div_ceil(4)).next_multiple_of(4096).clamp(16 << 10, CHUNK_MAX)

@@ -11,11 +11,11 @@ use mpi_core::{Guard, Handle, Kind, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
+use crate::context::unknown_context;
 use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::recipe::{Recipe, RecipeRequest};
 use crate::request::{Completion, Ending, Generalized, Mode, Request, Work, no_such_request, too_many_requests};
-use crate::send::unknown_context;
 
 impl Engine {
     /// A persistent send (`MPI_Send_init` and its kin), inactive. The buffer stays borrowed until the request is freed and

@@ -12,24 +12,14 @@ use mpi_errors::Result;
 use mpi_fabric::{Endpoint, Payload, RecordHead};
 use smallvec::SmallVec;
 
-use crate::arrival::truncated;
-use crate::chains::Key;
 use crate::core::{Core, Reply};
+use crate::delivery::truncated;
+use crate::message::Matched;
 use crate::request::{Data, Request, WATCHED, Work, token};
-use crate::wire::{self, Offer};
+use crate::wire;
 
 /// From this size on, both sides copy.
 const SHARE_FROM: u64 = 32 << 10;
-
-/// An offer that found its receive.
-#[derive(Debug)]
-pub(crate) struct Matched {
-    pub from: u32,
-    pub token: u64,
-    pub offer: Offer,
-    pub key: Key,
-    pub request: Handle,
-}
 
 impl Core {
     /// Carries out what the last poll matched.

@@ -3,21 +3,19 @@
 //! Invariant: what is fetched and what is done to it is one step: nothing another accumulation does comes between.
 
 use mpi_core::Guard;
-use mpi_core::abi::{MPI_ERR_TYPE, MPI_NO_OP};
-use mpi_datatype::{Category, Datatype, RecvBuf, SendBuf};
-use mpi_errors::{Error, Result};
+use mpi_core::abi::MPI_NO_OP;
+use mpi_datatype::{Datatype, RecvBuf, SendBuf};
+use mpi_errors::Result;
 
 use crate::OneSided;
 use crate::access::{at_once, fits, same_elements};
 use crate::basic::Basic;
 use crate::combine::Combine;
 use crate::memory::Memory;
+use crate::swap::{LARGEST, comparable, swap};
 use crate::target::{Place, Target};
 use crate::window::Win;
 use crate::wire::Verb;
-
-/// The largest element that can be compared and swapped.
-const LARGEST: usize = 16;
 
 impl OneSided {
     /// `MPI_Get_accumulate`, and `MPI_Fetch_and_op` for one element: the elements at the target go to `result`, and are
@@ -124,51 +122,5 @@ fn fetch_there(
             combine.apply(piece.in_memory_mut(memory), place.basic, &scratch[..length]);
         }
         done += piece.bytes();
-    }
-}
-
-/// Compares one element with the first half of `both` and, if they are the same, stores the second half; returns what
-/// was there, in as many bytes as half of `both` has.
-pub(crate) fn swap(element: &mut RecvBuf<'_>, both: &[u8]) -> [u8; LARGEST] {
-    let (compare, data) = both.split_at(both.len() / 2);
-    let mut before = [0; LARGEST];
-    let length = element.pack(0, &mut before[..compare.len().min(LARGEST)]);
-    if before[..length] == *compare {
-        element.unpack(0, data);
-    }
-    before
-}
-
-/// Errors: `MPI_ERR_TYPE` for a type whose elements are not compared bit by bit.
-pub(crate) fn comparable(basic: Basic) -> Result<()> {
-    use Category::*;
-    let fits = matches!(basic.datatype.category(), CInteger | FortranInteger | Logical | MultiLanguage | Byte);
-    if fits && basic.datatype.size() as usize <= LARGEST {
-        return Ok(());
-    }
-    let rule = "only integers, truth values and MPI_BYTE can be compared and swapped";
-    Err(Error::new(MPI_ERR_TYPE, rule).arg("datatype", &basic.datatype.name()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_element_is_swapped_only_if_it_is_the_same() {
-        let mut memory = [5u32];
-        let both = |compare: u32, data: u32| [compare.to_ne_bytes(), data.to_ne_bytes()].concat();
-        let before = swap(&mut RecvBuf::from_slice(&mut memory), &both(4, 9));
-        assert_eq!((memory, &before[..4]), ([5], &5u32.to_ne_bytes()[..]));
-        let before = swap(&mut RecvBuf::from_slice(&mut memory), &both(5, 9));
-        assert_eq!((memory, &before[..4]), ([9], &5u32.to_ne_bytes()[..]));
-    }
-
-    #[test]
-    fn every_comparable_type_fits() {
-        let all = mpi_datatype::predefined::all().filter_map(|(handle, _)| Basic::predefined(handle));
-        let comparable: Vec<u64> =
-            all.filter(|basic| comparable(*basic).is_ok()).map(|it| it.datatype.size()).collect();
-        assert_eq!((comparable.iter().max(), comparable.len() > 30), (Some(&(LARGEST as u64)), true));
     }
 }

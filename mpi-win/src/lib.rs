@@ -35,6 +35,7 @@ mod memory;
 mod obtain;
 mod serve;
 mod settings;
+mod swap;
 mod target;
 mod window;
 mod wire;

@@ -17,8 +17,8 @@ use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage};
 
 use crate::basic::Basic;
 use crate::combine::Combine;
-use crate::fetch::{comparable, swap};
 use crate::memory::Memory;
+use crate::swap::{comparable, swap};
 use crate::wire::{DATA, Head, PIECE, REPLY, Verb, malformed};
 
 /// The service of one window: this process's memory, for the others.

@@ -1,0 +1,61 @@
+//! The context ids that a process waits for, and those that came before it needed them.
+//!
+//! Invariant: the ids of one key are in the order of the calls.
+//! Not here: the agreement itself (`context_agreement`).
+
+use std::collections::HashMap;
+use std::fmt;
+
+use mpi_core::Handle;
+
+use crate::context::ContextSpec;
+
+/// What makes a context of the id that has come; `None` when nobody needs it any more. Called with the process's lock
+/// held, so it must take no lock itself.
+pub type MakeContext = Box<dyn FnOnce(u32) -> Option<ContextSpec> + Send>;
+
+/// Announced when there is no id: ids are even.
+pub(crate) const NO_ID: u64 = u64::MAX;
+
+/// What an id is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    /// The duplicate with this number of the communicator with this context.
+    Duplicate(u32, u32),
+    /// The communicator with this digest, by the world rank of its provider.
+    Named(u32, [u64; 2]),
+}
+
+/// The agreements of one process.
+#[derive(Default)]
+pub(crate) struct ContextAgreement {
+    /// Calls whose id has not come, the oldest first.
+    pub awaited: HashMap<Key, Vec<Awaited>>,
+    /// Ids that came before the call.
+    pub known: HashMap<Key, Vec<u64>>,
+    /// Calls made so far with each digest.
+    pub named_calls: HashMap<[u64; 2], u32>,
+}
+
+pub(crate) struct Awaited {
+    pub request: Handle,
+    /// World rank of the process that sends the id.
+    pub provider: u32,
+    pub make: MakeContext,
+}
+
+/// Takes the oldest of a key.
+pub(crate) fn take<T>(map: &mut HashMap<Key, Vec<T>>, key: Key) -> Option<T> {
+    let list = map.get_mut(&key)?;
+    let oldest = list.remove(0);
+    if list.is_empty() {
+        map.remove(&key);
+    }
+    Some(oldest)
+}
+
+impl fmt::Debug for ContextAgreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContextAgreement").field("awaited", &self.awaited.len()).field("known", &self.known).finish()
+    }
+}

@@ -1,0 +1,48 @@
+//! Raising the events of requests: transfers that begin and end, and operations that complete.
+//!
+//! Invariant: raised under the process lock; the library's own messages raise nothing.
+//! Not here: the events themselves (`events`).
+
+use mpi_core::Handle;
+
+use crate::context::user_side;
+use crate::core::Core;
+use crate::events::of;
+use crate::request::Work;
+
+impl Core {
+    /// A request is about to be marked complete.
+    #[cold]
+    #[inline(never)]
+    pub fn tell_finished(&self, handle: Handle) {
+        let Some(request) = self.requests.get(handle) else { return };
+        let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
+        let (key, status) = (of(context.spec.instruments.block), request.status);
+        match &request.work {
+            Work::Done => {}
+            work if work.is_send() => self.events.sent.emit_for(|| (key, (handle.0 as u64,))),
+            _ => self.events.received.emit_for(|| (key, (status.source, status.tag, status.bytes()))),
+        }
+    }
+
+    /// The transfer into a receive begins (`ended`: has ended).
+    #[cold]
+    #[inline(never)]
+    pub fn tell_rendezvous(&self, handle: Handle, (source, tag, bytes): (i32, i32, u64), ended: bool) {
+        let Some(request) = self.requests.get(handle) else { return };
+        let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
+        let point = if ended { &self.events.rendezvous_end } else { &self.events.rendezvous_begin };
+        point.emit_for(|| (of(context.spec.instruments.block), (source, tag, bytes)));
+    }
+
+    /// An offered message has been moved: its receive is complete.
+    pub fn finish_rendezvous(&mut self, handle: Handle) {
+        if mpi_t::somebody_listens()
+            && let Some(request) = self.requests.get(handle)
+        {
+            let status = request.status;
+            self.tell_rendezvous(handle, (status.source, status.tag, status.bytes()), true);
+        }
+        self.finish(handle);
+    }
+}
