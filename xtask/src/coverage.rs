@@ -1,7 +1,7 @@
 //! `cargo xtask coverage`: which functions of MPI-5.0 this library has, and which rules have a test.
 //!
 //! Invariant: the numbers come from `spec/` alone, where a function without an implementation is absent from header
-//! and library. The version that `MPI_Get_version` tells follows from them.
+//! and library. The version that `MPI_Get_version` returns follows from them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,8 +10,8 @@ use crate::rules::{self, Tests};
 use crate::spec::{Function, GENERATED, Spec};
 use crate::{Failure, Result, paths};
 
-/// The version that is told until a later one is complete.
-const FIRST_TOLD: (i64, i64) = (3, 1);
+/// The version that `MPI_Get_version` returns until a later one is complete.
+const FIRST_VERSION: (i64, i64) = (3, 1);
 /// Versions after it, in order.
 const LATER: [(i64, i64); 3] = [(4, 0), (4, 1), (5, 0)];
 
@@ -70,7 +70,7 @@ pub fn version(spec: &Spec) -> (i64, i64) {
     let complete = |version: (i64, i64)| {
         spec.functions.iter().filter(|each| parse(&each.since) <= version).all(|each| each.implementation.is_some())
     };
-    LATER.into_iter().take_while(|version| complete(*version)).last().unwrap_or(FIRST_TOLD)
+    LATER.into_iter().take_while(|version| complete(*version)).last().unwrap_or(FIRST_VERSION)
 }
 
 fn parse(since: &str) -> (i64, i64) {
@@ -80,8 +80,8 @@ fn parse(since: &str) -> (i64, i64) {
 
 /// The text of `docs/coverage.md`; fails when the spec's `MPI_VERSION` is not the version that is covered.
 pub fn document(spec: &Spec) -> Result<String> {
-    let told = (spec.integer("MPI_VERSION")?, spec.integer("MPI_SUBVERSION")?);
-    if told != version(spec) {
+    let declared = (spec.integer("MPI_VERSION")?, spec.integer("MPI_SUBVERSION")?);
+    if declared != version(spec) {
         let (major, minor) = version(spec);
         return Err(format!("spec/constants.tsv: MPI_VERSION must be {major} and MPI_SUBVERSION {minor}").into());
     }

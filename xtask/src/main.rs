@@ -76,7 +76,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let Some(task) = Arguments::parse().task else {
-        // A help text that cannot be printed has no reader to tell.
+        // A failure to print the help text cannot be reported either.
         let _ = Arguments::command().print_help();
         return ExitCode::SUCCESS;
     };

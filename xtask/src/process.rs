@@ -99,15 +99,15 @@ pub fn must_shown(command: &mut Command) -> Result<()> {
 /// first politely, for a launcher to clean up, two seconds later for good.
 fn wait(child: &mut Child, start: Instant, limit: Duration) -> Result<(ExitStatus, bool)> {
     let mut nap = Duration::from_micros(200);
-    let mut asked = false;
+    let mut terminated = false;
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok((status, asked));
+            return Ok((status, terminated));
         }
         let age = start.elapsed();
-        if age > limit && !asked {
+        if age > limit && !terminated {
             signal_group("TERM", child.id());
-            asked = true;
+            terminated = true;
         }
         if age > limit + Duration::from_secs(2) {
             signal_group("KILL", child.id());

@@ -63,7 +63,7 @@ pub struct Kind {
     pub large: Option<String>,
     /// The check of an argument that goes in by value, as a path in `mpi-capi`.
     pub check_in: Option<String>,
-    /// The check of an argument that says where to store something.
+    /// The check of an argument that is the address of a result.
     pub check_out: Option<String>,
 }
 

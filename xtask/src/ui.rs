@@ -37,11 +37,11 @@ impl Progress {
         Progress { total, done: 0, start: Instant::now() }
     }
 
-    /// Says which part is being worked on now; the previous one counts as done.
+    /// Shows the part that runs now; the previous one counts as done.
     pub fn part(&mut self, name: &str) {
         if stderr().is_terminal() {
             eprint!("\r\x1b[K    [{}/{}, {} s] {name}", self.done, self.total, self.start.elapsed().as_secs());
-            // A terminal that is gone needs no progress.
+            // Progress is not needed on a terminal that was closed.
             let _ = stderr().flush();
         }
         self.done += 1;

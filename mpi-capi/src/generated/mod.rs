@@ -3,7 +3,7 @@
 
 #![allow(missing_docs, non_snake_case)] // the names are the standard's own
 #![allow(clippy::missing_safety_doc)] // the contract is the standard's, in mpi.h
-#![allow(clippy::too_many_arguments)] // as many as the standard says
+#![allow(clippy::too_many_arguments)] // as many as the standard has
 #![allow(clippy::unnecessary_cast)] // one text for both forms
 
 pub mod abi;

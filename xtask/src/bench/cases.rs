@@ -69,7 +69,7 @@ pub fn all() -> Vec<Case> {
         case("unexpected", "unexpected", None, 2, Printed, "receives in reverse order of arrival"),
         case("launch", "startend", None, 2, LaunchTime, "mpiexec -n 2 of a program that starts and ends"),
         case("launch-64", "startend", None, 64, LaunchTime, "the same with 64 ranks"),
-        case("calls", "calls", None, 1, Printed, "calls that ask or keep books"),
+        case("calls", "calls", None, 1, Printed, "calls that query or update objects"),
         case("calls-multiple", "calls", Some("multiple"), 1, Printed, "the same at MPI_THREAD_MULTIPLE"),
         case("memory", "memory", None, 2, Printed, "resident memory of a rank"),
     ];

@@ -28,7 +28,7 @@ pub fn run(rounds: u32) -> Result<()> {
     }
 }
 
-/// Instructions of a point that raises events, while nobody listens: of a loop with one, less those of a loop without.
+/// Instructions of a point that raises events, without listeners: of a loop with one, less those of a loop without.
 fn of_an_event() -> Result<f64> {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build.args(["build", "--quiet", "--release", "--package", "mpi-t", "--example", "event_cost"]);

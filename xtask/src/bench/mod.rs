@@ -41,7 +41,7 @@ pub type Measured = BTreeMap<(usize, usize, String), Series>;
 
 /// The values of one number.
 pub struct Series {
-    /// Unit as printed by the program; it also says which direction is better.
+    /// Unit as printed by the program; it also determines which direction is better.
     pub unit: String,
     /// One value a round, per library in the order they were run.
     pub values: BTreeMap<&'static str, Vec<f64>>,

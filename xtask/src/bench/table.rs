@@ -49,7 +49,7 @@ pub fn rows(measured: &Measured) -> Vec<Row> {
     measured.iter().map(row).collect()
 }
 
-/// The table. The last column says how many times better ours is than the best peer.
+/// The table. The last column is how many times better this library is than the best peer.
 pub fn text(rows: &[Row], libraries: &[&str]) -> String {
     let mut text = format!("\n{:<22} {:<12}", "number", "unit");
     for library in libraries {

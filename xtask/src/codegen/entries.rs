@@ -1,6 +1,6 @@
 //! The extern "C" entry points: argument checks by kind, then the implementation that the row names.
 //!
-//! Invariant: what an entry point does follows from its row and from `kinds.tsv`; nothing here knows a function's name.
+//! Invariant: what an entry point does follows from its row and from `kinds.tsv`; no code here depends on a function's name.
 //! Not here: what a check does (`mpi-capi/src/{cx,check}.rs`), what the function does (`mpi-capi/src/imp`).
 
 use std::fmt::Write;
@@ -43,7 +43,7 @@ pub fn module(chapters: &[&str]) -> String {
         "//! The C entry points, one module a chapter.\n//! {GENERATED}\n\n\
          #![allow(missing_docs, non_snake_case)] // the names are the standard's own\n\
          #![allow(clippy::missing_safety_doc)] // the contract is the standard's, in mpi.h\n\
-         #![allow(clippy::too_many_arguments)] // as many as the standard says\n\
+         #![allow(clippy::too_many_arguments)] // as many as the standard has\n\
          #![allow(clippy::unnecessary_cast)] // one text for both forms\n\n\
          #[cfg(feature = \"mpi-names\")]\nmod aliases;\n"
     );

@@ -119,7 +119,7 @@ fn declaration(spec: &Spec, function: &Function, parameter: &Parameter) -> Strin
     if let Some(callback) = callback_type(base, function, parameter, kind.large.is_some()) {
         return format!("{callback} *{name}");
     }
-    // A pointer type says itself where the memory is; only lists of texts may be passed by reference.
+    // A value of a pointer type is an address already; only lists of texts may be passed by reference.
     if let Some(target) = base.strip_suffix('*') {
         return match (base, array, by_pointer && !parameter.has("value")) {
             ("char **", Some(_), _) => format!("{constant}{base}{name}[]"),

@@ -1,6 +1,6 @@
 //! `cargo xtask dist`: the folder that people use: compiler wrappers, launcher, header, libraries.
 //!
-//! Invariant: nothing in the folder knows where the folder is, so that it can be moved; both libraries export the
+//! Invariant: no file in the folder holds the folder's path, so that it can be moved; both libraries export the
 //! functions of `mpi.h` under both names and nothing else (`symbols`). Not here: the functions themselves
 //! (`mpi-capi`), the version script and the header, which `codegen` writes.
 
@@ -46,7 +46,7 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
 }
 
 /// Builds what the cost of instruments is measured against: header, libraries and compiler wrappers of a library that
-/// counts, raises and records nothing. Nobody is given it; its programs run under the launcher of the distribution.
+/// counts, raises and records nothing. It is in no distribution; its programs run under the launcher of the distribution.
 pub fn build_uninstrumented() -> Result<PathBuf> {
     ui::step("building the library without instruments (profile dist)");
     let cargo_folder = paths::target().join("dist-build-uninstrumented");

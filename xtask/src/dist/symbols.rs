@@ -18,7 +18,7 @@ const OTHERS: [&str; 2] = [
     "ferrum_tool_error",
 ];
 
-/// All names that a library shows, for tools that are told them one by one.
+/// All names that a library exports, for programs that take a list of them.
 pub fn exported(prefix: &Path) -> Result<Vec<String>> {
     let both = declared(prefix)?.into_iter().flat_map(|name| [format!("P{name}"), name]);
     Ok(both.chain(OTHERS.iter().map(|&name| name.to_owned())).collect())

@@ -15,7 +15,7 @@ use crate::{Result, dist, paths, peers, process};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// They say which version of the standard a library implements, which is each library's own matter.
+/// The version of the standard that a library implements differs between libraries.
 const OWN_VALUE: [&str; 2] = ["MPI_VERSION", "MPI_SUBVERSION"];
 
 /// Programs that exchange libraries, with a number of ranks: a bit of every chapter.
@@ -126,7 +126,7 @@ fn facts(include: &Path, names: &BTreeSet<String>, folder: &Path, which: &str) -
         "char *",
         "MPI_Offset",
     ];
-    // Types that are one C type cannot both be in a selection, so each is asked for by itself.
+    // Types that are one C type cannot both be in a selection, so each has a test of its own.
     let mut source = String::from(
         "#include <mpi.h>\n#include <stdio.h>\n#define IS(x, T) __builtin_types_compatible_p(__typeof__(x), T)\n",
     );

@@ -109,7 +109,7 @@ const CASES: [(&str, &str, Expect); 56] = [
         Expect::Says("--cvar late_limit is \"10\", but it takes a whole number from 1 to 9\n"),
     ),
     (
-        "--cvar that nobody knows",
+        "--cvar of an unknown name",
         "$B/mpiexec --cvar nonsense=1 --cvar error_format=json $P/cvars 2>&1",
         Expect::Says(
             "\"kind\":\"warning\",\"rank\":0,\"message\":\"--cvar nonsense is set to \\\"1\\\", but no such variable",
@@ -181,7 +181,7 @@ const CASES: [(&str, &str, Expect); 56] = [
         ),
     ),
     (
-        "statistics have no algorithms that nobody asked for",
+        "statistics have no algorithms that were not requested",
         "$B/mpiexec -n 2 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats $P/traffic && ! grep _algorithm $P/stats && cat $P/stats",
         Expect::Says(
             "\"variable\":\"coll_barrier_calls\",\"class\":\"counter\",\"unit\":\"calls\",\"values\":[1,1]}\n",

@@ -64,12 +64,12 @@ impl Entry {
         let said = outcome.stdout.contains(says) || outcome.stderr.contains(says);
         let count = |text: &str| outcome.stdout.matches(text).count() + outcome.stderr.matches(text).count();
         if let Some(once) = self.once.as_deref().filter(|once| ended && count(once) != 1) {
-            return Some(format!("says {once:?} {} times; {}", count(once), outcome.report()));
+            return Some(format!("prints {once:?} {} times; {}", count(once), outcome.report()));
         }
         match (ended, said) {
             (true, true) => None,
             (false, _) => Some(outcome.report()),
-            (_, false) => Some(format!("does not say {says:?}; {}", outcome.report())),
+            (_, false) => Some(format!("does not print {says:?}; {}", outcome.report())),
         }
     }
 }

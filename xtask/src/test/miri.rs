@@ -82,7 +82,7 @@ fn available(may_install: bool) -> std::result::Result<(), String> {
     }
 }
 
-/// The last line that says something.
+/// The last line that names an error.
 fn last(text: &str) -> &str {
     text.lines().map(str::trim).rfind(|line| line.starts_with("error")).unwrap_or("it gave no reason")
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: the suites, their count, and the last line `N passed, N failed, N skipped`.
 //!
-//! Invariant: what cannot run is counted as skipped and named, never left out in silence; every program runs under
+//! Invariant: a test that cannot run is counted as skipped and named; every program runs under
 //! a time limit. Not here: the suites themselves, one module each.
 
 mod abi;
@@ -49,7 +49,7 @@ pub struct Options {
 
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
-/// Name, what it tests, and the function. In the order of running: cheap and telling first.
+/// Name, what it tests, and the function. In the order of running: short and informative suites first.
 const SUITES: [(&str, &str, Suite); 19] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
@@ -67,10 +67,10 @@ const SUITES: [(&str, &str, Suite); 19] = [
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     (
         "tools",
-        "PMPI by link order, preload and static library; the example tool; a plug-in that comes and goes",
+        "PMPI by link order, preload and static library; the example tool; a plug-in that is loaded and unloaded",
         tools::suite,
     ),
-    ("clients", "tools of others for the tool information interface, as they are", clients::suite),
+    ("clients", "clients of MPI_T from MPICH and Open MPI, unchanged", clients::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),

@@ -1,6 +1,6 @@
 //! mpi4py, built from its source package with our `mpicc`.
 //!
-//! mpi4py covers the whole standard. It can be told to find out which functions a library has and to do without the
+//! mpi4py covers the whole standard. Its build can detect which functions a library has and leave out the
 //! others; what it did without is the second half of the result.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! `mpiexec` where others give up: as root and as nobody, without /dev/shm, network, temporary files or standard input,
+//! `mpiexec` in restricted surroundings: as root and as nobody, without /dev/shm, network, temporary files or standard input,
 //! on a read-only file system, with little memory, a long path, many ranks.
 //!
 //! Places are made with namespaces and control groups of this test's own; what the machine does not allow is skipped.
@@ -102,7 +102,7 @@ impl Places {
             report.skip("as nobody", "only root can become somebody else");
             return Ok(());
         }
-        // Nobody may not enter the folders on the way to the programs, so they are copied.
+        // The user nobody cannot enter the folders on the way to the programs, so they are copied.
         let folder = std::env::temp_dir().join(format!("ferrum-nobody-{}", std::process::id()));
         fs::create_dir_all(folder.join("bin"))?;
         fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
@@ -142,7 +142,7 @@ impl Places {
         report.check(NAMES[1], refused, || many.report());
         let hungry = self.run(&mut inside("exec \"$M\" -n 2 \"$P/hungry\""))?;
         let told = hungry.status.code() == Some(137) && hungry.stderr.contains("no memory left");
-        // The kernel chooses whom it ends: if it is mpiexec, nobody is left to tell.
+        // The kernel chooses the process that it ends; if that is mpiexec, no report is written.
         match std::os::unix::process::ExitStatusExt::signal(&hungry.status) {
             Some(_) => report.skip(NAMES[2], "the kernel ended mpiexec"),
             None => report.check(NAMES[2], told, || hungry.report()),

@@ -1,4 +1,4 @@
-//! PMPI tools in the three ways that the standard knows: before the library in link order, as a static library,
+//! PMPI tools in the three ways of the standard: before the library in link order, as a static library,
 //! preloaded; and what the example tool reports. Then a plug-in that is loaded and unloaded while a tool is at work.
 
 use std::fs;
@@ -70,7 +70,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     example_plugin(dist, &folder, report)
 }
 
-/// The example of a plug-in, built as it says: with the table of its variables, with a value that they cannot have,
+/// The example of a plug-in, built as its comment describes: with the table of its variables, with a value that they cannot have,
 /// without the library.
 fn example_plugin(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let examples = paths::root().join("examples/tools");

@@ -1,4 +1,4 @@
-//! What the compiler wrappers promise, and that build systems find the library, wherever the folder is.
+//! The compiler wrappers: their options, linked programs, a moved folder; and that build systems find the library.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -141,7 +141,7 @@ fn documents(dist: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// What a linked program says about where its library is, and that it runs.
+/// The library path that a linked program records, and that it runs.
 fn linked(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let link = folder.join("wrapper-by-another-name");
     symlink(dist.join("bin/mpicc"), &link)?;

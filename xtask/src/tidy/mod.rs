@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of the house that a program can check.
+//! `cargo xtask tidy`: the rules of this workspace that a program can check.
 //!
 //! Invariant: every check names each file that breaks its rule, and all checks run before the task fails.
 //! Not here: formatting and lints, which are cargo's.
@@ -71,7 +71,7 @@ pub fn run(tests: &Tests) -> Result<()> {
     Err(format!("tidy:\n  {}", wrong.join("\n  ")).into())
 }
 
-/// The files that git knows, and new ones that it does not ignore.
+/// The files that git tracks, and new ones that it does not ignore.
 fn tracked(root: &Path) -> Result<Vec<PathBuf>> {
     let output = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])
@@ -116,7 +116,7 @@ fn file_lengths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Resu
     for path in files.iter().filter(|path| is_rust(path) && !is_generated(path)) {
         let lines = read(root, path)?.lines().count();
         if lines >= LINES {
-            wrong.push(format!("{}: {lines} lines; {LINES} are too many for one idea", path.display()));
+            wrong.push(format!("{}: {lines} lines; {LINES} are too many", path.display()));
         }
     }
     Ok(())
@@ -212,7 +212,7 @@ mod tests {
     fn an_arrow_upward_is_refused() {
         assert!(may_depend("mpi-p2p", "mpi-core") && may_depend("mpi-capi", "mpi-env"));
         assert!(!may_depend("mpi-core", "mpi-errors") && !may_depend("mpi-t", "mpi-p2p"));
-        assert!(!may_depend("mpi-fabric", "mpi-datatype"), "neighbours of one layer do not know each other");
+        assert!(!may_depend("mpi-fabric", "mpi-datatype"), "crates of one layer do not depend on each other");
     }
 
     #[test]
@@ -228,14 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_c_over_the_width_is_told_with_its_number() {
+    fn a_line_of_c_over_the_width_is_reported_with_its_number() {
         let widest = format!("/* {} */", "é".repeat(COLUMNS - 6));
         assert_eq!(too_wide(&format!("{widest}\n{widest}")).count(), 0, "characters count, not bytes");
         assert_eq!(too_wide(&format!("int a;\n {widest}\nint b;\n")).collect::<Vec<_>>(), [(2, COLUMNS + 1)]);
     }
 
     #[test]
-    fn c_is_known_by_its_name() {
+    fn c_is_recognised_by_its_name() {
         assert!(is_c(Path::new("include/mpi.h")) && is_c(Path::new("job.c")) && !is_c(Path::new("tidy.rs")));
     }
 }

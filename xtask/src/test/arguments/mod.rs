@@ -148,7 +148,7 @@ impl Run<'_> {
     }
 }
 
-/// What the lines of all ranks say.
+/// The results that the lines of all ranks report.
 #[derive(Default)]
 struct Outcomes {
     right: BTreeSet<usize>,

@@ -16,7 +16,7 @@ pub struct Bad {
     pub value: String,
     /// The error class, in C; `MPI_SUCCESS` where the tools interface lets it pass.
     pub class: String,
-    /// Whether the row of the function says it, not the kind.
+    /// Whether the row of the function has it, not the kind.
     pub own: bool,
 }
 

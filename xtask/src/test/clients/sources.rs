@@ -12,7 +12,7 @@ use crate::{Failure, Result, paths, process, tools, ui};
 
 const MINUTES: Duration = Duration::from_secs(300);
 
-/// The folder with these members of a package's source, fetched when it is not there. An error says what is missing.
+/// The folder with these members of a package's source, fetched when it is absent. The error names what is missing.
 pub fn package(name: &str, members: &[&str]) -> Result<PathBuf> {
     let folder = paths::target().join("clients").join(name);
     if folder.exists() {

@@ -41,7 +41,7 @@ impl Programs {
     }
 }
 
-/// How a launcher tells the endings that it does not define itself.
+/// Exit statuses of a launcher for endings that no standard defines.
 struct Endings {
     /// Exit status after `MPI_Abort` with code 42.
     abort: Expect,
@@ -214,7 +214,7 @@ fn shared_memory() -> BTreeSet<PathBuf> {
     files.filter(|path| path.to_string_lossy().contains("mpich_shm_")).collect()
 }
 
-/// MPICH leaves files behind when a job ends badly. Those that came since and that nobody uses are removed.
+/// MPICH leaves files behind when a job fails. Those that are new and not in use are removed.
 fn remove_leftovers(before: &BTreeSet<PathBuf>) -> Result<()> {
     let new: Vec<PathBuf> = shared_memory().difference(before).cloned().collect();
     let maps = |entry: fs::DirEntry| fs::read_to_string(entry.path().join("maps")).ok();

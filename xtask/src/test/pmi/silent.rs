@@ -11,7 +11,7 @@ use crate::Result;
 use crate::process;
 use crate::test::Report;
 
-/// Variables, and what standard error has to say.
+/// Variables, and the text that standard error must contain.
 const REFUSED: [(&[(&str, &str)], &str); 10] = [
     (&[("PMI_FD", "77"), ("PMI_RANK", "0"), ("PMI_SIZE", "2")], "PMI_FD is 77"),
     (&[("PMI_FD", "0"), ("PMI_RANK", "0"), ("PMI_SIZE", "2")], "no connection"),
@@ -37,7 +37,7 @@ const ALONE: [&[(&str, &str)]; 4] = [
     &[("PMI_FD", "77"), ("PMI_RANK", "0"), ("PMI_SIZE", "1")],
 ];
 
-/// What a launcher answers to the lines it gets, before it hangs up or, at `None`, goes silent; what is said of it.
+/// The answers of a launcher to the lines it gets, before it closes the connection or, at `None`, sends nothing more; the error text.
 const ANSWERS: [(&[Option<&[u8]>], &str); 8] = [
     (&[], "hung up instead of answering cmd=initack"),
     (&[None], "does not answer cmd=initack within 1 seconds"),

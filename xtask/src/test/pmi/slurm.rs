@@ -1,6 +1,6 @@
 //! A Slurm of one node, started for the test alone: its own key, ports and folder, stopped by process id.
 //!
-//! Invariant: when `check` returns, its daemons have ended and its folder is gone.
+//! Invariant: when `check` returns, its daemons have ended and its folder is removed.
 
 use std::fs;
 use std::net::TcpListener;
@@ -172,7 +172,7 @@ fn end(pid: u32) {
     }
 }
 
-/// Two ports that nobody uses now.
+/// Two ports that are free now.
 fn free_ports() -> Result<(u16, u16)> {
     let (a, b) = (TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?);
     Ok((a.local_addr()?.port(), b.local_addr()?.port()))
