@@ -1,12 +1,11 @@
-//! The command line of `mpiexec` (MPI-4.1, 11.5): from words to what they ask for, or one sentence that names the
-//! fault.
+//! The command line of `mpiexec` (MPI-4.1, 11.5): from words to a command, or to one sentence that names the fault.
 //!
 //! - `parse`: groups, options and their values.
 //! - `foreign`: options of other launchers.
 //! - `names`, `value`, `soft`, `words`: the options' names, single values, the lists of `-soft`, files of options.
 //! - `types`, `error`, `help`: what comes of it.
 //!
-//! Invariant: reading a command line changes nothing and asks nothing but the files that it names.
+//! Invariant: the parser changes nothing, and reads only the files that the command line names.
 //! Not here: whether programs, directories and hosts exist (`mpiexec`).
 
 mod error;

@@ -1,38 +1,38 @@
-//! Running a job: start the ranks, pass on what they say and what they are told, end all of them, tell the outcome.
+//! Running a job: start the ranks, forward their output, input and signals, end all of them, report the outcome.
 //!
 //! One thread, one `poll` loop (`supervise`) over signals and streams. Nothing in it blocks: what cannot be written
 //! now is queued, and a full queue stops the reading of what would fill it further.
 //!
-//! - `surroundings`: the values that control variables are given. `describe`: the lists of variables.
-//! - `plan`: programs found, places checked, ranks counted, before anything starts (`program`, `place`, `memory`,
+//! - `cvar_values`: the values of control variables. `describe`: the lists of variables.
+//! - `plan`: programs found, places checked, ranks counted, before anything starts (`program`, `local_host`,
 //!   `bind`).
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.
 //! - `streams`, `input`: forwarding what ranks write, by lines, and what they read.
 //! - `ending`, `outcome`, `activity`: when the job ends, which rank failed first, and the sentence about it.
-//! - `voice`, `refusal`: what is said, and how.
+//! - `reporter`, `refusal`: the reports.
 //! - `os`: the system calls of all of these.
 
 mod activity;
 mod bind;
+mod cvar_values;
 mod describe;
 mod ending;
 mod environment;
 mod guard;
 mod input;
-mod memory;
+mod local_host;
+mod memory_limit;
 mod os;
 mod outcome;
-mod place;
 mod plan;
 mod program;
 mod refusal;
+mod reporter;
 mod spawn;
 mod start;
 mod streams;
 mod supervise;
-mod surroundings;
-mod voice;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -41,10 +41,10 @@ use mpi_fabric::{Job, JobOptions, host};
 
 use crate::args::{self, Command, Run};
 use crate::generated::CATALOG;
+use cvar_values::CvarValues;
 use plan::Plan;
 use refusal::Refusal;
-use surroundings::Surroundings;
-use voice::Voice;
+use reporter::Reporter;
 
 /// Exit code for a malformed command line or environment.
 const USAGE: i32 = 2;
@@ -58,31 +58,31 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Ok(Command::Help) => print(args::HELP),
         Ok(Command::List(what, words)) => match describe::list(what, &words) {
             Some(text) => print(&text),
-            None => Voice::default().refuse(TROUBLE, &format!("nothing contains all of: {}", words.join(" "))),
+            None => Reporter::default().refuse(TROUBLE, &format!("nothing contains all of: {}", words.join(" "))),
         },
         Ok(Command::Version) => print(&format!("mpiexec (Ferrum MPI) {}\n", env!("CARGO_PKG_VERSION"))),
         Ok(Command::Run(mut run)) => {
-            let mut surroundings = Surroundings::read(&run.options);
-            let voice = Voice::new(&run.options, &surroundings);
+            let mut values = CvarValues::read(&run.options);
+            let reporter = Reporter::new(&run.options, &values);
             if run.options.timeout.is_none() {
                 match args::time_limit(std::env::var_os(args::TIME_LIMIT)) {
                     Ok(limit) => run.options.timeout = limit,
-                    Err(sentence) => surroundings.faults.push(sentence),
+                    Err(sentence) => values.faults.push(sentence),
                 }
             }
-            if surroundings.faults.is_empty() {
-                return launch(&run, surroundings, voice)
-                    .unwrap_or_else(|error| voice.refuse(error.exit_code(), &error));
+            if values.faults.is_empty() {
+                return launch(&run, values, reporter)
+                    .unwrap_or_else(|error| reporter.refuse(error.exit_code(), &error));
             }
-            surroundings.faults.iter().fold(USAGE, |code, fault| voice.refuse(code, fault))
+            values.faults.iter().fold(USAGE, |code, fault| reporter.refuse(code, fault))
         }
-        // What else stands there says how the mistake is told, and may have mistakes of its own.
+        // The other options select the form of the report, and may have mistakes of their own.
         Err(error) => {
             let options = args::options_of(words);
-            let surroundings = Surroundings::read(&options);
-            let voice = Voice::new(&options, &surroundings);
-            let code = voice.refuse(USAGE, &error);
-            surroundings.faults.iter().fold(code, |code, fault| voice.refuse(code, fault))
+            let values = CvarValues::read(&options);
+            let reporter = Reporter::new(&options, &values);
+            let code = reporter.refuse(USAGE, &error);
+            values.faults.iter().fold(code, |code, fault| reporter.refuse(code, fault))
         }
     }
 }
@@ -94,21 +94,21 @@ fn print(text: &str) -> i32 {
     }
 }
 
-fn launch(run: &Run, surroundings: Surroundings, voice: Voice) -> Result<i32, Refusal> {
-    let ring_bytes = surroundings.known.fabric.ring_length();
-    let statistics = surroundings.known.statistics;
-    let plan = Plan::new(run, surroundings.file)?;
-    plan.warnings.iter().for_each(|warning| voice.warn(warning));
+fn launch(run: &Run, values: CvarValues, reporter: Reporter) -> Result<i32, Refusal> {
+    let ring_bytes = values.followed.fabric.ring_length();
+    let statistics = values.followed.statistics;
+    let plan = Plan::new(run, values.file)?;
+    plan.warnings.iter().for_each(|warning| reporter.warn(warning));
     let options = JobOptions { ranks: plan.ranks, ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| Refusal::Job(error.to_string()))?;
-    let code = supervise::run(&plan, &run.options, &job, voice)?;
+    let code = supervise::run(&plan, &run.options, &job, reporter)?;
     let state_name = |variable: &str, value| CATALOG.state_name(variable, value);
     Ok(match statistics.write(&job, &state_name) {
         Ok(()) => code,
-        Err(sentence) if code == 0 => voice.fail(TROUBLE, &sentence, |object| object.text("kind", "output_lost")),
+        Err(sentence) if code == 0 => reporter.fail(TROUBLE, &sentence, |object| object.text("kind", "output_lost")),
         // The job's own failure counts.
         Err(sentence) => {
-            voice.warn(&sentence);
+            reporter.warn(&sentence);
             code
         }
     })

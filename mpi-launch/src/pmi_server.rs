@@ -1,16 +1,16 @@
-//! The PMI-1 server of `mpiexec`: what lets programs of other MPI libraries run under it.
+//! The PMI-1 server of `mpiexec`, for programs of other MPI libraries.
 //!
 //! Each rank inherits one end of a socket pair. Programs of this library do not use it, and it costs them nothing but
 //! the descriptor. The server never waits: what a rank does not read is kept up to a bound, and then its connection is
 //! given up.
 //!
-//! - [`pmi_state`]: the answers. - [`space`]: the values.
+//! - [`pmi_state`]: the answers. - [`key_values`]: the values.
 //!
 //! Invariant: whatever a rank sends, the launcher goes on, and the other ranks' answers are those they would get
 //! anyway.
 
+pub mod key_values;
 pub mod pmi_state;
-pub mod space;
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -34,12 +34,12 @@ struct Link {
     output: Vec<u8>,
 }
 
-/// A rank that wants the job to end.
+/// A request of a rank to end the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abort {
     /// The rank.
     pub rank: u32,
-    /// The exit code that it wants.
+    /// The exit code that it requests.
     pub code: i32,
 }
 
@@ -56,7 +56,7 @@ impl Server {
     }
 
     /// Adds the next rank, which runs the program of this number: the descriptor that it inherits, and the variables
-    /// that tell it so.
+    /// of the connection.
     /// # Errors
     /// The system has no more descriptors.
     pub fn add(&mut self, program: u32) -> std::io::Result<(OwnedFd, [(&'static str, String); 3])> {
@@ -82,7 +82,7 @@ impl Server {
         entries.len() - before
     }
 
-    /// Reads and answers what came, given the entries of [`Self::interests`] after a poll; the first rank that wants
+    /// Reads and answers what came, given the entries of [`Self::interests`] after a poll; the first rank that requests
     /// the job to end, if one does.
     pub fn serve(&mut self, entries: &[libc::pollfd]) -> Option<Abort> {
         let mut abort = None;
@@ -98,7 +98,7 @@ impl Server {
         abort
     }
 
-    /// A rank's process has ended: reads what it still sent. Returns whether it left without saying so, and what it
+    /// A rank's process has ended: reads what it still sent. Returns whether it ended without `finalize`, and what it
     /// wanted of the job.
     pub fn ended(&mut self, rank: u32) -> (bool, Option<Abort>) {
         let Some(link) = self.links.get(rank as usize) else { return (false, None) };
@@ -107,7 +107,7 @@ impl Server {
         (self.state.is_inside(rank), abort)
     }
 
-    /// A rank that others wait for in a barrier although its process has ended; told once.
+    /// A rank that others wait for in a barrier although its process has ended; returned once.
     pub fn missed(&mut self) -> Option<u32> {
         self.state.missed()
     }

@@ -1,5 +1,4 @@
-//! How a started process finds its place: in the job of our own launcher, in one that it makes together with the others
-//! that another launcher started, or alone.
+//! The environment of a started process: its place in a job of our own launcher, in a job of another launcher, or alone.
 //!
 //! Invariant: a process that some launcher started as one of several never becomes a world of its own in silence.
 //! Not here: the variables of other launchers (`other_launchers`), sharing memory under them (`rendezvous`).
@@ -58,17 +57,17 @@ pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
     ("file", "FERRUM_INFO_FILE"),
 ];
 
-/// Whether a variable tells a process its place, or what was read for it, so that only launchers set it.
+/// Whether only launchers set a variable: those of the place of a process, and of what the launcher has read for it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
     let asked = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ];
     [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).chain(&read).any(|own| name == *own)
 }
 
-/// What a process's variables say.
+/// How a process was started, by its environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Started {
-    /// Nobody launched it.
+    /// Without a launcher.
     Alone,
     /// Our launcher did; this is its place.
     Ours(Attachment),
@@ -84,7 +83,7 @@ pub struct Joined {
     pub manager: Option<Manager>,
 }
 
-/// What the environment of this process says: a place in a job, or `None` for a process that nobody launched. Under
+/// The place of this process in a job by its environment; `None` for a process without a launcher. Under
 /// another launcher this is collective: it waits until all processes of the job have called it; rank 0
 /// makes the job memory, with rings of this length. To be called once.
 /// # Errors

@@ -26,7 +26,7 @@ pub enum WireupError {
         /// What it has to be.
         rule: &'static str,
     },
-    /// A launcher that offers no way to meet started this process as one of several.
+    /// A launcher without a key-value space started this process as one of several.
     #[error(
         "this program was started by a launcher ({name} is {value:?}) that does not help its processes to find each other; \
          {instead}, or unset {name} to run alone"

@@ -1,4 +1,5 @@
-//! What processes of one job tell each other before they share memory: where each runs, and where the memory is.
+//! The values that processes of one job exchange before they share memory: the host of each, and the address of the
+//! memory.
 //!
 //! Both are values of a launcher's key-value space: printable, without blanks, fields divided by `;`.
 //! Invariant: what was parsed is what some process could have written; the values of its numbers are in range.
@@ -9,9 +10,9 @@ use mpi_fabric::host;
 
 /// First field of both values; another one means another release of the library.
 const FORMAT: &str = "f1";
-/// Most ancestors that are told.
+/// Most ancestors in a value.
 const ANCESTORS: usize = 16;
-/// Longest list of cores that is told, in bytes; of a longer one the first and the last core are.
+/// Longest list of cores in a value, in bytes; a longer one is replaced by its first and last core.
 const CORES_BYTES: usize = 256;
 
 /// Where a process runs.
@@ -19,7 +20,7 @@ const CORES_BYTES: usize = 256;
 pub struct HostInfo {
     /// The host's name, for people.
     pub host: String,
-    /// What tells this run of a kernel from all others.
+    /// The boot id: it identifies this run of the kernel.
     pub boot: String,
     /// The space of process ids.
     pub namespace: String,
@@ -34,7 +35,7 @@ pub struct HostInfo {
 pub struct JobAddress {
     /// Process id.
     pub pid: u32,
-    /// When that process started, in the kernel's unit: tells it from a later one with the same id.
+    /// When that process started, in the unit of the kernel: a later process with the same id has another start.
     pub started: u64,
     /// Its descriptor of the memory.
     pub fd: i32,
@@ -132,7 +133,7 @@ fn stat(pid: u32) -> Option<std::vec::IntoIter<String>> {
     Some(rest.split_whitespace().map(str::to_owned).collect::<Vec<_>>().into_iter())
 }
 
-/// Neighbouring numbers of an ascending list put together.
+/// The ranges of neighbouring numbers in an ascending list.
 fn ranges(numbers: &[u32]) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for number in numbers {
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_of_cores_is_told_by_its_ends() {
+    fn a_long_list_of_cores_is_replaced_by_its_ends() {
         let cores = (0..400).map(|core| (2 * core, 2 * core)).collect();
         let info = HostInfo { cores, ..HostInfo::own() };
         assert_eq!(HostInfo::parse(&info.to_value()).unwrap().cores, [(0, 798)]);

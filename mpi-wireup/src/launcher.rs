@@ -1,8 +1,8 @@
-//! What a launcher lets its processes do with each other before they are connected: put values, meet, get values.
+//! What a launcher provides to its processes before they are connected: a key-value space and a fence.
 //!
 //! Not here: the launchers' protocols (`pmi::client`, `pmix`), what is exchanged (`wireup`).
 
-/// Why a launcher is of no use. `Display` is a sentence without its full stop.
+/// Why a launcher cannot be used. `Display` is a sentence without its full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LauncherError(pub String);
@@ -39,13 +39,13 @@ pub trait KeyValueExchange {
     fn fence(&mut self) -> Result<(), LauncherError>;
 }
 
-/// A launcher, to be told how the process that it started ends.
+/// A launcher, which receives how the process that it started ends.
 pub trait Launcher: KeyValueExchange + Send {
-    /// Says that this process will end in order. It is not asked anything afterwards.
+    /// Reports that this process will end in order. No request follows.
     /// # Errors
     /// The launcher does not answer.
     fn finalize(&mut self) -> Result<(), LauncherError>;
 
-    /// Asks for the end of the job with an exit code, 1 to 255, and waits a moment for it.
+    /// Requests the end of the job with an exit code, 1 to 255, and waits a moment for it.
     fn abort(&mut self, code: i32);
 }

@@ -1,7 +1,7 @@
 //! A process's connection to the launcher that started it, when that is not ours, from start to end.
 //!
-//! Invariant: the launcher is spoken to by the process that it started only, never by one forked from it, and told the
-//! process's end at most once. Not here: when a process ends (`mpi-env`), the protocols (`pmi`, `pmix`).
+//! Invariant: only the process that the launcher started uses the connection, never one forked from it, and it sends
+//! `finalize` at most once. Not here: when a process ends (`mpi-env`), the protocols (`pmi`, `pmix`).
 
 use std::sync::Mutex;
 
@@ -9,7 +9,7 @@ use crate::launcher::{Launcher, LauncherError};
 
 /// The launcher of this process. Thread-safe.
 pub struct Manager {
-    /// `None` once the launcher knows that this process ends.
+    /// `None` after `finalize`.
     link: Mutex<Option<Box<dyn Launcher>>>,
     /// The process that it started.
     pid: u32,
@@ -20,7 +20,7 @@ impl Manager {
         Manager { link: Mutex::new(Some(link)), pid: std::process::id() }
     }
 
-    /// Tells the launcher that this process ends in order. Only the first call does something.
+    /// Reports to the launcher that this process ends in order. Only the first call has an effect.
     /// # Errors
     /// The launcher does not answer.
     pub fn finalize(&self) -> Result<(), LauncherError> {
@@ -31,8 +31,8 @@ impl Manager {
         link.map_or(Ok(()), |mut link| link.finalize())
     }
 
-    /// Asks the launcher to end the job with an exit code, 1 to 255, and waits a moment for it to do so. Takes no lock
-    /// that another thread holds; does nothing when the launcher cannot be asked any more.
+    /// Requests the launcher to end the job with an exit code, 1 to 255, and waits a moment for it to do so. Takes no lock
+    /// that another thread holds; does nothing after `finalize`.
     pub fn abort(&self, status: i32) {
         if std::process::id() != self.pid {
             return;

@@ -1,7 +1,7 @@
 //! How the variables of other launchers show that one of them started this process, and how to reach it.
 //!
 //! Invariant: a process that any known launcher started as one of several is never taken for one that is alone.
-//! Not here: speaking to the launchers (`pmi`, `pmix`), our own launcher's variables (`wireup`).
+//! Not here: the protocols of the launchers (`pmi`, `pmix`), our own launcher's variables (`wireup`).
 
 use std::ffi::OsString;
 
@@ -84,7 +84,7 @@ fn pmix(get: Get<'_>) -> Result<Option<Server>, WireupError> {
     Ok(Some(Server { namespace, rank }))
 }
 
-/// What to use in place of a launcher that offers nothing to speak to.
+/// What to use in place of a launcher without PMI.
 const OURS: &str = "use this library's mpiexec";
 const SRUN: &str = "use srun --mpi=pmi2, or this library's mpiexec";
 
@@ -106,7 +106,7 @@ fn silent(get: Get<'_>) -> Option<WireupError> {
             return Some(WireupError::Silent { name, value, instead });
         }
     }
-    // Launchers that do not say how many there are: the rank alone shows that somebody counts.
+    // Launchers that set no number of processes: the rank alone shows that there may be several.
     for (name, size) in [("PMIX_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE")] {
         if let Some(value) = get(name)
             && get(size).is_none()

@@ -1,11 +1,12 @@
-//! PMI-1, the protocol that Hydra, Flux and Slurm's `pmi2` serve and MPI libraries speak: lines of `key=value` over a
+//! PMI-1, the protocol that Hydra, Flux and Slurm's `pmi2` serve to MPI libraries: lines of `key=value` over a
 //! connection that a launcher hands down.
 //!
 //! - [`wire`]: the lines themselves.
-//! - [`client`]: what a process of ours asks another launcher.
+//! - [`client`]: a process of this library under another launcher.
 //!
 //! Invariant: what the other side sends is input; a bad line is an error that quotes it, and never a crash.
-//! Not here: which launcher there is, and what its processes tell each other over it (`wireup`).
+//! Not here: which launcher there is (`environment`), the values that processes exchange (`rendezvous`), the server of
+//! `mpiexec` (`mpi-launch`).
 
 pub mod client;
 

@@ -4,7 +4,7 @@
 //! - `library`: where the library is found, and its functions by the layouts that the PMIx standard gives them.
 //!
 //! Invariant: a PMIx that starts a world of its own, because it found no server, is not taken for the launcher's.
-//! Not here: what processes tell each other (`wireup`).
+//! Not here: the values that processes exchange (`rendezvous`).
 
 mod find;
 mod library;

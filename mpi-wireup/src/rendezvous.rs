@@ -1,12 +1,12 @@
 //! How the processes of a job whose launcher is not ours come to share memory.
 //!
-//! Everybody puts a card that says where it runs. Rank 0 makes the job memory and puts its address: a descriptor of its
-//! own, which the others open through `/proc`. A fence; rank 0 checks that all are on its host, the others open the
-//! memory. Who meets with an obstacle puts a sentence about it. A second fence; everybody reads that sentence, if there
-//! is one, so that all processes fail or none does.
+//! Each process puts its host info. Rank 0 creates the job memory and puts its address: a descriptor of its own, which
+//! the others open through `/proc`. After a fence rank 0 checks that all processes are on its host, and the others open
+//! the memory. A process that fails puts a sentence. After a second fence every process reads that sentence, if there is
+//! one, so that all processes fail or none does.
 //!
-//! Invariant: no process goes on alone; what others put is checked before it is believed.
-//! Not here: the values' form (`card`), the launchers (`pmi`, `pmix`).
+//! Invariant: no process continues alone; values of other processes are checked before they are used.
+//! Not here: the form of the values (`host_info`), the launchers (`pmi`, `pmix`).
 
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
@@ -18,7 +18,7 @@ use crate::host_info::{HostInfo, JobAddress, started};
 use crate::launcher::{KeyValueExchange, LauncherError};
 
 const ADDRESS: &str = "ferrum-job";
-const TROUBLE: &str = "ferrum-trouble";
+const FAILURE: &str = "ferrum-failure";
 
 /// This process's place in the job, its memory open. Collective: all processes of the job call it.
 /// # Errors
@@ -37,18 +37,18 @@ pub fn share_memory(
     let made = if rank == 0 { Some(make(link, ring_bytes)) } else { None };
     link.fence()?;
     let ready = match &made {
-        // The maker keeps the memory open until all have opened it, also when it sees an obstacle.
+        // Rank 0 keeps the memory open until all have opened it, also when its check fails.
         Some(Ok(job)) => survey(link, own, job).and_then(|()| keep(job)),
         Some(Err(trouble)) => Err(trouble.clone()),
         None => find(link, own, rank),
     };
     if let Err(trouble) = &ready {
-        // Somebody else's may be there already; one is enough.
-        let _ = link.put(TROUBLE, &encoded(&trouble.0, link.longest_value()));
+        // Another process may have put a sentence already; one is enough.
+        let _ = link.put(FAILURE, &encoded(&trouble.0, link.longest_value()));
     }
     link.fence()?;
     let (fd, job_id) = ready?;
-    match link.get(0, TROUBLE)? {
+    match link.get(0, FAILURE)? {
         Some(text) => Err(LauncherError(decoded(&text))),
         None => Ok(Attachment { fd: fd.into_raw_fd(), job_id, rank, size, appnum }),
     }
@@ -69,7 +69,7 @@ fn put(link: &mut dyn KeyValueExchange, key: &str, value: String) -> Result<(), 
     link.put(key, &value)
 }
 
-/// Rank 0: makes the memory and tells where it is.
+/// Rank 0: creates the memory and puts its address.
 fn make(link: &mut dyn KeyValueExchange, ring_bytes: Option<usize>) -> Result<Job, LauncherError> {
     let options = JobOptions { ranks: link.size(), ring_bytes, cores: host::usable_cores() };
     let job = Job::create(&options).map_err(|error| LauncherError(error.to_string()))?;
@@ -88,16 +88,16 @@ fn keep(job: &Job) -> Result<(OwnedFd, u64), LauncherError> {
     Ok((fd, job.id()))
 }
 
-/// Rank 0: reads all hosts. They must be of one host; together they say how many cores the job has, and whose
-/// descendants its processes are.
+/// Rank 0: reads the host info of all ranks, which must be of one host. It gives the number of cores of the job, and
+/// the common ancestor of its processes.
 fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<(), LauncherError> {
     let mut hosts = vec![own.clone()];
     for rank in 1..link.size() {
-        let card = host_of(link, rank)?;
-        on_one_host(0, own, rank, &card)?;
-        hosts.push(card);
+        let host = host_of(link, rank)?;
+        on_one_host(0, own, rank, &host)?;
+        hosts.push(host);
     }
-    let cores = cores_together(&hosts);
+    let cores = all_cores(&hosts);
     let quota = host::quota_cores().unwrap_or(u32::MAX);
     let shared = |pid: &&u32| hosts.iter().all(|host| host.ancestors.contains(pid));
     let launcher = own.ancestors.iter().find(shared).or(own.ancestors.first());
@@ -110,13 +110,13 @@ fn host_of(link: &mut dyn KeyValueExchange, rank: u32) -> Result<HostInfo, Launc
     value.as_deref().and_then(HostInfo::parse).ok_or_else(|| {
         let has = value.map_or("nothing".into(), |value| format!("{value:?}"));
         LauncherError(format!(
-            "rank {rank} told {has} where its host belongs; all processes of a job have to be of one release of this library"
+            "rank {rank} put {has} where its host info belongs; all processes of a job have to be of one release of this library"
         ))
     })
 }
 
 /// How many cores there are in any of the lists.
-fn cores_together(hosts: &[HostInfo]) -> u32 {
+fn all_cores(hosts: &[HostInfo]) -> u32 {
     let mut ranges: Vec<(u32, u32)> = hosts.iter().flat_map(|host| host.cores.iter().copied()).collect();
     ranges.sort_unstable();
     let (mut count, mut next) = (0, 0);

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// How long another launcher may take to answer, in seconds.
 pub const LAUNCHER_TIMEOUT: &str = "FERRUM_LAUNCHER_TIMEOUT";
 
-/// Seconds that a launcher has to answer when nothing else is said.
+/// The default time limit in seconds.
 const LAUNCHER_TIMEOUT_S: u64 = 30;
 
 /// Reads the time limit for a launcher's answers.

@@ -9,7 +9,7 @@ pub enum ArgsError {
     /// No program, in the only group or in one of several (counted from 1).
     #[error("no program to run is given{}; mpiexec --help shows how to call it", group_text(*.0))]
     NoProgram(usize),
-    /// No program behind `--settings`, whose file may be what was meant to be the program.
+    /// No program after `--settings`, whose value may be the program.
     #[error("no program to run is given: {0:?} is the file of --settings; mpiexec --help shows how to call it")]
     OnlySettings(PathBuf),
     /// An option of no meaning here, with the nearest one that has a meaning.
@@ -54,7 +54,7 @@ pub enum ArgsError {
         /// What it has to be.
         rule: String,
     },
-    /// An option that can be said once stands there again.
+    /// An option that may be given once is given again.
     #[error("option {option} is given twice{}", if *.of_group { " for one program" } else { "" })]
     Twice {
         /// As given, the second time.

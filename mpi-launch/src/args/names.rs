@@ -97,7 +97,7 @@ pub(super) fn find(name: &str) -> Option<Meaning> {
     found.map(|(_, meaning)| *meaning)
 }
 
-/// The option whose name is most like a word that is none.
+/// The option whose name is nearest to an unknown one.
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
     let name = word.split('=').next().unwrap_or(word);
     // Options of one or two letters are near every short word.

@@ -27,8 +27,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, read: ReadFile<'_>) 
     Ok(Command::Run(parser.run))
 }
 
-/// What a command line that has a mistake asks for of the job all the same: its options up to the programs, but those
-/// of files, which are not read.
+/// The job options of a command line that has a mistake: those up to the programs; files of options are not read.
 pub fn options_of(arguments: impl IntoIterator<Item = OsString>) -> Options {
     let mut parser = Parser::new(arguments, &|_| Err(io::ErrorKind::Unsupported.into()));
     // Each mistake takes a word at least, so this ends.
@@ -149,7 +148,7 @@ impl<'a> Parser<'a> {
         ArgsError::NoProgram(if several { self.run.groups.len() + 1 } else { 0 })
     }
 
-    /// Takes one option with its values; says so if it brought all groups.
+    /// Takes one option with its values; the end if the option brought all groups.
     fn option(&mut self, word: OsString, draft: &mut Draft) -> Result<Option<End>, Stop> {
         let (found, option, inline) = take_apart(&word);
         let Some(meaning) = found else {

@@ -1,4 +1,4 @@
-//! Command lines as rules: what they ask for, and what is said of those that cannot be understood.
+//! Command lines and the commands that they are, and the sentences on malformed ones.
 
 use std::ffi::OsString;
 use std::io;

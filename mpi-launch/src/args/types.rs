@@ -1,4 +1,4 @@
-//! What a command line asks for.
+//! The command that a command line is.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Soft;
 
-/// What the user wants.
+/// A command.
 #[derive(Debug, PartialEq)]
 pub enum Command {
     /// Print the help text.
@@ -47,7 +47,7 @@ pub type Variable = (OsString, OsString);
 /// One program and its ranks.
 #[derive(Debug, Default, PartialEq)]
 pub struct Group {
-    /// Number of processes, 1..=1024; `None` if not said.
+    /// Number of processes, 1..=1024; `None` if not given.
     pub processes: Option<u32>,
     /// The numbers of processes that will do, at most `processes`.
     pub soft: Option<Soft>,
@@ -61,7 +61,7 @@ pub struct Group {
     pub path: Option<OsString>,
     /// Variables that are set for this program.
     pub variables: Vec<Variable>,
-    /// Variables that are to be passed on, which all are; noted to say so of one that is not there.
+    /// Variables that are to be passed on, as all are; kept for a warning about one that is not set.
     pub passed: Vec<OsString>,
     /// The file of options that was read for it.
     pub file: Option<OsString>,
@@ -80,7 +80,7 @@ pub struct Options {
     pub cvars: Vec<(String, String)>,
     /// The file of values of control variables.
     pub settings: Option<PathBuf>,
-    /// Whether each line of output begins with who wrote it.
+    /// Whether each line of output begins with the rank that wrote it.
     pub tag_output: bool,
     /// Whether each line of output begins with when it came.
     pub timestamp: bool,
@@ -92,13 +92,13 @@ pub struct Options {
     pub bind: Bind,
     /// Who gets the standard input.
     pub input: Input,
-    /// Whether nothing is said about how the job went.
+    /// Whether failures and warnings are left out.
     pub quiet: bool,
-    /// Whether more is said about how the job went.
+    /// Whether the start and end of each rank are reported.
     pub verbose: bool,
-    /// In which form failures are told; `None` if not said.
+    /// The form of reports; `None` if not given.
     pub error_format: Option<ErrorFormat>,
-    /// The error handler that objects have at first, as the ranks are told it.
+    /// The initial error handler, as in the environment of the ranks.
     pub initial_errhandler: Option<&'static str>,
 }
 
@@ -131,7 +131,7 @@ impl Default for Input {
     }
 }
 
-/// In which form failures are told.
+/// The form of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorFormat {
     /// Sentences.

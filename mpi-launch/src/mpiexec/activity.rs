@@ -1,4 +1,4 @@
-//! What ranks are doing, as their flight recorders and the system say: for the report when a job takes too long.
+//! What ranks are doing, by their flight recorders and the system: for the report when a job takes too long.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -85,7 +85,7 @@ fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
     processes.iter().enumerate().map(activity).collect()
 }
 
-/// State and computing time of a process; `None` where the system does not tell.
+/// State and computing time of a process; `None` where the system does not report it.
 fn process(pid: i32) -> Option<(&'static str, f64)> {
     process_of(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }

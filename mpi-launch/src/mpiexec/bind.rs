@@ -14,7 +14,7 @@ pub(super) fn cores(bind: Bind, ranks: u32) -> Result<Option<Vec<usize>>, Refusa
     choose(bind, ranks, &os::allowed_cores(), host::usable_cores())
 }
 
-/// `allowed` is the affinity mask, `usable` how many of them the control group's quota lets work at once.
+/// `allowed` is the affinity mask, `usable` the number of cores that the quota of the control group allows at once.
 fn choose(bind: Bind, ranks: u32, allowed: &[usize], usable: u32) -> Result<Option<Vec<usize>>, Refusal> {
     let enough = allowed.len() >= ranks as usize;
     let wanted = match bind {

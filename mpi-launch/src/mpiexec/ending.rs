@@ -1,7 +1,7 @@
 //! When a job ends: the first failure, and the deadlines that follow from it.
 //!
 //! Invariant: only the first failure counts; after it everything that is left gets SIGTERM at once and SIGKILL
-//! [`GRACE`] later, again and again until it is gone.
+//! [`GRACE`] later, repeated until it has ended.
 
 use std::time::{Duration, Instant};
 
@@ -22,11 +22,11 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// What is to be done now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Say what the ranks are doing: the time is over, which is a failure then.
+    /// Report what the ranks are doing: the time is over, and the job fails.
     TimeOver,
     /// End what is left.
     Terminate,
-    /// End it without asking.
+    /// Kill what is left.
     Kill,
 }
 
@@ -53,7 +53,7 @@ impl Ending {
         Ending { over_at: limit.and_then(|limit| now.checked_add(limit)), ..Ending::default() }
     }
 
-    /// Notes a failure, if it is the first; `living` ranks are to be ended for it.
+    /// Records a failure, if it is the first; `living` ranks are to be ended for it.
     pub(super) fn fail(&mut self, failure: Failure, living: u32, now: Instant) {
         if self.failure.is_none() {
             self.failure = Some(failure);
@@ -62,17 +62,17 @@ impl Ending {
         }
     }
 
-    /// Notes that a rank left without MPI_Finalize.
+    /// Records that a rank left without MPI_Finalize.
     pub(super) fn leave(&mut self, rank: u32, now: Instant) {
         self.left.get_or_insert((rank, now, 0)).2 += 1;
     }
 
-    /// Notes that no rank is left, but something that one started.
+    /// Records that no rank is left, but something that one started.
     pub(super) fn background(&mut self, now: Instant) {
         self.term_at.get_or_insert(now + BACKGROUND_GRACE);
     }
 
-    /// Why the job failed, if it did; to be asked when all is over.
+    /// Why the job failed, if it did; valid when all processes have ended.
     pub(super) fn failure(&self) -> Option<Failure> {
         let unfinished = |(rank, _, count)| Failure::Unfinished { rank, count };
         self.failure.or(self.left.map(unfinished))
@@ -88,7 +88,7 @@ impl Ending {
         self.killed_at.is_some()
     }
 
-    /// What is due, with so many ranks living. To be asked until there is nothing.
+    /// The next due order, with so many ranks living. To be called until there is none.
     pub(super) fn due(&mut self, living: u32, now: Instant) -> Option<Order> {
         if self.over_at.is_some_and(|at| now >= at) {
             self.over_at = None;

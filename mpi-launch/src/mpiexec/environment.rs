@@ -1,6 +1,7 @@
 //! The variables that a program is started with.
 //!
-//! Invariant: each name stands there once; what tells a rank its place is not there, since it is set for each rank.
+//! Invariant: each name occurs once; the variables of the place of a rank are not among them, since each rank has its
+//! own.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +15,7 @@ use mpi_wireup::INITIAL_ERRHANDLER;
 const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
 
 /// `NAME=VALUE` of each variable: the launcher's own ones, changed by options of the job, then by those of
-/// the program, which has so many ranks. `file`: what the settings file says, so that ranks need not read it.
+/// the program, which has so many ranks. `file`: the lines of the settings file, so that ranks need not read it.
 /// `terminal`: the launcher's standard error is one, so what ranks report may have colours although theirs is a pipe.
 pub(super) fn of_program(
     own: impl Iterator<Item = (OsString, OsString)>,
@@ -77,7 +78,7 @@ fn names_of_options(group: &Group, options: &Options) -> String {
     names.join(" ")
 }
 
-/// Whether variables leave it open whether reports have colours: none of them says so, or refuses colours.
+/// Whether reports may have colours: no variable selects or refuses them.
 fn allow_color(variables: &[(OsString, OsString)]) -> bool {
     !variables.iter().any(|(name, value)| match name.as_bytes() {
         b"NO_COLOR" => !value.is_empty(),

@@ -1,7 +1,7 @@
 //! The guard: a process that outlives the launcher for a moment, to end the job when the launcher was killed.
 //!
 //! The kernel ends the ranks themselves then (parent death signal), but not what they started. The guard waits for the
-//! end of a pipe that only the launcher holds. It is in no process group of anybody, takes no signals but SIGKILL, and
+//! end of a pipe that only the launcher holds. It is in a process group of its own, blocks all signals but SIGKILL, and
 //! holds no descriptor but the pipe. It finds the job's processes by their groups and by the job's number in their
 //! environment.
 //!
@@ -47,12 +47,12 @@ impl Guard {
         }
     }
 
-    /// Notes the process group of a rank.
+    /// Records the process group of a rank.
     pub(super) fn set_group(&self, rank: u32, group: i32) {
         self.groups[rank as usize].store(group, Ordering::Relaxed);
     }
 
-    /// The rank has ended. Its group stays noted while others are in it; else the number may come to name another one.
+    /// The rank has ended. Its group stays recorded while it has members; later its number may be that of another group.
     pub(super) fn rank_ended(&self, rank: u32) {
         let group = self.groups[rank as usize].load(Ordering::Relaxed);
         if group > 1 && !os::group_exists(group) {
@@ -60,7 +60,7 @@ impl Guard {
         }
     }
 
-    /// The process groups noted.
+    /// The recorded process groups.
     pub(super) fn groups(&self) -> impl Iterator<Item = i32> {
         self.groups.iter().map(|group| group.load(Ordering::Relaxed)).filter(|group| *group > 1)
     }

@@ -1,4 +1,4 @@
-//! The standard input: who gets it, and passing it on where a rank cannot read it itself.
+//! The standard input: which ranks get it, and how it is forwarded where a rank cannot read it itself.
 //!
 //! Input from a file or pipe that goes to one rank is not touched: the rank reads it itself. What goes to all is copied
 //! to each. A terminal no rank can read, being in a background process group: its lines are read only while `mpiexec`
@@ -69,7 +69,7 @@ impl Inputs {
 fn nothing() -> io::Result<OwnedFd> {
     match File::open("/dev/null") {
         Ok(file) => Ok(file.into()),
-        // Not every container has it; a pipe that nobody writes to is as good.
+        // Some containers lack it; a pipe without a writer has the same effect.
         Err(_) => os::pipe().map(|(read, _)| read),
     }
 }
@@ -95,7 +95,7 @@ impl Fed {
         match os::write(pipe.as_fd(), &self.waiting) {
             Ok(n) => drop(self.waiting.drain(..n)),
             Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-            // The rank has ended, or wants no more.
+            // The rank has ended, or has closed its input.
             Err(_) => self.pipe = None,
         }
         if self.pipe.is_none() {
@@ -147,7 +147,7 @@ impl Feeder {
                     fed.for_each(|rank| rank.waiting.extend_from_slice(&bytes[..n]));
                 }
                 Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-                // End of input, or a terminal that is gone: the ranks see the end.
+                // End of input, or a terminal that was closed: the ranks see the end.
                 Ok(_) | Err(_) => self.source = None,
             }
         }

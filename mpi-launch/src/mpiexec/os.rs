@@ -1,5 +1,5 @@
 //! The system calls of the launcher, each with a safe face.
-#![allow(unsafe_code)] // system calls; each block says why it holds
+#![allow(unsafe_code)] // system calls; each block has its reason
 
 mod machine;
 
@@ -60,7 +60,7 @@ pub(super) fn poll_entry(fd: BorrowedFd<'_>, events: i16) -> libc::pollfd {
 
 /// Waits for events, at most `limit_ms` milliseconds if given.
 pub(super) fn poll(entries: &mut [libc::pollfd], limit_ms: Option<i32>) -> io::Result<()> {
-    // SAFETY: live entries, as many as said.
+    // SAFETY: live entries, and their number.
     let n = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit_ms.unwrap_or(-1)) };
     match checked(n) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
@@ -93,7 +93,7 @@ pub(super) fn take_signals(signals: &[i32], always: i32) -> io::Result<(OwnedFd,
             }
         }
         libc::signal(always, libc::SIG_DFL);
-        // Rust's own handlers of these return once, so that a signal that somebody sent would not end this process.
+        // The handlers of Rust return once, so that a signal sent by another process would not end this one.
         libc::signal(libc::SIGSEGV, libc::SIG_DFL);
         libc::signal(libc::SIGBUS, libc::SIG_DFL);
         libc::sigaddset(&mut set, always);
@@ -117,7 +117,7 @@ pub(super) fn stop_self() {
     unsafe { libc::raise(libc::SIGSTOP) };
 }
 
-/// Sends a signal to a process group, or to nobody if it has ended.
+/// Sends a signal to a process group; none if it has ended.
 pub(super) fn signal_group(group: i32, signal: i32) {
     // SAFETY: no memory is passed.
     unsafe { libc::kill(-group, signal) };
@@ -125,7 +125,7 @@ pub(super) fn signal_group(group: i32, signal: i32) {
 
 /// Whether a process group has members.
 pub(super) fn group_exists(group: i32) -> bool {
-    // SAFETY: no memory is passed, and signal 0 reaches nobody.
+    // SAFETY: no memory is passed, and signal 0 has no effect on a process.
     unsafe { libc::kill(-group, 0) == 0 || *libc::__errno_location() != libc::ESRCH }
 }
 
@@ -198,7 +198,7 @@ pub(super) fn ends_within(pid: libc::pid_t, limit: Duration) -> bool {
     }
 }
 
-/// Whether a child runs, without waiting for it; `None` where the kernel cannot tell.
+/// Whether a child runs, without waiting for it; `None` where the kernel has no descriptors of processes.
 pub(super) fn is_running(pid: libc::pid_t) -> Option<bool> {
     process_descriptor(pid).map(|process| !has_ended(&process, 0))
 }

@@ -14,7 +14,7 @@ use mpi_core::json::Object;
 /// Why a job did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// A rank asked for the end of the job.
+    /// A rank aborted the job.
     Aborted { rank: u32, code: i32, cause: AbortCause },
     /// A rank returned a code other than 0, or a signal ended it.
     Ended { rank: u32, how: Ended, memory: bool },
@@ -22,7 +22,7 @@ pub(super) enum Failure {
     Left { rank: u32 },
     /// So many ranks, this one first, ended without MPI_Finalize, and the others as they should.
     Unfinished { rank: u32, count: u32 },
-    /// Somebody sent the launcher a signal, it was passed on, and it ended a rank.
+    /// The launcher forwarded a signal, which ended a rank.
     Signalled { signal: i32 },
     /// The time that the user gave the job is over.
     TimedOut { milliseconds: u64 },
@@ -52,7 +52,7 @@ impl Failure {
         }
     }
 
-    /// What to tell the user: one line.
+    /// The report for people: one line.
     pub(super) fn sentence(&self, plan: &Plan<'_>, job: &Job, others_ended: bool) -> String {
         let host = host::name();
         let Some(rank) = self.rank() else {
@@ -135,7 +135,7 @@ impl Failure {
         }
     }
 
-    /// Whether a rank ended because nobody took what it wrote: what follows from lost output is not told again.
+    /// Whether a rank ended because its output had no reader; a report of lost output covers this failure.
     pub(super) fn is_broken_pipe(&self) -> bool {
         matches!(self, Failure::Ended { how: Ended::Killed(libc::SIGPIPE), .. })
     }
@@ -152,7 +152,7 @@ impl Failure {
     }
 }
 
-/// What a rank's flight recorder says, as the end of a sentence about it.
+/// The last call in a rank's flight recorder, as the end of a sentence about the rank.
 fn last_call(job: &Job, rank: u32) -> String {
     let Some(call) = job.recorder(rank).current() else { return String::new() };
     let name = call.function_name();

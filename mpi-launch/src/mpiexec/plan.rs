@@ -1,4 +1,4 @@
-//! From what was asked for to what is started: programs found, places checked, ranks counted.
+//! From the command line to the programs to start: files found, hosts checked, ranks counted.
 //!
 //! Invariant: whatever can be refused is refused here, before anything is started.
 
@@ -10,9 +10,9 @@ use mpi_fabric::host;
 use mpi_fabric::layout::MAX_RANKS;
 use mpi_t::name_in_environment;
 
-use super::memory::Memory;
+use super::memory_limit::Memory;
 use super::refusal::Refusal;
-use super::{bind, place, program};
+use super::{bind, local_host, program};
 use crate::args::{Group, Input, Run};
 use crate::variables;
 
@@ -33,9 +33,9 @@ pub(super) struct Plan<'a> {
     pub(super) ranks: u32,
     /// The cores of the ranks, if they are bound.
     pub(super) cores: Option<Vec<usize>>,
-    /// What the settings file says, for the ranks.
+    /// The lines of the settings file, for the ranks.
     pub(super) settings: String,
-    /// What the user should know although the job starts.
+    /// Warnings about a job that starts all the same.
     pub(super) warnings: Vec<String>,
 }
 
@@ -45,8 +45,8 @@ impl<'a> Plan<'a> {
         let (mut programs, mut warnings) = (Vec::new(), Vec::new());
         let mut total = 0;
         for group in &run.groups {
-            group.host.as_deref().map_or(Ok(()), place::check_host)?;
-            group.arch.as_deref().map_or(Ok(()), place::check_arch)?;
+            group.host.as_deref().map_or(Ok(()), local_host::check_host)?;
+            group.arch.as_deref().map_or(Ok(()), local_host::check_arch)?;
             group.wdir.as_deref().map_or(Ok(()), check_directory)?;
             variables::of_job().try_for_each(|name| check_variables(group, name))?;
             let file = program::find(group)?;

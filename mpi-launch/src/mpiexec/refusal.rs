@@ -1,4 +1,4 @@
-//! Why a job cannot be started as asked.
+//! Why a job cannot be started.
 
 use std::ffi::OsString;
 use std::io;
@@ -48,7 +48,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// The exit code that goes with it: for programs the shell's, 2 for what the command line asks for.
+    /// Its exit code: that of the shell for programs, 2 for what the command line requests.
     pub(super) fn exit_code(&self) -> i32 {
         match self {
             Refusal::NotFound(..) => 127,

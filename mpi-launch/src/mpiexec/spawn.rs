@@ -38,7 +38,7 @@ pub(super) struct Inherited {
 
 /// What one rank has of its own.
 pub(super) struct Own<'a> {
-    /// Variables that tell it its place.
+    /// The variables of its place.
     pub(super) variables: &'a [(&'static str, String)],
     pub(super) stdio: Stdio<'a>,
     /// Further descriptors that stay open under their numbers.
@@ -76,7 +76,7 @@ struct Plan<'a> {
 const STACK_WORDS: usize = (64 << 10) / size_of::<u128>();
 
 impl Template {
-    /// Prepares a program. Its environment is this process's, with what the options ask for.
+    /// Prepares a program. Its environment is that of this process, changed by the options.
     pub(super) fn new(
         program: &Program<'_>,
         options: &Options,
@@ -140,7 +140,7 @@ impl Template {
             return Err(io::Error::last_os_error());
         }
         if error != 0 {
-            // SAFETY: our own child, which has ended; nobody needs its status.
+            // SAFETY: our own child, which has ended; its status is not used.
             unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
             return Err(io::Error::from_raw_os_error(error));
         }

@@ -12,9 +12,9 @@ use super::input::Inputs;
 use super::os;
 use super::plan::Plan;
 use super::refusal::Refusal;
+use super::reporter::Reporter;
 use super::spawn::{Inherited, Own, Stdio, Template};
 use super::streams::{Label, Stream, Streams};
-use super::voice::Voice;
 use crate::args::Options;
 use crate::pmi_server::Server;
 
@@ -27,12 +27,12 @@ pub(super) struct Starter<'a> {
     pub(super) streams: &'a mut Streams,
     pub(super) inputs: &'a mut Inputs,
     pub(super) pmi: &'a mut Server,
-    pub(super) voice: Voice,
+    pub(super) reporter: Reporter,
 }
 
 impl Starter<'_> {
-    /// Starts the ranks in their order; `started` is told each one's process id, so that those which were started are
-    /// known when a later one cannot be.
+    /// Starts the ranks in their order; calls `started` with the process id of each, so that the caller has the ids of
+    /// the first ones when a later one cannot be started.
     pub(super) fn start_all(&mut self, inherited: Inherited, mut started: impl FnMut(i32)) -> Result<(), Refusal> {
         if let Some(directory) = &self.options.output {
             fs::create_dir_all(directory).map_err(|error| Refusal::Output(directory.clone(), error))?;
@@ -43,7 +43,7 @@ impl Starter<'_> {
             for _ in 0..program.ranks {
                 let pid = self.start(&mut template, rank, appnum as u32)?;
                 started(pid);
-                self.voice.tell(|| {
+                self.reporter.verbose(|| {
                     let core = self.core(rank).map_or_else(String::new, |core| format!(" on core {core}"));
                     format!("rank {rank} is process {pid} ({}){core}", program.file.display())
                 });

@@ -2,7 +2,7 @@
 //!
 //! - `sink`: where lines go, without waiting there.
 //! - `source`: what a rank writes, divided into lines.
-//! - `label`: what each line begins with, if asked for.
+//! - `label`: the label at the beginning of each line, if requested.
 //!
 //! Invariant: what two ranks write is never in one line, and every byte read is written, in the order of its stream.
 //! Sinks that are the same file are one sink. On a terminal a line that stays unfinished is shown after a moment, since
@@ -98,7 +98,7 @@ impl Streams {
         }
     }
 
-    /// Reads once from a source; says whether there was something.
+    /// Reads once from a source; returns whether bytes came.
     fn read(&mut self, i: usize) -> bool {
         let source = &mut self.sources[i];
         let sink = &mut self.sinks[source.sink];
@@ -124,7 +124,7 @@ impl Streams {
         sources.filter_map(|(i, source)| source.pause_at(i, &self.sinks[source.sink])).min()
     }
 
-    /// Shows unfinished lines whose time has come, and lets others go on whom a long one has kept waiting.
+    /// Shows unfinished lines whose time has come, and continues with the lines that waited for a long one.
     pub(super) fn keep_pauses(&mut self) {
         let now = Instant::now();
         for i in 0..self.sources.len() {
@@ -146,7 +146,7 @@ impl Streams {
         self.sources.iter().all(Source::is_done) && self.sinks.iter().all(|sink| sink.waiting() == 0)
     }
 
-    /// Gives up on streams that somebody outside the job still holds: what they have is read, the rest is not waited
+    /// Closes streams that a process outside the job still holds: what they have is read, the rest is not waited
     /// for.
     pub(super) fn close(&mut self) {
         for i in 0..self.sources.len() {

@@ -11,15 +11,15 @@ use super::activity;
 use super::ending::{Ending, Order};
 use super::guard::{self, Guard};
 use super::input::Inputs;
-use super::memory;
+use super::memory_limit;
 use super::os::{self, Ended, Reaped};
 use super::outcome::Failure;
 use super::plan::Plan;
 use super::refusal::Refusal;
+use super::reporter::Reporter;
 use super::spawn::Inherited;
 use super::start::Starter;
 use super::streams::Streams;
-use super::voice::Voice;
 use crate::args::Options;
 use crate::pmi_server::{Abort, Server};
 
@@ -41,7 +41,7 @@ struct Rank {
     living: bool,
 }
 
-/// What the ranks were doing when the time was over.
+/// What the ranks were doing when the time limit was over.
 struct TimeReport {
     text: String,
     list: Vec<Object>,
@@ -50,7 +50,7 @@ struct TimeReport {
 struct Supervisor<'a> {
     job: &'a Job,
     options: &'a Options,
-    voice: Voice,
+    reporter: Reporter,
     guard: Guard,
     streams: Streams,
     inputs: Inputs,
@@ -59,15 +59,15 @@ struct Supervisor<'a> {
     ranks: Vec<Rank>,
     living: u32,
     ending: Ending,
-    /// The last signal passed on that usually ends a program.
-    told: Option<i32>,
-    /// Processes ended for want of memory before the job began.
+    /// The last forwarded signal that usually ends a program.
+    forwarded: Option<i32>,
+    /// Processes that the kernel ended for lack of memory before the job began.
     ended_for_memory: u64,
-    report: Option<TimeReport>,
+    time_report: Option<TimeReport>,
 }
 
 /// Runs the job to its end; returns the exit code.
-pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, voice: Voice) -> Result<i32, Refusal> {
+pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, reporter: Reporter) -> Result<i32, Refusal> {
     let guard = Guard::start(plan.ranks, job.id())?;
     os::adopt_orphans();
     let open_files = os::raise_open_files();
@@ -75,7 +75,7 @@ pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, voice: Voice) -
     let mut supervisor = Supervisor {
         job,
         options,
-        voice,
+        reporter,
         guard,
         streams: Streams::new()?,
         inputs: Inputs::new(options.input)?,
@@ -84,21 +84,21 @@ pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, voice: Voice) -
         ranks: Vec::new(),
         living: 0,
         ending: Ending::new(options.timeout, Instant::now()),
-        told: None,
-        ended_for_memory: memory::ended_for_memory(),
-        report: None,
+        forwarded: None,
+        ended_for_memory: memory_limit::ended_for_memory(),
+        time_report: None,
     };
     let started = supervisor.start_all(plan, Inherited { signals: mask, open_files });
     if started.is_err() {
-        // Nothing of a job that cannot be complete may stay, nor say anything.
+        // An incomplete job must leave no process, and no failure of one of its ranks is reported.
         supervisor.signal_all(libc::SIGKILL);
     }
     supervisor.supervise()?;
     started?;
     if let Err(sentence) = supervisor.guard.dismiss() {
-        voice.warn(&sentence);
+        reporter.warn(&sentence);
     }
-    Ok(supervisor.tell(plan))
+    Ok(supervisor.report(plan))
 }
 
 impl Supervisor<'_> {
@@ -111,7 +111,7 @@ impl Supervisor<'_> {
             streams: &mut self.streams,
             inputs: &mut self.inputs,
             pmi: &mut self.pmi,
-            voice: self.voice,
+            reporter: self.reporter,
         };
         let (ranks, living) = (&mut self.ranks, &mut self.living);
         starter.start_all(inherited, |pid| {
@@ -125,14 +125,14 @@ impl Supervisor<'_> {
         loop {
             let children = self.reap() && !self.ending.hopeless(Instant::now());
             if !children {
-                // Every process of the job is gone: what its streams hold is there, and no more comes.
+                // Every process of the job has ended: no more bytes come into its streams.
                 self.streams.close();
                 if self.streams.done() {
                     return Ok(());
                 }
             }
             while let Some(order) = self.ending.due(self.living, Instant::now()).filter(|_| children) {
-                self.obey(order);
+                self.execute(order);
             }
             self.streams.keep_pauses();
             entries.clear();
@@ -143,17 +143,17 @@ impl Supervisor<'_> {
             os::poll(&mut entries, self.time_left())?;
             if entries[0].revents != 0 {
                 while let Some(signal) = os::next_signal(self.signals.as_fd()) {
-                    self.take(signal);
+                    self.handle_signal(signal);
                 }
             }
             self.inputs.serve(&entries[1..fed]);
             let abort = self.pmi.serve(&entries[fed..served]);
-            self.heed(abort);
+            self.apply_abort(abort);
             self.streams.serve(&entries[served..]);
         }
     }
 
-    /// Collects children that ended; false when there are none at all any more.
+    /// Collects children that ended; false when no child is left.
     fn reap(&mut self) -> bool {
         loop {
             match os::reap() {
@@ -164,7 +164,7 @@ impl Supervisor<'_> {
                 }
                 Reaped::NoneYet => {
                     if self.living == 0 {
-                        // Something that a rank started outlives it.
+                        // A process that a rank started still runs.
                         self.ending.background(Instant::now());
                     }
                     return true;
@@ -192,30 +192,29 @@ impl Supervisor<'_> {
         self.living -= 1;
         self.guard.rank_ended(rank);
         let now = Instant::now();
-        self.voice.tell(|| match how {
+        self.reporter.verbose(|| match how {
             Ended::Exited(code) => format!("rank {rank} has ended with code {code}"),
             Ended::Killed(signal) => format!("rank {rank} was ended by {}", super::outcome::signal_name(signal)),
         });
         let (inside, abort) = self.pmi.ended(rank);
-        self.heed(abort);
+        self.apply_abort(abort);
         let failure = match (self.job.abort(), how) {
             (Some((rank, code, cause)), _) if rank < self.job.ranks() => Failure::Aborted { rank, code, cause },
             (_, Ended::Exited(0)) if inside || self.job.life(rank) == Life::Initialised => {
                 return self.ending.leave(rank, now);
             }
             (_, Ended::Exited(0)) => return,
-            (_, Ended::Killed(signal)) if self.told == Some(signal) => Failure::Signalled { signal },
+            (_, Ended::Killed(signal)) if self.forwarded == Some(signal) => Failure::Signalled { signal },
             (_, Ended::Killed(libc::SIGKILL)) => {
-                Failure::Ended { rank, how, memory: memory::ended_for_memory() > self.ended_for_memory }
+                Failure::Ended { rank, how, memory: memory_limit::ended_for_memory() > self.ended_for_memory }
             }
             _ => Failure::Ended { rank, how, memory: false },
         };
         self.ending.fail(failure, self.living, now);
     }
 
-    /// Does what a rank of another library wants, or can only want: the end of a job in which some wait for one that is
-    /// not there any more.
-    fn heed(&mut self, abort: Option<Abort>) {
+    /// Ends the job when a rank of another library aborts it, or ranks wait in a barrier for one that has ended.
+    fn apply_abort(&mut self, abort: Option<Abort>) {
         if let Some(Abort { rank, code }) = abort {
             self.job.request_abort(rank, code, AbortCause::Call);
             self.ending.fail(Failure::Aborted { rank, code, cause: AbortCause::Call }, self.living, Instant::now());
@@ -225,12 +224,12 @@ impl Supervisor<'_> {
         }
     }
 
-    fn obey(&mut self, order: Order) {
+    fn execute(&mut self, order: Order) {
         match order {
             Order::TimeOver => {
                 let processes: Vec<_> = self.ranks.iter().map(|rank| rank.living.then_some(rank.pid)).collect();
                 let (text, list) = (activity::report(self.job, &processes), activity::list(self.job, &processes));
-                self.report = Some(TimeReport { text, list });
+                self.time_report = Some(TimeReport { text, list });
                 let milliseconds = self.options.timeout.map_or(0, |limit| limit.as_millis() as u64);
                 self.ending.fail(Failure::TimedOut { milliseconds }, self.living, Instant::now());
             }
@@ -251,22 +250,22 @@ impl Supervisor<'_> {
         Some(i32::try_from(left).unwrap_or(i32::MAX))
     }
 
-    /// A signal that came to the launcher.
-    fn take(&mut self, signal: i32) {
+    /// Handles a signal that the launcher received.
+    fn handle_signal(&mut self, signal: i32) {
         match signal {
             libc::SIGCHLD => {}
             libc::SIGTSTP => {
                 self.signal_all(libc::SIGTSTP);
                 os::stop_self();
             }
-            libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT if self.told.is_some() => {
-                // Asked twice: no more patience.
+            libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT if self.forwarded.is_some() => {
+                // The second signal ends the job at once.
                 self.ending.fail(Failure::Signalled { signal }, self.living, Instant::now());
                 self.signal_all(libc::SIGKILL);
             }
             _ => {
                 if matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT) {
-                    self.told = Some(signal);
+                    self.forwarded = Some(signal);
                 }
                 self.signal_all(signal);
             }
@@ -296,20 +295,20 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Tells how the job went; returns the exit code.
-    fn tell(self, plan: &Plan<'_>) -> i32 {
+    /// Reports how the job ended; returns the exit code.
+    fn report(self, plan: &Plan<'_>) -> i32 {
         let lost = self.streams.loss().map(|error| {
             let sentence = format!("output is lost: {error}");
-            self.voice.fail(super::TROUBLE, &sentence, |object| object.text("kind", "output_lost"))
+            self.reporter.fail(super::TROUBLE, &sentence, |object| object.text("kind", "output_lost"))
         });
         let failure = self.ending.failure().filter(|failure| lost.is_none() || !failure.is_broken_pipe());
         let Some(failure) = failure else { return lost.unwrap_or(0) };
         let mut sentence = failure.sentence(plan, self.job, self.ending.others_ended);
-        let (text, list) = self.report.map_or_else(Default::default, |report| (report.text, report.list));
-        if !text.is_empty() && !self.voice.is_json() {
+        let (text, list) = self.time_report.map_or_else(Default::default, |report| (report.text, report.list));
+        if !text.is_empty() && !self.reporter.is_json() {
             sentence += &format!("; {text}");
         }
-        self.voice.fail(failure.exit_code(), &sentence, |object| {
+        self.reporter.fail(failure.exit_code(), &sentence, |object| {
             let object = failure.facts(plan, self.job, object);
             if list.is_empty() { object } else { object.objects("doing", list) }
         })

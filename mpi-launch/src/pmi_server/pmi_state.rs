@@ -1,30 +1,29 @@
-//! What the server answers: lines in, lines out, without any socket.
+//! The state of the server: lines in, lines out, without any socket.
 //!
-//! Invariant: every line gets an answer, except those that are no question; a line that makes no sense gets one that
-//! says so, and changes nothing. A barrier ends when all ranks of the job are in it.
+//! Invariant: every request gets an answer; the answer to a malformed line is an error, and the line changes nothing. A barrier ends when all ranks of the job are in it.
 
-use super::space::{LONGEST_KEY, LONGEST_NAME, LONGEST_VALUE, Space};
+use super::key_values::{KeyValueSpace, LONGEST_KEY, LONGEST_NAME, LONGEST_VALUE};
 use mpi_wireup::pmi::wire::{Message, compose};
 
-/// One rank, as the server knows it.
+/// The state of one rank.
 #[derive(Clone, Copy, Default)]
-struct Seat {
+struct RankState {
     /// Number of its program among several.
     program: u32,
-    /// Said `init`, and not yet `finalize`.
+    /// It has sent `init`, and not yet `finalize`.
     inside: bool,
     /// In the barrier.
     waits: bool,
     /// In the middle of a message of several lines.
     in_long_message: bool,
     /// Its process has ended.
-    gone: bool,
+    ended: bool,
 }
 
 /// What is to be done about a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Send this to the rank that asked.
+    /// Send this to the rank that sent the request.
     Answer(String),
     /// Send this to every rank.
     AnswerAll(String),
@@ -34,65 +33,65 @@ pub enum Act {
     Nothing,
 }
 
-/// The server's knowledge of one job.
+/// The state of one job.
 pub struct PmiState {
-    seats: Vec<Seat>,
+    rank_states: Vec<RankState>,
     name: String,
-    space: Space,
+    space: KeyValueSpace,
     waiting: u32,
-    /// Whether somebody was told that the barrier cannot end.
-    told: bool,
+    /// Whether the launcher has the report that the barrier cannot end.
+    reported: bool,
 }
 
 impl PmiState {
     /// For a job of so many ranks; `job_id` makes the name of its key-value space.
     pub fn new(ranks: u32, job_id: u64) -> PmiState {
-        let mut space = Space::default();
-        // All ranks are on one host: by this other libraries know that they can share memory.
+        let mut space = KeyValueSpace::default();
+        // All ranks are on one host: other libraries share memory by this value.
         let placed = space.put("PMI_process_mapping", &format!("(vector,(0,1,{ranks}))"));
         debug_assert!(placed.is_ok());
         PmiState {
-            seats: vec![Seat::default(); ranks as usize],
+            rank_states: vec![RankState::default(); ranks as usize],
             name: format!("ferrum_{job_id:016x}"),
             space,
             waiting: 0,
-            told: false,
+            reported: false,
         }
     }
 
     /// Notes which of several programs a rank runs. Panics if there is no such rank.
     pub fn set_program(&mut self, rank: u32, program: u32) {
-        self.seats[rank as usize].program = program;
+        self.rank_states[rank as usize].program = program;
     }
 
-    /// Whether a rank began to use the server, and did not say that it ends.
+    /// Whether a rank has sent `init` and not `finalize`.
     pub fn is_inside(&self, rank: u32) -> bool {
-        self.seats[rank as usize].inside
+        self.rank_states[rank as usize].inside
     }
 
     /// Number of ranks.
     pub fn size(&self) -> usize {
-        self.seats.len()
+        self.rank_states.len()
     }
 
     /// Notes that a rank's process has ended.
     pub fn set_gone(&mut self, rank: u32) {
-        self.seats[rank as usize].gone = true;
+        self.rank_states[rank as usize].ended = true;
     }
 
-    /// A rank that is gone and that others wait for in the barrier; told once.
+    /// A rank that has ended and that others wait for in the barrier; returned once.
     pub fn missed(&mut self) -> Option<u32> {
-        if self.told || self.waiting == 0 {
+        if self.reported || self.waiting == 0 {
             return None;
         }
-        let missed = self.seats.iter().position(|seat| seat.gone && !seat.waits)?;
-        self.told = true;
+        let missed = self.rank_states.iter().position(|seat| seat.ended && !seat.waits)?;
+        self.reported = true;
         Some(missed as u32)
     }
 
     /// Takes one line of a rank's, without its line end.
     pub fn line(&mut self, rank: u32, line: &[u8]) -> Act {
-        let seat = &mut self.seats[rank as usize];
+        let seat = &mut self.rank_states[rank as usize];
         if seat.in_long_message {
             if line != b"endcmd" {
                 return Act::Nothing;
@@ -116,21 +115,21 @@ impl PmiState {
     }
 
     fn message(&mut self, rank: u32, message: &Message<'_>) -> Act {
-        let size = self.seats.len().to_string();
+        let size = self.rank_states.len().to_string();
         match message.command {
             "init" => self.init(rank, message),
             "get_maxes" => {
                 let [name, key, value] = [LONGEST_NAME, LONGEST_KEY, LONGEST_VALUE].map(|most| most.to_string());
                 answer("maxes", &[("kvsname_max", &name), ("keylen_max", &key), ("vallen_max", &value)])
             }
-            "get_appnum" => answer("appnum", &[("appnum", &self.seats[rank as usize].program.to_string())]),
+            "get_appnum" => answer("appnum", &[("appnum", &self.rank_states[rank as usize].program.to_string())]),
             "get_universe_size" => answer("universe_size", &[("size", &size)]),
             "get_my_kvsname" => answer("my_kvsname", &[("kvsname", &self.name)]),
             "put" => self.put(message),
             "get" => self.get(message),
             "barrier_in" => self.enter_barrier(rank, message),
             "finalize" => {
-                self.seats[rank as usize].inside = false;
+                self.rank_states[rank as usize].inside = false;
                 answer("finalize_ack", &[])
             }
             "abort" => Act::Abort(message.number("exitcode").unwrap_or(1)),
@@ -149,7 +148,7 @@ impl PmiState {
                 [("pmi_version", "1"), ("pmi_subversion", "1"), ("rc", "-1"), ("msg", "only_version_1_is_spoken")];
             return Act::Answer(compose("response_to_init", &spoken));
         }
-        self.seats[rank as usize].inside = true;
+        self.rank_states[rank as usize].inside = true;
         answer("response_to_init", &[("pmi_version", "1"), ("pmi_subversion", "1")])
     }
 
@@ -185,17 +184,17 @@ impl PmiState {
         if message.get("group").is_some() {
             return refusal("barrier_out", "no_barriers_of_groups");
         }
-        let seat = &mut self.seats[rank as usize];
+        let seat = &mut self.rank_states[rank as usize];
         if seat.waits {
             return refusal("barrier_out", "already_in_the_barrier");
         }
         seat.waits = true;
         self.waiting += 1;
-        if self.waiting < self.seats.len() as u32 {
+        if self.waiting < self.rank_states.len() as u32 {
             return Act::Nothing;
         }
         self.waiting = 0;
-        self.seats.iter_mut().for_each(|seat| seat.waits = false);
+        self.rank_states.iter_mut().for_each(|seat| seat.waits = false);
         Act::AnswerAll(compose("barrier_out", &[("rc", "0")]))
     }
 }

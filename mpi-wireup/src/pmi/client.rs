@@ -1,7 +1,7 @@
 //! A process's connection to the PMI-1 server of the launcher that started it.
 //!
 //! Invariant: one question is under way at a time, and every answer is checked before it is used. A launcher that does
-//! not answer within the time limit, hangs up, refuses or answers something else is an error that says so. Only a fence
+//! not answer within the time limit, hangs up, refuses or answers something else is an error that names the command. Only a fence
 //! is waited for without a limit: it ends when the slowest process comes, or when the launcher hangs up.
 
 mod connection;
@@ -46,7 +46,7 @@ impl Client {
         Client { connection, origin, limit, rank, size, space: String::new(), longest_value: 0 }.greet()
     }
 
-    /// Connects to the address that `PMI_PORT` names, says which process this is (`PMI_ID`) and learns its rank.
+    /// Connects to the address that `PMI_PORT` names, sends `PMI_ID` and receives the rank.
     /// # Errors
     /// A sentence that names the variable.
     pub fn on_port(address: &str, id: u32, limit: Duration) -> Result<Client, LauncherError> {
@@ -59,9 +59,9 @@ impl Client {
         client.greet()
     }
 
-    /// The introduction that a port needs: three lines tell the number of ranks, the rank and a debugging flag.
+    /// The exchange with which a port begins: three lines have the number of ranks, the rank and a debugging flag.
     fn introduce(&mut self, id: &str) -> Result<(), LauncherError> {
-        self.ask("initack", &[("pmiid", id)], "initack", |_| Ok(()))?;
+        self.request("initack", &[("pmiid", id)], "initack", |_| Ok(()))?;
         let (mut rank, mut size) = (None, None);
         for _ in 0..3 {
             let line = self.answer("initack", Some(self.limit))?;
@@ -78,23 +78,23 @@ impl Client {
 
     fn greet(mut self) -> Result<Client, LauncherError> {
         let version = [("pmi_version", "1"), ("pmi_subversion", "1")];
-        let offered = self.ask("init", &version, "response_to_init", |answer| {
+        let offered = self.request("init", &version, "response_to_init", |answer| {
             answer.number::<u32>("pmi_version").ok_or("says no version of PMI")
         })?;
         if offered != 1 {
             return Err(self.trouble(&format!("speaks version {offered} of PMI, this library version 1")));
         }
-        self.longest_value = self.ask("get_maxes", &[], "maxes", |answer| {
+        self.longest_value = self.request("get_maxes", &[], "maxes", |answer| {
             answer.number("vallen_max").filter(|most| *most >= 64).ok_or("allows no values of 64 bytes")
         })?;
-        self.space = self.ask("get_my_kvsname", &[], "my_kvsname", |answer| {
+        self.space = self.request("get_my_kvsname", &[], "my_kvsname", |answer| {
             answer.get("kvsname").filter(|name| !name.is_empty()).map(str::to_owned).ok_or("names no key-value space")
         })?;
         Ok(self)
     }
 
-    /// Asks one question; `read` takes out of the answer what is wanted, or says what is wrong with it.
-    fn ask<T>(
+    /// Sends one request; `read` returns the result from the answer, or the fault of the answer.
+    fn request<T>(
         &mut self,
         command: &str,
         attributes: &[(&str, &str)],
@@ -116,11 +116,11 @@ impl Client {
         read(&answer).map_err(|wrong| self.trouble(wrong))
     }
 
-    /// Waits for ever for others to come; tells the user once that it does.
+    /// Waits for the other processes without a limit, and warns the user once.
     fn patiently(&mut self, command: &str) -> Result<Vec<u8>, LauncherError> {
         match self.connection.line(Some(self.limit)) {
             Err(Failed::Silent(limit)) => {
-                // One line is enough; rank 1 is for the case that rank 0 is the one who is missing.
+                // Two ranks warn: rank 0 may be the one that is missing.
                 if self.rank < 2 {
                     eprintln!(
                         "Ferrum MPI: rank {} of {} has been waiting for {} seconds for all processes of the job to start MPI ({})",
@@ -164,7 +164,7 @@ impl Client {
 
 impl Launcher for Client {
     fn finalize(&mut self) -> Result<(), LauncherError> {
-        self.ask("finalize", &[], "finalize_ack", |_| Ok(()))
+        self.request("finalize", &[], "finalize_ack", |_| Ok(()))
     }
 
     fn abort(&mut self, code: i32) {
@@ -186,8 +186,8 @@ impl KeyValueExchange for Client {
     }
 
     fn program(&mut self) -> Result<u32, LauncherError> {
-        // Slurm says -1: there are no several programs.
-        self.ask("get_appnum", &[], "appnum", |answer| Ok(answer.number("appnum").unwrap_or(0)))
+        // Slurm answers -1: a job has one program.
+        self.request("get_appnum", &[], "appnum", |answer| Ok(answer.number("appnum").unwrap_or(0)))
     }
 
     fn longest_value(&self) -> usize {
@@ -196,7 +196,7 @@ impl KeyValueExchange for Client {
 
     fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError> {
         let space = self.space.clone();
-        self.ask("put", &[("kvsname", &space), ("key", key), ("value", value)], "put_result", |_| Ok(()))
+        self.request("put", &[("kvsname", &space), ("key", key), ("value", value)], "put_result", |_| Ok(()))
     }
 
     fn get(&mut self, _: u32, key: &str) -> Result<Option<String>, LauncherError> {
@@ -208,7 +208,7 @@ impl KeyValueExchange for Client {
         if answer.command != "get_result" {
             return Err(self.bad("get", &line, "it is not cmd=get_result"));
         }
-        // Servers say in several ways that a key is not there, and none fails for another reason.
+        // Servers report a missing key in several ways, and no failure has another reason.
         let found = answer.get("rc").is_none_or(|code| code == "0") && answer.get("found") != Some("FALSE");
         match answer.get("value") {
             Some(value) if found => Ok(Some(value.to_owned())),
@@ -218,11 +218,11 @@ impl KeyValueExchange for Client {
     }
 
     fn fence(&mut self) -> Result<(), LauncherError> {
-        self.ask("barrier_in", &[], "barrier_out", |_| Ok(()))
+        self.request("barrier_in", &[], "barrier_out", |_| Ok(()))
     }
 }
 
-/// The begin of what somebody sent, safe to print.
+/// The first bytes of a line, safe to print.
 fn quoted(bytes: &[u8]) -> String {
     let cut = bytes.len() > QUOTED;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTED)]).trim_end().escape_debug().to_string();

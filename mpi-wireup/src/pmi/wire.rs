@@ -25,7 +25,7 @@ pub enum Malformed {
     /// Bytes that are not UTF-8, or control characters.
     #[error("it is not text")]
     NotText,
-    /// The line does not say what it is.
+    /// The line names no command.
     #[error("it does not begin with cmd=")]
     NoCommand,
     /// Something that is no key stands where one has to.

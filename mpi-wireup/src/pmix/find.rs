@@ -39,7 +39,7 @@ fn candidates() -> Vec<PathBuf> {
     mapped.chain(below.filter(|name| name.exists())).chain([system_name()]).collect()
 }
 
-/// The library as a process above this one has it loaded: the launcher, if nobody stands in between.
+/// The library as a process above this one has it loaded: the launcher, if no other process is between them.
 fn mapped_by(pid: u32) -> Option<PathBuf> {
     mapped(&fs::read_to_string(format!("/proc/{pid}/maps")).ok()?).filter(|name| name.exists())
 }

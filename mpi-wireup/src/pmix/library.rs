@@ -13,7 +13,7 @@ use crate::launcher::LauncherError;
 
 /// What the library's functions return when all is well.
 const SUCCESS: c_int = 0;
-/// What `PMIx_Get` says of a key that nobody put.
+/// The status of `PMIx_Get` for a missing key.
 const NOT_FOUND: c_int = -46;
 /// Who may see a value: all processes of the job.
 const GLOBAL: u8 = 3;
@@ -116,7 +116,7 @@ impl Library {
         LauncherError(format!("the launcher that started this program {what}: {text} ({status}) from {}", self.name()))
     }
 
-    /// `PMIx_Init`: waits for the server; who this process is.
+    /// `PMIx_Init`: waits for the server; returns the identity of this process.
     pub(super) fn init(&self) -> Result<Process, c_int> {
         let mut own = Process { namespace: [0; 256], rank: 0 };
         // SAFETY: one process name is written; there is no information to pass.
@@ -137,7 +137,7 @@ impl Library {
         checked(unsafe { (self.commit)() })
     }
 
-    /// `PMIx_Get` of a text; `None` if nobody put it.
+    /// `PMIx_Get` of a text; `None` if it was not put.
     pub(super) fn get_text(&self, from: &Process, key: &str) -> Result<Option<String>, c_int> {
         match self.get(from, &c_string(key)) {
             Ok(value) if value.kind == STRING => {

@@ -8,7 +8,7 @@ use mpi_fabric::Endpoint;
 
 use super::*;
 
-/// A launcher: what was put, and where all come together.
+/// A launcher: the values, and the fence.
 struct Table {
     values: Mutex<HashMap<String, String>>,
     barrier: Barrier,
@@ -55,13 +55,13 @@ type Outcome = Result<Attachment, LauncherError>;
 /// What becomes of a value that is put under a key; `None`: it gets lost.
 type Change = fn(&str, &str) -> Option<String>;
 
-/// All ranks meet; `card` makes each one's card, `changed` alters what is put.
-fn all(size: u32, card: fn(u32) -> HostInfo, changed: Change) -> Vec<Outcome> {
+/// The rendezvous of all ranks; `host_of` makes the host info of each, `changed` alters what is put.
+fn all(size: u32, host_of: fn(u32) -> HostInfo, changed: Change) -> Vec<Outcome> {
     let table = Arc::new(Table { values: Mutex::default(), barrier: Barrier::new(size as usize) });
     std::thread::scope(|scope| {
         let meeting = |rank| {
             let mut place = Place { table: table.clone(), rank, size, changed };
-            scope.spawn(move || share_memory(&mut place, &card(rank), None))
+            scope.spawn(move || share_memory(&mut place, &host_of(rank), None))
         };
         let threads: Vec<_> = (0..size).map(meeting).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -97,33 +97,33 @@ fn all_get_the_same_memory() {
 
 #[test]
 fn the_job_has_the_cores_of_all_ranks_together() {
-    let card = |rank: u32| HostInfo { cores: vec![(2 * rank, 2 * rank + 2)], ..HostInfo::own() };
-    assert_eq!(cores_together(&[card(0), card(1), card(3)]), 8);
-    assert_eq!(cores_together(&[]), 0);
+    let host = |rank: u32| HostInfo { cores: vec![(2 * rank, 2 * rank + 2)], ..HostInfo::own() };
+    assert_eq!(all_cores(&[host(0), host(1), host(3)]), 8);
+    assert_eq!(all_cores(&[]), 0);
 }
 
 #[test]
 fn several_hosts_are_named_to_everybody() {
-    let card = |rank| HostInfo { boot: format!("b{}", rank / 2), host: format!("node{}", rank / 2), ..HostInfo::own() };
+    let host = |rank| HostInfo { boot: format!("b{}", rank / 2), host: format!("node{}", rank / 2), ..HostInfo::own() };
     assert_all_fail(
-        &all(4, card, as_is),
+        &all(4, host, as_is),
         &["on host node0 and rank 2 on host node1", "on host node0 and rank 3 on host node1"],
     );
 }
 
 #[test]
 fn several_containers_are_named_to_everybody() {
-    let card = |rank| HostInfo { namespace: format!("pid:_{rank}_"), ..HostInfo::own() };
-    assert_all_fail(&all(2, card, as_is), &["different containers"]);
+    let host = |rank| HostInfo { namespace: format!("pid:_{rank}_"), ..HostInfo::own() };
+    assert_all_fail(&all(2, host, as_is), &["different containers"]);
 }
 
 #[test]
-fn what_others_put_is_not_believed() {
+fn values_of_other_processes_are_checked() {
     let changes: [(Change, &str); 7] = [
         (|key, value| (key != ADDRESS).then(|| value.into()), "rank 0 could not make"),
         (|key, value| Some(if key == ADDRESS { "nonsense".into() } else { value.into() }), "\"nonsense\""),
-        (|key, value| (key != "ferrum-host-1").then(|| value.into()), "rank 1 told nothing"),
-        (|key, value| Some(if key == "ferrum-host-0" { "f9;x".into() } else { value.into() }), "rank 0 told \"f9;x\""),
+        (|key, value| (key != "ferrum-host-1").then(|| value.into()), "rank 1 put nothing"),
+        (|key, value| Some(if key == "ferrum-host-0" { "f9;x".into() } else { value.into() }), "rank 0 put \"f9;x\""),
         (
             |key, value| Some(if key == ADDRESS { changed_field(value, 2, "1") } else { value.into() }),
             "is not there any more",

@@ -1,9 +1,9 @@
-//! What the system says about the machine: its kind, addresses and cores.
+//! The machine: its architecture, addresses and cores.
 
 use std::ffi::CStr;
 use std::net::IpAddr;
 
-/// The machine's architecture, as `uname -m` says it.
+/// The architecture of the machine, as `uname -m` prints it.
 pub(in crate::mpiexec) fn machine() -> String {
     // SAFETY: `utsname` is plain data; the call fills it with strings that end with zero, or leaves the zeroes.
     unsafe {
@@ -13,11 +13,11 @@ pub(in crate::mpiexec) fn machine() -> String {
     }
 }
 
-/// The addresses of the machine's network interfaces; none where the system does not tell.
+/// The addresses of the machine's network interfaces; none where the system does not report them.
 pub(in crate::mpiexec) fn addresses() -> Vec<IpAddr> {
     let (mut list, mut addresses) = (std::ptr::null_mut(), Vec::new());
     // SAFETY: the call makes a list, which is freed once below; each entry and its address, if it has one, is valid
-    // until then, and an address is of the type that its family says.
+    // until then, and an address is of the type that its family names.
     unsafe {
         if libc::getifaddrs(&mut list) != 0 {
             return addresses;

@@ -1,4 +1,4 @@
-//! What each line begins with, if asked for: when it came, and who wrote it.
+//! The label of each line, if requested: the time at which it came, and the rank that wrote it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,14 +16,14 @@ pub(in crate::mpiexec) enum Stream {
 pub(in crate::mpiexec) struct Label {
     pub(in crate::mpiexec) rank: u32,
     pub(in crate::mpiexec) stream: Stream,
-    /// Whether the rank is said.
+    /// Whether the label has the rank.
     pub(in crate::mpiexec) tag: bool,
-    /// Whether the time is said.
+    /// Whether the label has the time.
     pub(in crate::mpiexec) time: bool,
 }
 
 impl Label {
-    /// The text, for lines that come now; empty if nothing is asked for.
+    /// The text, for lines that come now; empty if no label is requested.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         if self.time {

@@ -92,7 +92,7 @@ impl Source {
         }
         let bytes = match sink.tail {
             Tail::Shown(tail) | Tail::Long(tail) if tail == own => {
-                // The rest of a line whose begin is in the sink already.
+                // The rest of a line whose first part is already in the sink.
                 let end = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
                 sink.put(&bytes[..end]);
                 if !bytes[..end].ends_with(b"\n") {
@@ -154,7 +154,7 @@ impl Source {
         }
     }
 
-    /// When the unfinished line is to be shown, or the others let go on.
+    /// When the unfinished line is to be shown, or the lines of others continue.
     pub(super) fn pause_at(&self, own: usize, sink: &Sink) -> Option<Instant> {
         match sink.tail {
             Tail::Long(tail) if tail == own => Some(self.since + LONG_PAUSE),
@@ -163,7 +163,7 @@ impl Source {
         }
     }
 
-    /// Does that; says whether others may go on.
+    /// Shows the unfinished line; returns whether the lines of others may continue.
     pub(super) fn pause(&mut self, own: usize, sink: &mut Sink) -> bool {
         if sink.tail == Tail::Long(own) {
             sink.tail = Tail::Shown(own);

@@ -21,7 +21,7 @@ pub(super) struct Connection {
 pub(super) enum Failed {
     /// Nothing happened for so long.
     Silent(Duration),
-    /// The other side is gone.
+    /// The other side has closed the connection.
     Closed,
     /// More bytes than any line has.
     TooLong,
@@ -71,7 +71,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Receives the next line, with its line end; without a limit it waits for ever.
+    /// Receives the next line, with its line end; without a limit it waits until the other side closes.
     pub(super) fn line(&mut self, limit: Option<Duration>) -> Result<Vec<u8>, Failed> {
         let end = limit.map(|limit| Instant::now() + limit);
         let mut buffer = [0u8; 4096];
@@ -97,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Waits, if an error says that waiting helps.
+    /// Waits, if the error is one that waiting resolves.
     fn after(&self, error: io::Error, events: i16, limit: Duration, end: Option<Instant>) -> Result<(), Failed> {
         match error.kind() {
             ErrorKind::Interrupted => Ok(()),

@@ -1,7 +1,7 @@
 //! The key-value space of a job, which its processes fill and read over PMI.
 //!
-//! Invariant: keys and values are no longer than the limits that are told to the processes, and all together never
-//! take more than a bounded amount of memory.
+//! Invariant: keys and values are no longer than the limits that the server reports to the processes, and their sum is
+//! bounded.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ pub const LONGEST_NAME: usize = 256;
 pub const LONGEST_KEY: usize = 64;
 /// Longest value, in bytes.
 pub const LONGEST_VALUE: usize = 1024;
-/// Most bytes of all keys and values together.
+/// Most bytes of all keys and values.
 const MOST_BYTES: usize = 64 << 20;
 
 /// The values of one job.
 #[derive(Default)]
-pub struct Space {
+pub struct KeyValueSpace {
     values: HashMap<String, String>,
     bytes: usize,
 }
 
-impl Space {
-    /// Puts a value; a second one for the same key takes the place of the first. The error is one word that says why
-    /// not.
+impl KeyValueSpace {
+    /// Puts a value; a second one for the same key takes the place of the first. The error is one word, the
+    /// reason.
     pub fn put(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
         if key.is_empty() || key.len() > LONGEST_KEY {
             return Err("key_length");
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_last_value_counts() {
-        let mut space = Space::default();
+        let mut space = KeyValueSpace::default();
         assert_eq!(space.get("k"), None);
         assert_eq!((space.put("k", "old"), space.put("k", "newer")), (Ok(()), Ok(())));
         assert_eq!((space.get("k"), space.bytes), (Some("newer"), 6));
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_refused() {
-        let mut space = Space::default();
+        let mut space = KeyValueSpace::default();
         let long = "x".repeat(LONGEST_VALUE + 1);
         assert_eq!(space.put("", "v"), Err("key_length"));
         assert_eq!(space.put(&long[..LONGEST_KEY + 1], "v"), Err("key_length"));
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut space = Space::default();
+        let mut space = KeyValueSpace::default();
         let value = "v".repeat(LONGEST_VALUE);
         let full = (0..MOST_BYTES).find(|n| space.put(&n.to_string(), &value).is_err());
         assert!(full.is_some_and(|n| n < MOST_BYTES / LONGEST_VALUE) && space.bytes <= MOST_BYTES);

@@ -1,8 +1,8 @@
-//! What the control variables of the ranks are given: a file, the environment, options; read once, before anything
-//! starts.
+//! The values that settings file, environment and options give the control variables of the ranks; read once, before
+//! anything starts.
 //!
 //! Invariant: what a rank of this release would refuse of file and options is refused here, once for the whole job and
-//! all of it at once; a name that no variable has passes where a plug-in may add it.
+//! all of it at once; an unknown name is accepted where a plug-in may add it.
 //! Not here: what the variables are (`variables`), how ranks get the values (`environment`).
 
 use std::collections::BTreeMap;
@@ -13,19 +13,19 @@ use mpi_t::{CVAR_OPTION, Registry, SettingsFile, Source, UnknownName, name_in_en
 use crate::args::Options;
 use crate::variables::{self, Followed};
 
-/// What was found.
-pub(super) struct Surroundings {
-    /// What mpiexec itself follows.
-    pub(super) known: Followed,
-    /// What the settings file says, for the ranks.
+/// The values.
+pub(super) struct CvarValues {
+    /// The variables that mpiexec itself follows.
+    pub(super) followed: Followed,
+    /// The lines of the settings file, for the ranks.
     pub(super) file: String,
-    /// What is wrong, in sentences: first the file's lines in their order, then the options.
+    /// The faults, in sentences: first the file's lines in their order, then the options.
     pub(super) faults: Vec<String>,
 }
 
-impl Surroundings {
-    /// Reads all of it.
-    pub(super) fn read(options: &Options) -> Surroundings {
+impl CvarValues {
+    /// Reads all of them.
+    pub(super) fn read(options: &Options) -> CvarValues {
         let own = std::env::vars_os().filter(|(name, _)| !mpi_wireup::is_reserved(name));
         let environment: BTreeMap<OsString, OsString> = own.chain(options.variables.iter().cloned()).collect();
         let file = match &options.settings {
@@ -37,7 +37,7 @@ impl Surroundings {
         let registry =
             Registry::with_values(file, named.map(|(name, value)| (name, value.to_string_lossy().into_owned())));
         options.cvars.iter().for_each(|(name, value)| registry.give_value(CVAR_OPTION, name, value));
-        let known = variables::register(&registry).expect("no two control variables have one name");
+        let followed = variables::register(&registry).expect("no two control variables have one name");
         // The environment is the ranks' own: not each program is one of MPI, and one may handle the error.
         let mut faults = registry.startup_errors_with_source();
         faults.retain(|(source, _)| *source != Source::Environment);
@@ -46,11 +46,11 @@ impl Surroundings {
             faults.extend(registry.misspelt_in_file());
         }
         faults.sort_by_key(|(source, _)| *source);
-        Surroundings { known, file: text, faults: faults.into_iter().map(|(_, sentence)| sentence).collect() }
+        CvarValues { followed, file: text, faults: faults.into_iter().map(|(_, sentence)| sentence).collect() }
     }
 }
 
-/// The sentences on options whose names are nearly a variable's.
+/// The sentences on options whose names resemble the name of a variable.
 fn misspelt(registry: &Registry) -> Vec<(Source, String)> {
     let of_option = |name: &UnknownName| name.is_near_another && matches!(name.source, Source::Option { .. });
     let sentence = |found: UnknownName| {
@@ -66,10 +66,10 @@ fn misspelt(registry: &Registry) -> Vec<(Source, String)> {
 mod tests {
     use super::*;
 
-    fn cvars(pairs: &[(&str, &str)]) -> Surroundings {
+    fn cvars(pairs: &[(&str, &str)]) -> CvarValues {
         let cvars = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
         // An empty name of a file: none is read.
-        Surroundings::read(&Options {
+        CvarValues::read(&Options {
             cvars,
             variables: vec![("FERRUM_SETTINGS".into(), "".into())],
             ..Options::default()
@@ -79,10 +79,10 @@ mod tests {
     #[test]
     fn what_a_rank_would_refuse_is_refused_and_what_a_plug_in_may_know_is_not() {
         let good = cvars(&[("fabric_ring_bytes", "64k"), ("win_direct", "no"), ("plug_in_limit", "7")]);
-        assert_eq!((good.known.fabric.ring_length(), good.faults), (Some(65536), vec![]));
+        assert_eq!((good.followed.fabric.ring_length(), good.faults), (Some(65536), vec![]));
         let wrong = [("p2p_eager_limt", "1"), ("error_format", "json"), ("p2p_eager_limit", "much")];
         let bad = cvars(&wrong);
-        assert!(bad.known.json);
+        assert!(bad.followed.json);
         let [misspelt, much] = &*bad.faults else { panic!("{:?}", bad.faults) };
         assert!(
             misspelt.contains("did you mean p2p_eager_limit?") && misspelt.contains("FERRUM_P2P_EAGER_LIMT"),

@@ -1,46 +1,46 @@
-//! What `mpiexec` itself says: one line on standard error, in the form asked for.
+//! The reports of `mpiexec`: one line each on standard error, as text or JSON.
 
 use std::io::Write;
 
-use super::surroundings::Surroundings;
+use super::cvar_values::CvarValues;
 use crate::args::Options;
 use mpi_core::json::Object;
 
-/// How to say it.
+/// Which reports are written, and in which form.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Voice {
+pub(super) struct Reporter {
     quiet: bool,
     verbose: bool,
     json: bool,
 }
 
-impl Voice {
-    /// As these options and what surrounds them ask for.
-    pub(super) fn new(options: &Options, surroundings: &Surroundings) -> Voice {
-        let json = surroundings.known.json;
-        Voice { quiet: options.quiet, verbose: options.verbose && !options.quiet, json }
+impl Reporter {
+    /// By the options and the values of control variables.
+    pub(super) fn new(options: &Options, values: &CvarValues) -> Reporter {
+        let json = values.followed.json;
+        Reporter { quiet: options.quiet, verbose: options.verbose && !options.quiet, json }
     }
 
-    /// Whether it speaks in objects.
+    /// Whether reports are JSON.
     pub(super) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Why nothing was started; said even if nothing else is to be.
+    /// Why nothing was started; written in quiet runs too.
     pub(super) fn refuse(&self, code: i32, what: &dyn std::fmt::Display) -> i32 {
-        self.say(code, &what.to_string(), |object| object.text("kind", "refused"));
+        self.report(code, &what.to_string(), |object| object.text("kind", "refused"));
         code
     }
 
-    /// How a job failed: a sentence, and what a program that reads it gets beside the sentence.
+    /// How a job failed: a sentence, and the fields that JSON has beside it.
     pub(super) fn fail(&self, code: i32, sentence: &str, facts: impl FnOnce(Object) -> Object) -> i32 {
         if !self.quiet {
-            self.say(code, sentence, facts);
+            self.report(code, sentence, facts);
         }
         code
     }
 
-    /// What the user should know although nothing has failed.
+    /// A warning.
     pub(super) fn warn(&self, text: &str) {
         if !self.quiet && self.json {
             write(&Object::new().text("source", "mpiexec").text("kind", "warning").text("message", text).end());
@@ -49,14 +49,14 @@ impl Voice {
         }
     }
 
-    /// What is said only when much is to be said.
-    pub(super) fn tell(&self, text: impl FnOnce() -> String) {
+    /// A report that only verbose runs have.
+    pub(super) fn verbose(&self, text: impl FnOnce() -> String) {
         if self.verbose {
             write(&format!("mpiexec: {}", text()));
         }
     }
 
-    fn say(&self, code: i32, sentence: &str, facts: impl FnOnce(Object) -> Object) {
+    fn report(&self, code: i32, sentence: &str, facts: impl FnOnce(Object) -> Object) {
         match self.json {
             true => {
                 let object = facts(Object::new().text("source", "mpiexec"));
@@ -69,6 +69,6 @@ impl Voice {
 
 /// One line in one piece.
 fn write(line: &str) {
-    // Nobody to tell if standard error is closed.
+    // Where standard error is closed there is no place for a report.
     let _ = std::io::stderr().lock().write_all(format!("{line}\n").as_bytes());
 }

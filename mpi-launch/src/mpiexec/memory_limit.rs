@@ -1,6 +1,6 @@
 //! The limit of memory of the control groups that this process is in, and how often the kernel ended a process for it.
 //!
-//! Both versions of control groups; without them, or without a limit, nothing is said.
+//! Both versions of control groups; without them, or without a limit, there is no check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const USUAL_BYTES: u64 = 3 * MB;
 /// A control group's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
-    /// What all its processes together may take, in bytes.
+    /// The most bytes that all of its processes may take.
     pub(super) limit: u64,
     /// What they take, without what the kernel would give back.
     used: u64,
@@ -37,7 +37,7 @@ impl Memory {
         u32::try_from(self.free() / LEAST_BYTES).unwrap_or(u32::MAX)
     }
 
-    /// Refuses so many ranks if they cannot even start; else says what to tell the user if they will hardly do.
+    /// Refuses so many ranks if they cannot start; returns a warning if they will hardly have enough memory.
     pub(super) fn check(&self, ranks: u32) -> Result<Option<String>, Refusal> {
         let (need, usual) = (LEAST_BYTES * u64::from(ranks), USUAL_BYTES * u64::from(ranks));
         let (limit, used) = (self.limit / MB, self.used / MB);
@@ -75,7 +75,7 @@ impl Group {
     fn memory(&self) -> Option<Memory> {
         let (limit, used) = if self.first { ("memory.limit_in_bytes", "rss") } else { ("memory.max", "anon") };
         let limit = self.read(limit).trim().parse::<u64>().ok()?;
-        // Version 1 says "none" by a number beyond any machine's memory.
+        // Version 1 writes a number beyond the memory of any machine for no limit.
         if limit == 0 || limit > 1 << 60 {
             return None;
         }
