@@ -242,3 +242,13 @@ fn the_environment_limits_the_time_where_no_option_does() {
     assert_eq!(done.code, Some(2), "{}", done.stderr);
     assert!(done.stderr.contains("MPIEXEC_TIMEOUT is \"soon\", but has to be a time in seconds"), "{}", done.stderr);
 }
+
+#[test]
+fn a_small_stack_is_enough() {
+    for kilobytes in [256_u64, 128, 64] {
+        let mut command = mpiexec();
+        common::limit_stack(&mut command, kilobytes << 10);
+        let done = Job::start(command.args(["-n", "2", "echo", "up"])).finish();
+        assert_eq!((done.code, &*done.stdout), (Some(0), "up\nup\n"), "{kilobytes} KB: {}", done.stderr);
+    }
+}

@@ -38,6 +38,18 @@ pub fn close_input(command: &mut Command) {
     }
 }
 
+/// Starts a command whose stack may have so many bytes.
+pub fn limit_stack(command: &mut Command, bytes: u64) {
+    // SAFETY: between fork and exec one limit is set, which allocates nothing.
+    unsafe {
+        command.pre_exec(move || {
+            let limit = libc::rlimit { rlim_cur: bytes, rlim_max: libc::RLIM_INFINITY };
+            libc::setrlimit(libc::RLIMIT_STACK, &limit);
+            Ok(())
+        });
+    }
+}
+
 /// Runs `mpiexec` with arguments to its end.
 pub fn run(arguments: &[&str]) -> Done {
     Job::start(mpiexec().args(arguments)).finish()
