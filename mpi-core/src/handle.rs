@@ -2,7 +2,16 @@
 //!
 //! A predefined object's handle is its small ABI constant. Every other handle packs a [`Kind`], a slot index and
 //! the slot's generation, so that a null, stale, forged or wrong-kind word is seen by arithmetic and one compare.
+//!
+//! A Fortran `INTEGER` has 32 bits (MPI-5.0, 19.3.4; also `MPI_Comm_toint` and its like): [`Handle::to_fortran`]. A
+//! predefined handle is its constant there, too. Any other is negative: below the sign bit, 9 bits of the generation and
+//! 22 of the index. The kind follows from the call, and is mixed into the generation, so that words of two kinds with
+//! equal slots differ. The whole handle is found in its table ([`Table::from_fortran`](crate::Table::from_fortran)),
+//! which needs no second table.
+//!
 //! Invariant: a packed handle is never below [`FIRST_DYNAMIC`], and never negative as an `intptr_t`.
+
+use std::fmt;
 
 /// Handle words below this are reserved by the ABI for predefined objects.
 pub const FIRST_DYNAMIC: usize = 4096;
@@ -16,8 +25,14 @@ const KIND_SHIFT: u32 = INDEX_BITS + GENERATION_BITS;
 
 /// The largest number of live objects of one kind in a process.
 pub const MAX_OBJECTS: usize = 1 << INDEX_BITS;
-/// Generations wrap after this many reuses of one slot.
+/// The last generation of a slot, which is not used again afterwards.
 pub const GENERATION_MASK: u32 = (1 << GENERATION_BITS) - 1;
+
+/// Bits of a slot's index in a Fortran handle: objects in slots above have none.
+pub const FORTRAN_INDEX_BITS: u32 = 22;
+/// Bits of a generation in a Fortran handle.
+pub const FORTRAN_GENERATION_BITS: u32 = 9;
+const _: () = assert!(FORTRAN_INDEX_BITS + FORTRAN_GENERATION_BITS + 1 == u32::BITS);
 
 /// What a handle refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,6 +79,29 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// What an object of this kind is called: `communicator`.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Kind::Comm => "communicator",
+            Kind::Group => "group",
+            Kind::Datatype => "datatype",
+            Kind::Op => "reduction operation",
+            Kind::Request | Kind::Sent | Kind::Recipe => "request",
+            Kind::Message => "message",
+            Kind::Errhandler => "error handler",
+            Kind::Info => "info object",
+            Kind::Win => "window",
+            Kind::File => "file",
+            Kind::Session => "session",
+            Kind::Cvar => "control variable handle",
+            Kind::Pvar => "performance variable handle",
+            Kind::PvarSession => "performance variable session",
+            Kind::Enum => "enumeration",
+            Kind::EventRegistration => "event registration",
+            Kind::EventInstance => "event instance",
+        }
+    }
+
     /// The kind with this number, if there is one.
     pub const fn from_bits(bits: u8) -> Option<Kind> {
         Some(match bits {
@@ -92,7 +130,8 @@ impl Kind {
 }
 
 /// A handle word. Any bit pattern is a valid `Handle`; only a table can say whether it names a live object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// `Display` and `Debug` print the word with the kind that is packed into it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Handle(pub usize);
 
@@ -122,6 +161,22 @@ impl Handle {
         self.0 >> KIND_SHIFT == kind as usize
     }
 
+    /// The handle as a Fortran `INTEGER`; `None` for a slot above 2^22 and for a word that is no handle.
+    #[inline]
+    pub const fn to_fortran(self) -> Option<i32> {
+        if self.0 < FIRST_DYNAMIC {
+            return Some(self.0 as i32);
+        }
+        match self.kind() {
+            Some(kind) if self.index() >> FORTRAN_INDEX_BITS == 0 => {
+                let generation =
+                    self.generation().wrapping_add(kind as u32 * 37) & ((1 << FORTRAN_GENERATION_BITS) - 1);
+                Some((1 << 31 | generation << FORTRAN_INDEX_BITS | self.index()) as i32)
+            }
+            _ => None,
+        }
+    }
+
     /// The slot index packed into the word.
     #[inline]
     pub const fn index(self) -> u32 {
@@ -135,9 +190,49 @@ impl Handle {
     }
 }
 
+impl fmt::Display for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)?;
+        match self.kind() {
+            Some(kind) => write!(f, " ({})", kind.noun()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            Some(kind) => write!(f, "Handle({kind:?} {}, generation {})", self.index(), self.generation()),
+            None => write!(f, "Handle({:#x})", self.0),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_printed_handle_names_its_kind() {
+        let handle = Handle::pack(Kind::Datatype, 3, 7);
+        assert_eq!(format!("{handle:?}"), "Handle(Datatype 3, generation 7)");
+        assert_eq!(handle.to_string(), format!("{:#x} (datatype)", handle.0));
+        assert_eq!(format!("{:?} {}", Handle(0x209), Handle(0x209)), "Handle(0x209) 0x209");
+    }
+
+    #[test]
+    fn predefined_handles_are_themselves_in_fortran_and_all_others_negative() {
+        for word in [0, 1, 0x100, FIRST_DYNAMIC - 1] {
+            assert_eq!(Handle(word).to_fortran(), Some(word as i32));
+        }
+        let last = (1 << FORTRAN_INDEX_BITS) - 1;
+        for (kind, index, generation) in [(Kind::Comm, 0, 1), (Kind::File, last, GENERATION_MASK)] {
+            assert!(Handle::pack(kind, index, generation).to_fortran().is_some_and(|word| word < 0));
+            assert_eq!(Handle::pack(kind, last + 1, generation).to_fortran(), None);
+        }
+        assert_eq!((Handle(FIRST_DYNAMIC).to_fortran(), Handle(usize::MAX).to_fortran()), (None, None));
+    }
 
     #[test]
     fn packing_is_reversible_and_stays_above_the_reserved_page() {
@@ -154,7 +249,7 @@ mod tests {
 
     #[test]
     fn forged_words_have_no_kind() {
-        for word in [0usize, 1, 4095, 4096, usize::MAX, 0xffff << 48, 14 << 57] {
+        for word in [0usize, 1, 4095, 4096, usize::MAX, 0xffff << 48, 31 << 57] {
             assert_eq!(Handle(word).kind(), None, "{word:#x}");
         }
     }

@@ -12,11 +12,13 @@ pub struct Info {
 }
 
 /// Why a key or a value was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The key is empty or too long.
+    #[error("a key of an info object has 1 to {} bytes", MPI_MAX_INFO_KEY - 1)]
     Key,
     /// The value is too long.
+    #[error("a value of an info object has at most {} bytes", MPI_MAX_INFO_VAL - 1)]
     Value,
 }
 

@@ -1,10 +1,21 @@
 //! Handle tables: from a handle word to a live object in a bounds check and one compare.
 //!
-//! Invariant: a slot's generation changes when its object is removed, so a stale handle is always seen until the
-//! generation wraps (2^31 reuses of one slot). Memory of slots is reused, never returned.
+//! Invariant: a slot's generation grows when its object is removed, and a slot with the last generation is not used
+//! again, so a stale handle is always seen. Memory of slots is reused, never returned.
+//!
+//! A Fortran handle has the low bits of the generation only ([`handle`](crate::handle)). Each time these have been used
+//! up, the slot rests until 1,024 slots rest, so that a Fortran handle of a freed object names another one at the earliest
+//! after half a million objects of its kind have been freed.
 //! Not here: predefined objects (their owners keep them), concurrency (tables live in [`crate::Guarded`] cells).
 
-use crate::handle::{GENERATION_MASK, Handle, Kind, MAX_OBJECTS};
+use std::collections::VecDeque;
+
+use crate::handle::{
+    FIRST_DYNAMIC, FORTRAN_GENERATION_BITS, FORTRAN_INDEX_BITS, GENERATION_MASK, Handle, Kind, MAX_OBJECTS,
+};
+
+/// Slots that rest before the first of them is used again.
+const RESTING: usize = 1024;
 
 /// Objects of one kind, by handle.
 #[derive(Debug)]
@@ -12,6 +23,10 @@ pub struct Table<T> {
     kind: Kind,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
+    /// Slots whose short generations have been used up, the one that rests longest first.
+    resting: VecDeque<u32>,
+    /// Number of slots whose generations have been used up.
+    retired: usize,
     /// Most objects that it takes at once.
     limit: usize,
 }
@@ -23,7 +38,8 @@ struct Slot<T> {
 }
 
 /// Why an insertion failed: the table holds as many objects as it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there are too many objects of this kind, and there is no handle for another one")]
 pub struct TableFull;
 
 impl<T> Table<T> {
@@ -35,13 +51,13 @@ impl<T> Table<T> {
     /// An empty table that takes at most `limit` objects at once, and never more than [`MAX_OBJECTS`].
     pub const fn with_limit(kind: Kind, limit: usize) -> Self {
         let limit = if limit < MAX_OBJECTS { limit } else { MAX_OBJECTS };
-        Table { kind, slots: Vec::new(), free: Vec::new(), limit }
+        Table { kind, slots: Vec::new(), free: Vec::new(), resting: VecDeque::new(), retired: 0, limit }
     }
 
     /// Whether the table takes one more object.
     #[inline]
     pub fn has_room(&self) -> bool {
-        !self.free.is_empty() || self.slots.len() < self.limit
+        !self.free.is_empty() || !self.resting.is_empty() || self.may_grow()
     }
 
     /// Puts an object in and returns its handle.
@@ -62,11 +78,18 @@ impl<T> Table<T> {
         Ok(slot.word)
     }
 
+    /// Whether there may be another slot; one that is not used again does not count among the objects.
+    fn may_grow(&self) -> bool {
+        self.slots.len() - self.retired < self.limit && self.slots.len() < MAX_OBJECTS
+    }
+
     /// Adds a free slot.
     #[cold]
     fn grow(&mut self) -> Result<(), TableFull> {
-        if self.slots.len() >= self.limit {
-            return Err(TableFull);
+        if !self.may_grow() {
+            let longest = self.resting.pop_front().ok_or(TableFull)?;
+            self.free.push(longest);
+            return Ok(());
         }
         let index = self.slots.len() as u32;
         self.slots.push(Slot { word: Handle::pack(self.kind, index, 1), value: None });
@@ -76,15 +99,11 @@ impl<T> Table<T> {
 
     /// A handle for an object that is not there yet: [`Table::fill`] puts it in, and until then the handle names none.
     pub fn reserve(&mut self) -> Result<Handle, TableFull> {
-        if let Some(index) = self.free.pop() {
-            return Ok(self.slots[index as usize].word);
+        if self.free.is_empty() {
+            self.grow()?;
         }
-        if self.slots.len() >= self.limit {
-            return Err(TableFull);
-        }
-        let word = Handle::pack(self.kind, self.slots.len() as u32, 1);
-        self.slots.push(Slot { word, value: None });
-        Ok(word)
+        let index = self.free.pop().expect("the table has just grown");
+        Ok(self.slots[index as usize].word)
     }
 
     /// Puts in the object of a handle from [`Table::reserve`]; false, and nothing is changed, for any other handle.
@@ -137,11 +156,39 @@ impl<T> Table<T> {
             return None;
         }
         let value = slot.value.take()?;
-        // Generation 0 is skipped, so that a zeroed word with the right kind never matches.
-        let next = (handle.generation() & GENERATION_MASK).wrapping_add(1) & GENERATION_MASK;
-        slot.word = Handle::pack(self.kind, handle.index(), next.max(1));
-        self.free.push(handle.index());
+        let next = handle.generation() + 1;
+        slot.word = Handle::pack(self.kind, handle.index(), next & GENERATION_MASK);
+        if next & ((1 << FORTRAN_GENERATION_BITS) - 1) != 0 {
+            self.free.push(handle.index());
+        } else {
+            self.rest(handle.index(), next);
+        }
         Some(value)
+    }
+
+    /// Keeps a slot from being used next, because the low bits of its generations have been used up; for ever if all have.
+    #[cold]
+    fn rest(&mut self, index: u32, next: u32) {
+        if next > GENERATION_MASK {
+            // The generation is 0 from here on, which no handle has.
+            self.retired += 1;
+            return;
+        }
+        self.resting.push_back(index);
+        if self.resting.len() > RESTING {
+            self.free.extend(self.resting.pop_front());
+        }
+    }
+
+    /// The live handle of a Fortran `INTEGER`; a predefined handle is its constant. `None` for a null, stale or forged
+    /// one, or one of another kind.
+    #[inline]
+    pub fn from_fortran(&self, word: i32) -> Option<Handle> {
+        if let Ok(predefined) = usize::try_from(word) {
+            return (predefined < FIRST_DYNAMIC).then_some(Handle(predefined));
+        }
+        let slot = self.slots.get(word as usize & ((1 << FORTRAN_INDEX_BITS) - 1))?;
+        (slot.value.is_some() && slot.word.to_fortran() == Some(word)).then_some(slot.word)
     }
 
     /// Whether the handle was once given out by this table and has been freed since.
@@ -149,13 +196,15 @@ impl<T> Table<T> {
         handle.kind() == Some(self.kind)
             && self.slots.get(handle.index() as usize).is_some_and(|slot| {
                 handle.generation() != 0
-                    && (handle.generation() < slot.word.generation() || slot.word == handle && slot.value.is_none())
+                    && (handle.generation() < slot.word.generation()
+                        || slot.word.generation() == 0
+                        || slot.word == handle && slot.value.is_none())
             })
     }
 
     /// Number of live objects.
     pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots.len() - self.free.len() - self.resting.len() - self.retired
     }
 
     /// Whether no object is live.
@@ -199,6 +248,70 @@ mod tests {
         table.give_back(again);
         assert_eq!(table.reserve(), Ok(again));
         assert!(again != reserved && !table.fill(reserved, 'z') && table.fill(again, 'z'));
+    }
+
+    #[test]
+    fn a_slot_with_the_last_generation_is_not_used_again() {
+        let mut table = Table::new(Kind::Win);
+        let first = table.insert('a').expect("room");
+        table.slots[0].word = Handle::pack(Kind::Win, 0, GENERATION_MASK);
+        assert_eq!((table.get(first), table.was_freed(first)), (None, true));
+        let last = table.slots[0].word;
+        assert_eq!((table.remove(last), table.len()), (Some('a'), 0));
+        for _ in 0..10 {
+            let next = table.insert('b').expect("room");
+            assert_ne!(next.index(), 0);
+            assert!(table.get(last).is_none() && table.was_freed(last) && table.remove(last).is_none());
+            assert_eq!(table.remove(next), Some('b'));
+        }
+        assert!(table.is_empty() && table.iter().next().is_none());
+    }
+
+    #[test]
+    fn a_full_table_refuses_until_an_object_is_removed() {
+        let mut table = Table::with_limit(Kind::Op, 3);
+        let all = [1, 2, 3].map(|value| table.insert(value).expect("room"));
+        assert_eq!((table.insert(4), table.reserve()), (Err(TableFull), Err(TableFull)));
+        // A resting slot is used rather than refusing.
+        table.slots[1].word = Handle::pack(Kind::Op, 1, (1 << FORTRAN_GENERATION_BITS) - 1);
+        assert_eq!(table.remove(table.slots[1].word), Some(2));
+        assert_eq!(table.resting.len(), 1);
+        let again = table.insert(5).expect("room");
+        assert_eq!((again.index(), table.get(all[1]), table.len()), (1, None, 3));
+        assert_eq!(table.insert(6), Err(TableFull));
+    }
+
+    #[test]
+    fn a_fortran_handle_leads_to_its_live_object_alone() {
+        let mut table = Table::new(Kind::Comm);
+        let (first, second) = (table.insert('a').expect("room"), table.insert('b').expect("room"));
+        let word = first.to_fortran().expect("a low slot");
+        assert_eq!(table.from_fortran(word), Some(first));
+        assert_eq!(table.from_fortran(second.to_fortran().expect("a low slot")), Some(second));
+        assert_eq!(table.from_fortran(0x100), Some(Handle(0x100)), "a predefined handle");
+        let other = Handle::pack(Kind::Datatype, first.index(), first.generation()).to_fortran().expect("a low slot");
+        for forged in [other, 4096, i32::MAX, i32::MIN, -1, word ^ 1 << FORTRAN_INDEX_BITS, word ^ 64] {
+            assert_eq!(table.from_fortran(forged), None, "{forged:#x}");
+        }
+        table.remove(first);
+        assert_eq!(table.from_fortran(word), None);
+    }
+
+    #[test]
+    fn a_fortran_handle_is_given_out_again_after_many_others_only() {
+        let mut table = Table::new(Kind::Request);
+        let first = table.insert(0).expect("room");
+        let word = first.to_fortran();
+        table.remove(first);
+        for count in 1..u32::MAX {
+            let next = table.insert(0).expect("room");
+            if next.to_fortran() == word {
+                assert!(count > 500_000, "{count}");
+                assert!(table.get(first).is_none() && table.slots.len() <= RESTING + 2);
+                return;
+            }
+            table.remove(next);
+        }
     }
 
     #[test]

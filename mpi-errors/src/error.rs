@@ -22,10 +22,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///     "MPI_Send: argument dest is 9, but the communicator MPI_COMM_WORLD has 4 processes"
 /// );
 /// ```
+#[derive(Clone, thiserror::Error)]
+#[error("{}", Sentence(self))]
 pub struct Error {
     inner: Box<Inner>,
 }
 
+#[derive(Clone)]
 struct Inner {
     class: i32,
     message: Cow<'static, str>,
@@ -156,14 +159,17 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+/// The whole sentence: call, object, arguments and message.
+struct Sentence<'e>(&'e Error);
+
+impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.inner.call, self.object()) {
+        match (self.0.inner.call, self.0.object()) {
             (Some(call), Some(object)) => write!(f, "{call} on {object}: ")?,
             (Some(name), None) | (None, Some(name)) => write!(f, "{name}: ")?,
             (None, None) => {}
         }
-        self.write_body(f)
+        self.0.write_body(f)
     }
 }
 
@@ -173,8 +179,6 @@ impl fmt::Debug for Error {
         write!(f, "{self} ({class})")
     }
 }
-
-impl std::error::Error for Error {}
 
 #[cfg(test)]
 mod tests {
@@ -194,6 +198,14 @@ mod tests {
         assert_eq!(error.call_name(), Some("MPI_Send"));
         assert_eq!(format!("{error:?}"), format!("{error} (MPI_ERR_COUNT)"));
         assert_eq!(error.class(), abi::MPI_ERR_COUNT);
+    }
+
+    #[test]
+    fn a_clone_says_the_same() {
+        let error = Error::new(abi::MPI_ERR_TAG, "no").arg("tag", &-1).call("MPI_Send").fact("tag", -1).hint("Try.");
+        let clone = error.clone();
+        assert_eq!((format!("{clone:?}"), clone.advice()), (format!("{error:?}"), error.advice()));
+        assert!(clone.facts().eq(error.facts()) && clone.arguments().eq(error.arguments()));
     }
 
     #[test]
