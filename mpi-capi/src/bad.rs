@@ -9,6 +9,10 @@ use mpi_errors::{Error, HandlerKind};
 /// A rank that the communicator does not have.
 #[cold]
 pub fn bad_rank(size: u32, name: &'static str, rank: i32) -> Error {
+    if rank == abi::MPI_ANY_SOURCE {
+        let rule = "MPI_ANY_SOURCE is the source of a receive or a probe only";
+        return Error::new(abi::MPI_ERR_RANK, rule).arg(name, &"MPI_ANY_SOURCE").hint("Pass the rank of one process.");
+    }
     let rule = match size {
         1 => "the communicator has 1 process, rank 0".to_owned(),
         _ => format!("the communicator has {size} processes, ranks 0 to {}", size - 1),
@@ -73,6 +77,10 @@ pub fn bad_errhandler(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_ERRHANDLER, Kind::Errhandler, null)
 }
 
+/// What to try when a handle is of another kind than the argument.
+const WRONG_KIND: &str =
+    "Check the order of the arguments, and that the handle was declared with the type of the argument.";
+
 /// A word that is no handle of its kind: the null handle, one that was freed, of another kind, or no handle at all.
 /// The texts are the null handle's name and what the kind is called.
 #[cold]
@@ -86,13 +94,21 @@ pub fn bad_handle(
     if word == null {
         return Error::new(class, format!("a handle of a live {called} is needed")).arg(name, &null_name);
     }
+    if let Some((found, predefined)) = Handle(word).predefined() {
+        let rule = format!("{word:#x} is {predefined}, {}", found.noun_with_article());
+        let rule = if found == kind { format!("{rule} that this call does not take") } else { rule };
+        return Error::new(class, rule).arg(name, &format_args!("{word:#x}")).hint(WRONG_KIND);
+    }
     let why = match Handle(word).kind() {
         Some(found) if found == kind => {
             let tale = mpi_env::joined()
                 .map_or_else(|| "it was freed".to_owned(), |process| process.freed.describe(Handle(word)));
             format!("no {called} has that handle any more: {tale}")
         }
-        Some(found) => format!("that looks like the handle of another kind of object ({found:?})"),
+        Some(found) => {
+            let rule = format!("that is the handle of {}", found.noun_with_article());
+            return Error::new(class, rule).arg(name, &format_args!("{word:#x}")).hint(WRONG_KIND);
+        }
         None => format!("no {called} has that handle"),
     };
     Error::new(class, why).arg(name, &format_args!("{word:#x}"))

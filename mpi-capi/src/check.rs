@@ -347,12 +347,26 @@ pub fn too_many(name: &'static str, count: u64, datatype: &Datatype) -> Error {
 /// A buffer address that is no memory although there are data.
 #[cold]
 pub fn bad_buffer(name: &'static str, address: *const c_void) -> Error {
-    let rule = match address as usize {
-        abi::MPI_BOTTOM => "there are data, and no datatype used here has absolute addresses",
-        abi::MPI_IN_PLACE => "MPI_IN_PLACE is not allowed for this argument",
-        _ => "that is no address of memory",
+    let (value, rule, advice) = match address as usize {
+        // NULL and MPI_BOTTOM are the same address in the standard ABI.
+        abi::MPI_BOTTOM => (
+            "NULL",
+            "the count and the datatype ask for data",
+            "Pass the address of the buffer, or a count of 0. (MPI_BOTTOM is NULL, too: it needs a datatype with absolute \
+             addresses.)",
+        ),
+        abi::MPI_IN_PLACE => (
+            "MPI_IN_PLACE",
+            "this argument, in this process, does not take it",
+            "Pass a buffer. MPI_IN_PLACE replaces the send buffer of most collective calls, and in some of them the receive \
+             buffer of the root or of the others.",
+        ),
+        _ => {
+            let rule = "that is no address of memory";
+            return Error::new(abi::MPI_ERR_BUFFER, rule).arg(name, &format_args!("{address:p}"));
+        }
     };
-    Error::new(abi::MPI_ERR_BUFFER, rule).arg(name, &format_args!("{address:p}"))
+    Error::new(abi::MPI_ERR_BUFFER, rule).arg(name, &value).hint(advice)
 }
 
 #[cold]

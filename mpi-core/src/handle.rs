@@ -11,8 +11,6 @@
 //!
 //! Invariant: a packed handle is never below [`FIRST_DYNAMIC`], and never negative as an `intptr_t`.
 
-use std::fmt;
-
 /// Handle words below this are reserved by the ABI for predefined objects.
 pub const FIRST_DYNAMIC: usize = 4096;
 
@@ -79,29 +77,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What an object of this kind is called: `communicator`.
-    pub const fn noun(self) -> &'static str {
-        match self {
-            Kind::Comm => "communicator",
-            Kind::Group => "group",
-            Kind::Datatype => "datatype",
-            Kind::Op => "reduction operation",
-            Kind::Request | Kind::Sent | Kind::Recipe => "request",
-            Kind::Message => "message",
-            Kind::Errhandler => "error handler",
-            Kind::Info => "info object",
-            Kind::Win => "window",
-            Kind::File => "file",
-            Kind::Session => "session",
-            Kind::Cvar => "control variable handle",
-            Kind::Pvar => "performance variable handle",
-            Kind::PvarSession => "performance variable session",
-            Kind::Enum => "enumeration",
-            Kind::EventRegistration => "event registration",
-            Kind::EventInstance => "event instance",
-        }
-    }
-
     /// The kind with this number, if there is one.
     pub const fn from_bits(bits: u8) -> Option<Kind> {
         Some(match bits {
@@ -190,36 +165,9 @@ impl Handle {
     }
 }
 
-impl fmt::Display for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.0)?;
-        match self.kind() {
-            Some(kind) => write!(f, " ({})", kind.noun()),
-            None => Ok(()),
-        }
-    }
-}
-
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
-            Some(kind) => write!(f, "Handle({kind:?} {}, generation {})", self.index(), self.generation()),
-            None => write!(f, "Handle({:#x})", self.0),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_printed_handle_names_its_kind() {
-        let handle = Handle::pack(Kind::Datatype, 3, 7);
-        assert_eq!(format!("{handle:?}"), "Handle(Datatype 3, generation 7)");
-        assert_eq!(handle.to_string(), format!("{:#x} (datatype)", handle.0));
-        assert_eq!(format!("{:?} {}", Handle(0x209), Handle(0x209)), "Handle(0x209) 0x209");
-    }
 
     #[test]
     fn predefined_handles_are_themselves_in_fortran_and_all_others_negative() {

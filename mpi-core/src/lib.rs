@@ -17,6 +17,7 @@ pub mod aligned;
 pub mod facts;
 mod generated;
 pub mod handle;
+mod handle_names;
 pub mod info;
 pub mod json;
 pub mod lock;

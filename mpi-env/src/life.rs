@@ -77,7 +77,17 @@ impl Process {
             return Err(Error::new(MPI_ERR_ARG, rule).arg("required", &required));
         }
         if !self.advance(Life::New, Life::Initialising) {
-            return Err(Error::new(MPI_ERR_OTHER, "MPI was initialized before, and can be only once in a process"));
+            let (rule, advice) = match self.life() {
+                Life::Finalising | Life::Finalised => (
+                    "MPI was finalized, and cannot be initialized again in this process",
+                    "Use MPI_Session_init and MPI_Session_finalize, which a process may call again and again.",
+                ),
+                _ => (
+                    "MPI is initialized already, and can be initialized only once in a process",
+                    "Call MPI_Initialized first, and MPI_Init only if the flag is 0.",
+                ),
+            };
+            return Err(Error::new(MPI_ERR_OTHER, rule).hint(advice));
         }
         if self.rank() == 0 {
             self.registry.unknown_environment().iter().for_each(|sentence| self.warn(sentence));

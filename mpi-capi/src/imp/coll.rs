@@ -240,6 +240,7 @@ fn distinct(send: &Option<SendBuf<'_>>, recv: &Option<RecvBuf<'_>>) -> Result<()
         return Ok(());
     }
     let address = send.address().unwrap_or_default();
-    let rule = "both buffers are the same memory; pass MPI_IN_PLACE where one buffer is meant";
-    Err(Error::new(abi::MPI_ERR_BUFFER, rule).arg("sendbuf", &format_args!("{address:#x}")))
+    let error = Error::new(abi::MPI_ERR_BUFFER, "the send buffer and the receive buffer must not be the same memory");
+    let error = error.arg("sendbuf", &format_args!("{address:#x}")).arg("recvbuf", &format_args!("{address:#x}"));
+    Err(error.hint("Pass MPI_IN_PLACE for the one that the function allows it for, or two different buffers."))
 }

@@ -2,3 +2,4 @@
 
 pub mod constants;
 pub mod functions;
+pub(crate) mod predefined;

@@ -1,4 +1,4 @@
-//! What `mpi-core` gets: the constants, and the numbers and names of the functions.
+//! What `mpi-core` gets: the constants, the predefined handles, and the numbers and names of the functions.
 //!
 //! Invariant: a function's number is its place in the order of all names of MPI-5.0, counted from 1; 0 is no function.
 
@@ -25,6 +25,27 @@ pub fn constants(spec: &Spec) -> Result<String> {
         let _ = writeln!(text, "pub const {}: {rust} = {};", constant.name, constant.value);
     }
     Ok(text)
+}
+
+/// The text of `predefined.rs`. Of two names of one handle the first stands there.
+pub fn predefined(spec: &Spec) -> String {
+    const KINDS: [&str; 11] =
+        ["Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"];
+    let mut text = format!(
+        "//! The predefined handles, with their kinds and names.\n//! {GENERATED}\n\nuse crate::handle::Kind;\n\n\
+         /// Each handle once.\npub(crate) static PREDEFINED: &[(usize, Kind, &str)] = &[\n"
+    );
+    let mut seen = Vec::new();
+    for constant in &spec.constants {
+        let kind = KINDS.iter().find(|kind| constant.c_type.strip_prefix("MPI_") == Some(**kind));
+        if let Some(kind) = kind
+            && !seen.contains(&&constant.value)
+        {
+            seen.push(&constant.value);
+            let _ = writeln!(text, "({}, Kind::{kind}, \"{}\"),", constant.value, constant.name);
+        }
+    }
+    text + "];\n"
 }
 
 /// The text of `functions.rs`.

@@ -62,6 +62,7 @@ pub fn outputs() -> Result<Vec<Output>> {
     add("mpi-capi/libmpi_abi.map", symbols::version_script(&spec));
     add("docs/coverage.md", coverage::document(&spec)?);
     add("mpi-core/src/generated/constants.rs", rustfmt(core::constants(&spec)?)?);
+    add("mpi-core/src/generated/predefined.rs", rustfmt(core::predefined(&spec))?);
     add("mpi-core/src/generated/functions.rs", rustfmt(core::functions(&spec))?);
     add("mpi-capi/src/generated/aliases.rs", rustfmt(symbols::aliases(&spec))?);
     let chapters: BTreeSet<&str> = spec.implemented().map(|function| function.chapter.as_str()).collect();

@@ -89,6 +89,6 @@ int main(int argc, char **argv)
     /* The error text names a handle of another kind of object. */
     code = MPI_Comm_size((MPI_Comm)old_group, &number);
     check_class(code, MPI_ERR_COMM);
-    check(has(code, "another kind of object"));
+    check(has(code, "the handle of a group"));
     return finish();
 }
