@@ -9,8 +9,7 @@ use std::collections::HashMap;
 
 use mpi_core::abi::{MPI_ERR_KEYVAL, MPI_ERR_OTHER, MPI_KEYVAL_INVALID};
 use mpi_errors::{Error, Result};
-
-use crate::word_hasher::BuildWordHasher;
+use rustc_hash::FxBuildHasher;
 
 /// Keys below this are predefined ones.
 const FIRST: i32 = 0x1_0000;
@@ -54,9 +53,9 @@ pub struct Attribute {
 #[derive(Debug)]
 pub struct Attributes {
     next: i32,
-    keyvals: HashMap<i32, Counted, BuildWordHasher>,
+    keyvals: HashMap<i32, Counted, FxBuildHasher>,
     /// By handle word; in the order in which they were set.
-    values: HashMap<usize, Vec<(i32, usize)>, BuildWordHasher>,
+    values: HashMap<usize, Vec<(i32, usize)>, FxBuildHasher>,
 }
 
 #[derive(Debug)]

@@ -6,8 +6,7 @@
 use std::collections::HashMap;
 
 use mpi_core::{Handle, Kind};
-
-use crate::word_hasher::BuildWordHasher;
+use rustc_hash::FxBuildHasher;
 
 /// The kinds of objects that are derived from sessions.
 const KINDS: [Kind; 4] = [Kind::Group, Kind::Comm, Kind::Win, Kind::File];
@@ -19,9 +18,9 @@ pub(crate) type Counts = [u64; KINDS.len()];
 #[derive(Debug, Default)]
 pub(crate) struct Derived {
     /// Each with its session.
-    sessions: HashMap<usize, Handle, BuildWordHasher>,
+    sessions: HashMap<usize, Handle, FxBuildHasher>,
     /// By session.
-    counts: HashMap<usize, Counts, BuildWordHasher>,
+    counts: HashMap<usize, Counts, FxBuildHasher>,
 }
 
 impl Derived {

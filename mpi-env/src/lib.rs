@@ -52,7 +52,6 @@ mod sessions;
 mod tool_failure;
 mod variables;
 mod windows;
-mod word_hasher;
 
 pub use abort::{Route, fatal_without_process};
 pub use attributes::{Attribute, Attributes, Holder, Keyval};

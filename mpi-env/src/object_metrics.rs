@@ -15,10 +15,10 @@ use mpi_errors::Result;
 use mpi_p2p::CommMeters;
 use mpi_t::Verbosity::UserBasic;
 use mpi_t::{Bind, Counter, InstrumentMemory, Level, Registry, SourceDef, WatchedCounter};
+use rustc_hash::FxBuildHasher;
 
 use crate::predefined_uses::{self, PredefinedUses};
 use crate::process::Process;
-use crate::word_hasher::BuildWordHasher;
 
 mpi_t::instruments! {
     /// The objects of one process.
@@ -119,7 +119,7 @@ pub struct ObjectMetrics {
     pub events: &'static ObjectEvents,
     /// Numbers.
     pub counts: &'static ObjectInstruments,
-    handlers: Guarded<HashMap<usize, &'static ErrhandlerInstruments, BuildWordHasher>>,
+    handlers: Guarded<HashMap<usize, &'static ErrhandlerInstruments, FxBuildHasher>>,
     datatypes: Guarded<Vec<Option<&'static DatatypeInstruments>>>,
     pub(crate) predefined: Arc<Guarded<PredefinedUses>>,
 }

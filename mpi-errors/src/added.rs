@@ -2,14 +2,18 @@
 //!
 //! Values count up from [`FIRST`], whatever is removed, so processes that add in the same order get the same values,
 //! and a value that was removed never comes back with another meaning.
+//! Look-ups lock one part of a concurrent map for a moment; changes, which concern a code and its class, come one at a
+//! time.
 //! Invariant: a class lives at least as long as the codes of it that the program added.
 //! Not here: codes of instances (`codes`), texts of the ABI's classes (`classes`).
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dashmap::DashMap;
+use dashmap::mapref::one::RefMut;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
+use rustc_hash::FxBuildHasher;
 
 use crate::codes::LAST_INSTANCE_CODE;
 use crate::{Error, Result, classes};
@@ -22,8 +26,13 @@ const FIRST: i32 = LAST_INSTANCE_CODE + 1;
 pub struct AddedCodes {
     /// `MPI_LASTUSEDCODE`; written under the mutex, read by the program through its address.
     last: AtomicI32,
-    entries: Mutex<Option<HashMap<i32, Entry>>>,
+    entries: DashMap<i32, Entry, FxBuildHasher>,
+    /// Held by whoever changes entries.
+    changes: Mutex<()>,
 }
+
+/// Parts of the map that are locked on their own: programs add few codes and look them up from a few threads.
+const SHARDS: usize = 4;
 
 #[derive(Debug)]
 struct Entry {
@@ -42,8 +51,9 @@ impl Default for AddedCodes {
 
 impl AddedCodes {
     /// Nothing added yet.
-    pub const fn new() -> Self {
-        AddedCodes { last: AtomicI32::new(FIRST - 1), entries: Mutex::new(None) }
+    pub fn new() -> Self {
+        let entries = DashMap::with_hasher_and_shard_amount(FxBuildHasher, SHARDS);
+        AddedCodes { last: AtomicI32::new(FIRST - 1), entries, changes: Mutex::new(()) }
     }
 
     /// The value of `MPI_LASTUSEDCODE`: no code of this process is larger. Its place never changes.
@@ -53,43 +63,42 @@ impl AddedCodes {
 
     /// `MPI_Add_error_class`. Errors: `MPI_ERR_OTHER` when there are no values left.
     pub fn add_class(&self) -> Result<i32> {
-        let mut entries = self.lock();
+        let _changing = self.change();
         let class = self.take()?;
-        entries.get_or_insert_default().insert(class, Entry { class, codes: 0, text: None });
+        self.entries.insert(class, Entry { class, codes: 0, text: None });
         Ok(class)
     }
 
     /// `MPI_Add_error_code`: a code of a class of the ABI or of the program. Errors: `MPI_ERR_ARG` for what is no
     /// class, `MPI_ERR_OTHER` as for [`AddedCodes::add_class`].
     pub fn add_code(&self, class: i32) -> Result<i32> {
-        let mut entries = self.lock();
-        let all = entries.get_or_insert_default();
-        match all.get(&class) {
+        let _changing = self.change();
+        match self.entries.get(&class) {
             Some(entry) if entry.class == class => {}
             None if classes::exists(class) => {}
             Some(_) => return Err(wrong("errorclass", class, "that is a code, not a class")),
             None => return Err(wrong("errorclass", class, "there is no such error class")),
         }
         let code = self.take()?;
-        if let Some(entry) = all.get_mut(&class) {
+        if let Some(mut entry) = self.entries.get_mut(&class) {
             entry.codes += 1;
         }
-        all.insert(code, Entry { class, codes: 0, text: None });
+        self.entries.insert(code, Entry { class, codes: 0, text: None });
         Ok(code)
     }
 
     /// `MPI_Add_error_string`: replaces a text set before. Errors: `MPI_ERR_ARG` for a value that was not added.
     pub fn set_text(&self, code: i32, text: &str) -> Result<()> {
-        let mut entries = self.lock();
-        find(&mut entries, "errorcode", code)?.text = Some(text.into());
+        let _changing = self.change();
+        self.find("errorcode", code)?.text = Some(text.into());
         Ok(())
     }
 
     /// `MPI_Remove_error_class`. Errors: `MPI_ERR_ARG` for a value that is no added class, `MPI_ERR_OTHER` while codes
     /// of it are there, or its text.
     pub fn remove_class(&self, class: i32) -> Result<()> {
-        let mut entries = self.lock();
-        let entry = find(&mut entries, "errorclass", class)?;
+        let _changing = self.change();
+        let entry = self.find("errorclass", class)?;
         if entry.class != class {
             return Err(wrong("errorclass", class, "that is a code, not a class"));
         }
@@ -100,25 +109,27 @@ impl AddedCodes {
         if entry.text.is_some() {
             return Err(has_text("errorclass", class));
         }
-        entries.get_or_insert_default().remove(&class);
+        drop(entry);
+        self.entries.remove(&class);
         Ok(())
     }
 
     /// `MPI_Remove_error_code`. Errors: `MPI_ERR_ARG` for a value that is no added code, `MPI_ERR_OTHER` while its text
     /// is there.
     pub fn remove_code(&self, code: i32) -> Result<()> {
-        let mut entries = self.lock();
-        let entry = find(&mut entries, "errorcode", code)?;
-        let (class, with_text) = (entry.class, entry.text.is_some());
+        let _changing = self.change();
+        let (class, with_text) = {
+            let entry = self.find("errorcode", code)?;
+            (entry.class, entry.text.is_some())
+        };
         if class == code {
             return Err(wrong("errorcode", code, "that is a class, not a code"));
         }
         if with_text {
             return Err(has_text("errorcode", code));
         }
-        let all = entries.get_or_insert_default();
-        all.remove(&code);
-        if let Some(entry) = all.get_mut(&class) {
+        self.entries.remove(&code);
+        if let Some(mut entry) = self.entries.get_mut(&class) {
             entry.codes -= 1;
         }
         Ok(())
@@ -126,7 +137,9 @@ impl AddedCodes {
 
     /// `MPI_Remove_error_string`. Errors: `MPI_ERR_ARG` for a value that was not added, or has no text.
     pub fn remove_text(&self, code: i32) -> Result<()> {
-        match find(&mut self.lock(), "errorcode", code)?.text.take() {
+        let _changing = self.change();
+        let text = self.find("errorcode", code)?.text.take();
+        match text {
             Some(_) => Ok(()),
             None => Err(wrong("errorcode", code, "no text was added to it")),
         }
@@ -134,12 +147,12 @@ impl AddedCodes {
 
     /// The class of an added class or code.
     pub fn class_of(&self, code: i32) -> Option<i32> {
-        self.lock().as_ref()?.get(&code).map(|entry| entry.class)
+        self.entries.get(&code).map(|entry| entry.class)
     }
 
     /// The text of an added class or code: empty when it has none.
     pub fn string_of(&self, code: i32) -> Option<String> {
-        self.lock().as_ref()?.get(&code).map(|entry| entry.text.as_deref().unwrap_or_default().to_owned())
+        self.entries.get(&code).map(|entry| entry.text.as_deref().unwrap_or_default().to_owned())
     }
 
     /// The next value; the caller holds the mutex.
@@ -151,15 +164,15 @@ impl AddedCodes {
         Ok(next)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<HashMap<i32, Entry>>> {
+    fn change(&self) -> MutexGuard<'_, ()> {
         // Every change is complete when it is made, so a panic elsewhere leaves nothing half done.
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-fn find<'e>(entries: &'e mut Option<HashMap<i32, Entry>>, argument: &'static str, value: i32) -> Result<&'e mut Entry> {
-    let found = entries.as_mut().and_then(|all| all.get_mut(&value));
-    found.ok_or_else(|| wrong(argument, value, "the program added no such value, or removed it"))
+    fn find(&self, argument: &'static str, value: i32) -> Result<RefMut<'_, i32, Entry>> {
+        let found = self.entries.get_mut(&value);
+        found.ok_or_else(|| wrong(argument, value, "the program added no such value, or removed it"))
+    }
 }
 
 #[cold]
@@ -204,6 +217,30 @@ mod tests {
         codes.remove_code(code).expect("added");
         codes.remove_class(class).expect("no code left");
         assert_eq!((codes.class_of(class), codes.class_of(code)), (None, None));
+    }
+
+    #[test]
+    fn threads_that_add_and_look_up_at_once_find_what_was_added() {
+        let codes = AddedCodes::new();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let codes = &codes;
+                scope.spawn(move || {
+                    for i in 0..200 {
+                        let class = codes.add_class().expect("room");
+                        let code = codes.add_code(class).expect("room");
+                        let text = format!("{thread} {i}");
+                        codes.set_text(code, &text).expect("added");
+                        assert_eq!((codes.class_of(code), codes.string_of(code)), (Some(class), Some(text)));
+                        codes.remove_text(code).expect("set");
+                        codes.remove_code(code).expect("no text");
+                        codes.remove_class(class).expect("no codes");
+                    }
+                });
+            }
+        });
+        assert!(codes.entries.is_empty());
+        assert_eq!(last(&codes), FIRST - 1 + 4 * 400);
     }
 
     #[test]

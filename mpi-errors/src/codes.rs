@@ -38,7 +38,7 @@ struct Recent {
 
 impl ErrorCodes {
     /// No instance yet.
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         ErrorCodes { added: AddedCodes::new(), recent: Mutex::new(Recent { serial: 0, texts: Vec::new() }) }
     }
 
