@@ -7,7 +7,11 @@
 //! `membarrier` makes every sender pass a fence. A sender that could not register for it fences for itself; a receiver
 //! that cannot issue it sleeps with a time limit.
 //!
-//! Invariant: `waiters` counts live [`Ticket`]s. Not here: what is polled (`ring`), the process lock (above).
+//! Among the threads of one process one at a time waits so. The others wait on a [`ThreadWord`] each, which that thread
+//! sets when it has completed their operation.
+//!
+//! Invariant: `waiters` counts live [`Ticket`]s. Not here: what is polled (`ring`), the process lock (above), which thread
+//! polls (the engine).
 
 #[cfg(all(loom, test))]
 mod model;
@@ -15,11 +19,16 @@ mod model;
 mod policy;
 mod protocol;
 #[cfg(not(loom))]
+mod spin_limit;
+#[cfg(not(loom))]
+mod thread_word;
+#[cfg(not(loom))]
 mod wait;
 
 #[cfg(not(loom))]
 pub use {
     policy::WaitPolicy,
+    thread_word::ThreadWord,
     wait::{Doorbell, Ticket, Wait, WaitStep},
 };
 

@@ -70,7 +70,7 @@ pub mod doorbell;
 
 #[cfg(not(loom))]
 pub use {
-    doorbell::{Doorbell, Ticket, Wait, WaitPolicy, WaitStep},
+    doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
     endpoint::{Attachment, Endpoint, HostShare},
     host::HostFacts,
     instruments::JobInstruments,

@@ -22,6 +22,19 @@ pub(crate) fn futex_wake(word: &AtomicU32) {
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
 }
 
+/// Sleeps while `word`, which only this process uses, is `expected`; may return at any time.
+pub(crate) fn thread_wait(word: &AtomicU32, expected: u32) {
+    let (operation, no_limit) = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, std::ptr::null::<libc::timespec>());
+    // SAFETY: `word` is a live, aligned futex word; all outcomes mean "look again".
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, expected, no_limit) };
+}
+
+/// Wakes the thread that sleeps on `word`, which only this process uses.
+pub(crate) fn thread_wake(word: &AtomicU32) {
+    // SAFETY: `word` is a live, aligned futex word.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1) };
+}
+
 fn membarrier(command: libc::c_int) -> bool {
     // SAFETY: no memory is passed.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }

@@ -22,8 +22,9 @@ mpi_t::instruments! {
         /// Times that a waiting thread prepared to sleep; nearly every time it then did.
         pub sleeps: Counter =
             { name: "fabric_sleeps", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
-        /// Times that a thread that went to sleep was woken, by what another process sent or another thread did; also
-        /// if that came before it slept.
+        /// Times that a thread that went to sleep was woken: by the process's doorbell, because of what another process
+        /// sent, or by another thread, which completed its operation or passed on the polling. It also counts if that
+        /// came before the thread slept.
         pub wakeups_received: Counter =
             { name: "fabric_wakeups_received", class: Counter, type: u64, unit: "events",
               category: "fabric.waiting" },

@@ -29,7 +29,7 @@ impl Core {
         context.count_search(head.context, steps);
         match receive {
             Some(handle) => {
-                context.leaves_posted(head.context, || room(&self.requests, handle), &mut self.rooms_kept);
+                context.leaves_posted(head.context, || room(&self.requests, handle), &mut self.posting);
                 context.count_received(head.context, key.source, bytes);
                 self.events.tell_matched(instruments, key, bytes);
                 self.instruments.eager_received.incr();
@@ -83,7 +83,7 @@ impl Core {
         context.count_search(head.context, steps);
         match receive {
             Some(request) => {
-                context.leaves_posted(head.context, || room(&self.requests, request), &mut self.rooms_kept);
+                context.leaves_posted(head.context, || room(&self.requests, request), &mut self.posting);
                 context.count_received(head.context, key.source, offer.bytes);
                 self.events.tell_matched(instruments, key, offer.bytes);
                 self.instruments.rendezvous_received.incr();

@@ -41,10 +41,7 @@ impl State {
         match dest == endpoint.rank() {
             true => {
                 core.cancel_own(endpoint, &head);
-                if self.lock.is_multiple() {
-                    // What the call polled may be what another thread sleeps for.
-                    self.doorbell.wake();
-                }
+                core.wake_on_any_change();
             }
             false => core.reply(endpoint, Reply { dest, head, payload: [0; 32], len: 0 }),
         }
@@ -59,7 +56,7 @@ impl State {
                 let (key, node, id, bytes) = (*key, *node, request.context, buffer.bytes());
                 let Some(context) = core.contexts.get_mut(id) else { return false };
                 context.sides[(id & 1) as usize].posted.withdraw(key, node);
-                context.leaves_posted(id, || bytes, &mut core.rooms_kept);
+                context.leaves_posted(id, || bytes, &mut core.posting);
                 core.contexts.remove_if_idle(id);
             }
             Work::Queued(_) => {
@@ -72,10 +69,7 @@ impl State {
         let request = core.requests.get_mut(handle).expect("found just above");
         request.status.set_cancelled(true);
         core.finish(handle);
-        if self.lock.is_multiple() {
-            // Another thread may sleep until this operation is over.
-            self.doorbell.wake();
-        }
+        core.wake_on_any_change();
         true
     }
 }

@@ -10,6 +10,7 @@ use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, Kind, Status};
 use mpi_errors::Result;
 
+use crate::awaited::Awaited;
 use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::request::{Completion, Request, Sent, no_such_request, too_many_requests};
@@ -23,7 +24,7 @@ impl Engine {
         if request == NULL {
             return Ok(Completion::empty());
         }
-        self.block(guard, |state| match state.core.take_if_done(request) {
+        self.block(guard, Awaited::One(request), |state| match state.core.take_if_done(request) {
             None => Some(Err(no_such_request(request))),
             Some(None) => None,
             Some(Some(completion)) => Some(Ok(completion)),
@@ -68,7 +69,7 @@ impl Engine {
     pub fn wait_any(&self, guard: Guard<'_>, requests: &[Handle]) -> Result<Option<(usize, Completion)>> {
         self.check_all(&guard, requests)?;
         let mut seen = None;
-        self.block(guard, move |state| {
+        self.block(guard, Awaited::Any(requests), move |state| {
             if seen == Some(state.core.completions) {
                 return None;
             }
@@ -107,7 +108,7 @@ impl Engine {
             return Ok(None);
         }
         let (mut seen, mut later) = (None, Vec::new());
-        let taken = self.block(guard, |state| {
+        let taken = self.block(guard, Awaited::Any(requests), |state| {
             if seen == Some(state.core.completions) {
                 return None;
             }
@@ -150,7 +151,7 @@ impl Engine {
     ) -> Result<()> {
         self.check_all(&guard, requests)?;
         let (mut next, mut later) = (0, Vec::new());
-        let waited = self.block(guard, |state| {
+        let waited = self.block(guard, Awaited::All(requests), |state| {
             while next < requests.len() {
                 if requests[next] == NULL {
                     each(next, Completion::empty());

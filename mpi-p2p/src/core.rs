@@ -6,10 +6,9 @@
 //! Not here: what becomes of a record that arrives (`arrival`).
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::Arc;
 
 use mpi_core::abi::MPI_ERR_INTERN;
-use mpi_core::{Handle, Kind, ProcessLock, Table};
+use mpi_core::{Handle, Kind, Table};
 use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
@@ -24,16 +23,17 @@ use crate::message::{Matched, Message, Pool};
 use crate::on_demand::OnDemandMetrics;
 use crate::pending_contexts::ContextAgreement;
 use crate::recipe::RecipeRequest;
-use crate::request::{CancelState, DETACHED, Request, SERVED, Sent, WATCHED, Work, too_many_requests};
+use crate::request::{
+    AWAITED, AWAITED_BY, CancelState, DETACHED, Request, SERVED, Sent, WATCHED, Work, too_many_requests,
+};
 use crate::service_queue::ServiceQueue;
 use crate::transfer_slots::{SLOTS, SharedCopy, Slots};
+use crate::waiters::Waiters;
 use crate::wire::{self, Share};
 
 pub(crate) struct State {
     pub endpoint: Endpoint,
     pub core: Core,
-    pub doorbell: Doorbell,
-    pub lock: Arc<ProcessLock>,
 }
 
 pub(crate) struct Core {
@@ -79,8 +79,10 @@ pub(crate) struct Core {
     pub settings: &'static EngineSettings,
     /// Requests and messages that somebody asked about.
     pub on_demand: OnDemandMetrics,
-    /// Communicators of which somebody asks how much room their posted receives have.
-    pub rooms_kept: usize,
+    /// Reasons for which a blocking receive is posted at once: communicators whose room in posted receives is kept, and
+    /// threads that sleep until any change.
+    pub posting: usize,
+    pub waiters: Waiters,
     /// The first thing found wrong with what another process sent.
     pub fault: Option<Error>,
 }
@@ -124,7 +126,7 @@ struct Early {
 }
 
 impl Core {
-    pub fn new(instruments: &'static EngineInstruments, settings: &'static EngineSettings) -> Core {
+    pub fn new(doorbell: Doorbell, instruments: &'static EngineInstruments, settings: &'static EngineSettings) -> Core {
         instruments.slots_free.raise(u64::from(SLOTS));
         Core {
             contexts: Contexts::new(),
@@ -154,7 +156,8 @@ impl Core {
             sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("as many as asked for"),
             settings,
             on_demand: OnDemandMetrics::default(),
-            rooms_kept: 0,
+            posting: 0,
+            waiters: Waiters::new(doorbell),
             fault: None,
         }
     }
@@ -177,7 +180,8 @@ impl Core {
     }
 
     #[cold]
-    fn finish_marked(&mut self, handle: Handle, marks: u8, was_send: bool) {
+    fn finish_marked(&mut self, handle: Handle, marks: u32, was_send: bool) {
+        self.wake_waiter(marks);
         if marks & WATCHED != 0 {
             self.tell_standing(handle);
         }
@@ -213,10 +217,25 @@ impl Core {
     pub fn drop_request(&mut self, handle: Handle) -> Option<Request> {
         let request = self.requests.remove(handle)?;
         self.instruments.requests.lower(1);
-        if request.marks & WATCHED != 0 {
-            self.end_asked(handle);
+        if request.marks != 0 {
+            self.drop_marked(handle, request.marks);
         }
         Some(request)
+    }
+
+    #[cold]
+    fn drop_marked(&mut self, handle: Handle, marks: u32) {
+        self.wake_waiter(marks);
+        if marks & WATCHED != 0 {
+            self.end_asked(handle);
+        }
+    }
+
+    /// Wakes the thread that sleeps until the request with these marks is over.
+    fn wake_waiter(&mut self, marks: u32) {
+        if marks & AWAITED != 0 {
+            self.waiters.wake(marks >> AWAITED_BY);
+        }
     }
 
     /// Lets go of a request that is not over: it completes by itself.
@@ -225,8 +244,9 @@ impl Core {
             self.sent.remove(handle);
         }
         if let Some(request) = self.requests.get_mut(handle) {
-            request.marks = DETACHED;
+            let marks = std::mem::replace(&mut request.marks, DETACHED);
             self.detached_sends += usize::from(request.work.is_send());
+            self.wake_waiter(marks);
         }
         self.end_asked(handle);
     }

@@ -75,10 +75,11 @@ impl State {
             }
             other => other,
         };
-        let direct = &mut self.core.direct;
         match worked {
-            Ok(_) => Ok(direct.outcome.take()),
+            Ok(_) => Ok(self.core.direct.outcome.take()),
             Err(fault) => {
+                let fault = self.core.fail_waits(fault);
+                let direct = &mut self.core.direct;
                 // The buffer is borrowed until the call returns, which ends here unless a request has the buffer.
                 direct.leave();
                 match direct.outcome.take() {

@@ -14,6 +14,7 @@ use mpi_errors::Result;
 use mpi_fabric::{Doorbell, Endpoint};
 use mpi_t::InstrumentMemory;
 
+use crate::awaited::Awaited;
 use crate::buffered::Attached;
 use crate::context::{ContextSpec, unknown_context};
 use crate::core::{Core, State};
@@ -74,8 +75,8 @@ impl Engine {
         settings.wait_spins.set(policy.spins());
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
-        let core = Core::new(instruments, settings);
-        let state = Guarded::new(&lock, State { endpoint, core, doorbell: doorbell.clone(), lock: lock.clone() });
+        let core = Core::new(doorbell.clone(), instruments, settings);
+        let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;
         let services = Guarded::new(&lock, HashMap::new());
         Engine {
@@ -142,7 +143,7 @@ impl Engine {
     pub fn remove_context(&self, guard: &mut Guard<'_>, id: u32) {
         let core = &mut self.state.get_mut(guard).core;
         if let Some(context) = core.contexts.get_mut(id) {
-            context.room.end(&mut core.rooms_kept);
+            context.room.end(&mut core.posting);
         }
         core.contexts.free(id);
         core.forget_announced(id);
@@ -298,12 +299,12 @@ impl Engine {
 
     /// Waits until all buffered messages are on their way.
     pub fn buffer_flush(&self, guard: Guard<'_>) -> Result<()> {
-        self.block(guard, |state| state.core.buffered.is_idle().then_some(()))
+        self.block(guard, Awaited::Change, |state| state.core.buffered.is_idle().then_some(()))
     }
 
     /// Waits as [`Engine::buffer_flush`] does, then gives the attached buffer back.
     pub fn buffer_detach(&self, guard: Guard<'_>) -> Result<Option<Attached>> {
-        self.block(guard, |state| state.core.buffered.is_idle().then(|| state.core.buffered.detach()))
+        self.block(guard, Awaited::Change, |state| state.core.buffered.is_idle().then(|| state.core.buffered.detach()))
     }
 
     /// Moves whatever can move; never waits.
@@ -314,7 +315,7 @@ impl Engine {
     /// Waits until nothing this process has sent, and let go of, is still with it, so that the process may stop calling
     /// the library (`MPI_Finalize`).
     pub fn drain(&self, guard: Guard<'_>) -> Result<()> {
-        self.block(guard, |state| {
+        self.block(guard, Awaited::Change, |state| {
             let core = &state.core;
             let idle = core.backlogged == 0 && core.replies.is_empty() && core.streams.is_empty();
             (idle && core.detached_sends == 0 && core.shares.is_empty()).then_some(())

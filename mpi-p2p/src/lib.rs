@@ -7,6 +7,7 @@
 //!   before their receive, the receive that waits without a request.
 //! - `context`, `pending_contexts`: the communicators. `posted`, `on_demand`: metrics that exist while a handle does.
 //! - `service_queue`, `transfer_slots`, `buffered`: what waits for services, shared copies, the attached buffer.
+//! - `awaited`, `waiters`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
 //! - `send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving long
 //!   messages. `cancel`: taking operations back. `progress`: moving what can move.
@@ -21,6 +22,7 @@
 //! those of generalized requests.
 
 mod arrival;
+mod awaited;
 mod buffered;
 mod cancel;
 mod chains;
@@ -61,6 +63,7 @@ mod start;
 mod sync;
 mod transfer;
 mod transfer_slots;
+mod waiters;
 mod waiting;
 mod wire;
 

@@ -31,7 +31,7 @@ impl State {
             let posted = core.requests.iter().filter(|(_, request)| request.context == id);
             block.bytes.follow(posted.map(|(_, request)| room_of(request)).sum());
             context.room.kept = true;
-            core.rooms_kept += 1;
+            core.posting += 1;
         }
         open(std::slice::from_ref(block))
     }

@@ -8,6 +8,7 @@ use mpi_core::{Guard, Handle, Status};
 use mpi_datatype::RecvBuf;
 use mpi_errors::Result;
 
+use crate::awaited::Awaited;
 use crate::direct::Outcome;
 use crate::engine::Engine;
 use crate::request::{ReceiveFailure, too_many_requests};
@@ -22,7 +23,7 @@ impl Engine {
 
     /// Waits for a message that a receive would match.
     pub fn probe(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32) -> Result<Status> {
-        self.block(guard, |state| state.peek(context, source, tag).transpose())?
+        self.block(guard, Awaited::Change, |state| state.peek(context, source, tag).transpose())?
     }
 
     /// As [`Engine::iprobe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
@@ -40,7 +41,7 @@ impl Engine {
 
     /// As [`Engine::probe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
     pub fn mprobe(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32) -> Result<(Handle, Status)> {
-        self.block(guard, |state| state.hold(context, source, tag).transpose())?
+        self.block(guard, Awaited::Change, |state| state.hold(context, source, tag).transpose())?
     }
 
     /// Receives the message a matched probe took. `None` when `message` names none. After an error without a status the

@@ -2,7 +2,7 @@
 //!
 //! Invariant: with nothing under way but receives, a pass is one poll of the rings and three compares.
 
-use mpi_errors::Result;
+use mpi_errors::{Error, Result};
 
 use crate::core::{Core, State};
 
@@ -11,13 +11,15 @@ impl State {
     #[inline]
     pub fn progress(&mut self) -> Result<usize> {
         self.core.instruments.polls.incr();
-        let mut moved = self.endpoint.poll(&mut self.core)?;
+        let mut moved = match self.endpoint.poll(&mut self.core) {
+            Ok(moved) => moved,
+            Err(fault) => return Err(self.core.fail_waits(fault)),
+        };
         if self.core.has_work() {
             moved = self.carry_on(moved)?;
         }
-        if moved > 0 && self.lock.is_multiple() {
-            // What moved may be what another thread of this process sleeps for.
-            self.doorbell.wake();
+        if moved > 0 {
+            self.core.wake_on_any_change();
         }
         Ok(moved)
     }
@@ -25,7 +27,9 @@ impl State {
     #[inline(never)]
     pub fn carry_on(&mut self, moved: usize) -> Result<usize> {
         let State { endpoint, core, .. } = self;
-        core.check_fault()?;
+        if let Some(fault) = core.fault.take() {
+            return Err(core.fail_waits(fault));
+        }
         let before = core.pending();
         let completions = core.completions;
         if !core.help.is_empty() {
@@ -45,6 +49,10 @@ impl State {
         }
         if !core.streams.is_empty() {
             core.feed_streams(endpoint);
+        }
+        if core.waiters.any_watchful() && (core.wants_to_push() || core.services.wait_for_call() > 0) {
+            // It may sleep, and no doorbell announces this.
+            core.waiters.wake_leader();
         }
         let worked = core.pending() != before || core.completions != completions || core.services.wait_for_call() > 0;
         Ok(moved + usize::from(worked))
@@ -73,13 +81,20 @@ impl Core {
         self.settings.wait_spins.get().clamp(2, 128)
     }
 
+    /// Ends the waits of all threads of the process with a fault, which the calling thread reports.
+    #[cold]
+    pub fn fail_waits(&mut self, fault: Error) -> Error {
+        self.waiters.fail_all(&fault);
+        fault
+    }
+
     /// A measure of what waits, to see whether a pass moved anything.
     fn pending(&self) -> (usize, usize, usize) {
         (self.backlogged, self.replies.len() + self.matched.len(), self.streams.len() + self.shares.len())
     }
 
-    /// Whether something waits for room in a ring or for a chunk another process copies: no doorbell tells of those,
-    /// so a waiter must keep looking.
+    /// Whether something waits for room in a ring or for a chunk another process copies: no doorbell rings for those, so
+    /// a thread that waits keeps polling.
     pub fn wants_to_push(&self) -> bool {
         self.backlogged > 0 || !self.replies.is_empty() || !self.streams.is_empty() || !self.shares.is_empty()
     }

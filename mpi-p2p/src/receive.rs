@@ -62,7 +62,7 @@ impl State {
             return self.receive_unexpected(context_id, slot, buffer);
         }
         let instruments = user_side(context_id).then_some(context.spec.instruments.block);
-        if self.core.has_work() || self.core.rooms_kept != 0 {
+        if self.core.has_work() || self.core.posting != 0 {
             return self.core.post(context_id, key, buffer).map(Outcome::Under);
         }
         self.receive_directly(context_id, key, buffer, instruments)
@@ -161,7 +161,7 @@ impl Core {
         if user_side(context_id) {
             context.spec.instruments.posted_length.raise(1);
             if context.room.is_kept() {
-                context.room.more(room(&self.requests, handle), &mut self.rooms_kept);
+                context.room.more(room(&self.requests, handle), &mut self.posting);
             }
             let instruments = context.spec.instruments.block;
             self.events.tell_posted(instruments, key);

@@ -152,13 +152,17 @@ pub(crate) struct Sent {
     pub asked: bool,
 }
 
-/// The program freed the request: nobody will ask for its completion.
-pub(crate) const DETACHED: u8 = 1;
-/// Somebody asked about the request: it has instruments.
-pub(crate) const WATCHED: u8 = 2;
+/// The program freed the request: no call will take its completion.
+pub(crate) const DETACHED: u32 = 1;
+/// The request has instruments.
+pub(crate) const WATCHED: u32 = 2;
+/// A thread sleeps until the request is over; its place among the waiters is in the bits from [`AWAITED_BY`] on.
+pub(crate) const AWAITED: u32 = 8;
+/// See [`AWAITED`].
+pub(crate) const AWAITED_BY: u32 = 8;
 
 /// A service is called when the request is complete.
-pub(crate) const SERVED: u8 = 4;
+pub(crate) const SERVED: u32 = 4;
 
 /// Who gets a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,8 +179,8 @@ pub(crate) struct Request {
     /// Of a send only its bytes, and whether it was cancelled.
     pub status: Status,
     pub error: Option<Error>,
-    /// [`DETACHED`], [`WATCHED`], [`SERVED`].
-    pub marks: u8,
+    /// [`DETACHED`], [`WATCHED`], [`SERVED`], [`AWAITED`].
+    pub marks: u32,
     /// Context id of the operation.
     pub context: u32,
 }
@@ -285,6 +289,11 @@ impl Request {
     #[inline]
     pub fn is_detached(&self) -> bool {
         self.marks & DETACHED != 0
+    }
+
+    /// The place of the thread that sleeps until the request is over.
+    pub fn awaited_by(&self) -> Option<u32> {
+        (self.marks & AWAITED != 0).then_some(self.marks >> AWAITED_BY)
     }
 
     #[inline]

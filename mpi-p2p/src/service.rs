@@ -14,6 +14,7 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_fabric::{Payload, RecordHead};
 
+use crate::awaited::Awaited;
 use crate::chains::Key;
 use crate::core::Core;
 use crate::delivery::message_key;
@@ -63,7 +64,7 @@ impl Engine {
 
     /// Waits until `ready`, called with the process's lock held after each change, returns true.
     pub fn wait_until(&self, guard: Guard<'_>, mut ready: impl FnMut() -> bool) -> Result<()> {
-        self.block(guard, |_| ready().then_some(()))
+        self.block(guard, Awaited::Change, |_| ready().then_some(()))
     }
 
     /// One pass of progress, services included. Returns how many things moved.
@@ -106,10 +107,7 @@ impl Engine {
                 }
             }
         }
-        if self.lock.is_multiple() {
-            // Another thread may sleep until a service has done its work.
-            self.doorbell.wake();
-        }
+        self.state.get_mut(guard).core.wake_on_any_change();
     }
 }
 

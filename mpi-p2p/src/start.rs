@@ -81,9 +81,6 @@ impl Engine {
             core.drop_request(under_way);
             let ended = core.recipes.remove(request);
             guard.unlocked(|| drop(ended));
-        } else if self.lock.is_multiple() {
-            // Another thread may sleep until this operation is over.
-            self.doorbell.wake();
         }
         Ok(())
     }
@@ -120,6 +117,7 @@ impl Engine {
             && !core.requests.get(under_way).is_none_or(Request::is_done)
         {
             found.freed = true;
+            core.wake_waiter_of(under_way);
             return Ok(());
         }
         let ended = core.recipes.remove(request);

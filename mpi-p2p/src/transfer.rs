@@ -8,7 +8,6 @@
 //! Not here: matching (`arrival`).
 
 use mpi_core::{Handle, Status};
-use mpi_errors::Result;
 use mpi_fabric::{Endpoint, Payload, RecordHead};
 use smallvec::SmallVec;
 
@@ -204,14 +203,6 @@ impl Core {
             } else {
                 at += 1;
             }
-        }
-    }
-
-    /// Takes the fault found in what another process sent, if there is one.
-    pub fn check_fault(&mut self) -> Result<()> {
-        match self.fault.take() {
-            None => Ok(()),
-            Some(error) => Err(error),
         }
     }
 }

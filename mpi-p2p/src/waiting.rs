@@ -1,16 +1,24 @@
-//! Waiting: how a blocking call gives the lock up, polls, and sleeps.
+//! Waiting: how a blocking call releases the lock, polls, and sleeps.
 //!
-//! Invariant: no call sleeps with the process lock held, and none runs the program's code.
-//! Not here: what a poll moves (`progress`), how a process sleeps and is woken (`mpi_fabric::Doorbell`).
+//! A thread that is going to sleep marks the requests that it waits for with its place among the waiters; a request
+//! that completes, or is let go of, wakes the place in its mark. What cannot be tied to a request is looked at again
+//! whatever moves.
+//! Invariants: no call sleeps with the process lock held, and none runs the program's code. A mark names a place only
+//! while the thread there sleeps, or is about to.
+//! Not here: what a poll moves (`progress`), which thread polls (`waiters`), how a thread sleeps and is woken
+//! (`mpi_fabric::Doorbell`).
 
+use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, Status};
 use mpi_errors::{Error, Result};
 use mpi_fabric::WaitStep;
 
-use crate::core::State;
+use crate::awaited::Awaited;
+use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::instruments::Doing;
-use crate::request::{Completion, ReceiveFailure};
+use crate::request::{AWAITED, AWAITED_BY, Completion, DETACHED, ReceiveFailure, Request};
+use crate::waiters::{Due, Place};
 
 impl Engine {
     /// The end of a blocking send that could not be over at once.
@@ -25,7 +33,7 @@ impl Engine {
     /// The end of a blocking call: waits for its request; an error of the operation is the call's.
     #[inline]
     pub(crate) fn finish_blocking(&self, guard: Guard<'_>, request: Handle) -> Result<Status, ReceiveFailure> {
-        match self.block(guard, |state| state.core.take_if_done(request).flatten()) {
+        match self.block(guard, Awaited::One(request), |state| state.core.take_if_done(request).flatten()) {
             Ok(Completion { status, error: None, .. }) => Ok(status),
             Ok(Completion { status, error: Some(error), .. }) => Err(ReceiveFailure::received(error, status)),
             Err(fault) => {
@@ -36,13 +44,15 @@ impl Engine {
         }
     }
 
-    /// Waits until `ready` gives a value, moving messages meanwhile.
+    /// Waits until `ready` gives a value, moving messages meanwhile. `awaited` is what the value depends on.
     ///
-    /// Alone, the thread keeps the lock until it must sleep. Beside others it polls for a turn, then lets them in.
+    /// A process of one thread keeps the lock until it must sleep. Beside others a thread polls for a turn, then releases
+    /// the lock.
     #[inline]
     pub(crate) fn block<'e, T>(
         &'e self,
         mut guard: Guard<'e>,
+        awaited: Awaited<'_>,
         mut ready: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T> {
         let state = self.state.get_mut(&mut guard);
@@ -56,75 +66,269 @@ impl Engine {
                 return Ok(value);
             }
         }
-        self.block_slowly(guard, ready)
+        self.block_slowly(guard, awaited, ready)
     }
 
     #[inline(never)]
     fn block_slowly<'e, T>(
         &'e self,
-        mut guard: Guard<'e>,
+        guard: Guard<'e>,
+        awaited: Awaited<'_>,
         mut ready: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T> {
-        let multiple = self.lock.is_multiple();
+        let mut value = None;
+        let ready = &mut |state: &mut State| {
+            value = ready(state);
+            value.is_some()
+        };
+        self.wait_slowly(guard, awaited, ready)?;
+        Ok(value.expect("the wait ended because there is one"))
+    }
+
+    /// Waits until `ready` is true. Once in the program, whatever is waited for.
+    fn wait_slowly<'e>(&'e self, guard: Guard<'e>, awaited: Awaited<'_>, ready: Ready<'_>) -> Result<()> {
         let policy = self.doorbell.policy();
         policy.set_spins(self.settings.wait_spins.get());
         policy.set_yields(self.settings.wait_yields.get());
         policy.set_sleeps(self.settings.wait_sleep.get());
-        let mut spell = self.doorbell.begin_wait();
         let waited = self.instruments.begin_wait();
         let began = self.wait_events.tell_begin(self.instruments.requests.get());
-        let mut turns = 0u32;
+        let mut due = Due::new();
+        let (guard, result) = match self.lock.is_multiple() {
+            true => self.wait_among_threads(guard, awaited, ready, &mut due),
+            false => self.poll_until(guard, None, ready),
+        };
+        self.instruments.end_wait(waited);
+        self.wait_events.tell_end(began);
+        drop(guard);
+        self.wake_due(&due);
+        result
+    }
+
+    /// Polls, or sleeps until another thread of the process, which polls, has what this one waits for.
+    fn wait_among_threads<'e>(
+        &'e self,
+        mut guard: Guard<'e>,
+        awaited: Awaited<'_>,
+        ready: Ready<'_>,
+        due: &mut Due,
+    ) -> (Guard<'e>, Result<()>) {
+        let state = self.state.get_mut(&mut guard);
+        if ready(state) {
+            return (guard, Ok(()));
+        }
+        let (place, word) = state.core.waiters.enter();
         let result = loop {
-            match self.advance(&mut guard) {
-                Err(error) => break Err(error),
-                Ok(moved) => {
-                    if let Some(value) = ready(self.state.get_mut(&mut guard)) {
-                        break Ok(value);
-                    }
-                    if moved > 0 {
-                        spell = self.doorbell.begin_wait();
-                        continue;
-                    }
-                }
+            let core = &mut self.state.get_mut(&mut guard).core;
+            if core.waiters.try_lead(place) {
+                core.waiters.defer();
+                let result;
+                (guard, result) = self.poll_until(guard, Some(Seat { place, awaited }), ready);
+                break result;
             }
-            if self.state.get(&guard).core.wants_to_push() {
+            // `ready` was false under this very guard, so whatever makes it true finds the thread asleep.
+            let marked = core.begin_sleep(place, awaited);
+            if core.wants_to_push() {
+                core.waiters.wake_leader();
+            }
+            drop(guard);
+            self.doorbell.wait_on(&word);
+            guard = self.lock.lock();
+            let state = self.state.get_mut(&mut guard);
+            state.core.end_sleep(place, marked);
+            if ready(state) {
+                break Ok(());
+            }
+            if let Some(fault) = state.core.waiters.take_failure(place) {
+                break Err(fault);
+            }
+        };
+        *due = self.state.get_mut(&mut guard).core.waiters.leave(place);
+        (guard, result)
+    }
+
+    /// Polls, and sleeps on the doorbell, until `ready` is true. With a seat the thread leads: it releases the lock
+    /// between polls.
+    fn poll_until<'e>(
+        &'e self,
+        mut guard: Guard<'e>,
+        seat: Option<Seat<'_>>,
+        ready: Ready<'_>,
+    ) -> (Guard<'e>, Result<()>) {
+        let mut wait = self.doorbell.begin_wait();
+        let mut turns = 0u32;
+        loop {
+            let moved = match self.advance(&mut guard) {
+                Ok(moved) => moved,
+                Err(fault) => return (guard, Err(fault)),
+            };
+            let state = self.state.get_mut(&mut guard);
+            if let Some(result) = state.outcome(seat, ready) {
+                return (guard, result);
+            }
+            if moved > 0 {
+                wait = self.doorbell.begin_wait();
+                if seat.is_some() {
+                    guard = self.pause(guard, seat, || ());
+                }
+                continue;
+            }
+            if state.core.wants_to_push() {
                 // No doorbell rings for room in a ring: look again, and let others run now and then.
                 turns += 1;
-                if turns.is_multiple_of(64) || self.settings.wait_spins.get() == 0 {
-                    drop(guard);
-                    std::thread::yield_now();
-                    guard = self.lock.lock();
+                let yields = turns.is_multiple_of(64) || self.settings.wait_spins.get() == 0;
+                if yields || seat.is_some() {
+                    let between = if yields { std::thread::yield_now } else { || () };
+                    guard = self.pause(guard, seat, between);
                 }
                 continue;
             }
             // `next` may yield the core: never with the lock, where another thread wants it.
-            let step = if multiple {
-                drop(guard);
-                let step = spell.next();
-                guard = self.lock.lock();
-                step
-            } else {
-                spell.next()
+            let mut step = WaitStep::Again;
+            match seat {
+                Some(_) => guard = self.pause(guard, seat, || step = wait.next()),
+                None => step = wait.next(),
+            }
+            let WaitStep::Sleep(ticket) = step else { continue };
+            // The ticket announces the sleeper; what came before it is seen by this last poll.
+            let moved = match self.advance(&mut guard) {
+                Ok(moved) => moved,
+                Err(fault) => return (guard, Err(fault)),
             };
-            if let WaitStep::Sleep(ticket) = step {
-                // The ticket announces the sleeper; what came before it is seen by this last poll.
-                let moved = match self.advance(&mut guard) {
-                    Ok(moved) => moved,
-                    Err(error) => break Err(error),
-                };
-                let state = self.state.get_mut(&mut guard);
-                if let Some(value) = ready(state) {
-                    break Ok(value);
-                }
-                if moved == 0 && !state.core.wants_to_push() {
-                    drop(guard);
-                    self.doorbell.sleep(ticket);
-                    guard = self.lock.lock();
+            let state = self.state.get_mut(&mut guard);
+            if let Some(result) = state.outcome(seat, ready) {
+                return (guard, result);
+            }
+            if moved == 0 && !state.core.wants_to_push() {
+                let marked = seat.map(|seat| state.core.begin_sleep(seat.place, seat.awaited));
+                guard = self.pause(guard, seat, || self.doorbell.sleep(ticket));
+                if let (Some(seat), Some(marked)) = (seat, marked) {
+                    self.state.get_mut(&mut guard).core.end_sleep(seat.place, marked);
                 }
             }
+        }
+    }
+
+    /// Runs `between` with the lock released. A leader first wakes the threads whose operations it has completed.
+    fn pause<'e>(&'e self, mut guard: Guard<'e>, seat: Option<Seat<'_>>, between: impl FnOnce()) -> Guard<'e> {
+        let leads = seat.is_some();
+        let due = if leads { self.state.get_mut(&mut guard).core.waiters.end_deferring() } else { Due::new() };
+        drop(guard);
+        self.wake_due(&due);
+        between();
+        let mut guard = self.lock.lock();
+        if leads {
+            self.state.get_mut(&mut guard).core.waiters.defer();
+        }
+        guard
+    }
+
+    fn wake_due(&self, due: &Due) {
+        due.iter().for_each(|word| self.doorbell.wake_thread(word));
+    }
+}
+
+/// Places up to this fit in a mark.
+const PLACES: Place = 1 << (32 - AWAITED_BY);
+
+/// Whether a wait is over.
+type Ready<'a> = &'a mut dyn FnMut(&mut State) -> bool;
+
+/// The leader's place among the waiters, and what it waits for.
+#[derive(Clone, Copy)]
+struct Seat<'a> {
+    place: Place,
+    awaited: Awaited<'a>,
+}
+
+impl State {
+    /// How the wait ends, if it does: because `ready` is true, or with a fault that another thread found.
+    fn outcome(&mut self, seat: Option<Seat<'_>>, ready: Ready<'_>) -> Option<Result<()>> {
+        if ready(self) {
+            return Some(Ok(()));
+        }
+        seat.and_then(|seat| self.core.waiters.take_failure(seat.place)).map(Err)
+    }
+}
+
+impl Core {
+    /// The thread at `place`, whose condition does not hold, is going to sleep. Returns what [`Core::end_sleep`] needs.
+    pub fn begin_sleep<'a>(&mut self, place: Place, awaited: Awaited<'a>) -> Awaited<'a> {
+        let marked = match awaited {
+            // Messages mostly come in order: when the last request is over, so are the others.
+            Awaited::All(requests) => self.last_under_way(requests).map_or(Awaited::Change, Awaited::One),
+            other => other,
         };
-        self.instruments.end_wait(waited);
-        self.wait_events.tell_end(began);
-        result
+        let tied = match marked {
+            Awaited::One(request) => self.mark(request, place),
+            Awaited::Any(requests) => {
+                let mut active = requests.iter().filter(|request| request.0 != MPI_REQUEST_NULL);
+                active.all(|request| self.mark(*request, place))
+            }
+            Awaited::All(_) | Awaited::Change => false,
+        };
+        if !tied {
+            self.posting += 1;
+        }
+        self.waiters.begin_sleep(place, !tied);
+        marked
+    }
+
+    /// The thread at `place` is awake; `marked` is what [`Core::begin_sleep`] returned.
+    pub fn end_sleep(&mut self, place: Place, marked: Awaited<'_>) {
+        match marked {
+            Awaited::One(request) => self.unmark(request, place),
+            Awaited::Any(requests) | Awaited::All(requests) => {
+                requests.iter().for_each(|request| self.unmark(*request, place));
+            }
+            Awaited::Change => {}
+        }
+        if self.waiters.end_sleep(place) {
+            self.posting -= 1;
+        }
+    }
+
+    /// Something has moved: wakes the threads whose condition that may have changed.
+    #[inline(always)]
+    pub fn wake_on_any_change(&mut self) {
+        if self.waiters.any_watchful() {
+            self.waiters.wake_on_any_change();
+        }
+    }
+
+    /// Wakes the thread that sleeps until the request is over.
+    pub fn wake_waiter_of(&mut self, request: Handle) {
+        if let Some(place) = self.requests.get(request).and_then(Request::awaited_by) {
+            self.waiters.wake(place);
+        }
+    }
+
+    /// The last request of the list that is not over.
+    fn last_under_way(&self, requests: &[Handle]) -> Option<Handle> {
+        let operations = requests.iter().rev().map(|request| self.under_way(*request));
+        let mut under_way = operations.filter(|request| self.requests.get(*request).is_some_and(|it| !it.is_done()));
+        under_way.next()
+    }
+
+    /// Marks a request that is under way; false if it cannot be: it is no such request, or another thread waits for it.
+    fn mark(&mut self, handle: Handle, place: Place) -> bool {
+        let handle = self.under_way(handle);
+        match self.requests.get_mut(handle) {
+            Some(request) if !request.is_done() && request.marks & (AWAITED | DETACHED) == 0 && place < PLACES => {
+                request.marks |= AWAITED | place << AWAITED_BY;
+                true
+            }
+            Some(request) => request.awaited_by() == Some(place),
+            None => false,
+        }
+    }
+
+    fn unmark(&mut self, handle: Handle, place: Place) {
+        let handle = self.under_way(handle);
+        if let Some(request) = self.requests.get_mut(handle)
+            && request.awaited_by() == Some(place)
+        {
+            request.marks &= ((1 << AWAITED_BY) - 1) & !AWAITED;
+        }
     }
 }

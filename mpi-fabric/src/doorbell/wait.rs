@@ -26,6 +26,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::policy::{BURST, WaitPolicy};
 use super::protocol::{Bell, LinuxKernel};
+use super::spin_limit::SpinLimit;
+use super::thread_word::ThreadWord;
 use crate::layout::block;
 use crate::mapping::Mapping;
 use crate::transport::Waiter;
@@ -45,6 +47,8 @@ struct Shared {
     /// Waits so far. One in [`PROBE`] has all the patience that the policy allows: two ranks that sleep for each other
     /// would otherwise never find out that they need not.
     waits: AtomicU32,
+    /// How long threads spin that wait for another thread.
+    thread_spins: SpinLimit,
 }
 
 /// How many waits there are to one with full patience.
@@ -88,6 +92,7 @@ impl Doorbell {
                 instruments,
                 patience: AtomicU32::new(MOST_PATIENCE),
                 waits: AtomicU32::new(0),
+                thread_spins: SpinLimit::new(),
             }),
         }
     }
@@ -116,8 +121,8 @@ impl Doorbell {
         }
     }
 
-    /// Wakes the threads of this rank that sleep, if any: for a thread that has completed what another one waits for.
-    /// What was done must be visible to who then takes the process lock.
+    /// Wakes the threads of this rank that sleep here, if any: for a thread that has completed another one's operation.
+    /// What was done must be visible to a thread that then takes the process lock.
     pub fn wake(&self) {
         if let Some(waiter) = &self.shared.waiter {
             waiter.wake();
@@ -126,6 +131,30 @@ impl Doorbell {
         if bell.has_waiters(false) {
             bell.ring(&LinuxKernel);
         }
+    }
+
+    /// Waits until `word`, which the calling thread has armed, is set: spins for a moment, then sleeps. Takes no lock and
+    /// polls no ring.
+    pub fn wait_on(&self, word: &ThreadWord) {
+        let Shared { policy, instruments, thread_spins, .. } = &*self.shared;
+        if thread_spins.spin(word, policy) {
+            return;
+        }
+        if !policy.sleeps() {
+            while !word.is_set() {
+                instruments.yields.incr_shared();
+                crate::os::sched_yield();
+            }
+            return;
+        }
+        instruments.sleeps.incr_shared();
+        word.sleep(crate::os::thread_wait);
+        instruments.wakeups_received.incr_shared();
+    }
+
+    /// Wakes the thread that sleeps on `word`: for a thread that got true from [`ThreadWord::set`].
+    pub fn wake_thread(&self, word: &ThreadWord) {
+        word.wake(crate::os::thread_wake);
     }
 
     /// The policy that waits obey.
@@ -137,7 +166,7 @@ impl Doorbell {
 /// One wait in progress.
 pub struct Wait<'a> {
     doorbell: &'a Doorbell,
-    /// Polls until the policy is asked again.
+    /// Polls until the policy is read again.
     left: u32,
     /// Polls that this wait spends at most before it gives the core up.
     patience: u32,
@@ -173,7 +202,7 @@ pub enum WaitStep<'a> {
 }
 
 impl<'a> Wait<'a> {
-    /// Says what to do next; yields the core by itself when it is time to. Thread-safe; needs no lock.
+    /// What to do next; yields the core by itself when it is time to. Thread-safe; needs no lock.
     #[inline(always)]
     #[expect(clippy::should_implement_trait, reason = "it never ends, and its items are steps, not values")]
     pub fn next(&mut self) -> WaitStep<'a> {

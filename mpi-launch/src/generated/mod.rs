@@ -680,7 +680,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_wakeups_received",
-            description: "Times that a thread that went to sleep was woken, by what another process sent or another thread did; also if that came before it slept.",
+            description: "Times that a thread that went to sleep was woken: by the process's doorbell, because of what another process sent, or by another thread, which completed its operation or passed on the polling. It also counts if that came before the thread slept.",
             unit: "events",
             category: "fabric.waiting",
             class: PvarClass::Counter,

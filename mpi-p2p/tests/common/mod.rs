@@ -22,6 +22,7 @@ pub struct Rank {
 }
 
 /// Runs `body` on `size` ranks; fails when they take longer than a minute.
+#[allow(dead_code)] // not every test file needs it
 pub fn run(size: u32, body: impl Fn(&Rank) + Send + Sync + 'static) {
     launch(size, false, move |rank| body(&rank));
 }
@@ -67,6 +68,11 @@ impl Rank {
 
     pub fn sleeps(&self) -> u64 {
         self.fabric.sleeps.get()
+    }
+
+    /// How often a sleeping thread of this rank was woken.
+    pub fn wakeups(&self) -> u64 {
+        self.fabric.wakeups_received.get()
     }
 
     pub fn size(&self) -> u32 {

@@ -27,7 +27,7 @@ pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
         ("mpi-fabric", ["--lib", "model::"].as_slice(), "--cfg loom"),
         ("mpi-core", ["--test", "loom"].as_slice(), ""),
         ("mpi-t", ["--test", "loom", "--test", "loom_events"].as_slice(), ""),
-        ("mpi-p2p", ["--test", "loom"].as_slice(), ""),
+        ("mpi-p2p", ["--test", "loom", "--test", "loom_waiters"].as_slice(), ""),
     ] {
         if !report.wants(package) {
             continue;

@@ -1,0 +1,18 @@
+//! What a blocked call waits for.
+//!
+//! Not here: how the thread that completes it finds the waiting thread (`waiting`).
+
+use mpi_core::Handle;
+
+/// What a blocked call waits for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Awaited<'a> {
+    /// This request.
+    One(Handle),
+    /// One of these.
+    Any(&'a [Handle]),
+    /// All of these.
+    All(&'a [Handle]),
+    /// A condition that anything that moves may change.
+    Change,
+}
