@@ -1,4 +1,4 @@
-//! Waiting for messages: poll, then yield the core, then sleep; and waking who sleeps.
+//! Waiting for messages: poll, then yield the core, then sleep; and waking threads that sleep.
 //!
 //! A sender publishes a record and then looks at the receiver's `waiters` word; a receiver that wants to sleep raises
 //! `waiters`, polls once more, and sleeps on the `futex` word. Lost wake-ups are excluded as in Dekker's algorithm: of

@@ -1,4 +1,4 @@
-//! A rank's connection to the job: pushing and polling records, copying, waiting, and what the launcher may know.
+//! A rank's connection to its job: pushing and polling records, copies, waits, and reports to the launcher.
 //!
 //! Invariant: this endpoint is the only producer of its outgoing rings and the only consumer of its incoming ones,
 //! because a rank's block can be claimed once. An `Endpoint` is used by one thread at a time (`&mut self`, under the
@@ -48,13 +48,13 @@ pub struct Endpoint {
     max_payload: usize,
     /// By world rank; empty where no peer shares memory.
     outputs: Box<[Output]>,
-    /// Rings that somebody sends through, in the order they were found.
+    /// Rings of peers that have sent something, in the order in which their first record was found.
     inputs: Vec<Input>,
     /// World rank of each rank of the job memory.
     world_ranks: Arc<[u32]>,
     /// The connection bits as set by the senders, in this rank's block.
     connected: Connections,
-    /// Those already in `inputs`.
+    /// The bits of the peers that are in `inputs` already.
     known: Box<[u64]>,
     /// The way to peers that share no memory.
     network: Option<Box<dyn Transport>>,
@@ -62,7 +62,7 @@ pub struct Endpoint {
     recorder: Recorder,
     instruments: Arc<JobInstruments>,
     variables: &'static FabricInstruments,
-    /// Made when somebody first watches them.
+    /// Created when a handle of them is first allocated.
     rings: OnceCell<&'static [RingInstruments]>,
     settings: &'static FabricSettings,
     job: Arc<Job>,
@@ -91,7 +91,7 @@ impl Endpoint {
 
     /// Appends a record to the ring at `dest` (which may be this rank) and wakes the receiver if it sleeps.
     ///
-    /// `Full` says: no room now; poll, so that nobody waits in a circle, and try again. Panics if `dest` is not a rank
+    /// `Full`: there is no room now; poll, so that no processes wait for each other, and try again. Panics if `dest` is not a rank
     /// or the payload longer than [`Self::max_payload`].
     #[inline(always)] // on the path of every short message
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
@@ -184,9 +184,9 @@ impl Endpoint {
         rings
     }
 
-    /// Hands records of all connected rings to `sink`, a bounded number of each, and says how many there were.
+    /// Hands records of all connected rings to `sink`, a bounded number of each, and returns how many there were.
     /// # Errors
-    /// A rank wrote something that is no record; its ring stays at that place.
+    /// A peer wrote something that is no record (its ring stays at that place), or the network reports a lost peer.
     #[inline]
     pub fn poll<S: Sink>(&mut self, sink: &mut S) -> Result<usize> {
         self.look_for_connections();
@@ -231,7 +231,7 @@ impl Endpoint {
             let now = unsafe { self.connected.word(i) }.load(Ordering::Acquire);
             for bit in 0..64 {
                 let local = i * 64 + bit;
-                // Bits of ranks that do not exist, and bits that went away, are another process's nonsense.
+                // Bits of ranks that do not exist, and bits that were cleared, are damage by another process.
                 if now & !self.known[i] & 1 << bit != 0 && local < self.world_ranks.len() {
                     let from = self.world_ranks[local];
                     self.variables.connections.incr();
@@ -285,7 +285,7 @@ impl Endpoint {
         HostFacts { host: crate::host::name(), cores: self.job.cores(), ranks: self.job.ranks() }
     }
 
-    /// Tells the launcher how far this rank has come.
+    /// Reports to the launcher how far this rank has come.
     pub fn set_life(&self, life: Life) {
         self.job.block(self.local).set_life(life);
     }
@@ -302,6 +302,6 @@ impl Drop for Endpoint {
         let block = self.job.block(self.local);
         block.probe_address().store(0, Ordering::Relaxed);
         // Release pairs with the Acquire in `PeerProcess::alive`.
-        block.gone().store(1, Ordering::Release);
+        block.ended().store(1, Ordering::Release);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// What a rank knows about where it runs.
+/// Facts about the host of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostFacts {
     /// Name of the host, as the kernel gives it.

@@ -1,4 +1,4 @@
-//! Instruments in the job memory: the values that a rank keeps, with a table that says what each one is.
+//! Instruments in the job memory: the values that a rank keeps, with a table that describes each of them.
 //!
 //! The area is a sequence of entries, appended and never moved: *types* (a block type and its variables) and *blocks*
 //! (the words of one object, and which type they have). A freed block's words are zeroed and used again for a block of
@@ -72,7 +72,7 @@ impl Type {
     }
 }
 
-/// What the area says of a variable.
+/// The description of a variable in the area.
 fn shown(variable: &PvarDef) -> (&str, &str, &str, PvarClass, ValueType, Bind, usize) {
     let PvarDef { name, unit, category, class, value, bind, word, .. } = *variable;
     (name, unit, category, class, value, bind, word)
@@ -108,8 +108,8 @@ impl InstrumentMemory for JobInstruments {
         let mut directory = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (key, variables) = ((description.block, words), description.variables);
         let of_name = directory.types.get(&key).into_iter().flatten();
-        let of_type = match of_name.into_iter().find(|known| known.describes(variables)) {
-            Some(known) => known.at,
+        let of_type = match of_name.into_iter().find(|described| described.describes(variables)) {
+            Some(described) => described.at,
             None => {
                 let at = self.add_type(&mut directory, words, description)?;
                 directory.types.entry(key).or_default().push(Type { at, variables });
@@ -212,7 +212,7 @@ impl Area {
         assert!(at.is_multiple_of(8) && at + count * 8 <= block::INSTRUMENTS_BYTES);
         let address = self.mapping.at(self.at + at, count * 8).cast::<AtomicU64>();
         self.mapping.keep(self.end);
-        // SAFETY: inside the part of the mapping that is never unmapped, as just asked; aligned; any bits are valid
+        // SAFETY: inside the part of the mapping that is never unmapped, by the call above; aligned; any bits are valid
         // atomics.
         unsafe { std::slice::from_raw_parts(address.as_ptr(), count) }
     }

@@ -29,7 +29,7 @@ pub struct JobOptions {
     pub cores: u32,
 }
 
-/// Why a rank asks for the end of the job.
+/// Why a rank requests the end of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbortCause {
     /// The program called `MPI_Abort`.
@@ -38,7 +38,7 @@ pub enum AbortCause {
     Error,
 }
 
-/// Bit of the header's word that says the cause was an error.
+/// Bit of the header's word: the cause was an error.
 const BY_ERROR: u64 = 1 << 62;
 
 /// The shared memory of one job.
@@ -87,7 +87,7 @@ impl Job {
         Ok(job)
     }
 
-    /// Memory for one rank that shares with nobody, with the shortest ring.
+    /// Memory for one rank that shares it with no other, with the shortest ring.
     pub(crate) fn private() -> Result<Job> {
         let layout = Layout::new(1, layout::MIN_RING_BYTES).expect("one rank, the shortest ring");
         let mapping = Mapping::private(layout.total_bytes()).map_err(|e| fault::system("no memory to map", &e))?;
@@ -114,9 +114,8 @@ impl Job {
         words.word(header::MAGIC).store(layout::MAGIC, Ordering::Release);
     }
 
-    /// Corrects what the maker said of the job's cores (at least 1) and of the process whose descendants the ranks are:
-    /// for a maker that is a rank itself, and learns this only when the others have come. To be called before any rank
-    /// attaches.
+    /// Corrects the number of the job's cores (at least 1) and the process whose descendants the ranks are, for a maker
+    /// that is a rank itself and gets these facts only from the others. To be called before any rank attaches.
     pub fn describe(&self, cores: u32, launcher: u32) {
         self.mapping.half(header::CORES).store(cores.max(1), Ordering::Relaxed);
         self.mapping.half(header::LAUNCHER_PID).store(launcher, Ordering::Relaxed);
@@ -145,10 +144,10 @@ impl Job {
         }
         let ranks = mapping.half(header::RANKS).load(Ordering::Relaxed);
         let layout = usize::try_from(get(header::RING_BYTES)).ok().and_then(|bytes| Layout::new(ranks, bytes));
-        let layout = layout.ok_or_else(|| no_job("its header says an impossible number of ranks or ring length"))?;
-        let said = [header::TOTAL_BYTES, header::BLOCKS_AT, header::BLOCK_BYTES, header::RINGS_AT].map(get);
+        let layout = layout.ok_or_else(|| no_job("its header has an impossible number of ranks or ring length"))?;
+        let found = [header::TOTAL_BYTES, header::BLOCKS_AT, header::BLOCK_BYTES, header::RINGS_AT].map(get);
         let due = [layout.total_bytes(), layout.block_at(0), block::BYTES, layout.rings_at()].map(|n| n as u64);
-        if said != due || mapping.bytes() != layout.total_bytes() {
+        if found != due || mapping.bytes() != layout.total_bytes() {
             return Err(no_job("its header contradicts itself"));
         }
         Ok(Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: None })
@@ -159,7 +158,7 @@ impl Job {
         self.fd.as_ref().map(AsFd::as_fd)
     }
 
-    /// The number that tells this job from others; never 0.
+    /// The number of the job, random; never 0.
     pub fn id(&self) -> u64 {
         self.mapping.word(header::JOB_ID).load(Ordering::Relaxed)
     }
@@ -174,7 +173,7 @@ impl Job {
         self.layout.ring_bytes()
     }
 
-    /// Cores that the ranks may use together, as the maker said.
+    /// Cores that the ranks may use together.
     pub fn cores(&self) -> u32 {
         self.mapping.half(header::CORES).load(Ordering::Relaxed).max(1)
     }
@@ -199,21 +198,21 @@ impl Job {
         Recorder::new(self.mapping.clone(), self.layout.block_at(rank))
     }
 
-    /// Tells the launcher how far a rank has come; for that rank itself. Panics if there is no such rank.
+    /// Reports to the launcher how far a rank has come; for that rank itself. Panics if there is no such rank.
     pub fn set_life(&self, rank: u32, life: Life) {
         self.block(rank).set_life(life);
     }
 
-    /// Notes that a rank wants the job to end with an exit code. Only the first one counts; true if this was it.
+    /// Requests the end of the job with an exit code. Only the first request counts; true if this was it.
     pub fn request_abort(&self, rank: u32, code: i32, cause: AbortCause) -> bool {
         let by_error = if cause == AbortCause::Error { BY_ERROR } else { 0 };
         let word = 1 << 63 | by_error | (rank as u64) << 32 | code as u32 as u64;
-        // Relaxed: the one word says all.
+        // Relaxed: the request is this one word.
         let abort = self.mapping.word(header::ABORT);
         abort.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Which rank asked for the end of the job, with which code, and why.
+    /// Which rank requested the end of the job, with which code, and why.
     pub fn abort(&self) -> Option<(u32, i32, AbortCause)> {
         let word = self.mapping.word(header::ABORT).load(Ordering::Relaxed);
         let cause = if word & BY_ERROR != 0 { AbortCause::Error } else { AbortCause::Call };

@@ -1,7 +1,7 @@
 //! Where everything lies in the job memory (`FORMAT.md` describes the same for readers outside).
 //!
 //! Invariant: a `Layout` is computed from (ranks, ring bytes) alone, and its parts neither overlap nor overflow; a
-//! header read from shared memory is accepted only if it says what this computation says.
+//! header read from shared memory is accepted only if it agrees with this computation.
 //! Not here: the mapping itself (`mapping`).
 
 /// First word of the job memory: "FERRUMJB" in memory order.
@@ -14,7 +14,7 @@ pub const MAX_RANKS: u32 = 1024;
 pub const MIN_RING_BYTES: usize = 16 << 10;
 /// Longest ring, in bytes.
 pub const MAX_RING_BYTES: usize = 16 << 20;
-/// Ring length when nothing else is asked for and the job is small.
+/// Ring length of a small job without a setting.
 pub const DEFAULT_RING_BYTES: usize = 128 << 10;
 /// Rings of one receiver together aim at this at most, in bytes; more ranks get shorter rings.
 const RINGS_PER_RANK_BYTES: usize = 8 << 20;
@@ -42,7 +42,7 @@ pub mod header {
     pub const RINGS_AT: usize = 0x28;
     /// u64: distance between rings in bytes.
     pub const RING_BYTES: usize = 0x30;
-    /// u64: number that tells this job from others (never 0).
+    /// u64: number of the job, random (never 0).
     pub const JOB_ID: usize = 0x38;
     /// u32: cores that the job's ranks may use together.
     pub const CORES: usize = 0x40;
@@ -63,8 +63,8 @@ pub mod block {
     pub const PROBE_ADDRESS: usize = 0x08;
     /// u64: what a peer must read there if it can copy from this rank.
     pub const PROBE_VALUE: usize = 0x10;
-    /// u32: 1 once the rank has given its endpoint up.
-    pub const GONE: usize = 0x18;
+    /// u32: 1 once the rank's endpoint was dropped.
+    pub const ENDED: usize = 0x18;
     /// u32: threads of the rank that sleep or are about to.
     pub const WAITERS: usize = 0x80;
     /// u32: futex word, changed by every wake-up.
@@ -108,7 +108,7 @@ impl Layout {
         (ring_ok && (1..=MAX_RANKS).contains(&ranks)).then_some(Layout { ranks, ring_bytes })
     }
 
-    /// The ring length chosen when nobody asks for one.
+    /// The ring length without a setting.
     pub fn default_ring_bytes(ranks: u32) -> usize {
         let share = RINGS_PER_RANK_BYTES / ranks.max(1) as usize;
         let fitting = if share.is_power_of_two() { share } else { share.next_power_of_two() / 2 };

@@ -18,7 +18,7 @@
 //!
 //! Invariant: what another process wrote is input; a bad record, length or offset is an error that names the peer, and
 //! never a crash. Not here: matching, protocols, requests (`mpi-p2p`); starting processes (`mpi-launch`).
-#![allow(unsafe_code)] // raw shared memory and system calls; each block says why it holds
+#![allow(unsafe_code)] // raw shared memory and system calls; each block states the facts that make it sound
 #![cfg_attr(loom, allow(dead_code, unused_imports))] // the models use the protocols, not what stands on them
 
 pub mod layout;

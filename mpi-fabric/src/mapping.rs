@@ -1,7 +1,7 @@
 //! The job memory as mapped into this process.
 //!
 //! Invariant: `base..base + bytes` stays mapped while the value lives, and its first bytes for ever once
-//! [`Mapping::keep`] said so; every access is checked against `bytes` here or by the layout it was made from.
+//! [`Mapping::keep`] was called; every access is checked against `bytes` here or by the layout it was made from.
 
 use std::fs::File;
 use std::io;
@@ -36,7 +36,7 @@ impl Mapping {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: a fresh descriptor that nobody else owns.
+        // SAFETY: a new descriptor without another owner.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
         with_signals_blocked(|| file.set_len(bytes as u64))?;
         for (at, len) in reserved {
@@ -53,7 +53,7 @@ impl Mapping {
                 break;
             }
         }
-        // SAFETY: as above. Nobody can cut the memory off under the others; best effort, nothing else depends on it.
+        // SAFETY: as above. No process can shrink the memory under the others; best effort, nothing else depends on it.
         unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL) };
         let fd = OwnedFd::from(file);
         let mapping = Mapping::map(Some(fd.as_raw_fd()), bytes)?;
@@ -80,7 +80,7 @@ impl Mapping {
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let base = NonNull::new(base.cast()).expect("the kernel does not map address 0 unasked");
+        let base = NonNull::new(base.cast()).expect("the kernel does not map address 0 without a request");
         Ok(Mapping { base, bytes, kept: AtomicUsize::new(0) })
     }
 

@@ -1,4 +1,4 @@
-//! System calls: futex, membarrier, yield. Everything that may be missing says so.
+//! System calls: futex, membarrier, yield. Each reports whether the kernel has it where that may differ.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn membarrier(command: libc::c_int) -> bool {
 
 /// Lets this process be reached by [`membarrier_all`]; false where the kernel does not offer it.
 ///
-/// Asked once per process, whose property it is: with several threads the kernel takes milliseconds for it.
+/// Registered once per process: with several threads the kernel takes milliseconds for it.
 pub(crate) fn membarrier_register() -> bool {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     *REGISTERED.get_or_init(|| membarrier(MEMBARRIER_REGISTER_GLOBAL_EXPEDITED))

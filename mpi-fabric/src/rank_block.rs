@@ -1,6 +1,6 @@
 //! A rank's block in the job memory: life, process id, probe word, doorbell words, connections.
 //!
-//! Who writes what: the rank itself everything, except `waiters` (its own threads), `futex` (whoever wakes it) and
+//! Writers: the rank itself writes everything except `waiters` (its own threads), `futex` (each process that wakes it) and
 //! `connected` (each sender its own bit).
 
 use std::sync::atomic::Ordering;
@@ -69,8 +69,8 @@ impl<'a> RankBlock<'a> {
     }
 
     /// Set when the rank's endpoint was dropped.
-    pub(crate) fn gone(&self) -> &'a AtomicU32 {
-        self.mapping.half(self.at + block::GONE)
+    pub(crate) fn ended(&self) -> &'a AtomicU32 {
+        self.mapping.half(self.at + block::ENDED)
     }
 
     pub(crate) fn probe_address(&self) -> &'a AtomicU64 {

@@ -12,7 +12,7 @@ pub const HEAD_BYTES: usize = 32;
 /// Longest payload that shares the head's line.
 pub(crate) const INLINE_BYTES: usize = LINE - HEAD_BYTES;
 
-/// What a record says about itself.
+/// The head of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordHead {
     /// The protocol's message kind.
@@ -41,7 +41,7 @@ pub trait Sink {
 
 /// Bit that is set in the first word of every record, so that it is never 0.
 const PUBLISHED: u64 = 1 << 63;
-/// Bit of a record that only says: go on at the ring's begin.
+/// Bit of the mark that sends the receiver back to the ring's begin.
 const WRAP: u64 = 1 << 62;
 /// The first word of such a record.
 pub(crate) const WRAP_WORD: u64 = PUBLISHED | WRAP;

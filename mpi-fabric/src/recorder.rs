@@ -5,9 +5,9 @@
 //! keep their order: a reader in another process that sees anything of a later call sees the later number as well, and
 //! skips the entry.
 //!
-//! Invariant: calls are recorded one at a time, under the process's lock. Only that a call has returned, or failed, is
-//! noted without; where calls of other threads have come round to its entry meanwhile, one of theirs may get lost by
-//! that, but never are two mixed. `recorder/model.rs` checks it with loom.
+//! Invariant: calls are recorded one at a time, under the process's lock. Only the return or failure
+//! of a call is recorded without it; where calls of other threads have come round to its entry meanwhile, one of theirs
+//! may get lost, but two are never mixed. `recorder/model.rs` checks it with loom.
 //!
 //! Format: see `FORMAT.md`, section "Flight recorder".
 
@@ -23,7 +23,7 @@ mod words;
 /// Whether calls are recorded: not in the build that the cost of instruments is measured against.
 const KEPT: bool = cfg!(not(feature = "uninstrumented"));
 
-/// Calls remembered per rank if nothing else is said.
+/// Calls remembered per rank without a setting.
 pub const DEPTH: u64 = 64;
 /// The most calls that can be remembered.
 pub const MOST: u64 = 2048;
@@ -35,7 +35,7 @@ const UNIT: u64 = 32;
 const ENDED: u64 = 1;
 /// Set in the first word of an entry from when the call has failed until its error is raised.
 const FAILED: u64 = 2;
-/// What the first word says besides the call's number.
+/// The bits of the first word below the call's number.
 const FLAGS: u64 = UNIT - 1;
 
 /// Offset of the number of calls remembered; 0: none is, and all write over each other in the first entry.
@@ -183,13 +183,13 @@ impl<M: RecorderMemory> Recording<M> {
         self.write(function, 0, comm, peer, tag, count)
     }
 
-    /// Records a call that failed with an error, unless its [`Mark`] says so already. Not for hot paths.
+    /// Records a call that failed with an error, unless its [`Mark`] has recorded that already. Not for hot paths.
     pub fn refused(&self, function: u16) {
         let last = self.last().load(Ordering::Relaxed) & !FLAGS;
         let at = self.entry(last);
         let first = self.word(at);
-        let known = first.load(Ordering::Relaxed) == last | ENDED | FAILED;
-        if known && self.half(at + FUNCTION).load(Ordering::Relaxed) == u32::from(function) {
+        let recorded = first.load(Ordering::Relaxed) == last | ENDED | FAILED;
+        if recorded && self.half(at + FUNCTION).load(Ordering::Relaxed) == u32::from(function) {
             // The next error is of another call.
             first.store(last | ENDED, Ordering::Release);
         } else {

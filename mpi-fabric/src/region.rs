@@ -16,28 +16,33 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub struct RegionKey {
     /// Address of the region in its process.
     address: u64,
-    /// What the transport of a network needs besides; 0 where shared memory is the only way.
-    key: u64,
+    number: u64,
 }
 
 impl RegionKey {
     /// Names no region.
-    pub const NONE: RegionKey = RegionKey { address: 0, key: 0 };
+    pub const NONE: RegionKey = RegionKey { address: 0, number: 0 };
 
-    pub(crate) fn new(address: u64, key: u64) -> RegionKey {
-        RegionKey { address, key }
+    /// What the transport of a network needs besides the address; 0 where shared memory is the only way.
+    #[inline]
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    pub(crate) fn new(address: u64, number: u64) -> RegionKey {
+        RegionKey { address, number }
     }
 
     /// The key as the words that travel in a record.
     #[inline]
     pub fn to_words(self) -> [u64; 2] {
-        [self.address, self.key]
+        [self.address, self.number]
     }
 
     /// The key that travelled as these words.
     #[inline]
-    pub fn from_words([address, key]: [u64; 2]) -> RegionKey {
-        RegionKey { address, key }
+    pub fn from_words([address, number]: [u64; 2]) -> RegionKey {
+        RegionKey { address, number }
     }
 
     /// Whether it names no region.

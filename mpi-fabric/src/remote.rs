@@ -69,7 +69,7 @@ mod tests {
         let mut target = vec![0u8; source.len()];
         let me = std::process::id();
         if read(me, source.as_ptr() as u64, &mut target).is_err() {
-            return; // not permitted here; the endpoint then says so
+            return; // not permitted here; the endpoint then reports it
         }
         assert_eq!(source, target);
         target.fill(0);

@@ -13,7 +13,7 @@
 //!   same lap; what does not fit gets a wrap mark;
 //! - a ring that was drained takes the longest record, whatever the positions: see `longest_record`.
 //!
-//! The memory is behind `RingMemory`, so that loom can check the same code. Not here: who wakes the receiver
+//! The memory is behind `RingMemory`, so that loom can check the same code. Not here: waking the receiver
 //! (`doorbell`).
 
 #[cfg(not(loom))]
@@ -87,9 +87,9 @@ pub(crate) struct Producer<M> {
     memory: M,
     /// Where the next record goes.
     pos: usize,
-    /// A record may end here at most without asking for more room.
+    /// A record may end here at most before more room is needed.
     stop: usize,
-    /// A position whose first word is known to be 0, besides `pos`.
+    /// A position whose first word is 0, besides `pos`.
     zeroed: usize,
     /// Bytes of all laps before this one.
     laps: u64,
@@ -98,7 +98,7 @@ pub(crate) struct Producer<M> {
 }
 
 impl<M: RingMemory> Producer<M> {
-    /// A sender for a ring that is all zero. The first `push` finds no room and asks; see [`Self::grow`].
+    /// A sender for a ring that is all zero. The first `push` finds no room and reads the receiver's report; see [`Self::grow`].
     pub(crate) fn new(memory: M) -> Producer<M> {
         Producer { memory, pos: 0, stop: 0, zeroed: usize::MAX, laps: 0, consumed: 0 }
     }
@@ -108,18 +108,18 @@ impl<M: RingMemory> Producer<M> {
         longest_record(self.memory.bytes()) - payload_at(usize::MAX)
     }
 
-    /// Whether a record with `len` bytes of payload fits without asking the receiver's report.
+    /// Whether a record with `len` bytes of payload fits without reading the receiver's report again.
     #[inline(always)]
     pub(crate) fn fits(&self, len: usize) -> bool {
         self.pos + record_bytes(len) <= self.stop
     }
 
-    /// Makes room for a record with `len` bytes of payload, so that [`Self::fits`], or says that there is none.
+    /// Makes room for a record with `len` bytes of payload, so that [`Self::fits`]; `Full` without room.
     #[cold]
     pub(crate) fn grow(&mut self, len: usize) -> Result<(), Full> {
         let (total, end) = (record_bytes(len), self.memory.bytes());
         assert!(total <= longest_record(end), "a record of {len} bytes is longer than max_payload()");
-        self.ask();
+        self.read_report();
         let free = end - self.used();
         self.stop = end.min(self.pos + free).saturating_sub(SPARE);
         if self.fits(len) {
@@ -132,7 +132,7 @@ impl<M: RingMemory> Producer<M> {
         // SAFETY: 0 and `pos` are multiples of 64 below `bytes()`.
         let (begin, here) = unsafe { (self.memory.word(0), self.memory.word(self.pos)) };
         begin.store(0, Ordering::Relaxed);
-        // Release pairs with the Acquire in `Consumer::poll`: who sees the mark sees the 0 at the ring's begin.
+        // Release pairs with the Acquire in `Consumer::poll`: a receiver that sees the mark sees the 0 at the ring's begin.
         here.store(WRAP_WORD, Ordering::Release);
         self.laps += end as u64;
         self.stop = end.min(free - gap).saturating_sub(SPARE);
@@ -146,8 +146,8 @@ impl<M: RingMemory> Producer<M> {
         (self.laps + self.pos as u64 - self.consumed) as usize
     }
 
-    /// Asks for the receiver's report.
-    fn ask(&mut self) {
+    /// Reads the receiver's report.
+    fn read_report(&mut self) {
         // Acquire pairs with the Release in `Consumer::poll`: what the receiver read is read before we overwrite it.
         let reported = self.memory.credit().load(Ordering::Acquire);
         // The report is another process's word; one that cannot be true is no report.
@@ -156,11 +156,11 @@ impl<M: RingMemory> Producer<M> {
         }
     }
 
-    /// Lets go of room that was found: of all but one record with `len` bytes of payload, or of all. The next one asks
-    /// anew.
+    /// Gives up room that was found: all but one record with `len` bytes of payload, or all. The next record reads the
+    /// receiver's report again.
     pub(crate) fn limit(&mut self, len: Option<usize>) {
         if len.is_none() {
-            self.ask();
+            self.read_report();
         }
         self.stop = self.stop.min(self.pos + len.map_or(0, record_bytes));
     }
@@ -172,7 +172,7 @@ impl<M: RingMemory> Producer<M> {
 
     /// Appends a record whose payload `write` puts at the offset it is given.
     ///
-    /// `bytes` and `payload` are `record_bytes(len)` and `payload_at(len)`, which a short record's caller knows.
+    /// `bytes` and `payload` are `record_bytes(len)` and `payload_at(len)`, which are constants for a short record.
     /// # Safety
     /// [`Self::fits`] holds for `len`, and `write` touches only `len` bytes at its offset.
     #[inline(always)]
@@ -187,7 +187,7 @@ impl<M: RingMemory> Producer<M> {
         let (at, next) = (self.pos, self.pos + bytes);
         // A copy of its own, so that no store is taken for a change of where the ring lies.
         let memory = &self.memory.clone();
-        // SAFETY: `fits` says that `next <= stop <= bytes() - SPARE`, so all of these lie inside; all multiples of 8.
+        // SAFETY: by `fits`, `next <= stop <= bytes() - SPARE`, so all of these lie inside; all multiples of 8.
         unsafe {
             if next != self.zeroed {
                 memory.word(next).store(0, Ordering::Relaxed);
@@ -279,7 +279,7 @@ impl<M: RingMemory> Consumer<M> {
         Consumer { memory, pos: 0, laps: 0, reported: 0 }
     }
 
-    /// Hands up to `most` records to `each`, oldest first, and says how many there were.
+    /// Hands up to `most` records to `each`, oldest first, and returns how many there were.
     ///
     /// A bad record is not consumed: every later poll reports it again.
     #[inline(always)]

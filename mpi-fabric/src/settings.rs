@@ -1,4 +1,4 @@
-//! What can be set of the fabric.
+//! The control variables of the fabric.
 //!
 //! Not here: where values come from (mpi-t).
 
@@ -17,7 +17,7 @@ mpi_t::cvars! {
     pub struct FabricSettings {
         /// Length of the queue of records from one process to another, chosen when the job starts: given by file,
         /// environment or mpiexec, rounded up to a power of two of at least 16384. 0 lets the number of processes
-        /// decide. Once the process has its place in the job, the variable tells the length that the queues have.
+        /// decide. Once the process has its place in the job, the variable has the length of the queues.
         pub ring_bytes: u64 = 0 => {
             name: "fabric_ring_bytes", unit: "bytes", category: "fabric.queues", scope: Constant,
             range: 0..=MAX_RING_BYTES as i128, verbosity: TunerBasic },
@@ -25,8 +25,8 @@ mpi_t::cvars! {
         /// it; otherwise they go through the queues in pieces. In force with the next message.
         pub single_copy: bool = true => {
             name: "fabric_single_copy", unit: "", category: "fabric", scope: Local, verbosity: TunerAll },
-        /// How many of the last MPI calls the flight recorder of this process remembers: what mpiexec tells of a
-        /// process that hangs or dies, and the full error report of the process itself, are taken from there. 0: none.
+        /// How many of the last MPI calls the flight recorder of this process remembers: the report of
+        /// mpiexec on a process that hangs or dies, and the full error report of the process itself, come from there. 0: none.
         /// In force with the next call; a change may forget the calls before.
         pub recorder_depth: RecorderDepth = recorder::DEPTH => {
             name: "fabric_recorder_depth", unit: "calls", category: "fabric.recorder", scope: Local,
@@ -47,7 +47,7 @@ impl FabricSettings {
 #[derive(Debug)]
 pub enum RecorderDepth {}
 
-/// The recorder's depth: a number, told to the recorder when it changes.
+/// The recorder's depth: a number, passed to the recorder when it changes.
 pub struct DepthCell {
     depth: AtomicU64,
     recorder: OnceLock<Recorder>,
@@ -102,7 +102,7 @@ mod tests {
     use crate::Endpoint;
 
     #[test]
-    fn ring_lengths_are_powers_of_two_and_the_true_one_is_told() {
+    fn ring_lengths_are_powers_of_two_and_the_variable_has_the_actual_one() {
         for (given, due) in
             [(0, None), (1, Some(16384)), (65536, Some(65536)), (65537, Some(131072)), (1 << 24, Some(1 << 24))]
         {

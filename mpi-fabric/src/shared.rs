@@ -1,10 +1,10 @@
 //! Memory of one process that others of the job map too, made while they run.
 //!
-//! It is an object without a name: the owner tells the number of its descriptor, the others open it through the
-//! owner's entry in `/proc`, and check that it is what the owner said before they use it. The descriptor can be closed
+//! It is an object without a name: the owner sends the number of its descriptor, the others open it through the
+//! owner's entry in `/proc`, and check that it is the object before they use it. The descriptor can be closed
 //! as soon as all have it.
-//! Invariant: nobody can make the object shorter, so no access to the mapping can fail later. In front of the memory
-//! stands a page for the lock, and for a word by which the object is known.
+//! Invariant: no process can make the object shorter, so no access to the mapping can fail later. In front of the memory
+//! is a page with the lock and a word that identifies the object.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -20,9 +20,9 @@ use crate::layout::PAGE;
 use crate::mapping::Mapping;
 use crate::os::sched_yield;
 
-/// Where the word stands by which an object is known.
+/// Offset of the word that identifies an object.
 const NAME: usize = 0;
-/// Where the lock stands: on a line of its own.
+/// Offset of the lock: on a line of its own.
 const LOCK: usize = 64;
 
 /// Memory that several processes have mapped. Thread-safe: it is but an address, a length and a lock.
@@ -32,7 +32,7 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// New memory, zeroed, that others may open; `name` must be the same for nobody else's.
+    /// New memory, zeroed, that others may open; no other object of the job has the same `name`.
     /// # Errors
     /// `MPI_ERR_NO_MEM` if the host has not that much memory or the process may not use it, `MPI_ERR_OTHER` if the
     /// kernel has no such objects.
@@ -43,16 +43,16 @@ impl SharedMemory {
         }
         let (descriptor, mapping) =
             Mapping::create(PAGE + bytes as usize, std::iter::once((0, PAGE))).map_err(refused)?;
-        // Relaxed: who opens it was told the number of the descriptor afterwards, in a message.
+        // Relaxed: processes that open it get the number of the descriptor afterwards, in a message.
         mapping.word(NAME).store(name, Ordering::Relaxed);
         Ok(SharedMemory { mapping, descriptor: Some(descriptor) })
     }
 
     /// The memory of `bytes` bytes that process `pid` has under a descriptor. Errors: it is not there, may not be
-    /// opened, or is not what is looked for.
+    /// opened, or is not the object.
     pub fn open(pid: u32, descriptor: i32, bytes: u64, name: u64) -> io::Result<SharedMemory> {
         let path = format!("/proc/{pid}/fd/{descriptor}");
-        // Not to wait, whatever it is.
+        // Without waiting, whatever kind of file it is.
         let file: File = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
         // SAFETY: a plain system call on our descriptor.
         let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
@@ -67,12 +67,12 @@ impl SharedMemory {
         Ok(SharedMemory { mapping, descriptor: None })
     }
 
-    /// The number under which others may open it; `None` for who opened it itself, and after [`Self::close`].
+    /// The number under which others may open it; `None` in a process that opened it, and after [`Self::close`].
     pub fn descriptor(&self) -> Option<i32> {
         self.descriptor.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Closes the descriptor: those who have the memory keep it, nobody else gets it.
+    /// Closes the descriptor: processes that have the memory keep it, no other can open it.
     pub fn close(&mut self) {
         self.descriptor = None;
     }
@@ -126,7 +126,7 @@ fn host_memory() -> u64 {
 }
 
 fn other_object() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "that descriptor is of something else")
+    io::Error::new(io::ErrorKind::InvalidData, "that descriptor is of another object")
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_opens_it_sees_what_the_owner_writes_also_when_that_is_gone() {
+    fn a_process_that_opens_it_sees_what_the_owner_wrote_after_the_owner_has_ended() {
         let mut owner = SharedMemory::create(10_000, 77).unwrap();
         let (pid, descriptor) = (std::process::id(), owner.descriptor().unwrap());
         let other = SharedMemory::open(pid, descriptor, 10_000, 77).unwrap();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_the_object_is_refused() {
+    fn another_object_under_the_descriptor_is_refused() {
         let owner = SharedMemory::create(4096, 5).unwrap();
         let (pid, descriptor) = (std::process::id(), owner.descriptor().unwrap());
         assert!(SharedMemory::open(pid, descriptor, 4097, 5).is_err());
@@ -182,7 +182,7 @@ mod tests {
             scope.spawn(|| count(&other));
             count(&owner);
         });
-        // SAFETY: nobody writes any more.
+        // SAFETY: no thread writes any more.
         assert_eq!(unsafe { byte(&owner, 0).cast::<u64>().read() }, 40_000);
     }
 }

@@ -33,7 +33,7 @@ pub fn with_signals_blocked<R>(call: impl FnOnce() -> io::Result<R>) -> io::Resu
             _ => {}
         }
     }
-    // SAFETY: the first call filled the set, and nothing is asked for in return.
+    // SAFETY: the first call filled the set, and the previous mask is not needed.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
     result
 }
@@ -67,7 +67,7 @@ fn pending() -> (bool, bool) {
 /// Consumes a signal that the call has just raised in this thread.
 fn consume(number: i32) {
     let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the set and the time are valid; no facts about the signal are asked for.
+    // SAFETY: the set and the time are valid; the facts about the signal are not needed.
     unsafe { libc::sigtimedwait(&set_of(&[number]), ptr::null_mut(), &at_once) };
 }
 

@@ -31,9 +31,9 @@
 //!     } else {
 //!         while rank.endpoint.poll(&mut count)? == 0 {}
 //!     }
-//!     Ok((count.0, rank.clock.now_ns()))
+//!     Ok::<_, mpi_errors::Error>((count.0, rank.clock.now_ns()))
 //! })?;
-//! let results: Vec<(u32, u64)> = outcome.results.into_iter().collect::<Result<_, _>>()?;
+//! let results: Vec<(u32, u64)> = outcome.results.into_iter().collect::<mpi_errors::Result<_>>()?;
 //! assert_eq!(outcome.traffic.records, 3);
 //! assert!(results[1].1 < 2000 && results[3].1 >= 2000, "rank 1 is on the host of rank 0, rank 3 is not");
 //! # Ok::<(), mpi_errors::Error>(())

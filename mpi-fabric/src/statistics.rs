@@ -48,7 +48,7 @@ const SUMMARY: i32 = 1;
 pub type StateName<'a> = &'a dyn Fn(&str, i32) -> Option<&'static str>;
 
 impl StatisticsSettings {
-    /// Writes the table if it is asked for.
+    /// Writes the table if the setting requests it.
     /// # Errors
     /// A sentence: the file cannot be written; then the table is on standard error.
     pub fn write(&self, job: &Job, state_name: StateName<'_>) -> Result<(), String> {
@@ -60,7 +60,7 @@ impl StatisticsSettings {
         let file = self.file.get();
         let failure = if file.is_empty() { None } else { std::fs::write(&file, &text).err() };
         if file.is_empty() || failure.is_some() {
-            // Nobody to tell if standard error is closed.
+            // Standard error may be closed; then there is no place for the failure.
             let _ = std::io::stderr().lock().write_all(text.as_bytes());
         }
         failure.map_or(Ok(()), |error| {

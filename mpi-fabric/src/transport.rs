@@ -49,12 +49,12 @@ pub trait Transport: Send {
     /// Whether [`Self::read`] and [`Self::write`] work with a peer. Where they do not, data travels in records.
     fn can_copy(&self, peer: u32) -> bool;
 
-    /// Registers memory for the peers until the result is dropped.
+    /// Registers memory for the peers until the result is dropped; the number becomes [`RegionKey::number`].
     ///
     /// # Safety
     /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and whoever else uses it
     /// meanwhile expects it to change.
-    unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (RegionKey, Registration);
+    unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (u64, Registration);
 
     /// Copies from a peer's region, from `offset` on. Returns when the bytes are there.
     /// # Errors

@@ -1,4 +1,4 @@
-//! What the fabric tells of itself: performance variables beside the places that change them.
+//! The performance variables of the fabric.
 //!
 //! Writers hold the process lock: pushes do anyway, and `Wait::next` is called while it is held.
 
@@ -31,19 +31,18 @@ mpi_t::instruments! {
         /// Bytes of the ring from each process to each other, through which records go.
         pub ring_size: Size =
             { name: "fabric_ring_size", class: Size, type: u64, unit: "bytes", category: "fabric.queues" },
-        /// Bytes that were free in the ring in which this process last asked for room, as far as its receiver had told
-        /// what it has read; it asks when what it knew to be free does not suffice. A whole ring until it first asks.
+        /// Bytes that were free in the ring in which this process last looked for room, by the last report of the
+        /// receiver. It looks when the room that it found before does not suffice. A whole ring until the first look.
         pub ring_room: Level =
             { name: "fabric_ring_room", class: Level, type: u64, unit: "bytes", category: "fabric.queues" }
             { name: "fabric_ring_room", class: LowWatermark, type: u64, unit: "bytes", category: "fabric.queues",
-              doc: "Fewest bytes that were free in a ring when this process asked for room, as far as its receiver had \
-                    told what it has read. Near to 0, messages wait in their sender: receive earlier, or take longer \
-                    rings." },
-        /// Bytes of memory that all processes of the job share, most of it rings; pages that nobody has written take
+              doc: "Fewest bytes that were free in a ring when this process looked for room, by the last report of the \
+                    receiver. Near to 0, messages wait in their sender: receive earlier, or use longer rings." },
+        /// Bytes of memory that all processes of the job share, most of it rings; pages that were never written take
         /// none.
         pub job_memory: Size =
             { name: "fabric_job_memory", class: Size, type: u64, unit: "bytes", category: "memory" },
-        /// Polls that a wait spends at most before it gives its core to others, as this process has learned: halved by
+        /// Polls that a wait spends at most before it gives its core to others, as adapted by this process: halved by
         /// each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.
         pub wait_patience: Size =
             { name: "fabric_wait_patience", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
@@ -57,8 +56,8 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// The ring to one process of the job: one element for each rank in MPI_COMM_WORLD.
     pub struct RingInstruments: NoObject, verbosity: TunerDetail {
-        /// Part of the ring to each process that is in use: written by this process and, as far as the receiver has
-        /// told, not yet read. A receiver tells after each quarter of the ring. As of this process's last record in the
+        /// Part of the ring to each process that is in use: written by this process and, by the last report of
+        /// the receiver, not yet read. A receiver reports after each quarter of the ring. As of this process's last record in the
         /// ring, or of the allocation of the handle.
         pub used: WatchedPercentage =
             { name: "fabric_ring_used", class: Percentage, type: f64, unit: "part of 1", category: "fabric.queues" },

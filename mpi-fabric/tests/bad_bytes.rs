@@ -1,7 +1,7 @@
 //! Another process's writes are input: whatever bytes stand in the job memory, an endpoint reports an error or goes on.
 //!
 //! The same as a fuzz target: `cargo +nightly fuzz run job_memory` in `mpi-fabric/fuzz`.
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot go on panics
 
 use std::fs::File;
 use std::os::fd::{AsFd, IntoRawFd};

@@ -1,6 +1,6 @@
 //! The endpoint API with several ranks as threads.
 #![allow(unsafe_code)] // registers memory
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot go on panics
 
 use std::thread;
 

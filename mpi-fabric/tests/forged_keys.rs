@@ -1,4 +1,4 @@
-//! What safe code can reach through keys that nobody registered: nothing.
+//! Safe code reaches no memory through keys of regions that are not registered.
 #![forbid(unsafe_code)]
 
 use mpi_fabric::{Endpoint, RegionKey};

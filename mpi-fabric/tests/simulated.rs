@@ -1,6 +1,6 @@
 //! The simulated network: virtual time, order, regions, lost ranks.
 #![allow(unsafe_code)] // registers memory
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot go on panics
 
 use mpi_core::abi::MPI_ERR_PROC_ABORTED;
 use mpi_errors::Result;

@@ -34,7 +34,7 @@ impl Endpoint {
         self.way(peer) == Way::SharedMemory
     }
 
-    /// Whether to use [`Self::read`] and [`Self::write`] with a peer: they work, and are wanted. False until the peer
+    /// Whether to use [`Self::read`] and [`Self::write`] with a peer: they work, and `fabric_single_copy` allows them. False until the peer
     /// has attached.
     pub fn can_copy(&self, peer: u32) -> bool {
         match &self.network {
@@ -75,8 +75,10 @@ impl Endpoint {
         match (by_network, within) {
             (None, None) => (RegionKey::new(address, 0), Registration::NONE),
             (None, Some(within)) => (RegionKey::new(address, 0), Registration::new(within)),
-            (Some(by_network), None) => by_network,
-            (Some((key, network)), Some(within)) => (key, Registration::new((network, within))),
+            (Some((number, network)), None) => (RegionKey::new(address, number), network),
+            (Some((number, network)), Some(within)) => {
+                (RegionKey::new(address, number), Registration::new((network, within)))
+            }
         }
     }
 

@@ -19,12 +19,12 @@ use crate::transport::Transport;
 use crate::variables::FabricInstruments;
 use crate::{host, os, remote};
 
-/// What a started process was told by the launcher.
+/// The place of a started process in its job, as the launcher hands it down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
     /// Descriptor of the job memory, inherited. `attach` takes it over.
     pub fd: RawFd,
-    /// Number of the job, to tell its memory from something else that has the same descriptor.
+    /// Number of the job, to detect another object under the same descriptor.
     pub job_id: u64,
     /// This process's rank.
     pub rank: u32,
@@ -57,11 +57,11 @@ impl Endpoint {
                 wireup.fd
             )));
         }
-        // SAFETY: just seen to be open, and nobody else in this process knows it to close it.
+        // SAFETY: seen to be open above, and no other code of this process closes it.
         let job = Job::open(unsafe { BorrowedFd::borrow_raw(wireup.fd) })?;
         if job.id() != wireup.job_id || job.ranks() != wireup.size || wireup.rank >= wireup.size {
             return Err(fault::foreign(format!(
-                "the launcher said rank {} of {}, but the job memory on descriptor {} belongs to another job",
+                "the launcher set rank {} of {}, but the job memory on descriptor {} belongs to another job",
                 wireup.rank, wireup.size, wireup.fd
             )));
         }
@@ -90,7 +90,7 @@ impl Endpoint {
     }
 
     /// A rank whose peers are reached by a transport, all of them or, with `host`, those outside its host. Waits obey
-    /// the transport's waiter, and never spin: what arrives over a network wakes who sleeps.
+    /// the transport's waiter, and never spin: a record that arrives over a network ends the sleep.
     /// # Errors
     /// As [`Self::attach`], and `MPI_ERR_NO_MEM` without memory for the rank itself.
     pub fn over(

@@ -76,7 +76,7 @@ unsafe impl Send for Connections {}
 impl Connections {
     pub(super) fn new(block: RankBlock<'_>, ranks: u32) -> Connections {
         let count = ranks.div_ceil(64) as usize;
-        // The last word's address is asked for its bounds check.
+        // The address of the last word is computed for its bounds check alone.
         let (first, _last) = (block.connected(0), block.connected(count - 1));
         Connections { words: NonNull::from(first) }
     }

@@ -29,7 +29,7 @@ pub(super) enum Copies {
     Process(u32),
 }
 
-/// What is known of a peer's process.
+/// The facts of a peer's process, each found out at most once.
 #[derive(Default)]
 pub(super) struct PeerProcess {
     pid: OnceCell<u32>,
@@ -100,13 +100,13 @@ impl PeerProcess {
     /// Whether the peer still runs. One that has not attached yet counts as alive.
     pub(super) fn alive(&self, block: RankBlock<'_>) -> bool {
         // Acquire pairs with the Release in `Endpoint::drop`.
-        if block.gone().load(Ordering::Acquire) != 0 {
+        if block.ended().load(Ordering::Acquire) != 0 {
             return false;
         }
         let Some(pid) = self.pid(block).filter(|pid| *pid != std::process::id()) else { return true };
         match self.handle.get_or_init(|| open_process(pid)) {
             Some(handle) => !ended(handle),
-            // SAFETY: signal 0 only asks whether the process exists.
+            // SAFETY: signal 0 is not delivered; the call only reports whether the process exists.
             None => unsafe { libc::kill(pid as libc::pid_t, 0) == 0 || *libc::__errno_location() != libc::ESRCH },
         }
     }

@@ -72,7 +72,7 @@ impl RingMemory for MappedRing {
         #[cfg(target_arch = "x86_64")]
         {
             let mut line = at;
-            // A record has a line at least, so the first one is not asked about.
+            // A record has a line at least, so the first one needs no check.
             loop {
                 // SAFETY: a hint about a line inside the mapping; it changes no memory, and is a no-op where unknown.
                 unsafe {

@@ -62,7 +62,7 @@ impl RingMemory for Ring {
     }
 }
 
-/// Both ends, as if `start` bytes had already gone through.
+/// Both ends, as if `start` bytes had passed through before.
 fn ends(start: usize) -> (Producer<Ring>, Consumer<Ring>) {
     let ring = ring(start as u64);
     let (mut producer, mut consumer) = (Producer::new(ring.clone()), Consumer::new(ring));
@@ -138,7 +138,7 @@ fn loom_a_sender_waits_for_room_and_overwrites_nothing_unread() {
         let (mut producer, mut consumer) = ends(0);
         let longest = (longest_record(BYTES) - payload_at(usize::MAX)) / 8;
         let mut pushed = 0;
-        // Nobody runs yet: fill it until it refuses.
+        // No thread runs yet: fill it until it refuses.
         while producer.fits(longest * 8) || producer.grow(longest * 8).is_ok() {
             push(&mut producer, pushed, longest);
             pushed += 1;

@@ -40,7 +40,7 @@ impl SimulatedTransport {
         if let Some(error) = state.error_for(self.rank) {
             return Err(lost(error));
         }
-        let region = state.regions.get(&key.to_words()[1]).filter(|region| {
+        let region = state.regions.get(&key.number()).filter(|region| {
             let inside = offset.checked_add(bytes as u64).is_some_and(|end| end <= region.bytes as u64);
             region.owner == peer && inside && (access == Access::Read || region.access == Access::ReadWrite)
         });
@@ -91,11 +91,11 @@ impl Transport for SimulatedTransport {
         true
     }
 
-    unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (RegionKey, Registration) {
+    unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (u64, Registration) {
         let region = Region { owner: self.rank, start, bytes, access };
         let key = self.schedule.lock().add_region(region);
         let registered = Registered { schedule: self.schedule.clone(), key };
-        (RegionKey::new(start.addr() as u64, key), Registration::new(registered))
+        (key, Registration::new(registered))
     }
 
     fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {

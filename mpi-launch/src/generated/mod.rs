@@ -21,7 +21,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_ring_bytes",
-                description: "Length of the queue of records from one process to another, chosen when the job starts: given by file, environment or mpiexec, rounded up to a power of two of at least 16384. 0 lets the number of processes decide. Once the process has its place in the job, the variable tells the length that the queues have.",
+                description: "Length of the queue of records from one process to another, chosen when the job starts: given by file, environment or mpiexec, rounded up to a power of two of at least 16384. 0 lets the number of processes decide. Once the process has its place in the job, the variable has the length of the queues.",
                 unit: "bytes",
                 category: "fabric.queues",
                 value: ValueType::U64,
@@ -53,7 +53,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_recorder_depth",
-                description: "How many of the last MPI calls the flight recorder of this process remembers: what mpiexec tells of a process that hangs or dies, and the full error report of the process itself, are taken from there. 0: none. In force with the next call; a change may forget the calls before.",
+                description: "How many of the last MPI calls the flight recorder of this process remembers: the report of mpiexec on a process that hangs or dies, and the full error report of the process itself, come from there. 0: none. In force with the next call; a change may forget the calls before.",
                 unit: "calls",
                 category: "fabric.recorder",
                 value: ValueType::U64,
@@ -702,7 +702,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_room",
-            description: "Bytes that were free in the ring in which this process last asked for room, as far as its receiver had told what it has read; it asks when what it knew to be free does not suffice. A whole ring until it first asks.",
+            description: "Bytes that were free in the ring in which this process last looked for room, by the last report of the receiver. It looks when the room that it found before does not suffice. A whole ring until the first look.",
             unit: "bytes",
             category: "fabric.queues",
             class: PvarClass::Level,
@@ -713,7 +713,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_room",
-            description: "Fewest bytes that were free in a ring when this process asked for room, as far as its receiver had told what it has read. Near to 0, messages wait in their sender: receive earlier, or take longer rings.",
+            description: "Fewest bytes that were free in a ring when this process looked for room, by the last report of the receiver. Near to 0, messages wait in their sender: receive earlier, or use longer rings.",
             unit: "bytes",
             category: "fabric.queues",
             class: PvarClass::LowWatermark,
@@ -724,7 +724,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_job_memory",
-            description: "Bytes of memory that all processes of the job share, most of it rings; pages that nobody has written take none.",
+            description: "Bytes of memory that all processes of the job share, most of it rings; pages that were never written take none.",
             unit: "bytes",
             category: "memory",
             class: PvarClass::Size,
@@ -735,7 +735,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_wait_patience",
-            description: "Polls that a wait spends at most before it gives its core to others, as this process has learned: halved by each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.",
+            description: "Polls that a wait spends at most before it gives its core to others, as adapted by this process: halved by each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.",
             unit: "polls",
             category: "fabric.waiting",
             class: PvarClass::Generic,
@@ -2066,7 +2066,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_used",
-            description: "Part of the ring to each process that is in use: written by this process and, as far as the receiver has told, not yet read. A receiver tells after each quarter of the ring. As of this process's last record in the ring, or of the allocation of the handle.",
+            description: "Part of the ring to each process that is in use: written by this process and, by the last report of the receiver, not yet read. A receiver reports after each quarter of the ring. As of this process's last record in the ring, or of the allocation of the handle.",
             unit: "part of 1",
             category: "fabric.queues",
             class: PvarClass::Percentage,
