@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use mpi_comm::Comm;
+use mpi_comm::{Comm, Exchange};
 use mpi_core::abi::{MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{RegionKey, Registration, SharedMemory};
@@ -27,6 +27,8 @@ pub(crate) struct Obtained {
     pub registration: Registration,
 }
 
+/// Tag of the exchanges, in the context of the window's collectives.
+const TAG: i32 = 0x7020;
 /// The size that pages have at least.
 const PAGE: u64 = 4096;
 /// Words of each process in the exchange: two of the region, size, unit, whether there is such memory, and the
@@ -93,7 +95,7 @@ impl OneSided {
             let [address, key] = region.to_words();
             [address, key, own.bytes(), unit, 1, descriptor]
         });
-        let words = self.tell_all::<WORDS>(comm, own.unwrap_or_default())?;
+        let words = self.words_of_all::<WORDS>(comm, own.unwrap_or_default())?;
         let each = |(rank, words): (usize, &[u64; WORDS])| match words {
             [address, key, size, unit, 1, _] => {
                 Ok(Exposed { region: RegionKey::from_words([*address, *key]), size: *size, unit: *unit })
@@ -127,8 +129,8 @@ impl OneSided {
     /// rank 0 was told that they may lie `apart`.
     fn obtain_together(&self, comm: &Comm, [size, unit]: [u64; 2], apart: bool, room: bool) -> Result<Obtained> {
         let shares = self.settings.shared.get();
-        let words =
-            self.tell_all::<SHARED_WORDS>(comm, [size, unit, u64::from(shares), u64::from(apart), u64::from(room)])?;
+        let words = self
+            .words_of_all::<SHARED_WORDS>(comm, [size, unit, u64::from(shares), u64::from(apart), u64::from(room)])?;
         if let Some(rank) = words.iter().position(|words| words[4] == 0) {
             return Err(without_memory(rank));
         }
@@ -148,7 +150,7 @@ impl OneSided {
             None => (None, None),
         };
         let descriptor = made.as_ref().and_then(SharedMemory::descriptor).map_or(0, |number| number as u64 + 1);
-        let descriptor = self.tell_all::<1>(comm, [descriptor])?[0][0];
+        let descriptor = self.words_of_all::<1>(comm, [descriptor])?[0][0];
         if descriptor == 0 {
             return Err(refusal.unwrap_or_else(|| without_memory(0)));
         }
@@ -173,12 +175,9 @@ impl OneSided {
         Ok(Obtained { exposed: exposed.collect(), own: part(own), peers: peers.collect(), registration })
     }
 
-    /// What each process says, by rank.
-    fn tell_all<const N: usize>(&self, comm: &Comm, own: [u64; N]) -> Result<Vec<[u64; N]>> {
-        let mut all = vec![[0; N]; comm.size() as usize];
-        all[comm.rank as usize] = own;
-        self.coll.sum(comm, all.as_flattened_mut())?;
-        Ok(all)
+    /// The words of each process, by rank.
+    fn words_of_all<const N: usize>(&self, comm: &Comm, own: [u64; N]) -> Result<Vec<[u64; N]>> {
+        Exchange::among_all(&self.engine, comm, TAG).all(own)
     }
 
     /// Of how many processes something is true.
