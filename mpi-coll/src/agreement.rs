@@ -1,9 +1,9 @@
-//! Whether all processes of a collective call mean the same call, compared before it begins (control variable
-//! `coll_check`): what would hang, or give wrong data, becomes an error that names the ranks.
+//! The comparison of the arguments of a collective call before it begins (control variable `coll_check`): a mismatch,
+//! which would hang or give wrong data, becomes an error that names the ranks.
 //!
-//! Invariant: every process compares the same terms, in rank order, so all of them find the same error and none goes on
-//! with the call.
-//! Not here: what a call does when the processes' counts turn out not to match (`link`).
+//! Invariant: every process compares the same terms in rank order, so that all of them find the same error and none
+//! continues with the call.
+//! Not here: errors of a call whose counts do not match (`link`).
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ use crate::link::CHECK;
 use crate::op::Builtin;
 use crate::{Collectives, Reduction};
 
-/// What the processes of one call have to agree on, as one of them sees it.
+/// The arguments of one process that must match those of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
     which: CollOp,
@@ -74,7 +74,7 @@ impl Terms {
     }
 
     /// Whether a process with the one and a process with the other can be in one call. Operations and types that the
-    /// program made are taken for the same.
+    /// program made are taken as equal.
     fn fits(&self, other: &Terms) -> bool {
         let known = |one: Option<Builtin>, two: Option<Builtin>| one.is_none() || two.is_none() || one == two;
         (self.which, self.root, self.bytes) == (other.which, other.root, other.bytes)
@@ -82,8 +82,8 @@ impl Terms {
             && (self.datatype == 0 || other.datatype == 0 || self.datatype == other.datatype)
     }
 
-    /// Takes over what only the other one tells, which fits; whether there was something.
-    fn learn(&mut self, other: &Terms) -> bool {
+    /// Takes the terms that only the other one has, which fits; returns whether there were any.
+    fn complete_from(&mut self, other: &Terms) -> bool {
         let before = *self;
         self.op = self.op.or(other.op);
         if self.datatype == 0 {
@@ -92,7 +92,7 @@ impl Terms {
         *self != before
     }
 
-    fn told(&self) -> String {
+    fn description(&self) -> String {
         let mut text = format!("{} of {} bytes", self.which.function(), self.bytes);
         if self.which == CollOp::Barrier {
             text = self.which.function().to_owned();
@@ -117,7 +117,7 @@ impl Terms {
 }
 
 impl Collectives {
-    /// Compares the terms of a call that has begun, if that is wanted; meanwhile the guard is let go. Errors:
+    /// Compares the terms of a call that has begun, if `coll_check` is set; releases the guard meanwhile. Errors:
     /// `MPI_ERR_OTHER` in all processes when they differ.
     #[inline(always)]
     pub(crate) fn agree<'a>(
@@ -145,7 +145,7 @@ impl Collectives {
                 None => agreed = Some((rank, terms)),
                 Some((first, known)) if !known.fits(&terms) => return Err(apart(*first, known, rank, &terms)),
                 Some((first, known)) => {
-                    if known.learn(&terms) {
+                    if known.complete_from(&terms) {
                         *first = rank;
                     }
                 }
@@ -158,7 +158,11 @@ impl Collectives {
 fn apart(first: u32, known: &Terms, rank: u32, terms: &Terms) -> Error {
     Error::new(
         MPI_ERR_OTHER,
-        format!("rank {first} of the communicator calls {}, but rank {rank} calls {}", known.told(), terms.told()),
+        format!(
+            "rank {first} of the communicator calls {}, but rank {rank} calls {}",
+            known.description(),
+            terms.description()
+        ),
     )
     .hint("All processes of a communicator call the same collectives in the same order, with arguments that match.")
 }
@@ -166,7 +170,7 @@ fn apart(first: u32, known: &Terms, rank: u32, terms: &Terms) -> Error {
 fn not_terms(rank: u32) -> Error {
     Error::new(
         MPI_ERR_OTHER,
-        format!("what rank {rank} says of its call is none; is coll_check set alike in all processes?"),
+        format!("rank {rank} did not send the terms of a call; is coll_check set alike in all processes?"),
     )
 }
 
@@ -196,12 +200,12 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_told_with_both_calls() {
+    fn the_error_of_a_difference_describes_both_calls() {
         let (one, two) = (reduce(0, 8), Terms::new(CollOp::Bcast, 8).root(1));
         assert!(one.fits(&one) && !one.fits(&two) && !one.fits(&reduce(1, 8)) && !one.fits(&reduce(0, 12)));
         let mut own = Terms { op: None, datatype: 0, ..one };
         assert!(one.fits(&own) && own.fits(&one), "what the program made may be the same");
-        assert!(own.learn(&one) && own == one && !own.learn(&one));
+        assert!(own.complete_from(&one) && own == one && !own.complete_from(&one));
         let text = apart(0, &one, 3, &two).to_string();
         for part in [
             "rank 0",

@@ -83,7 +83,7 @@ impl Chosen {
     /// Nothing chosen yet. On the heap, not in the job memory: another process would take variables that do not count
     /// for calls that did not happen.
     pub fn new() -> Chosen {
-        let calls = mpi_t::place_rows(Algorithm::COUNT).try_into().expect("as many as asked for");
+        let calls = mpi_t::place_rows(Algorithm::COUNT).try_into().expect("as many rows as algorithms");
         let chosen = Chosen { last: LastAlgorithms::detached(), calls };
         CollOp::ALL.into_iter().for_each(|which| chosen.of(which).0.set(NONE));
         chosen

@@ -13,7 +13,7 @@ use crate::link::{ALLGATHER, Link};
 use crate::scratch::Scratch;
 
 impl Collectives {
-    /// Collects everybody's block in every process, in rank order. `recv` is the whole of as many blocks as there are
+    /// Collects the blocks of all processes in every process, in rank order. `recv` is the whole of as many blocks as there are
     /// processes. `None` for `send`: the own block is in place already.
     pub fn allgather(&self, comm: &Comm, send: Option<SendBuf<'_>>, mut recv: RecvBuf<'_>) -> Result<()> {
         let link = self.link(comm, ALLGATHER);
@@ -34,7 +34,7 @@ impl Collectives {
         }
         let mut outcome = Outcome::default();
         if link.size == 2 {
-            meet(link, send, recv, block, &mut outcome)?;
+            exchange(link, send, recv, block, &mut outcome)?;
         } else if !plan.short_allgather(whole) {
             direct(link, send, recv, &mut outcome)?;
         } else if plan.flat() {
@@ -46,7 +46,7 @@ impl Collectives {
     }
 }
 
-/// Everybody tells everybody.
+/// Every process sends its block to every other one.
 #[allow(clippy::needless_late_init)] // the own block is declared first, so that it outlives what borrows it
 fn direct(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, outcome: &mut Outcome) -> Result<()> {
     let (own, out);
@@ -58,14 +58,20 @@ fn direct(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, outcome:
     link.wait_all(pending, outcome)
 }
 
-/// Two processes tell each other.
-fn meet(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
+/// Two processes exchange their blocks.
+fn exchange(
+    link: Link<'_>,
+    send: Option<SendBuf<'_>>,
+    recv: RecvBuf<'_>,
+    block: u64,
+    outcome: &mut Outcome,
+) -> Result<()> {
     let (first, second) = recv.split_at(block);
     let (own, other) = if link.rank == 0 { (first, second) } else { (second, first) };
     outcome.note_data(link.exchange(1 - link.rank, send.unwrap_or(own.as_send()), 1 - link.rank, other))
 }
 
-/// Rank 0 collects, then tells everybody: for all others one wait.
+/// Rank 0 collects the blocks and broadcasts the whole; the other processes wait once.
 pub(crate) fn through_rank_0(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, outcome: &mut Outcome) -> Result<()> {
     if link.rank == 0 {
         collect(link, None, recv.reborrow(), outcome)?;

@@ -81,7 +81,7 @@ impl Collectives {
         let mut scratch = Scratch::new(value.len() as u64)?;
         let mut partial = Partial::new(reducer, what.datatype, what.count, value, scratch.bytes());
         if link.size == 2 {
-            meet(link, 1 - link.rank, &mut partial, &mut outcome)?;
+            exchange(link, 1 - link.rank, &mut partial, &mut outcome)?;
         } else if plan.flat() {
             through_rank_0(link, &mut partial, &mut outcome)?;
         } else {
@@ -126,9 +126,9 @@ fn pair(
     Ok(())
 }
 
-/// Two processes, or two groups of processes of which each knows its own result, tell each other.
+/// Two processes, each with the result of its group, exchange the results.
 #[inline]
-fn meet(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
+fn exchange(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
     let (value, incoming) = partial.both();
     outcome.note_data(link.exchange(partner, value, partner, incoming))?;
     if partner > link.rank {
@@ -139,7 +139,7 @@ fn meet(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &mut O
     Ok(())
 }
 
-/// Rank 0 combines, then tells everybody: for all others one wait.
+/// Rank 0 combines, then sends the result to all; the other processes wait once.
 fn through_rank_0(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
     if link.rank != 0 {
         link.send(0, partial.value())?;
@@ -170,7 +170,7 @@ fn doubling(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) ->
     while bit < power {
         let other = place ^ bit;
         let partner = if other < paired / 2 { 2 * other + 1 } else { other + paired / 2 };
-        meet(link, partner, partial, outcome)?;
+        exchange(link, partner, partial, outcome)?;
         bit *= 2;
     }
     if rank < paired {

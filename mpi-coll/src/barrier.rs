@@ -17,16 +17,16 @@ impl Collectives {
     pub fn barrier(&self, comm: &Comm) -> Result<()> {
         let (calling, guard) = self.begin(comm, (CollOp::Barrier, 0), |it| it.barrier_calls.incr());
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Barrier, 0))?;
-        self.meet(comm, guard, calling.plan)
+        self.wait_for_all(comm, guard, calling.plan)
     }
 
     /// A barrier of the library's own, which no instrument counts.
     pub fn synchronize(&self, comm: &Comm) -> Result<()> {
-        self.meet(comm, self.engine.lock(), self.plan(comm, CollOp::Barrier))
+        self.wait_for_all(comm, self.engine.lock(), self.plan(comm, CollOp::Barrier))
     }
 
     #[inline]
-    fn meet(&self, comm: &Comm, guard: Guard<'_>, plan: Plan) -> Result<()> {
+    fn wait_for_all(&self, comm: &Comm, guard: Guard<'_>, plan: Plan) -> Result<()> {
         let link = self.link(comm, BARRIER);
         match link.size {
             1 => Ok(()),
@@ -53,7 +53,7 @@ fn through_rank_0(link: Link<'_>) -> Result<()> {
     (1..link.size).try_for_each(|rank| link.send(rank, SendBuf::empty()))
 }
 
-/// After step k each process knows of the 2^k before it.
+/// After step k, the 2^k processes before each process have reached the barrier.
 fn dissemination(link: Link<'_>) -> Result<()> {
     let mut distance = 1;
     while distance < link.size {

@@ -12,7 +12,7 @@ use crate::link::{BCAST, Link};
 use crate::plan::SHORT;
 
 impl Collectives {
-    /// Copies `root`'s buffer into everybody else's.
+    /// Copies `root`'s buffer into those of all other processes.
     #[inline]
     pub fn bcast(&self, comm: &Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
         let bytes = buffer.bytes();

@@ -1,7 +1,7 @@
-//! One collective call from begin to end: what it tells while it lasts.
+//! One collective call from begin to end: its state, time and events.
 //!
-//! Invariant: what began ends when the value goes, whichever way the call returns. It goes after the guard of the call,
-//! so that it may take the lock.
+//! Invariant: the call's state and time end when the value is dropped, whichever way the call returns. The guard of the
+//! call is dropped first, so that the value may take the lock.
 //! Not here: counting calls and bytes (`instruments`), choosing algorithms (`plan`).
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -33,7 +33,7 @@ mpi_t::events! {
     }
 }
 
-/// How many calls are under way.
+/// The number of calls under way.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay(AtomicU32);
 
@@ -75,9 +75,9 @@ pub(crate) struct CallScope<'a> {
     doing: Option<Doing>,
     which: CollOp,
     bytes: u64,
-    /// What it has chosen.
+    /// Its choices of algorithms.
     pub plan: Plan,
-    /// When it began, in nanoseconds; 0 if nobody asks.
+    /// Start time in nanoseconds; 0 when no tool needs it.
     began: u64,
 }
 
@@ -103,7 +103,7 @@ impl<'a> CallScope<'a> {
 
     #[cold]
     #[inline(never)]
-    fn tell(&self) {
+    fn report_end(&self) {
         let took = mpi_t::now_ns().saturating_sub(self.began);
         let timer = self.coll.instruments.timer(self.which);
         if timer.is_watched() {
@@ -115,8 +115,8 @@ impl<'a> CallScope<'a> {
     }
 }
 
-/// A call begins while somebody listens; when that is. What it tells goes by value, so that nothing is kept ready for
-/// nobody.
+/// Raises the event of a call's begin and returns the time. Arguments are passed by value, so that a call without
+/// listeners keeps none of them in memory.
 #[cold]
 #[inline(never)]
 fn record_begin(coll: &Collectives, comm: &Comm, which: CollOp, bytes: u64, plan: Plan) -> u64 {
@@ -125,7 +125,7 @@ fn record_begin(coll: &Collectives, comm: &Comm, which: CollOp, bytes: u64, plan
     mpi_t::now_ns()
 }
 
-/// What tools' registrations know the communicator by: where its instruments are.
+/// The key of a communicator in the registrations of tools: the address of its variables.
 fn key(comm: &Comm) -> usize {
     std::ptr::from_ref(comm.instruments().block) as usize
 }
@@ -136,7 +136,7 @@ impl Drop for CallScope<'_> {
         self.coll.under_way.less(self.coll.engine.process_lock().is_multiple());
         self.coll.engine.instruments().end(self.doing);
         if self.began != 0 {
-            self.tell();
+            self.report_end();
         }
     }
 }

@@ -11,8 +11,8 @@
 //! - `coll_op`: the operations by number. `call_scope`: states, times and events of a call.
 //! - `instruments`, `settings`: performance variables and control variables.
 //!
-//! Invariants: every process of a communicator picks the same algorithm from the same facts; a process that finds an
-//! error in what it received plays its part to the end, so that the others do not hang, and reports it then.
+//! Invariants: every process of a communicator chooses the same algorithm from the same facts; a process that finds an
+//! error in received data completes its part of the call, so that the others do not hang, and then reports the error.
 //! Not here: handles of operations (`mpi-env`), argument checks of the C interface (`mpi-capi`).
 
 mod agreement;
@@ -96,7 +96,7 @@ impl Collectives {
         Collectives { engine, instruments, chosen, settings, events, under_way: Arc::default(), crowded }
     }
 
-    /// What the collectives count.
+    /// Performance variables of the collectives.
     pub fn instruments(&self) -> &'static CollInstruments {
         self.instruments
     }
@@ -111,20 +111,20 @@ impl Collectives {
         self.chosen.calls
     }
 
-    /// What can be set of the collectives.
+    /// Control variables of the collectives.
     pub fn settings(&self) -> &'static CollSettings {
         self.settings
     }
 
-    /// Whether what can be set may be set now: `MPI_T_ERR_CVAR_SET_NOT_NOW` while a call of this process is under way.
+    /// Whether control variables may be set now: `MPI_T_ERR_CVAR_SET_NOT_NOW` while a call of this process is under way.
     /// Takes no lock.
     pub fn refuse_while_under_way(&self) -> impl Fn() -> TResult<()> + Send + Sync + use<> {
         let under_way = self.under_way.clone();
         move || under_way.refuse()
     }
 
-    /// Begins a call: counts it under the process lock, as instruments demand, and hands the guard on for its first
-    /// message. Keep both to the end; the guard goes first.
+    /// Begins a call: counts it under the process lock, as instruments demand, and returns the guard for its first
+    /// message. The caller keeps the scope to the end of the call and drops the guard first.
     #[inline(always)]
     fn begin<'a>(
         &'a self,

@@ -1,8 +1,8 @@
 //! Messages between the processes of one collective call.
 //!
-//! Each kind of collective has its tag, so processes that call different ones are seen to wait for each other and
-//! never take one's data for the other's.
-//! Invariant: an operation that fails on what it received still has happened; the caller goes on and reports later.
+//! Each kind of collective has its tag, so that processes that call different ones wait for each other and never take
+//! the data of one for those of the other.
+//! Invariant: a receive that fails on its data has taken the message; the caller continues and reports the error later.
 
 use mpi_comm::{Outcome, PendingOps};
 use mpi_core::abi::{MPI_ERR_OTHER, MPI_ERR_TRUNCATE};

@@ -1,7 +1,7 @@
 //! Which algorithm, for which size and number of processes.
 //!
-//! Invariant: a plan depends only on facts that are the same in every process of the communicator, and that are told
-//! to none: its size, whether the job is crowded, settings that all share, and the bytes that match across processes.
+//! Invariant: a plan depends only on facts that every process of the communicator has without a message and that are the
+//! same in all: its size, whether the job is crowded, settings that all share, and the bytes that match across processes.
 
 use crate::coll_op::CollOp;
 use crate::settings::{AUTO, CollSettings, FLAT, TREE};
@@ -13,11 +13,11 @@ const FLAT_SIZE: u32 = 4;
 /// The same for messages that the receivers copy themselves.
 const FLAT_LONG_SIZE: u32 = 16;
 
-/// How a call goes about it.
+/// The algorithm of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Algorithm {
-    /// There is nobody else, or nothing to move.
+    /// There is no other process, or nothing to move.
     Alone = 0,
     /// Two processes, one message each way at most.
     Pair = 1,
@@ -27,7 +27,7 @@ pub(crate) enum Algorithm {
     Tree = 3,
     /// Each process combines a part of it.
     Split = 4,
-    /// Everybody with everybody.
+    /// Every process with every other one.
     Direct = 5,
 }
 
@@ -83,7 +83,7 @@ impl Plan {
     }
 
     /// Whether short messages go through one process rather than in log2(n) steps: where processes share cores each
-    /// step costs everybody a context switch.
+    /// step costs every process a context switch.
     #[inline]
     pub fn flat(&self) -> bool {
         match self.shape {

@@ -14,8 +14,8 @@ use crate::scratch::Scratch;
 use crate::{Collectives, Reduction, split};
 
 impl Collectives {
-    /// Combines the contributions of all processes, in rank order; `root` gets the result in `recv`, which nobody
-    /// else needs. `None` for `send`, at the root only, takes the root's contribution from `recv`.
+    /// Combines the contributions of all processes, in rank order; `root` gets the result in `recv`, which no
+    /// other process needs. `None` for `send`, at the root only, takes the root's contribution from `recv`.
     /// Errors: also `MPI_ERR_OP` when the operation is not defined on the type.
     pub fn reduce(
         &self,
@@ -115,7 +115,7 @@ impl Call<'_> {
         let place = (link.rank + link.size - top) % link.size;
         let at = |place: u32| (place + top) % link.size;
         if let Some(send) = send.as_ref().filter(|_| place % 2 == 1) {
-            // A leaf only tells its contribution.
+            // A leaf only sends its contribution.
             link.send(at(place - 1), send.clone())?;
             return self.deliver(None, recv, outcome);
         }

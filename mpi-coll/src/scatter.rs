@@ -12,7 +12,7 @@ use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
 use crate::plan::SHORT;
 
 impl Collectives {
-    /// Gives everybody its block of `root`'s buffer. `send`, needed at the root only, is the whole of as many blocks
+    /// Sends each process its block of `root`'s buffer. `send`, needed at the root only, is the whole of as many blocks
     /// as there are processes. `None` for `recv`, at the root only: its block stays where it is.
     pub fn scatter(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: Option<RecvBuf<'_>>, root: u32) -> Result<()> {
         let send = if comm.rank == root { send } else { None };

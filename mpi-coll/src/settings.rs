@@ -1,7 +1,7 @@
 //! What can be set of the collectives. All processes of a job must be given the same values.
 //!
 //! Invariant: a call that has begun has its choices; setting one is refused while a call is under way.
-//! Not here: what is chosen when nothing is said (`plan`).
+//! Not here: the choice when a variable is `auto` (`plan`).
 
 use mpi_t::EnumDef;
 use mpi_t::Verbosity::{TunerBasic, UserBasic};
@@ -22,28 +22,28 @@ mpi_t::cvars! {
         /// this process is under way.
         pub shape: i32 = 0 =>
             { name: "coll_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES, verbosity: TunerBasic },
-        /// How the messages of MPI_Barrier travel: flat, tree, or as coll_shape says (auto). Set it alike in all
+        /// How the messages of MPI_Barrier travel: flat, tree, or as coll_shape is set (auto). Set it alike in all
         /// processes of the job.
         pub barrier_shape: i32 = 0 =>
             { name: "coll_barrier_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape says (auto). Set it
+        /// How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape is set (auto). Set it
         /// alike in all processes of the job.
         pub bcast_shape: i32 = 0 =>
             { name: "coll_bcast_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto).
+        /// How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape is set (auto).
         /// Set it alike in all processes of the job.
         pub reduce_shape: i32 = 0 =>
             { name: "coll_reduce_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape says
+        /// How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape is set
         /// (auto). Set it alike in all processes of the job.
         pub allreduce_shape: i32 = 0 =>
             { name: "coll_allreduce_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
-        /// How the messages of an MPI_Allgather up to coll_allgather_limit travel: flat, tree, or as coll_shape says
+        /// How the messages of an MPI_Allgather up to coll_allgather_limit travel: flat, tree, or as coll_shape is set
         /// (auto). Set it alike in all processes of the job.
         pub allgather_shape: i32 = 0 =>
             { name: "coll_allgather_shape", unit: "", category: "coll", scope: AllEq, states: &SHAPES },
         /// Longest result of MPI_Allgather, all blocks together, whose blocks are moved more than once to need fewer
-        /// messages; above it everybody tells everybody. Set it alike
+        /// messages; above it every process sends to every other one. Set it alike
         /// in all processes of the job.
         pub allgather_limit: u64 = 8192 =>
             { name: "coll_allgather_limit", unit: "bytes", category: "coll", scope: AllEq },

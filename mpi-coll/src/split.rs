@@ -1,4 +1,4 @@
-//! Long reductions, split among the processes: each combines one part of everybody's contribution, in rank order,
+//! Long reductions, split among the processes: each combines one part of all contributions, in rank order,
 //! then the parts come together.
 //!
 //! Every byte is moved twice whatever the number of processes, and the combining is shared among all. Parts travel in
@@ -29,7 +29,7 @@ fn part(what: &Reduction<'_>, rank: u32, size: u32) -> Range<u64> {
 struct Parts<'p> {
     /// The whole contribution; `None` when it stands where the result goes.
     send: Option<SendBuf<'p>>,
-    /// The result before this process's part; empty where nobody wants it.
+    /// The result before this process's part; empty where it is not needed.
     before: RecvBuf<'p>,
     mine: RecvBuf<'p>,
     behind: RecvBuf<'p>,

@@ -1,8 +1,8 @@
 //! The communicator as the layers above see it (MPI-5.0, 7.2.4).
 //!
-//! Invariant: group and rank never change, and the context does so once at most, before anybody may use it; so a
-//! `Comm` is shared without a lock. Its name and its error handler, which programs may set at any time, have their own.
-//! Not here: the handler's life (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`).
+//! Invariant: group and rank never change, and the context changes once at most, before the communicator is used; so a
+//! `Comm` is shared without a lock. Its name and its error handler, which programs may set at any time, are locked apart.
+//! Not here: when a handler is freed (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`).
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -62,11 +62,11 @@ impl Comm {
     /// request is not complete.
     #[inline]
     pub fn context(&self) -> u32 {
-        // Relaxed: it changes once, under the process lock, before the request completes that lets anybody use it.
+        // Relaxed: it changes once, under the process lock, before the request completes that makes the duplicate usable.
         self.context.load(Ordering::Relaxed)
     }
 
-    /// Tells a duplicate its context id, once; the caller holds the process lock.
+    /// Sets the context id of a duplicate, once; the caller holds the process lock.
     pub fn settle(&self, context: u32) {
         self.context.store(context, Ordering::Relaxed);
     }
@@ -101,7 +101,7 @@ impl Comm {
         self.context() + 1
     }
 
-    /// What it tells of itself.
+    /// Its performance variables.
     #[inline]
     pub fn instruments(&self) -> CommMeters {
         self.instruments
@@ -110,11 +110,11 @@ impl Comm {
     /// The handle word, once it has one; `MPI_COMM_NULL` before.
     #[inline]
     pub fn handle(&self) -> Handle {
-        // Relaxed: set once, before the handle is given to anybody who could ask.
+        // Relaxed: set once, before the program gets the handle.
         Handle(self.handle.load(Ordering::Relaxed))
     }
 
-    /// Tells the communicator its handle; for the owner of the table of handles, once.
+    /// Sets the handle, once; for the owner of the table of handles.
     pub fn set_handle(&self, handle: Handle) {
         self.handle.store(handle.0, Ordering::Relaxed);
     }
@@ -127,7 +127,7 @@ impl Comm {
 
     /// The name (`MPI_Comm_get_name`); empty if it was never given one.
     pub fn name(&self) -> String {
-        // A name is stored whole, so a panic elsewhere leaves nothing half done.
+        // A name is stored whole, so a panic in another thread leaves a valid one.
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_context_makes_the_difference_between_ident_and_congruent() {
+    fn communicators_with_different_contexts_are_congruent_not_identical() {
         let world = comm(0, &[0, 1, 2]);
         assert_eq!(world.compare(&world), Comparison::Ident);
         assert_eq!(world.compare(&comm(4, &[0, 1, 2])), Comparison::Congruent);

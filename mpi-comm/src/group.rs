@@ -8,7 +8,7 @@ use mpi_core::Handle;
 #[derive(Debug, Clone)]
 pub struct Group {
     world_ranks: Arc<[u32]>,
-    /// The session that it is derived from (MPI-5.0, 11.3): no part of what the group is.
+    /// The session that it is derived from (MPI-5.0, 11.3); comparisons ignore it.
     session: Option<Handle>,
 }
 
@@ -42,12 +42,13 @@ impl Group {
         Group { session: Some(session), ..self }
     }
 
-    /// The same group, derived from what the other one is derived from, if that is a session.
+    /// The same group, derived from the session of the other one, if that has one.
     pub(crate) fn derived_from(self, other: &Group) -> Group {
         Group { session: other.session.or(self.session), ..self }
     }
 
-    /// The session from whose process sets it comes, by way of whatever groups and communicators; it may be over.
+    /// The session whose process sets it was derived from, also through other groups and communicators; it may be
+    /// finalized.
     pub fn session(&self) -> Option<Handle> {
         self.session
     }
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_makes_the_difference_between_identical_and_similar() {
+    fn groups_in_another_order_are_similar() {
         let group = |ranks: &[u32]| Group::new(ranks);
         assert_eq!(group(&[0, 1, 2]).compare(&Group::world(3)), GroupRelation::Identical);
         assert_eq!(group(&[2, 0, 1]).compare(&Group::world(3)), GroupRelation::Similar);

@@ -1,13 +1,13 @@
-//! Making groups out of groups (MPI-5.0, 7.3.2). All of it is local.
+//! Operations on groups (MPI-5.0, 7.3.2). All of them are local.
 //!
-//! Invariant: whatever comes out names each process once; ranks that come in are checked.
+//! Invariant: a resulting group contains each process once; ranks in arguments are checked.
 
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_RANK, MPI_PROC_NULL, MPI_UNDEFINED};
 use mpi_errors::{Error, Result};
 
 use crate::group::Group;
 
-/// Where a group's members are: rank in the group by rank in the job.
+/// The rank in a group by the rank in the job.
 struct Members {
     ranks: Vec<u32>,
 }
@@ -116,7 +116,7 @@ pub fn ranks_of_ranges(ranges: &[[i32; 3]], size: u32) -> Result<Vec<i32>> {
         if (stride > 0) != (first <= last) && first != last {
             return wrong(MPI_ERR_ARG, "that stride leads away from the last rank");
         }
-        // Checked before anything is counted, so that no range is longer than the group.
+        // Checked first, so that no range is longer than the group.
         if first < 0 || last < 0 || first as u32 >= size {
             return wrong(MPI_ERR_RANK, "those are not ranks of the group");
         }

@@ -1,6 +1,6 @@
-//! Which process gets into which communicator, out of what all have told (MPI-5.0, 7.4.2).
+//! The groups of `MPI_Comm_split`, computed from the colors and keys of all processes (MPI-5.0, 7.4.2).
 //!
-//! Invariant: every process works it out from the same numbers, so that all come to the same groups.
+//! Invariant: every process computes them from the same numbers, so that all get the same groups.
 
 use mpi_core::abi::MPI_UNDEFINED;
 

@@ -1,4 +1,4 @@
-//! The datatype: size, bounds, layout and, for reductions, the scalar it is made of (MPI-5.0, 5.1).
+//! The datatype: size, bounds, layout and, for reductions, the format of its numbers (MPI-5.0, 5.1).
 //!
 //! Invariant: a type whose layout is contiguous has `size == extent` and lower bound 0.
 //! Not here: which reduction is allowed on which type (`mpi-coll`).
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::layout::{Layout, LayoutError, LayoutRef, Segment};
 
-/// How one element's bits are to be read by a reduction.
+/// The number format of one element, for reductions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the sizes in bits
 pub enum Scalar {
@@ -82,7 +82,7 @@ pub enum Category {
     Other,
 }
 
-/// What the engine knows of a datatype. Cheap to clone; immutable, so safe to use from any thread.
+/// Size, bounds and layout of a datatype. Cheap to clone; immutable, so safe to use from any thread.
 #[derive(Debug, Clone)]
 pub struct Datatype {
     size: u64,
@@ -204,7 +204,7 @@ impl Datatype {
         self.category
     }
 
-    /// The predefined name, as `MPI_Type_get_name` tells it; empty for derived types.
+    /// The predefined name, as `MPI_Type_get_name` returns it; empty for derived types.
     #[inline]
     pub fn name(&self) -> &'static str {
         self.name

@@ -10,7 +10,7 @@ use crate::predefined::predefined;
 ///
 /// # Safety
 /// The datatype is contiguous and as large as the type, the type has no padding, and every bit pattern is a valid
-/// value of it: bytes of another process are stored into it unseen.
+/// value of it: bytes of another process are stored into it unchecked.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The handle word of the datatype.
     const HANDLE: usize;

@@ -1,4 +1,4 @@
-//! Layouts: where the data bytes of one element of a type lie, relative to the element's address.
+//! Layouts: the offsets of the data bytes in one element of a type.
 //!
 //! Invariant: `size` is the sum of the segments' lengths and fits into an `i64`, as the end of every segment does;
 //! segments are in the order in which data is packed, and no segment is empty.
@@ -115,7 +115,7 @@ impl Layout {
     }
 }
 
-/// How a buffer or a type refers to its layout; the common case, contiguous, refers to nothing.
+/// The reference of a buffer or a type to its layout; the common case, contiguous, has none.
 #[derive(Debug, Clone)]
 pub(crate) enum LayoutRef {
     /// Element after element, byte after byte.

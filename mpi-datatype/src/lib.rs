@@ -1,12 +1,12 @@
 //! Datatypes: layouts, sizes and extents, typed user memory, pack and unpack (MPI-5.0, chapter 5).
 //!
-//! - [`datatype`]: [`Datatype`], what the engine knows of a type.
+//! - [`datatype`]: [`Datatype`]: size, bounds and layout of a type.
 //! - [`layout`]: where the data bytes of one element lie.
 //! - [`mod@predefined`]: the types of the standard, by handle.
-//! - [`buffer`]: [`SendBuf`] and [`RecvBuf`], user memory with its type, and the only door to it.
+//! - [`buffer`]: [`SendBuf`] and [`RecvBuf`]: user memory with its type, and the only code that touches it.
 //! - [`element`]: Rust types that have a datatype.
 //!
-//! Invariant: the engine speaks of packed bytes (`0 .. bytes()`); only this crate knows where they lie in memory.
+//! Invariant: the engine counts packed bytes (`0 .. bytes()`); only this crate maps them to addresses.
 //! Not here: reductions (`mpi-coll`), handles of duplicated types (`mpi-env`).
 
 pub mod buffer;

@@ -3,7 +3,7 @@
 //! Invariant: every datatype handle of the ABI has an entry, with the size and extent that it has on x86-64 and
 //! aarch64 Linux; `MPI_DATATYPE_NULL` has none.
 //! Where `long double` is not the x87 format its scalar is [`Scalar::F128`]; sizes are the same.
-#![allow(unsafe_code)] // the table that calls look in is one of two, found through a pointer
+#![allow(unsafe_code)] // reads one of two tables through a pointer
 
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
@@ -25,30 +25,30 @@ pub fn predefined(handle: usize) -> Option<&'static Datatype> {
     }
 }
 
-/// As [`predefined`], for the calls of a program, and as cheap; `None` also for all words while somebody
-/// [watches](watch_uses) who uses which, so that the caller looks the longer way and counts.
+/// As [`predefined`], for the calls of a program, and as cheap. While uses are [watched](watch_uses) the result is `None`
+/// for all words, so that the caller takes a slower path that counts the use.
 #[inline]
 pub fn predefined_unwatched(handle: usize) -> Option<&'static Datatype> {
-    // Relaxed: a call that begins while a watch is being set up may be missed; one that begins after is seen by its
-    // thread.
-    let table = LOOKED_IN.load(Relaxed);
-    // SAFETY: only TABLE and NOTHING are ever put there, which are static and never change.
+    // Relaxed: a call that begins while a watcher is added may not be counted; one that the same thread begins
+    // afterwards is.
+    let table = ACTIVE.load(Relaxed);
+    // SAFETY: only TABLE and EMPTY are stored there, which are static and never change.
     let table: &'static Entries = unsafe { &*table };
     table.get(handle.wrapping_sub(FIRST))?.as_ref()
 }
 
-/// From here on, uses of predefined datatypes are watched by one more, or (`false`) one less. For all who call
-/// [`predefined_unwatched`] in an operating-system process.
+/// Adds a watcher of the uses of predefined datatypes, or (`false`) removes one. It applies to all callers of
+/// [`predefined_unwatched`] in the operating-system process.
 pub fn watch_uses(watch: bool) {
     let mut watchers = WATCHERS.lock();
     *watchers = if watch { *watchers + 1 } else { watchers.saturating_sub(1) };
-    let table = if *watchers == 0 { &raw const TABLE } else { &raw const NOTHING };
-    LOOKED_IN.store(table.cast_mut(), Relaxed);
+    let table = if *watchers == 0 { &raw const TABLE } else { &raw const EMPTY };
+    ACTIVE.store(table.cast_mut(), Relaxed);
 }
 
-/// Where [`predefined_unwatched`] looks. Never written through.
-static LOOKED_IN: AtomicPtr<Entries> = AtomicPtr::new((&raw const TABLE).cast_mut());
-static NOTHING: Entries = [const { None }; SLOTS];
+/// The table that [`predefined_unwatched`] reads. Never written through.
+static ACTIVE: AtomicPtr<Entries> = AtomicPtr::new((&raw const TABLE).cast_mut());
+static EMPTY: Entries = [const { None }; SLOTS];
 static WATCHERS: ShortMutex<usize> = ShortMutex::new(0);
 
 /// All predefined datatypes with their handle words, in handle order.
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn while_uses_are_watched_the_short_way_finds_nothing() {
+    fn while_uses_are_watched_the_fast_path_finds_nothing() {
         let found = || all().filter(|(word, _)| predefined_unwatched(*word).is_some()).count();
         assert_eq!(found(), all().count());
         assert!(predefined_unwatched(MPI_DATATYPE_NULL).is_none() && predefined_unwatched(0x1ff).is_none());
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_handle_tells_the_size_of_fixed_size_types() {
+    fn the_handle_encodes_the_size_of_fixed_size_types() {
         for (handle, datatype) in all().filter(|(handle, _)| handle & 0x40 != 0) {
             assert_eq!(datatype.size(), 1 << ((handle >> 3) & 7), "{}", datatype.name());
         }

@@ -1,9 +1,9 @@
-//! Reading and writing (MPI-5.0, 14.4.2 and 14.4.3): from the program's memory to where the view has its places.
+//! Reading and writing (MPI-5.0, 14.4.2 and 14.4.3): between the program's memory and the positions of a view.
 //!
 //! Memory without gaps goes to the system as it is, any other in pieces of [`PIECE`] bytes; a view with gaps makes one
 //! call of the system for each of its runs.
 //! Invariant: a call ends when all is moved, when the file ends, or with an error; the individual file pointer then
-//! stands behind the last etype that was moved, or, after an error, where it was.
+//! is behind the last etype that was moved, or, after an error, unchanged.
 
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -24,13 +24,13 @@ use crate::view::View;
 /// Bytes that are packed or unpacked at a time.
 const PIECE: usize = 64 * 1024;
 
-/// How far a call came, and what ended it before its time.
+/// Bytes that a call moved, and the fault that ended it early.
 type Moved = (u64, Option<Fault>);
 
 impl File {
-    /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for where the file ends; the status
-    /// tells. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes, `MPI_ERR_ACCESS` for a
-    /// file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential one, what the system says.
+    /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for where the file ends, as the status
+    /// reports. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes, `MPI_ERR_ACCESS` for a
+    /// file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential one, errors of the system.
     pub fn read_at(&self, offset: i64, buffer: RecvBuf<'_>) -> Result<Status> {
         self.check_read()?;
         self.read_from(&self.view(), position(offset)?, buffer)
@@ -88,36 +88,36 @@ impl File {
 
     pub(crate) fn read_from(&self, view: &View, offset: u64, mut buffer: RecvBuf<'_>) -> Result<Status> {
         let at = start(view, offset, buffer.bytes())?;
-        let _turn = self.turn(view, at, buffer.bytes(), false)?;
+        let _locked = self.lock_range(view, at, buffer.bytes(), false)?;
         let work = || match buffer.contiguous_mut() {
             Some(room) => self.fill(view, at, room),
             None => self.scatter(view, at, &mut buffer),
         };
-        let (bytes, fault) = self.at_work(work, |told, (bytes, _)| {
-            told.reads.incr();
-            told.bytes_read.add(*bytes);
+        let (bytes, fault) = self.at_work(work, |metrics, (bytes, _)| {
+            metrics.reads.incr();
+            metrics.bytes_read.add(*bytes);
         });
         self.outcome(bytes, fault)
     }
 
     pub(crate) fn write_from(&self, view: &View, offset: u64, buffer: SendBuf<'_>) -> Result<Status> {
         let at = start(view, offset, buffer.bytes())?;
-        let _turn = self.turn(view, at, buffer.bytes(), true)?;
-        // Relaxed: who synchronises afterwards does so behind this call.
+        let _locked = self.lock_range(view, at, buffer.bytes(), true)?;
+        // Relaxed: a later `sync` of this thread sees the store; other threads order their calls themselves.
         self.dirty.store(true, Ordering::Relaxed);
         let work = || match buffer.contiguous() {
             Some(data) => self.store(view, at, data),
             None => self.gather(view, at, &buffer),
         };
-        let (bytes, fault) = self.at_work(work, |told, (bytes, _)| {
-            told.writes.incr();
-            told.bytes_written.add(*bytes);
+        let (bytes, fault) = self.at_work(work, |metrics, (bytes, _)| {
+            metrics.writes.incr();
+            metrics.bytes_written.add(*bytes);
         });
         self.outcome(bytes, fault)
     }
 
-    /// In atomic mode, the right to access these bytes of the view.
-    fn turn(&self, view: &View, at: u64, bytes: u64, write: bool) -> Result<Option<Locked<'_>>> {
+    /// In atomic mode, locks these bytes of the view.
+    fn lock_range(&self, view: &View, at: u64, bytes: u64, write: bool) -> Result<Option<Locked<'_>>> {
         if bytes == 0 || !self.is_atomic() {
             return Ok(None);
         }
@@ -162,7 +162,7 @@ impl File {
         while done < data.len() {
             let write = || self.system_write(&data[done..], at + done as u64);
             match retry_interrupted(|| self.with_signals_blocked(write)) {
-                // What takes nothing and says nothing would take nothing for ever.
+                // A write of no bytes without an error would be repeated for ever.
                 Ok(0) => return (done as u64, Some(Fault::from(io::Error::from(io::ErrorKind::WriteZero)))),
                 Ok(bytes) => done += bytes,
                 Err(error) => return (done as u64, Some(error.into())),
@@ -171,7 +171,7 @@ impl File {
         (done as u64, None)
     }
 
-    /// Only accesses by the shared file pointer come here with a file that has no places.
+    /// A file without positions is read by accesses at the shared file pointer only.
     fn system_read(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
         if self.is_flow() { (&self.system).read(room) } else { self.system.read_at(room, at) }
     }
@@ -184,7 +184,7 @@ impl File {
         self.stream && self.amode.is_sequential()
     }
 
-    /// Makes a call that changes the file; no signal comes of it.
+    /// Makes a call that changes the file, with its signals blocked.
     pub(crate) fn with_signals_blocked<R>(&self, call: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         if self.regular && signal_mask::file_size_limit().is_none() {
             call()
@@ -241,7 +241,7 @@ fn in_pieces(bytes: u64, mut each: impl FnMut(u64, &mut [u8]) -> Moved) -> Moved
     (done, None)
 }
 
-/// How many etypes these bytes are. Errors when they are no whole number.
+/// The number of etypes in these bytes. Errors when it is not whole.
 pub(crate) fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
     if bytes.is_multiple_of(view.unit()) {
         return Ok(bytes / view.unit());
@@ -250,7 +250,7 @@ pub(crate) fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
     Err(Error::new(MPI_ERR_TYPE, rule))
 }
 
-/// The data byte where an access begins. Errors when it moves parts of etypes, or ends where a file has no places.
+/// The data byte where an access begins. Errors when it moves parts of etypes, or ends beyond the last position of a file.
 fn start(view: &View, offset: u64, bytes: u64) -> Result<u64> {
     whole_etypes(view, bytes)?;
     let at = offset.checked_mul(view.unit());

@@ -1,6 +1,6 @@
-//! The access mode of a file: `MPI_MODE_*` bits and which of them go together (MPI-5.0, 14.2.1).
+//! The access mode of a file: `MPI_MODE_*` bits and the rules for combining them (MPI-5.0, 14.2.1).
 //!
-//! Invariant: an [`AccessMode`] says exactly one of reading, writing and both.
+//! Invariant: an [`AccessMode`] has exactly one of reading, writing and both.
 
 use std::fmt;
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn exactly_one_way_of_access_is_needed() {
-        for (wrong, says) in [
+        for (wrong, part) in [
             (0, "amode is 0x0"),
             (MPI_MODE_CREATE, "exactly one"),
             (MPI_MODE_RDONLY | MPI_MODE_WRONLY, "MPI_MODE_RDONLY | MPI_MODE_WRONLY"),
@@ -125,7 +125,7 @@ mod tests {
         ] {
             let error = AccessMode::new(wrong).expect_err("no mode");
             assert_eq!(error.class(), MPI_ERR_AMODE);
-            assert!(error.to_string().contains(says), "{error}");
+            assert!(error.to_string().contains(part), "{error}");
         }
     }
 

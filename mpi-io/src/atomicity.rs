@@ -1,8 +1,8 @@
-//! Atomic mode (MPI-5.0, 14.6.1): accesses of processes that have opened a file together happen one after the other
-//! where they overlap.
+//! Atomic mode (MPI-5.0, 14.6.1): overlapping accesses of the processes of a file happen one after the
+//! other.
 //!
 //! An access locks its range of the file, from its first byte to its last: for processes by a lock that belongs to the
-//! open file, which the system keeps; for the threads of a process by one that lets one of them in at a time.
+//! open file, which the system keeps; for the threads of a process by a mutex.
 //! Invariant: a range is locked no longer than the access lasts, and no access locks two.
 #![allow(unsafe_code)] // the system's call for locks
 
@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::interrupted::retry_interrupted;
 
-/// What the threads of one process lock.
+/// The lock of the threads of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     one: Mutex<()>,
@@ -25,9 +25,9 @@ pub(crate) struct Locked<'a> {
 }
 
 impl Turns {
-    /// Waits for the bytes from `start` on, `length` of them, not none; `write`: for nobody else to read them either.
+    /// Waits for the bytes from `start` on, `length` of them, not none; `write`: also against readers.
     pub fn lock<'a>(&'a self, file: &'a std::fs::File, start: u64, length: u64, write: bool) -> io::Result<Locked<'a>> {
-        // It guards nothing that could be half done.
+        // It protects no data, so a panic in another thread leaves nothing invalid.
         let turn = self.one.lock().unwrap_or_else(PoisonError::into_inner);
         let kind = if write { libc::F_WRLCK } else { libc::F_RDLCK };
         retry_interrupted(|| set(file, kind, start, length))?;
@@ -37,7 +37,7 @@ impl Turns {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        // All that this open file has locked: there is nothing else, because one thread is in.
+        // Unlocks the whole file: the mutex admits one thread, so there are no other locks.
         let _ = set(self.file, libc::F_UNLCK, 0, 0);
     }
 }

@@ -1,6 +1,6 @@
-//! What the processes of a file do to it together: size, storage, closing (MPI-5.0, 14.2.2 to 14.2.5, 14.6.2).
+//! Collective changes of a file: size, storage, view, closing (MPI-5.0, 14.2.2 to 14.2.5, 14.6.2).
 //!
-//! Rank 0 makes the change when all have come, and tells the others how it went.
+//! Rank 0 makes the change when all processes have called, and sends them the result.
 //! Invariant: a call fails in all processes or in none, but for [`File::sync`], which is each process's own.
 
 use std::os::fd::AsRawFd;
@@ -20,7 +20,7 @@ use crate::view::View;
 impl File {
     /// `MPI_File_set_size`: cuts the file or lets it grow; waits for all. Errors: `MPI_ERR_ARG` for a negative size,
     /// `MPI_ERR_NOT_SAME` when the processes' sizes differ, `MPI_ERR_READ_ONLY`, `MPI_ERR_UNSUPPORTED_OPERATION` for a
-    /// sequential file, what the system says.
+    /// sequential file, errors of the system.
     pub fn set_size(&self, size: i64) -> Result<()> {
         let bytes = self.same_size(size)?;
         self.change(|| self.system.set_len(bytes))
@@ -54,14 +54,14 @@ impl File {
             .as_ref()
             .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation() as u64, 0]);
         let all = exchange_with(&self.engine, &self.comm, Report::of(&view, numbers), |all| {
-            // Only now do all processes wait, so that nobody moves the pointer between these two steps.
+            // All processes wait now, so that none moves the pointer between these two steps.
             if let (None, true, Ok(pointer)) = (first_fault(all), same(all), self.shared()) {
                 let position = pointer.get();
                 pointer.set(0);
                 all.iter_mut().for_each(|report| report.numbers[2] = position);
             }
         })?;
-        let view = nobody_refused(view, &all)?;
+        let view = unless_refused(view, &all)?;
         if let Some(rank) = all.iter().position(|report| report.numbers != all[0].numbers) {
             let rule = format!("representation or etype's extent are not the same in rank 0 and rank {rank}");
             return Err(self.refusal(MPI_ERR_NOT_SAME, rule));
@@ -82,14 +82,14 @@ impl File {
         }
     }
 
-    /// The size that all processes want; an error in all of them when one has none, or they differ.
+    /// The size that all processes pass; an error in all of them when one is invalid, or they differ.
     fn same_size(&self, size: i64) -> Result<u64> {
         let bytes = u64::try_from(size)
             .map_err(|_| Error::new(MPI_ERR_ARG, "a file's size must not be negative").arg("size", &size));
         let own = self.check_write().and_then(|()| self.check_pointers()).and(bytes);
         let report = Report::of(&own, [*own.as_ref().unwrap_or(&0), 0, 0]);
         let all = exchange(&self.engine, &self.comm, report)?;
-        let own = nobody_refused(own, &all)?;
+        let own = unless_refused(own, &all)?;
         if let Some((rank, other)) = all.iter().enumerate().find(|(_, report)| report.numbers[0] != all[0].numbers[0]) {
             let rule =
                 format!("rank 0 has {} and rank {rank} has {}: they must agree", all[0].numbers[0], other.numbers[0]);
@@ -106,35 +106,36 @@ impl File {
         by_first(&self.engine, &self.comm, act)?.map(drop).map_err(|fault| fault.on_file(&self.name))
     }
 
-    /// `MPI_File_sync`: what this process has written is on the device. What others have written can be read once they
-    /// have called it too. Errors: what the system says, also of writes that had seemed to succeed.
+    /// `MPI_File_sync`: brings the data that this process has written to the device. Data of other processes can be read
+    /// once they have called it too. Errors: those of the system, also of earlier writes.
     pub fn sync(&self) -> Result<()> {
-        // What cannot be written has nothing to bring to the device.
+        // Opened for reading only, so there is nothing to bring to the device.
         if !self.amode.writes() {
             return Ok(());
         }
         self.dirty.store(false, Ordering::Relaxed);
         match self.at_work(|| retry_interrupted(|| self.system.sync_all()), |_, _| {}) {
-            // A pipe or a terminal, which has nothing behind it.
+            // A pipe or a terminal, which cannot be synchronised.
             Err(error) if !self.regular && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
             result => result.map_err(|error| self.fault(error)),
         }
     }
 
-    /// The last call: `MPI_File_close` but for giving up what this process has. Data is brought to the device if there
+    /// `MPI_File_close`, but for freeing the objects of this process. Data is brought to the device if there
     /// is any; a file that is deleted on closing is deleted when all have come. Errors: as [`File::sync`], and what the
-    /// system says to the deletion, in all processes. The file is to be dropped after an error too.
+    /// those of the deletion, in all processes. The file is to be dropped after an error too.
     pub fn close(&self) -> Result<()> {
         if !self.amode.deletes() {
             return self.finish();
         }
-        // Nobody deletes before all have come: a process that is late would find no file to open elsewhere.
+        // Deletes when all processes have called: another open of the same name could need the file until then.
         exchange(&self.engine, &self.comm, Report { fault: None, numbers: [0; 3] })?;
         let deleted = by_first(&self.engine, &self.comm, || self.delete().map(|()| [0; 2]))?;
         deleted.map(drop).map_err(|fault| fault.on_file(&self.name))
     }
 
-    /// Closing without the others, for a program that ends with the file open. Rank 0 deletes it if it is to be.
+    /// Closes without the others, for a program that ends with the file open. Rank 0 deletes the file if its mode says
+    /// so.
     /// Errors: as [`File::close`].
     pub fn close_alone(&self) -> Result<()> {
         match (self.amode.deletes(), self.comm.rank()) {
@@ -166,8 +167,8 @@ fn same(all: &[Report]) -> bool {
     all.iter().all(|report| report.numbers == all[0].numbers)
 }
 
-/// This process's own part, when nobody's was refused.
-pub(crate) fn nobody_refused<T>(own: Result<T>, all: &[Report]) -> Result<T> {
+/// This process's own result, when none was refused.
+pub(crate) fn unless_refused<T>(own: Result<T>, all: &[Report]) -> Result<T> {
     let Some((rank, fault)) = first_fault(all) else { return own };
     Err(match own {
         Err(own) if own.class() == fault.class => own,

@@ -1,6 +1,6 @@
-//! What the system refused, and why: from `errno` to error classes (MPI-5.0, 14.7) and sentences.
+//! Errors of the system: error classes (MPI-5.0, 14.7) and sentences for `errno`.
 //!
-//! Invariant: a [`Fault`] is two numbers, so that a process can tell the others what it met.
+//! Invariant: a [`Fault`] is two numbers, so that a process can send it to the others.
 //!
 //! | class | reasons |
 //! | --- | --- |
@@ -17,7 +17,6 @@
 //! | `MPI_ERR_NO_MEM` | `ENOMEM` |
 //! | `MPI_ERR_IO` | `EIO` and all others |
 
-use std::fmt;
 use std::io;
 
 use mpi_core::abi::{
@@ -28,12 +27,13 @@ use mpi_core::abi::{
 use mpi_errors::Error;
 use mpi_fabric::signal_mask;
 
-/// A refusal of the system. `Display` reads on after "but".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An error of the system. `Display` continues a sentence after "but".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", sentence(*errno))]
 pub(crate) struct Fault {
     /// The error class, `MPI_ERR_*`.
     pub class: i32,
-    /// The system's number; 0 where it gave none.
+    /// The system's error number; 0 where there is none.
     pub errno: i32,
 }
 
@@ -69,17 +69,16 @@ impl From<io::Error> for Fault {
     }
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.errno == 0 {
-            return f.write_str("the system took no more data, and gave no reason");
-        }
-        let text = io::Error::from_raw_os_error(self.errno).to_string();
-        let text = text.split(" (os error").next().unwrap_or_default();
-        match symbol(self.errno) {
-            Some(name) => write!(f, "the system says: {text} ({name})"),
-            None => write!(f, "the system says: {text} (errno {})", self.errno),
-        }
+/// The sentence about an error number.
+fn sentence(errno: i32) -> String {
+    if errno == 0 {
+        return "the system took no more data, and gave no reason".to_owned();
+    }
+    let text = io::Error::from_raw_os_error(errno).to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    match symbol(errno) {
+        Some(name) => format!("the system says: {text} ({name})"),
+        None => format!("the system says: {text} (errno {errno})"),
     }
 }
 

@@ -1,8 +1,8 @@
-//! The open file: what it is made of, and what it tells without waiting.
+//! The open file: its parts, and calls that do not wait for other processes.
 //!
 //! Invariant: communicator, name and access mode never change; the individual file pointer is one process's own, and
 //! is locked while a call uses it, so that threads take turns.
-//! Not here: opening and closing (`open`, `together`), moving data (`access`).
+//! Not here: opening and closing (`open`, `collective`), moving data (`access`).
 
 use std::borrow::Cow;
 use std::io::{self, Seek, SeekFrom};
@@ -26,7 +26,7 @@ use crate::pointer::SharedPointer;
 use crate::split_access::SplitAccess;
 use crate::view::View;
 
-/// A file that the processes of a communicator have opened together. Thread-safe.
+/// A file that the processes of a communicator have opened collectively. Thread-safe.
 ///
 /// Calls wait until the system has done its work; none may be made under the process lock.
 pub struct File {
@@ -38,7 +38,7 @@ pub struct File {
     pub(crate) system: std::fs::File,
     /// No device, pipe or terminal.
     pub(crate) regular: bool,
-    /// Has no places: data goes as it comes.
+    /// A stream: it has no positions.
     pub(crate) stream: bool,
     pub(crate) shared: Option<SharedPointer>,
     pub(crate) instruments: &'static FileInstruments,
@@ -65,7 +65,7 @@ pub enum Whence {
 }
 
 impl Whence {
-    /// The place that a word of the ABI names. Errors: `MPI_ERR_ARG`.
+    /// The value of a word of the ABI. Errors: `MPI_ERR_ARG`.
     pub fn new(word: i32) -> Result<Whence> {
         match word {
             MPI_SEEK_SET => Ok(Whence::Start),
@@ -77,7 +77,7 @@ impl Whence {
     }
 }
 
-/// What a file is made of when it has just been opened.
+/// The parts of a file that has just been opened.
 pub(crate) struct Parts {
     pub engine: Arc<Engine>,
     pub comm: Comm,
@@ -139,7 +139,7 @@ impl File {
         &self.comm
     }
 
-    /// What it tells of itself.
+    /// Its performance variables.
     pub fn instruments(&self) -> &'static FileInstruments {
         self.instruments
     }
@@ -151,10 +151,10 @@ impl File {
 
     /// The hints in use (`MPI_File_get_info`).
     pub fn hints(&self) -> Info {
-        self.lock_hints().told(&self.name)
+        self.lock_hints().to_info(&self.name)
     }
 
-    /// Takes what it can use out of the hints (`MPI_File_set_info`).
+    /// Takes the supported hints (`MPI_File_set_info`).
     pub fn set_hints(&self, info: &Info) {
         let mut hints = self.lock_hints();
         hints.take(info);
@@ -162,13 +162,13 @@ impl File {
     }
 
     fn lock_hints(&self) -> MutexGuard<'_, Hints> {
-        // Hints are replaced one by one, so a panic elsewhere leaves nothing half done.
+        // Hints are replaced one by one, so a panic in another thread leaves valid ones.
         self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How this process sees the file (`MPI_File_get_view`).
+    /// The view of this process (`MPI_File_get_view`).
     pub fn view(&self) -> Arc<View> {
-        // It is replaced as a whole.
+        // It is replaced as a whole, so a panic in another thread leaves a valid one.
         self.view.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -179,11 +179,11 @@ impl File {
 
     /// Whether accesses are atomic (`MPI_File_get_atomicity`).
     pub fn is_atomic(&self) -> bool {
-        // Relaxed: it is changed by all processes together, not while accesses are under way.
+        // Relaxed: a collective call changes it, while no accesses are under way.
         self.atomic.load(Ordering::Relaxed)
     }
 
-    /// Sees the file in another way, from the start.
+    /// Replaces the view; the individual file pointer is at its start.
     pub(crate) fn replace_view(&self, view: View) {
         let mut pointer = self.pointer();
         *self.view.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
@@ -195,7 +195,7 @@ impl File {
         self.pointer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes in the file now (`MPI_File_get_size`). Errors: what the system says.
+    /// Bytes in the file now (`MPI_File_get_size`). Errors: those of the system.
     pub fn size(&self) -> Result<u64> {
         length(&self.system, self.regular).map_err(|error| self.fault(error))
     }
@@ -209,7 +209,7 @@ impl File {
 
     /// Moves the individual file pointer (`MPI_File_seek`), in etypes of the view; it may stand behind the end of the
     /// file. Errors: `MPI_ERR_ARG` for a place before the start or beyond what an offset can hold, and then it stays;
-    /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file; what the system says.
+    /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file; errors of the system.
     pub fn seek(&self, offset: i64, whence: Whence) -> Result<()> {
         self.check_pointers()?;
         let mut pointer = self.pointer();
@@ -228,7 +228,7 @@ impl File {
         Ok(())
     }
 
-    /// Lets the system work on the file, and notes what came of it; to be seen from outside all the while.
+    /// Runs a call of the system on the file; the process's state shows it meanwhile. `note` counts the result.
     pub(crate) fn at_work<R>(&self, work: impl FnOnce() -> R, note: impl FnOnce(&FileInstruments, &R)) -> R {
         let process = self.engine.instruments();
         let guard = self.engine.lock();
@@ -264,7 +264,7 @@ impl File {
         Err(self.refusal(MPI_ERR_UNSUPPORTED_OPERATION, rule))
     }
 
-    /// A call that this file is not for.
+    /// The error of a call that the access mode does not allow.
     #[cold]
     pub(crate) fn refusal(&self, class: i32, rule: impl Into<Cow<'static, str>>) -> Error {
         Error::new(class, rule).arg("fh", &format_args!("file {}", quoted(&self.name)))
@@ -282,7 +282,7 @@ pub(crate) fn position(offset: i64) -> Result<u64> {
         .map_err(|_| Error::new(MPI_ERR_ARG, "an offset into a file must not be negative").arg("offset", &offset))
 }
 
-/// Bytes in a file; of a device, as far as one can go.
+/// Bytes in a file; of a device, its last position.
 pub(crate) fn length(system: &std::fs::File, regular: bool) -> io::Result<u64> {
     if regular {
         return Ok(system.metadata()?.len());

@@ -1,12 +1,12 @@
 //! Hints about a file (MPI-5.0, 14.2.8).
 //!
-//! | key | what is made of it |
+//! | key | effect |
 //! | --- | --- |
-//! | `access_style` | `sequential` and `random` (alone or in a list) tell the system how far to read ahead |
+//! | `access_style` | `sequential` and `random` (alone or in a list) set how far the system reads ahead |
 //! | `file_perm` | permissions of a file that is created, in octal, before the umask is applied |
-//! | `filename` | told, never taken |
+//! | `filename` | reported, never accepted |
 //!
-//! Invariant: every other key, and a value that is none, is ignored, as the standard allows.
+//! Invariant: other keys and bad values are ignored, as the standard allows.
 #![allow(unsafe_code)] // the system's advice call
 
 use std::os::fd::AsRawFd;
@@ -28,7 +28,7 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// What there is to use among the program's hints; what was taken before stays where they say nothing.
+    /// Takes the supported ones of the program's hints; hints that are absent keep their value.
     pub fn take(&mut self, info: &Info) {
         let known = |text: &&str| text.split(',').all(|word| STYLES.contains(&word.trim()));
         if let Some(style) = info.get(ACCESS_STYLE).filter(known) {
@@ -46,7 +46,7 @@ impl Hints {
     }
 
     /// The hints in use, and the file's name.
-    pub fn told(&self, name: &str) -> Info {
+    pub fn to_info(&self, name: &str) -> Info {
         let mut info = Info::new();
         // A name that is too long for an info object is left out.
         let _ = info.set(FILENAME, name);
@@ -59,11 +59,11 @@ impl Hints {
         info
     }
 
-    /// Tells the system; that it may not listen is no error.
+    /// Passes the access style to the system, which may ignore it.
     pub fn advise(&self, file: &std::fs::File) {
         let Some(style) = &self.style else { return };
-        let says = |wanted: &str| style.split(',').any(|word| word.trim() == wanted);
-        let advice = match (says("random"), says("sequential")) {
+        let has = |wanted: &str| style.split(',').any(|word| word.trim() == wanted);
+        let advice = match (has("random"), has("sequential")) {
             (true, false) => libc::POSIX_FADV_RANDOM,
             (false, true) => libc::POSIX_FADV_SEQUENTIAL,
             _ => libc::POSIX_FADV_NORMAL,
@@ -88,15 +88,15 @@ mod tests {
         let mut hints = Hints::default();
         hints.take(&info(&[(ACCESS_STYLE, "read_once, sequential"), (FILE_PERM, "640"), ("colour", "red")]));
         hints.take(&info(&[(ACCESS_STYLE, "whatever"), (FILE_PERM, "0x99"), (FILENAME, "another")]));
-        let told = hints.told("a");
-        assert_eq!(told.len(), 3);
-        assert_eq!((told.get(ACCESS_STYLE), told.get(FILENAME)), (Some("read_once, sequential"), Some("a")));
-        assert_eq!((told.get(FILE_PERM), hints.permissions()), (Some("640"), 0o640));
+        let info = hints.to_info("a");
+        assert_eq!(info.len(), 3);
+        assert_eq!((info.get(ACCESS_STYLE), info.get(FILENAME)), (Some("read_once, sequential"), Some("a")));
+        assert_eq!((info.get(FILE_PERM), hints.permissions()), (Some("640"), 0o640));
     }
 
     #[test]
-    fn without_hints_only_the_name_is_told() {
+    fn without_hints_only_the_name_is_reported() {
         let hints = Hints::default();
-        assert_eq!((hints.told("a").len(), hints.permissions()), (1, 0o666));
+        assert_eq!((hints.to_info("a").len(), hints.permissions()), (1, 0o666));
     }
 }

@@ -1,4 +1,4 @@
-//! What an open file tells of itself (MPI-5.0, 15.3.7).
+//! Performance variables of an open file (MPI-5.0, 15.3.7).
 //!
 //! Invariant: counted when the system has done the work, also of a call that then fails.
 

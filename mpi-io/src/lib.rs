@@ -1,13 +1,13 @@
-//! Files that the processes of a communicator open together (MPI-5.0, chapter 14).
+//! Files, opened collectively by the processes of a communicator (MPI-5.0, chapter 14).
 //!
-//! - [`Io`]: opening and deleting, for one process. [`OpenArgs`]: what the program asked for, checked.
+//! - [`Io`]: opening and deleting, for one process. [`OpenArgs`]: the checked arguments of the program.
 //! - [`File`]: an open file: access by position and by the individual file pointer, size, hints.
 //! - [`AccessMode`]: the `MPI_MODE_*` bits and their rules.
-//! - [`View`]: how a process sees a file.
-//! - `atomicity`: locking what is accessed. `split`: accesses in two calls.
-//! - `shared`: accesses by the shared file pointer. `pointer`: where that stands.
+//! - [`View`]: the view of a process on a file.
+//! - `atomicity`: locks on accessed ranges. `split`, `split_access`: split collective accesses.
+//! - `shared`: accesses by the shared file pointer. `pointer`: its shared word.
 //! - `report`: faults and numbers that the processes of a file exchange. `fault`: error classes of the system's errors.
-//! - `instruments`: what a file tells of itself.
+//! - `instruments`: performance variables of a file.
 //!
 //! Names of files are paths as the system takes them, relative ones from the process's current directory. There are no
 //! prefixes for file systems: a colon is a character like any other.

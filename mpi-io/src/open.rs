@@ -1,9 +1,9 @@
-//! Opening files together, and deleting them (MPI-5.0, 14.2.1 and 14.2.3).
+//! Opening files collectively, and deleting them (MPI-5.0, 14.2.1 and 14.2.3).
 //!
-//! First everybody tells what it was asked for; then rank 0 opens the file, creating it if need be, and tells how that
-//! went; then all others open it; then everybody tells which file it has got.
-//! Invariant: a process with a wrong argument plays its part, so that the others fail with it and do not hang. What
-//! was opened is closed again when one process fails, and a file that was created is deleted.
+//! First all processes exchange their arguments; then rank 0 opens the file, creating it if necessary, and publishes the
+//! result; then all others open it; then all exchange the identity of the file that they have opened.
+//! Invariant: a process with a wrong argument takes part in all exchanges, so that the others fail with it and do not
+//! hang. When one process fails, all close the file again, and a file that was created is deleted.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -32,11 +32,11 @@ use crate::report::{Report, by_first, exchange, first_fault};
 #[derive(Clone)]
 pub struct Io {
     engine: Arc<Engine>,
-    /// Of all files' own communicators: nobody looks at them.
+    /// Of the communicators of all files; tools do not see them.
     messages: CommMeters,
 }
 
-/// What a program asked for; an error stands for an argument that was refused.
+/// The arguments of a program; an error stands for an argument that was refused.
 #[derive(Debug)]
 pub struct OpenArgs {
     /// The file's name.
@@ -98,7 +98,7 @@ impl Io {
     /// `MPI_File_open`: opens a file in all processes of `parent`; waits for all. `errhandler` becomes its handler.
     ///
     /// Errors, in all processes or in none: what was refused among the arguments of one, `MPI_ERR_NOT_SAME` when modes
-    /// differ or the names are of different files, what the system says, `MPI_ERR_OTHER` when there are no context ids
+    /// differ or the names are of different files, errors of the system, `MPI_ERR_OTHER` when there are no context ids
     /// left.
     pub fn open(
         &self,
@@ -141,13 +141,13 @@ impl Io {
         }))
     }
 
-    /// Makes the engine forget the communicator of a file.
+    /// Removes the communicator of a file from the engine.
     pub fn leave(&self, guard: &mut Guard<'_>, comm: &Comm) {
         unregister(&self.engine, guard, comm);
     }
 
-    /// `MPI_File_delete`. A file that is open stays usable for those who have it open. Errors: `MPI_ERR_BAD_FILE` for
-    /// a name that is none, what the system says.
+    /// `MPI_File_delete`. Processes that have the file open may continue to use it. Errors: `MPI_ERR_BAD_FILE` for
+    /// a name that is none, errors of the system.
     pub fn delete(&self, name: OsString) -> Result<()> {
         let (path, name) = path_of(name)?;
         delete(&path).map_err(|fault| fault.named(&name))
@@ -186,7 +186,7 @@ impl Io {
             return Ok(own.expect("nobody failed"));
         };
         if creates {
-            // The others learn of the failure when nothing is left of it.
+            // The others get the error when the file is closed and deleted.
             let _ = by_first(&self.engine, comm, || {
                 if let Some(opened) = own.ok().filter(|opened| opened.created) {
                     delete_created(&request.path, opened.identity);
@@ -198,7 +198,7 @@ impl Io {
     }
 }
 
-/// Opens the file in the first process, with the word that all share if the system lets them.
+/// Opens the file in the first process, with the word of the shared file pointer if the system allows that.
 fn open_first(request: &Request, create: bool, processes: u32) -> Result<(Opened, [u64; 2]), Fault> {
     let mut opened = open_here(request, create)?;
     if processes == 1 {
@@ -220,7 +220,7 @@ fn open_further(request: &Request, found_at: [u64; 2]) -> Result<Opened, Fault> 
     Ok(Opened { shared: SharedPointer::find(found_at).ok(), ..opened })
 }
 
-/// What this process asked for, when nobody's arguments were refused and all have the same mode.
+/// The request of this process, when no argument was refused and all processes have the same mode.
 fn accepted(request: Result<Request>, words: &[[i32; 2]]) -> Result<Request> {
     if let Some((rank, [class, _])) = words.iter().enumerate().find(|(_, [class, _])| *class != 0) {
         return Err(match request {
@@ -235,7 +235,7 @@ fn accepted(request: Result<Request>, words: &[[i32; 2]]) -> Result<Request> {
     Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("amode", &format_args!("{}", request.amode)))
 }
 
-/// The error in this process of what one process met.
+/// The error in this process for the fault of one process.
 #[cold]
 fn failed(fault: Fault, rank: usize, comm: &Comm, request: &Request) -> Error {
     if rank == comm.rank() as usize {
@@ -261,7 +261,7 @@ fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
     Ok(Opened { system, regular, stream, position, identity, created, shared: None })
 }
 
-/// Opens a file and says whether it did not exist before. Creating and opening are tried apart, because only a file
+/// Opens a file; returns whether it did not exist before. Creating and opening are tried apart, because only a file
 /// that did not exist is to be deleted when another process fails.
 fn create_here(options: &OpenOptions, request: &Request) -> io::Result<(fs::File, bool)> {
     let path = &request.path;
@@ -271,7 +271,7 @@ fn create_here(options: &OpenOptions, request: &Request) -> io::Result<(fs::File
         Err(_) => {}
     }
     match options.open(path) {
-        // A link to a file that is to be, or one that was deleted just now.
+        // A link to a file that does not exist yet, or a file that was deleted just now.
         Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {
             options.clone().create(true).open(path).map(|system| (system, false))
         }
@@ -279,11 +279,11 @@ fn create_here(options: &OpenOptions, request: &Request) -> io::Result<(fs::File
     }
 }
 
-/// Deletes a file that was created, unless somebody has put another in its place.
+/// Deletes a file that was created, unless another file has replaced it.
 fn delete_created(path: &Path, identity: [u64; 2]) {
     let same = fs::symlink_metadata(path).is_ok_and(|facts| [facts.dev(), facts.ino()] == identity);
     if same {
-        // The error that is on its way counts more than one about this.
+        // The error that made the deletion necessary is reported, not one of the deletion.
         let _ = fs::remove_file(path);
     }
 }

@@ -1,4 +1,4 @@
-//! The word that the processes of a file share: where its shared file pointer stands.
+//! The word that the processes of a file share: the position of its shared file pointer.
 //!
 //! The first process makes a piece of memory without a name in any file system; the others find it under the first
 //! one's open files. A file of one process needs none of that.
@@ -103,7 +103,7 @@ impl SharedPointer {
         self.word().store(value, Ordering::Relaxed);
     }
 
-    /// Moves it on, and tells where it stood.
+    /// Advances it, and returns its value before.
     pub fn advance(&self, by: u64) -> u64 {
         self.word().fetch_add(by, Ordering::Relaxed)
     }

@@ -11,7 +11,7 @@ use mpi_errors::{Error, Result};
 use mpi_p2p::Mode;
 
 use crate::access::whole_etypes;
-use crate::collective::nobody_refused;
+use crate::collective::unless_refused;
 use crate::file::{File, Whence};
 use crate::pointer::SharedPointer;
 use crate::report::{Report, exchange_with, first_fault};
@@ -19,7 +19,7 @@ use crate::view::View;
 
 /// Tag of the messages by which processes take turns.
 const TURN: i32 = 0x7011;
-/// Told where there is no place.
+/// Stands for no place.
 const NOWHERE: u64 = u64::MAX;
 
 impl File {
@@ -78,7 +78,7 @@ impl File {
             place.inspect(|place| pointer.set(*place));
             all[0].numbers[2] = if place.is_some() { 0 } else { NOWHERE };
         })?;
-        nobody_refused(checked, &all)?;
+        unless_refused(checked, &all)?;
         let wanted = |report: &Report| [report.numbers[0], report.numbers[1]];
         if let Some(rank) = all.iter().position(|report| wanted(report) != wanted(&all[0])) {
             let rule = format!("rank 0 and rank {rank} want different places: they must agree");
@@ -117,7 +117,7 @@ impl File {
                 }
             }
         })?;
-        nobody_refused(etypes, &all)?;
+        unless_refused(etypes, &all)?;
         Ok(all[self.comm.rank() as usize].numbers[1])
     }
 

@@ -1,7 +1,7 @@
-//! The view: how a process sees a file (MPI-5.0, 14.3), and where in the file its data bytes lie.
+//! The view of a process on a file (MPI-5.0, 14.3): the positions of its data bytes in the file.
 //!
-//! A view repeats the filetype from the displacement on; what the filetype leaves out cannot be seen. Data bytes are
-//! counted from 0 through all that can be seen.
+//! A view repeats the filetype from the displacement on; bytes in the gaps of the filetype are not part of it. Data
+//! bytes are counted from 0 through all that are part of it.
 //! Invariant: data bytes lie in the order in which they are counted, none at the place of another, and an etype is
 //! never divided.
 //! Not here: moving data (`access`).
@@ -24,7 +24,7 @@ pub struct ViewType {
 pub enum Representation {
     /// As in memory.
     Native,
-    /// As this library likes it, which is as in memory too.
+    /// The library's own, which is as in memory too.
     Internal,
 }
 
@@ -34,7 +34,7 @@ impl Representation {
         match name {
             "native" => Ok(Representation::Native),
             "internal" => Ok(Representation::Internal),
-            _ => Err(Error::new(MPI_ERR_UNSUPPORTED_DATAREP, "this library knows \"native\" and \"internal\"")
+            _ => Err(Error::new(MPI_ERR_UNSUPPORTED_DATAREP, "this library supports \"native\" and \"internal\"")
                 .arg("datarep", &format_args!("{name:?}"))),
         }
     }
@@ -48,7 +48,7 @@ impl Representation {
     }
 }
 
-/// How a process sees a file.
+/// The view of a process on a file.
 #[derive(Debug, Clone)]
 pub struct View {
     displacement: u64,

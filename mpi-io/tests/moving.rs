@@ -138,12 +138,12 @@ fn instruments_count_what_was_moved() {
         file.set_size(30).expect("as it is");
         let mut data = [0u8; 64];
         assert_eq!(file.read_at(own, RecvBuf::from_slice(&mut data)).expect("readable").bytes(), 30 - own as u64);
-        let told = file.instruments();
-        assert_eq!((told.reads.get(), told.writes.get()), (1, 1));
-        assert_eq!((told.bytes_read.get(), told.bytes_written.get()), (30 - own as u64, 10));
-        let before = told.time.get_ns();
+        let metrics = file.instruments();
+        assert_eq!((metrics.reads.get(), metrics.writes.get()), (1, 1));
+        assert_eq!((metrics.bytes_read.get(), metrics.bytes_written.get()), (30 - own as u64, 10));
+        let before = metrics.time.get_ns();
         file.sync().expect("a file");
-        assert!(told.time.get_ns() > before);
+        assert!(metrics.time.get_ns() > before);
     });
 }
 

@@ -26,7 +26,7 @@ fn an_exclusive_file_is_created_by_exactly_one_of_them() {
                 assert!(path.exists());
                 file.close().expect("all close it");
                 assert!(!path.exists());
-                // All have seen that it is gone before it comes again: opening waits for all.
+                // All have seen that it is deleted before it is created again: opening waits for all.
                 let absent = rank.open(&path, MPI_MODE_RDONLY).err().map(|error| error.class());
                 assert_eq!(absent, Some(MPI_ERR_NO_SUCH_FILE));
             }

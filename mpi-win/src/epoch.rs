@@ -1,6 +1,6 @@
-//! Where a window stands between two fences: whether operations may be started, and those that wait for the next one.
+//! The epoch of a window between two fences: whether operations may be started, and those that wait for the next fence.
 //!
-//! Invariant: everything in here belongs to operations started since the last fence, and leaves with the next.
+//! Invariant: all of it belongs to operations started since the last fence, and is sent by the next one.
 
 use mpi_core::Handle;
 use mpi_datatype::SendBuf;
@@ -9,17 +9,17 @@ use crate::wire::{BATCH_FULL, Head};
 
 /// Longest put, in bytes, that is better sent when there are many.
 const SMALL: u64 = 512;
-/// As many small puts between two fences are not many.
+/// Number of small puts between two fences up to which they are copied directly.
 const FEW: u32 = 16;
 
 /// The state of one window, under the process lock.
 #[derive(Debug)]
 pub(crate) struct Epoch {
-    /// A fence has been called, and it was not said to be the last.
+    /// A fence has been called, without `MPI_MODE_NOSUCCEED`.
     pub open: bool,
     /// Operations started since the last fence.
     pub started: u64,
-    /// What has to be sent, by the target's rank; empty until the first operation that goes as a message.
+    /// Operations to be sent, by the target's rank; empty until the first operation that goes as a message.
     pub outgoing: Vec<Outgoing>,
     /// Whether `outgoing` has anything.
     pub sends: bool,
@@ -27,9 +27,9 @@ pub(crate) struct Epoch {
     pub expected: u64,
     /// Small puts that were copied directly since the last fence.
     pub small: u32,
-    /// Receives of data that were asked for, with rank and bytes expected.
+    /// Receives of replies, with rank and bytes expected.
     pub replies: Vec<(Handle, u32, u64)>,
-    /// Memory of the last fence, to be used again.
+    /// Memory of the last fence, kept for the next one.
     pub counts: Vec<u64>,
     size: usize,
 }
@@ -59,7 +59,7 @@ impl Epoch {
     }
 
     /// Whether a put of so many bytes is better sent than copied directly. A direct copy costs a call of the kernel,
-    /// records cost the fence one more meeting of all: many small puts are worth that.
+    /// records cost the fence a barrier: that pays for many small puts.
     pub fn prefers_sending(&mut self, bytes: u64) -> bool {
         if bytes > SMALL {
             return false;
@@ -81,7 +81,7 @@ impl Epoch {
         }
     }
 
-    /// Adds a record with data that stand in the batch, stored by `fill`.
+    /// Adds a record with data inside the batch, stored by `fill`.
     pub fn send_inline(&mut self, target: u32, head: &Head, fill: impl FnOnce(&mut [u8])) {
         if self.outgoing.is_empty() {
             self.outgoing.resize_with(self.size, Outgoing::default);

@@ -1,10 +1,10 @@
 //! The hints of a window (MPI-5.0, 12.2.1 and 12.2.7): those that the standard names, with values that they can have.
 //!
-//! Invariant: every known hint has a value; what is unknown, or set to what it cannot be, changes nothing.
+//! Invariant: every known hint has a value; an unknown key or a bad value changes nothing.
 
 use mpi_core::Info;
 
-/// A hint of the standard: its key, its value when nobody sets it, and whether a value makes sense.
+/// A hint of the standard: its key, its default, and the check of a value.
 type Known = (&'static str, &'static str, fn(&str) -> bool);
 
 const KNOWN: [Known; 7] = [
@@ -17,15 +17,15 @@ const KNOWN: [Known; 7] = [
     ("alloc_shared_noncontig", "false", is_truth),
 ];
 
-/// What a window was told about its use. Only where the parts of shared memory begin depends
-/// on it, when the window is made (`alloc_shared_noncontig`); all that is promised is kept anyway.
+/// The hints of a window. Only `alloc_shared_noncontig` has an effect, when the window is created: on the alignment of
+/// the parts of shared memory. All rules that hints relax are kept anyway.
 #[derive(Debug, Clone, Default)]
 pub struct Hints {
     set: Info,
 }
 
 impl Hints {
-    /// Takes over what is known; the rest is ignored, as the standard allows.
+    /// Takes the known hints; the rest is ignored, as the standard allows.
     pub fn set(&mut self, hints: &Info) {
         for (key, _, fits) in KNOWN {
             if let Some(value) = hints.get(key).filter(|value| fits(value)) {

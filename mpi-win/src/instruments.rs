@@ -1,4 +1,4 @@
-//! What a window tells of itself: operations that this process has started on it, and bytes.
+//! Performance variables of a window: operations that this process has started on it, and their bytes.
 //!
 //! Invariant: counted once per call that has passed all checks, under the process lock; none to `MPI_PROC_NULL`.
 

@@ -1,4 +1,4 @@
-//! The only door to the memory that processes expose in a window.
+//! The memory that processes expose in a window; only this module makes buffers of it.
 //!
 //! Invariant: a buffer that comes out of here lies inside the memory. That memory stays as long as the window: it is
 //! the window's own, or the program promised so when it made the window.
@@ -24,14 +24,14 @@ pub(crate) struct Memory {
     source: Source,
 }
 
-/// Whose memory it is.
+/// The owner of the memory.
 #[derive(Debug)]
 enum Source {
-    /// The program's, or nobody's.
+    /// The program; also for no memory.
     Program,
-    /// The window's, of this process alone.
+    /// The window, in this process alone.
     Own { _memory: AlignedMemory },
-    /// The window's, mapped by all of its processes.
+    /// The window, mapped by all of its processes.
     Shared(Arc<SharedMemory>),
 }
 
@@ -45,7 +45,7 @@ impl Memory {
     }
 
     /// New memory, zeroed; an alignment that is no power of two, or beyond a gibibyte, is a hint that is ignored.
-    /// `None` when the system has not that much.
+    /// `None` when the system does not have that much.
     pub fn allocate(bytes: u64, alignment: u64) -> Option<Memory> {
         if bytes == 0 {
             return Some(Memory { base: 0, bytes: 0, source: Source::Program });
@@ -54,12 +54,12 @@ impl Memory {
         Some(Memory { base: memory.expose(), bytes, source: Source::Own { _memory: memory } })
     }
 
-    /// New memory, zeroed, that other processes may map; the name is nobody else's.
+    /// New memory, zeroed, that other processes may map; no other memory has the name.
     pub fn share(bytes: u64, name: u64) -> Option<Memory> {
         SharedMemory::create(bytes, name).ok().map(|shared| Memory::part(&Arc::new(shared), 0, bytes))
     }
 
-    /// A part of what processes share: the caller knows that it is as long.
+    /// A part of shared memory, which the caller has checked to be long enough.
     pub fn part(shared: &Arc<SharedMemory>, start: u64, bytes: u64) -> Memory {
         let base = if bytes > 0 { shared.address() + start as usize } else { 0 };
         Memory { base, bytes, source: Source::Shared(shared.clone()) }
@@ -73,7 +73,7 @@ impl Memory {
         }
     }
 
-    /// Nobody else may map it from here on.
+    /// Ends the time in which other processes may map it.
     pub fn close(&mut self) {
         if let Source::Shared(shared) = &mut self.source
             && let Some(shared) = Arc::get_mut(shared)
@@ -101,7 +101,7 @@ impl Memory {
         self.bytes
     }
 
-    /// Whether these bytes lie outside of it, as far as addresses of this process tell.
+    /// Whether these bytes lie outside of it, by addresses of this process.
     pub fn is_apart_from(&self, data: &[u8]) -> bool {
         let (start, end) = (data.as_ptr().addr(), data.as_ptr().addr() + data.len());
         end <= self.base || start >= self.base.wrapping_add(self.bytes as usize)
@@ -110,8 +110,8 @@ impl Memory {
     /// Elements of a type, to be written or changed; `None` when they do not lie inside.
     pub fn elements_mut(&self, offset: u64, count: u64, basic: Basic) -> Option<RecvBuf<'static>> {
         let start = self.start(offset, count, basic)?;
-        // SAFETY: the elements lie inside memory that stays, see the module's text; who else touches it meanwhile has
-        // broken the rules of one-sided communication, and then finds undefined values there.
+        // SAFETY: the elements lie inside memory that stays, see the module's text; a program that touches it at the
+        // same time breaks the rules of one-sided communication and reads undefined values.
         unsafe { RecvBuf::new(start, count, basic.datatype) }
     }
 
@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn own_memory_is_aligned_zeroed_and_closed_around() {
-        for (asked, least) in [(0, 64), (4096, 4096), (48, 64), (1 << 40, 64)] {
-            let memory = Memory::allocate(4000, asked).expect("little memory");
-            assert!(memory.base().is_multiple_of(least), "{asked}");
+        for (hint, least) in [(0, 64), (4096, 4096), (48, 64), (1 << 40, 64)] {
+            let memory = Memory::allocate(4000, hint).expect("little memory");
+            assert!(memory.base().is_multiple_of(least), "{hint}");
             let int = Basic::predefined(MPI_INT).expect("predefined");
             let all = memory.elements(0, 1000, int).expect("inside");
             assert!(all.contiguous().expect("in one piece").iter().all(|byte| *byte == 0));

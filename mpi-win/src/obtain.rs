@@ -1,7 +1,7 @@
-//! Getting the memory of a window, and telling all processes what each of them exposes.
+//! The memory of a new window, and the exchange of what each process exposes.
 //!
-//! Invariant: a process that cannot get its memory takes part in the exchange all the same, so that all others see it
-//! and none waits for ever. Either all processes have mapped all memory, or none has.
+//! Invariant: a process that cannot get its memory takes part in the exchange all the same, so that all others get
+//! the error and none waits for ever. Either all processes have mapped all memory, or none has.
 #![allow(unsafe_code)] // the program's promise about its memory is passed on
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::exposure::{Exposure, Flavor};
 use crate::memory::Memory;
 use crate::window::Exposed;
 
-/// The memory of a window as one process has it.
+/// The memory of a window in one process.
 pub(crate) struct Obtained {
     /// What each process exposes.
     pub exposed: Box<[Exposed]>,
@@ -29,7 +29,7 @@ pub(crate) struct Obtained {
 
 /// Tag of the exchanges, in the context of the window's collectives.
 const TAG: i32 = 0x7020;
-/// The size that pages have at least.
+/// The smallest size of a page.
 const PAGE: u64 = 4096;
 /// Words of each process in the exchange: two of the region, size, unit, whether there is such memory, and the
 /// descriptor under which others may map it, plus one.
@@ -39,7 +39,7 @@ const WORDS: usize = 6;
 const SHARED_WORDS: usize = 5;
 
 impl OneSided {
-    /// Gets this process's memory, if it has `room` for the window, and tells all others of it. Collective; waits.
+    /// Gets this process's memory, if it has `room` for the window, and exchanges its description. Collective; waits.
     /// Errors: `MPI_ERR_NO_MEM`, `MPI_ERR_RMA_SHARED`, in every process.
     ///
     /// # Safety
@@ -61,7 +61,7 @@ impl OneSided {
             // SAFETY: the caller passes the program's promise on.
             Flavor::Create { base } => Some(unsafe { Memory::of_program(base, size) }),
             Flavor::Allocate { alignment } => {
-                // Who is alone has nobody to share with; mappings are as aligned as pages are.
+                // A process alone shares with none; mappings have the alignment of pages.
                 let share = comm.size() > 1 && alignment <= PAGE && self.settings.shared.get();
                 let shared = if share { Memory::share(size, name_of(comm, comm.rank)) } else { None };
                 shared.or_else(|| Memory::allocate(size, alignment))
@@ -82,7 +82,7 @@ impl OneSided {
         Ok(Obtained { exposed, own, peers, registration })
     }
 
-    /// Tells all processes what each of them exposes, and maps it where that is possible for all.
+    /// Exchanges what each process exposes, and maps it where that is possible for all.
     fn exchange(
         &self,
         comm: &Comm,
@@ -107,7 +107,7 @@ impl OneSided {
             return Ok((exposed, Peers::default()));
         }
         let peers = self.map_all(comm, &words);
-        // All or nobody: accumulations are done either by who wants them or by who owns the memory.
+        // All or none: accumulations are carried out either by their origins or by the owners of the memory.
         let all = self.count(comm, peers.is_none())? == 0;
         Ok((exposed, peers.filter(|_| all).unwrap_or_default()))
     }
@@ -126,7 +126,7 @@ impl OneSided {
     }
 
     /// Memory that is one object, which rank 0 makes: the parts follow each other in rank order, or begin at pages if
-    /// rank 0 was told that they may lie `apart`.
+    /// rank 0 has the hint that they may lie `apart`.
     fn obtain_together(&self, comm: &Comm, [size, unit]: [u64; 2], apart: bool, room: bool) -> Result<Obtained> {
         let shares = self.settings.shared.get();
         let words = self
@@ -135,7 +135,7 @@ impl OneSided {
             return Err(without_memory(rank));
         }
         if let Some(rank) = words.iter().position(|words| words[2] == 0) {
-            return Err(not_shared(&format!("rank {rank} was told not to (control variable win_shared)")));
+            return Err(not_shared(&format!("rank {rank} does not share memory (control variable win_shared)")));
         }
         let grain = if words[0][3] == 1 { PAGE } else { 1 };
         let mut total = 0u64;
@@ -166,7 +166,7 @@ impl OneSided {
         let shared = Arc::new(shared);
         let part = |rank: usize| Memory::part(&shared, starts[rank], words[rank][0]);
         let exposed = words.iter().map(|words| {
-            // Nobody copies to and from these by a key: all have them mapped.
+            // No process copies to and from these by a key: all have them mapped.
             Exposed { region: RegionKey::NONE, size: words[0], unit: words[1] }
         });
         let own = comm.rank as usize;
@@ -180,7 +180,7 @@ impl OneSided {
         Exchange::among_all(&self.engine, comm, TAG).all(own)
     }
 
-    /// Of how many processes something is true.
+    /// The number of processes in which `own` is true.
     fn count(&self, comm: &Comm, own: bool) -> Result<u64> {
         let mut count = [u64::from(own)];
         self.coll.sum(comm, &mut count)?;

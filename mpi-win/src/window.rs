@@ -31,12 +31,12 @@ pub struct Win {
     peers: Box<[Option<Memory>]>,
     pub(crate) epoch: Guarded<Epoch>,
     exposed: Box<[Exposed]>,
-    told: WinAttributes,
+    attributes: WinAttributes,
     hints: Mutex<Hints>,
     instruments: &'static WinInstruments,
 }
 
-/// What the predefined attributes of a window tell (MPI-5.0, 12.2.6), laid out as C programs read it.
+/// The values of a window's predefined attributes (MPI-5.0, 12.2.6), laid out as C programs read them.
 #[derive(Debug, Clone, Copy)]
 pub struct WinAttributes {
     /// `MPI_WIN_BASE`: the address.
@@ -69,7 +69,7 @@ impl Win {
         service: Arc<WinService>,
         epoch: Guarded<Epoch>,
         exposed: Box<[Exposed]>,
-        told: WinAttributes,
+        attributes: WinAttributes,
         hints: Hints,
         instruments: &'static WinInstruments,
     ) -> Win {
@@ -81,7 +81,7 @@ impl Win {
             peers,
             epoch,
             exposed,
-            told,
+            attributes,
             hints: Mutex::new(hints),
             instruments,
         }
@@ -111,11 +111,11 @@ impl Win {
     }
 
     /// The predefined attributes. They stay where they are as long as the window.
-    pub fn told(&self) -> &WinAttributes {
-        &self.told
+    pub fn attributes(&self) -> &WinAttributes {
+        &self.attributes
     }
 
-    /// What it tells of itself.
+    /// Its performance variables.
     pub fn instruments(&self) -> &'static WinInstruments {
         self.instruments
     }
@@ -144,13 +144,13 @@ impl Win {
         }
     }
 
-    /// `MPI_Win_set_info`: hints that it does not know are ignored.
+    /// `MPI_Win_set_info`: unknown hints are ignored.
     pub fn set_hints(&self, hints: &Info) {
         // Hints are changed one whole value at a time, so a panic elsewhere leaves nothing half done.
         self.hints.lock().unwrap_or_else(PoisonError::into_inner).set(hints);
     }
 
-    /// `MPI_Win_get_info`: all hints it knows, with their values.
+    /// `MPI_Win_get_info`: the supported hints with their values.
     pub fn hints(&self) -> Info {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner).all()
     }
@@ -171,7 +171,7 @@ impl Win {
     }
 
     /// `MPI_Win_shared_query`: size, displacement unit and address in this process of a rank's memory, where this
-    /// process can reach it; size 0 and no address where it cannot. `None` asks for the first rank that has any.
+    /// process can reach it; size 0 and no address where it cannot. `None` stands for the first rank with memory.
     /// Errors: `MPI_ERR_RANK`.
     pub fn query(&self, rank: Option<i32>) -> Result<(u64, u64, usize)> {
         let first = || self.exposed.iter().position(|exposed| exposed.size > 0).unwrap_or(0) as i32;

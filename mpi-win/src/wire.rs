@@ -1,8 +1,8 @@
-//! What goes from process to process for operations that are no direct copies.
+//! The messages of operations that are no direct copies.
 //!
 //! All messages travel in the window's own context, each kind under its tag. A batch is one record after the other:
 //! a head, and behind it the operation's data if they are short. Longer data follow as messages of their own, in the
-//! order of their records. What a process asks for comes back as replies, in the order in which it asked.
+//! order of their records. Data that a process gets or fetches come back as replies, in the order of its records.
 //! Invariant: a record is checked before use: another process wrote it.
 
 use mpi_core::abi::MPI_ERR_INTERN;
@@ -12,7 +12,7 @@ use mpi_errors::{Error, Result};
 pub(crate) const BATCH: i32 = 1;
 /// Tag of data that are too long for a batch.
 pub(crate) const DATA: i32 = 2;
-/// Tag of data that were asked for.
+/// Tag of replies.
 pub(crate) const REPLY: i32 = 3;
 
 /// Longest data that go inside a batch.
@@ -105,7 +105,7 @@ impl Head {
             3 => Verb::Accumulate,
             4 => Verb::Fetch,
             5 => Verb::Swap,
-            _ => return Err(malformed("asks for what there is not")),
+            _ => return Err(malformed("has an unknown kind")),
         };
         let head = Head {
             verb,

@@ -23,7 +23,7 @@ fn a_mixture_of_operations_gives_what_a_sequential_program_gives() {
     }
 }
 
-/// Everybody computes everybody's operations, carries out its own, and keeps a model of its own memory.
+/// Each process computes the operations of all, carries out its own, and keeps a model of its own memory.
 fn mixture(rank: &Rank, epochs: usize) {
     let (own, size) = (rank.rank(), rank.size());
     let shared = size * REGION;

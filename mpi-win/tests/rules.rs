@@ -37,8 +37,8 @@ fn one_process_without_memory_is_an_error_everywhere_and_leaves_the_rest_alone()
             let size = if rank.rank() == unlucky { 1 << 61 } else { 64 };
             let error = rank.try_allocate(size, 1).expect_err("nobody has a window");
             assert_eq!(error.class(), MPI_ERR_NO_MEM);
-            let told = if rank.rank() == unlucky { "that much memory".to_owned() } else { format!("rank {unlucky}") };
-            assert!(error.to_string().contains(&told), "{error}");
+            let part = if rank.rank() == unlucky { "that much memory".to_owned() } else { format!("rank {unlucky}") };
+            assert!(error.to_string().contains(&part), "{error}");
         }
         let win = rank.allocate::<u64>(1);
         rank.fence(&win).expect("no fault");

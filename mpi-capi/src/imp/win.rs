@@ -85,7 +85,7 @@ fn allocate(cx: Cx, what: Exposure, comm: CommView, base: *mut c_void, win: Out<
     drop(cx);
     // SAFETY: the window has memory of its own, so there is nothing to promise.
     let made = unsafe { process.win_create(comm.handle, what) }?;
-    let found = process.win(&process.engine.lock(), made).map(|win| win.told().base);
+    let found = process.win(&process.engine.lock(), made).map(|win| win.attributes().base);
     base.set(found.unwrap_or_default());
     win.set(made.0);
     Ok(())

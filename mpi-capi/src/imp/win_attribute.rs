@@ -38,7 +38,7 @@ pub fn win_delete_attr(cx: Cx, win: WinRef, keyval: i32) -> Outcome {
 /// `MPI_Win_get_attr`: the base is told itself, of all else the place where it stands.
 pub fn win_get_attr(cx: Cx, win: WinRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
     let value = place(value)?;
-    let told: &WinAttributes = win.win.told();
+    let told: &WinAttributes = win.win.attributes();
     let found = match keyval {
         abi::MPI_WIN_BASE => told.base,
         abi::MPI_WIN_SIZE => (&raw const told.size).expose_provenance(),

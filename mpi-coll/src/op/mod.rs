@@ -3,7 +3,7 @@
 //! A predefined operation on a predefined type becomes one kernel, chosen once per call; kernels work on elements as
 //! they stand in memory, at any alignment. A user's operation is a function handed down by the layer above.
 //! Invariant: `apply(invec, inoutvec)` computes `inoutvec[i] = invec[i] op inoutvec[i]`, the standard's order.
-//! Not here: handles of user operations (`mpi-env`), who combines what with whom (the collectives).
+//! Not here: handles of user operations (`mpi-env`), the order of combining (the collectives).
 
 mod half;
 mod kernels;

@@ -93,12 +93,12 @@ impl Rank {
 
     /// What stands in this process's part of the window.
     pub fn memory<T: Element>(&self, win: &Win) -> &'static mut [T] {
-        let told = win.told();
+        let attributes = win.attributes();
         // SAFETY: the window's own memory; the test looks at it between fences only, and while the window lives.
         unsafe {
             std::slice::from_raw_parts_mut(
-                std::ptr::with_exposed_provenance_mut(told.base),
-                told.size as usize / size_of::<T>(),
+                std::ptr::with_exposed_provenance_mut(attributes.base),
+                attributes.size as usize / size_of::<T>(),
             )
         }
     }
