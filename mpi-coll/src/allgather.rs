@@ -13,8 +13,8 @@ use crate::link::{ALLGATHER, Link};
 use crate::scratch::Scratch;
 
 impl Collectives {
-    /// Collects the blocks of all processes in every process, in rank order. `recv` is the whole of as many blocks as there are
-    /// processes. `None` for `send`: the own block is in place already.
+    /// Collects the blocks of all processes in every process, in rank order. `recv` is the whole of as many blocks as
+    /// there are processes. `None` for `send`: the own block is in place already.
     pub fn allgather(&self, comm: &Comm, send: Option<SendBuf<'_>>, mut recv: RecvBuf<'_>) -> Result<()> {
         let link = self.link(comm, ALLGATHER);
         let whole = recv.bytes();

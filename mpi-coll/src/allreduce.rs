@@ -44,7 +44,7 @@ impl Collectives {
         self.allreduce_of_many(link, send, recv, &reducer, what, plan)
     }
 
-    /// Sums of the library's own, which no instrument counts: of each place, over all processes.
+    /// Sums each element over all processes, for the library itself; no variable counts the call.
     pub fn sum(&self, comm: &Comm, values: &mut [u64]) -> Result<()> {
         let link = self.link(comm, ALLREDUCE);
         let op = Op::predefined(MPI_SUM).expect("a predefined operation");
@@ -152,7 +152,8 @@ fn through_rank_0(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outco
     (1..link.size).try_for_each(|dest| link.send(dest, partial.value()))
 }
 
-/// Recursive doubling. Without a power of two, pairs of neighbours at the front first become one each.
+/// Recursive doubling. When the size is no power of two, the first
+/// processes are paired, and one of each pair takes part for both.
 fn doubling(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
     let power = 1 << link.size.ilog2();
     let paired = 2 * (link.size - power);

@@ -11,8 +11,8 @@ use crate::link::{GATHER, Link};
 use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
 
 impl Collectives {
-    /// Collects the blocks of all processes at `root`, in rank order. `recv`, needed at the root only, is the whole of as many
-    /// blocks as there are processes. `None` for `send`, at the root only: its block is in place already.
+    /// Collects the blocks of all processes at `root`, in rank order. `recv`, needed at the root only, is the whole of
+    /// as many blocks as there are processes. `None` for `send`, at the root only: its block is in place already.
     pub fn gather(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: Option<RecvBuf<'_>>, root: u32) -> Result<()> {
         let recv = if comm.rank == root { recv } else { None };
         let block = match (&send, &recv) {

@@ -116,8 +116,8 @@ impl Collectives {
         self.settings
     }
 
-    /// Whether control variables may be set now: `MPI_T_ERR_CVAR_SET_NOT_NOW` while a call of this process is under way.
-    /// Takes no lock.
+    /// Whether control variables may be set now: `MPI_T_ERR_CVAR_SET_NOT_NOW` while a call of this process is under
+    /// way. Takes no lock.
     pub fn refuse_while_under_way(&self) -> impl Fn() -> TResult<()> + Send + Sync + use<> {
         let under_way = self.under_way.clone();
         move || under_way.refuse()

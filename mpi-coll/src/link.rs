@@ -21,10 +21,10 @@ pub(crate) const ALLGATHER: i32 = 7;
 pub(crate) const ALLTOALL: i32 = 8;
 pub(crate) const CHECK: i32 = 9;
 
-/// Messages above this length are worth more than one request.
+/// Messages above this length are worth two requests, to move in both directions at once.
 const LONG: u64 = 8192;
 
-/// One collective call's way to the other processes.
+/// The endpoint of one collective call: engine, context, rank, size and tag of its messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Link<'a> {
     pub engine: &'a Engine,

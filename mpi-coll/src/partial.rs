@@ -1,7 +1,7 @@
 //! A partial result of a reduction, and combining it with contributions in rank order.
 //!
-//! Two pieces of memory take turns: one holds the partial result, the other what comes in. An operation that may not
-//! swap its operands leaves the result where the right operand was, and then the pieces change places.
+//! There are two pieces of memory: one holds the partial result, the other the next contribution. An operation that is
+//! not commutative leaves the result in the memory of the right operand; then the pieces change roles.
 //! Invariant: the pieces are as long as `count` elements span; the result covers a contiguous range of ranks.
 
 use mpi_core::abi::MPI_ERR_UNSUPPORTED_OPERATION;
@@ -20,7 +20,7 @@ pub(crate) struct Partial<'a> {
 }
 
 impl<'a> Partial<'a> {
-    /// A partial result of `count` elements that stand in `value`; `other` is for what comes in.
+    /// A partial result of `count` elements that stand in `value`; `other` is for contributions.
     #[inline]
     pub fn new(
         reducer: &'a Reducer<'a>,
@@ -44,13 +44,13 @@ impl<'a> Partial<'a> {
         RecvBuf::over(self.value, self.count, self.datatype).expect("the pieces are long enough")
     }
 
-    /// Where the next contribution goes.
+    /// The memory for the next contribution.
     #[inline]
     pub fn incoming(&mut self) -> RecvBuf<'_> {
         self.both().1
     }
 
-    /// The partial result, to send, and where the next contribution goes.
+    /// The partial result, to send, and the memory for the next contribution.
     #[inline]
     pub fn both(&mut self) -> (SendBuf<'_>, RecvBuf<'_>) {
         (
@@ -59,13 +59,13 @@ impl<'a> Partial<'a> {
         )
     }
 
-    /// Combines with what came in from ranks below those in the result.
+    /// Combines with the contribution of ranks below those in the result.
     #[inline]
     pub fn absorb_lower(&mut self) {
         self.reducer.apply(self.other, self.value, self.count);
     }
 
-    /// Combines with what came in from ranks above those in the result.
+    /// Combines with the contribution of ranks above those in the result.
     #[inline]
     pub fn absorb_higher(&mut self) {
         self.reducer.apply(self.value, self.other, self.count);
@@ -73,7 +73,7 @@ impl<'a> Partial<'a> {
         self.swapped = !self.swapped;
     }
 
-    /// Combines with what came in, in whatever order is allowed and cheapest. Not for results that several processes
+    /// Combines with the contribution, in the cheapest order that is allowed. Not for results that several processes
     /// compute: they could differ in the sign of a zero.
     #[inline]
     pub fn absorb(&mut self, from_higher: bool) {
@@ -84,7 +84,7 @@ impl<'a> Partial<'a> {
         }
     }
 
-    /// Brings the result into the memory that was `value` at first.
+    /// Moves the result into the memory that was `value` at first.
     #[inline]
     pub fn settle(self) {
         if self.swapped {

@@ -1,7 +1,8 @@
-//! Which algorithm, for which size and number of processes.
+//! The choice of algorithms, by operation, length and number of processes.
 //!
-//! Invariant: a plan depends only on facts that every process of the communicator has without a message and that are the
-//! same in all: its size, whether the job is crowded, settings that all share, and the bytes that match across processes.
+//! Invariant: a plan depends only on facts that every process of the communicator has without a message and that are
+//! the same in all: its size, whether the job is crowded, settings that all share, and the bytes that match across
+//! processes.
 
 use crate::coll_op::CollOp;
 use crate::settings::{AUTO, CollSettings, FLAT, TREE};
@@ -10,7 +11,7 @@ use crate::settings::{AUTO, CollSettings, FLAT, TREE};
 pub(crate) const SHORT: u64 = 4096;
 /// Up to this many processes one process reaches all others faster than a tree does.
 const FLAT_SIZE: u32 = 4;
-/// The same for messages that the receivers copy themselves.
+/// As [`FLAT_SIZE`], for messages that the receivers copy themselves.
 const FLAT_LONG_SIZE: u32 = 16;
 
 /// The algorithm of a call.
@@ -32,7 +33,7 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// How many there are; they are numbered from 0.
+    /// The number of algorithms; they are numbered from 0.
     pub const COUNT: usize = Algorithm::Direct as usize + 1;
 }
 
@@ -66,7 +67,7 @@ impl Plan {
         Plan { size, crowded, shape, split_limit, allgather_limit }
     }
 
-    /// What a call of this operation with this many bytes, as counted, does.
+    /// The algorithm of a call of this operation with this many bytes, as counted.
     pub fn algorithm(&self, which: CollOp, bytes: u64) -> Algorithm {
         let either = |flat: bool| if flat { Algorithm::Flat } else { Algorithm::Tree };
         match which {

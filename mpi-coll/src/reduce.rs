@@ -143,7 +143,7 @@ impl Call<'_> {
         self.deliver(Some(partial.value()), recv, outcome)
     }
 
-    /// Brings the result of a tree from its top, which has it, to the root.
+    /// Sends the result of a tree from its top to the root.
     fn deliver(&self, result: Option<SendBuf<'_>>, recv: Option<RecvBuf<'_>>, outcome: &mut Outcome) -> Result<()> {
         match (result, recv) {
             (Some(result), Some(mut recv)) => {

@@ -1,6 +1,6 @@
 //! Working memory of a collective: on the stack when short, aligned as a C compiler aligns.
 //!
-//! Users' operations get addresses in here and read `long double`s from them.
+//! User operations get addresses in this memory and may read `long double`s from them.
 
 use mpi_core::abi::MPI_ERR_NO_MEM;
 use mpi_core::aligned::AlignedMemory;

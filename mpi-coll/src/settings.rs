@@ -1,12 +1,12 @@
-//! What can be set of the collectives. All processes of a job must be given the same values.
+//! Control variables of the collectives. All processes of a job must have the same values.
 //!
-//! Invariant: a call that has begun has its choices; setting one is refused while a call is under way.
+//! Invariant: the choices of a call do not change; setting a variable is refused while a call is under way.
 //! Not here: the choice when a variable is `auto` (`plan`).
 
 use mpi_t::EnumDef;
 use mpi_t::Verbosity::{TunerBasic, UserBasic};
 
-/// How messages of a collective travel.
+/// The shape of a collective: the way of its messages.
 pub(crate) static SHAPES: EnumDef =
     EnumDef { name: "coll_shape", items: &[(AUTO, "auto"), (FLAT, "flat"), (TREE, "tree")] };
 pub(crate) const AUTO: i32 = 0;
@@ -14,7 +14,7 @@ pub(crate) const FLAT: i32 = 1;
 pub(crate) const TREE: i32 = 2;
 
 mpi_t::cvars! {
-    /// How collectives pick their algorithms.
+    /// The choice of algorithms.
     pub struct CollSettings, verbosity: TunerDetail {
         /// How short messages of a collective travel: through one process (flat), in log2(n) steps (tree), or flat
         /// where processes must share cores and tree elsewhere (auto; a broadcast is flat among few processes, too). In

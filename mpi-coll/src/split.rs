@@ -1,5 +1,5 @@
 //! Long reductions, split among the processes: each combines one part of all contributions, in rank order,
-//! then the parts come together.
+//! then the parts are exchanged.
 //!
 //! Every byte is moved twice whatever the number of processes, and the combining is shared among all. Parts travel in
 //! pieces that stay in the cache from their arrival until they are combined. A part is computed by one process, so all
@@ -25,7 +25,7 @@ fn part(what: &Reduction<'_>, rank: u32, size: u32) -> Range<u64> {
     start(rank) * what.datatype.size()..start(rank + 1) * what.datatype.size()
 }
 
-/// The contributions that this process has for others, and where its own part comes together.
+/// The contributions of this process for others, and the memory for its own part.
 struct Parts<'p> {
     /// The whole contribution; `None` when it stands where the result goes.
     send: Option<SendBuf<'p>>,
@@ -101,7 +101,7 @@ pub(crate) fn reduce(
     link.wait_all(pending, outcome)
 }
 
-/// Bytes that are received and combined at once: so few that they stay in the cache meanwhile.
+/// Bytes that are received and combined at once: few enough to stay in the cache meanwhile.
 const PIECE: u64 = 64 << 10;
 /// The most pieces of one part; longer parts have longer pieces.
 const PIECES: u64 = 64;

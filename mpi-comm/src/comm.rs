@@ -1,7 +1,8 @@
-//! The communicator as the layers above see it (MPI-5.0, 7.2.4).
+//! The communicator: context, group, rank, name and error handler (MPI-5.0, 7.2.4).
 //!
 //! Invariant: group and rank never change, and the context changes once at most, before the communicator is used; so a
-//! `Comm` is shared without a lock. Its name and its error handler, which programs may set at any time, are locked apart.
+//! `Comm` is shared without a lock. Its name and its error handler, which programs may set at any time, are locked
+//! apart.
 //! Not here: when a handler is freed (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`).
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -29,7 +30,7 @@ pub struct Comm {
     instruments: CommMeters,
 }
 
-/// How two communicators relate (MPI-5.0, 7.4.1); the values are the ABI's.
+/// The relation of two communicators (MPI-5.0, 7.4.1); the values are the ABI's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Comparison {
@@ -62,7 +63,8 @@ impl Comm {
     /// request is not complete.
     #[inline]
     pub fn context(&self) -> u32 {
-        // Relaxed: it changes once, under the process lock, before the request completes that makes the duplicate usable.
+        // Relaxed: it changes once, under the process lock, before the request completes that makes the duplicate
+        // usable.
         self.context.load(Ordering::Relaxed)
     }
 
@@ -140,7 +142,7 @@ impl Comm {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name[..end].to_owned();
     }
 
-    /// How this communicator relates to another (`MPI_Comm_compare`). Local.
+    /// The relation of this communicator to another (`MPI_Comm_compare`). Local.
     pub fn compare(&self, other: &Comm) -> Comparison {
         if self.context() == other.context() {
             return Comparison::Ident;

@@ -20,7 +20,7 @@ impl PartialEq for Group {
 
 impl Eq for Group {}
 
-/// How two groups relate (MPI-5.0, 7.3.1).
+/// The relation of two groups (MPI-5.0, 7.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupRelation {
     /// The same processes in the same order.
@@ -75,7 +75,7 @@ impl Group {
         self.world_ranks.iter().position(|member| *member == world_rank).map(|rank| rank as u32)
     }
 
-    /// How this group relates to another.
+    /// The relation of this group to another.
     pub fn compare(&self, other: &Group) -> GroupRelation {
         if self.world_ranks == other.world_ranks {
             return GroupRelation::Identical;

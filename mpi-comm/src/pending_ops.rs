@@ -1,7 +1,7 @@
 //! Several messages at once: non-blocking operations that are over before the borrow of their buffers ends.
 //!
-//! Invariant: a [`PendingOps`] keeps the borrow of its buffers; when it ends, by `wait_all` or by an early return, all of
-//! its operations are complete or revoked, and no process copies into the buffers any more.
+//! Invariant: a [`PendingOps`] keeps the borrow of its buffers; when it ends, by `wait_all` or by an early return, all
+//! of its operations are complete or revoked, and no process copies into the buffers any more.
 #![allow(unsafe_code)] // its requests use buffers whose borrow it keeps
 
 use std::marker::PhantomData;
@@ -36,8 +36,8 @@ impl<'e, 'b> PendingOps<'e, 'b> {
     /// No operations.
     ///
     /// # Safety
-    /// The value is dropped, or consumed by [`PendingOps::wait_all`], before `'b` ends: not leaked by `mem::forget` or a
-    /// cycle of references.
+    /// The value is dropped, or consumed by [`PendingOps::wait_all`], before `'b` ends: not leaked by `mem::forget` or by
+    /// a cycle of references.
     #[inline]
     pub unsafe fn new(engine: &'e Engine) -> PendingOps<'e, 'b> {
         let (requests, expected) = (SmallVec::new(), SmallVec::new());

@@ -10,8 +10,8 @@ use std::slice;
 /// The largest alignment that a hint can set.
 const MOST: u64 = 1 << 30;
 
-/// Size and alignment of a block of `bytes`, or of 1 byte for 0. A hint that is no power of two, or beyond a gibibyte, is
-/// ignored; the alignment is at least `least`, a power of two.
+/// Size and alignment of a block of `bytes`, or of 1 byte for 0. A hint that is no power of two, or beyond a gibibyte,
+/// is ignored; the alignment is at least `least`, a power of two.
 fn layout(bytes: u64, hint: u64, least: usize) -> Option<Layout> {
     let usable = hint.is_power_of_two() && hint <= MOST;
     let alignment = if usable { least.max(hint as usize) } else { least };

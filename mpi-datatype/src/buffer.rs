@@ -4,8 +4,8 @@
 //! unsafe and states for how long the memory must stay; everything afterwards is safe and clipped to the buffer.
 //!
 //! Invariants: `bytes` is at most `isize::MAX`, and a buffer of zero bytes never touches its address. Only methods of
-//! [`RecvBuf`] that borrow it exclusively write. A contiguous buffer refers to no layout, so making, moving and dropping
-//! one costs a few registers.
+//! [`RecvBuf`] that borrow it exclusively write. A contiguous buffer refers to no layout, so making, moving and
+//! dropping one costs a few registers.
 //! Not here: the addresses of packed bytes in one element (`layout`).
 #![allow(unsafe_code)] // reads and writes user memory through addresses that the program guarantees
 
@@ -87,7 +87,8 @@ impl<Access> TypedBuf<'_, Access> {
         }
     }
 
-    /// Copies packed bytes from `at` on into `out`; returns their number. Of a [`RecvBuf`] these are bytes stored before.
+    /// Copies packed bytes from `at` on into `out`; returns their number. Of a [`RecvBuf`] these are bytes stored
+    /// before.
     #[inline]
     pub fn pack(&self, at: u64, out: &mut [u8]) -> usize {
         let length = (out.len() as u64).min(self.bytes.saturating_sub(at)) as usize;

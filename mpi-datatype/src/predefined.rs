@@ -25,8 +25,8 @@ pub fn predefined(handle: usize) -> Option<&'static Datatype> {
     }
 }
 
-/// As [`predefined`], for the calls of a program, and as cheap. While uses are [watched](watch_uses) the result is `None`
-/// for all words, so that the caller takes a slower path that counts the use.
+/// As [`predefined`], for the calls of a program, and as cheap. While uses are [watched](watch_uses) the result is
+/// `None` for all words, so that the caller takes a slower path that counts the use.
 #[inline]
 pub fn predefined_unwatched(handle: usize) -> Option<&'static Datatype> {
     // Relaxed: a call that begins while a watcher is added may not be counted; one that the same thread begins

@@ -28,9 +28,10 @@ const PIECE: usize = 64 * 1024;
 type Moved = (u64, Option<Fault>);
 
 impl File {
-    /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for where the file ends, as the status
-    /// reports. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes, `MPI_ERR_ACCESS` for a
-    /// file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential one, errors of the system.
+    /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for where the file ends, as the
+    /// status reports. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes,
+    /// `MPI_ERR_ACCESS` for a file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential one,
+    /// errors of the system.
     pub fn read_at(&self, offset: i64, buffer: RecvBuf<'_>) -> Result<Status> {
         self.check_read()?;
         self.read_from(&self.view(), position(offset)?, buffer)
@@ -250,7 +251,8 @@ pub(crate) fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
     Err(Error::new(MPI_ERR_TYPE, rule))
 }
 
-/// The data byte where an access begins. Errors when it moves parts of etypes, or ends beyond the last position of a file.
+/// The data byte where an access begins. Errors when it moves parts of etypes, or ends beyond the last position of a
+/// file.
 fn start(view: &View, offset: u64, bytes: u64) -> Result<u64> {
     whole_etypes(view, bytes)?;
     let at = offset.checked_mul(view.unit());

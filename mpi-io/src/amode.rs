@@ -22,14 +22,14 @@ const NAMES: [(i32, &str); 9] = [
     (MPI_MODE_APPEND, "MPI_MODE_APPEND"),
 ];
 
-/// How a file is opened. `Display` names the bits, as in `MPI_MODE_RDWR | MPI_MODE_CREATE`.
+/// The access mode of a file. `Display` names the bits, as in `MPI_MODE_RDWR | MPI_MODE_CREATE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessMode {
     bits: i32,
 }
 
 impl AccessMode {
-    /// The mode of these bits. Errors: `MPI_ERR_AMODE` when they contradict each other, or one of them means nothing.
+    /// The mode of these bits. Errors: `MPI_ERR_AMODE` when they contradict each other, or one of them is unknown.
     pub fn new(bits: i32) -> Result<AccessMode> {
         let mode = AccessMode { bits };
         let known = NAMES.iter().fold(0, |all, (bit, _)| all | bit);

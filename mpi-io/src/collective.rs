@@ -46,8 +46,8 @@ impl File {
 
     /// `MPI_File_set_view`: from here on positions count the view's etypes, and the individual file pointer is at its
     /// start; waits for all. The view of a sequential file starts where the shared file pointer stands in the old one,
-    /// whatever its own displacement is. An error stands for an argument that was refused here. Errors: what was refused
-    /// among the arguments of one, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ,
+    /// whatever its own displacement is. An error stands for an argument that was refused here. Errors: what was
+    /// refused among the arguments of one, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ,
     /// `MPI_ERR_ARG` when the shared file pointer is beyond the last place that a file can have.
     pub fn set_view(&self, view: Result<View>) -> Result<()> {
         let numbers = view
@@ -106,8 +106,8 @@ impl File {
         by_first(&self.engine, &self.comm, act)?.map(drop).map_err(|fault| fault.on_file(&self.name))
     }
 
-    /// `MPI_File_sync`: brings the data that this process has written to the device. Data of other processes can be read
-    /// once they have called it too. Errors: those of the system, also of earlier writes.
+    /// `MPI_File_sync`: brings the data that this process has written to the device. Data of other processes can be
+    /// read once they have called it too. Errors: those of the system, also of earlier writes.
     pub fn sync(&self) -> Result<()> {
         // Opened for reading only, so there is nothing to bring to the device.
         if !self.amode.writes() {

@@ -1,7 +1,7 @@
 //! Opening files collectively, and deleting them (MPI-5.0, 14.2.1 and 14.2.3).
 //!
-//! First all processes exchange their arguments; then rank 0 opens the file, creating it if necessary, and publishes the
-//! result; then all others open it; then all exchange the identity of the file that they have opened.
+//! First all processes exchange their arguments; then rank 0 opens the file, creating it if necessary, and publishes
+//! the result; then all others open it; then all exchange the identity of the file that they have opened.
 //! Invariant: a process with a wrong argument takes part in all exchanges, so that the others fail with it and do not
 //! hang. When one process fails, all close the file again, and a file that was created is deleted.
 
@@ -54,7 +54,7 @@ struct Request {
     hints: Hints,
 }
 
-/// What this process has opened.
+/// The file as this process has opened it.
 struct Opened {
     system: fs::File,
     regular: bool,
@@ -76,7 +76,7 @@ impl OpenArgs {
     }
 }
 
-/// A name as a path, and as text for people. Errors: `MPI_ERR_BAD_FILE` for names that no file can have.
+/// A name as a path, and as text for messages. Errors: `MPI_ERR_BAD_FILE` for names that no file can have.
 fn path_of(name: OsString) -> Result<(PathBuf, String)> {
     let text = name.to_string_lossy().into_owned();
     let rule = if name.is_empty() {
@@ -147,7 +147,7 @@ impl Io {
     }
 
     /// `MPI_File_delete`. Processes that have the file open may continue to use it. Errors: `MPI_ERR_BAD_FILE` for
-    /// a name that is none, errors of the system.
+    /// an invalid name, errors of the system.
     pub fn delete(&self, name: OsString) -> Result<()> {
         let (path, name) = path_of(name)?;
         delete(&path).map_err(|fault| fault.named(&name))
@@ -180,7 +180,7 @@ impl Io {
         } else {
             let opened = own.as_mut().expect("nobody failed");
             match &mut opened.shared {
-                Some(shared) if all.iter().all(|report| report.numbers[2] != 0) => shared.found_by_all(),
+                Some(shared) if all.iter().all(|report| report.numbers[2] != 0) => shared.close(),
                 shared => *shared = None,
             }
             return Ok(own.expect("nobody failed"));
@@ -205,7 +205,7 @@ fn open_first(request: &Request, create: bool, processes: u32) -> Result<(Opened
         opened.shared = Some(SharedPointer::own(opened.position));
         return Ok((opened, [0; 2]));
     }
-    match SharedPointer::offer(opened.position) {
+    match SharedPointer::create(opened.position) {
         Ok((shared, found_at)) => {
             opened.shared = Some(shared);
             Ok((opened, found_at))
@@ -217,7 +217,7 @@ fn open_first(request: &Request, create: bool, processes: u32) -> Result<(Opened
 /// Opens the file in another process.
 fn open_further(request: &Request, found_at: [u64; 2]) -> Result<Opened, Fault> {
     let opened = open_here(request, false)?;
-    Ok(Opened { shared: SharedPointer::find(found_at).ok(), ..opened })
+    Ok(Opened { shared: SharedPointer::open(found_at).ok(), ..opened })
 }
 
 /// The request of this process, when no argument was refused and all processes have the same mode.
@@ -261,8 +261,8 @@ fn open_here(request: &Request, create: bool) -> Result<Opened, Fault> {
     Ok(Opened { system, regular, stream, position, identity, created, shared: None })
 }
 
-/// Opens a file; returns whether it did not exist before. Creating and opening are tried apart, because only a file
-/// that did not exist is to be deleted when another process fails.
+/// Opens a file; returns whether it did not exist before. Creating and opening are separate calls, because
+/// only a file that did not exist is deleted when another process fails.
 fn create_here(options: &OpenOptions, request: &Request) -> io::Result<(fs::File, bool)> {
     let path = &request.path;
     match options.clone().create_new(true).open(path) {

@@ -1,8 +1,8 @@
 //! The word that the processes of a file share: the position of its shared file pointer.
 //!
-//! The first process makes a piece of memory without a name in any file system; the others find it under the first
-//! one's open files. A file of one process needs none of that.
-//! Invariant: the word is only ever an atomic one; what another process writes into it is a number like any other.
+//! The first process creates memory without a name in a file system; the others open it through the first one's
+//! descriptor. A file of one process has a word of its own.
+//! Invariant: the word is accessed atomically only; any value that another process writes is a valid number.
 #![allow(unsafe_code)] // maps the memory
 
 use std::fs;
@@ -28,7 +28,7 @@ pub(crate) enum SharedPointer {
 #[derive(Debug)]
 pub(crate) struct Mapping {
     address: NonNull<AtomicU64>,
-    /// Where the others find it, until they have.
+    /// The descriptor through which the others open it, until they have.
     memory: Option<fs::File>,
 }
 
@@ -50,8 +50,8 @@ impl SharedPointer {
         SharedPointer::Own(AtomicU64::new(value))
     }
 
-    /// In the first of several processes, with what the others need to find it.
-    pub fn offer(value: u64) -> io::Result<(SharedPointer, [u64; 2])> {
+    /// In the first of several processes, with the numbers by which the others open it.
+    pub fn create(value: u64) -> io::Result<(SharedPointer, [u64; 2])> {
         // SAFETY: the name is a C string; the call gives a new descriptor or -1.
         let descriptor = unsafe { libc::memfd_create(c"ferrum-file-pointer".as_ptr(), libc::MFD_CLOEXEC) };
         if descriptor == -1 {
@@ -68,7 +68,7 @@ impl SharedPointer {
     }
 
     /// In another process.
-    pub fn find([process, descriptor]: [u64; 2]) -> io::Result<SharedPointer> {
+    pub fn open([process, descriptor]: [u64; 2]) -> io::Result<SharedPointer> {
         let name = format!("/proc/{process}/fd/{descriptor}");
         let memory = fs::OpenOptions::new().read(true).write(true).open(name)?;
         if memory.metadata()?.len() != BYTES as u64 {
@@ -77,8 +77,8 @@ impl SharedPointer {
         Ok(SharedPointer::Mapped(Mapping { address: map(&memory)?, memory: None }))
     }
 
-    /// All have found it: it needs no place to be found at any more.
-    pub fn found_by_all(&mut self) {
+    /// Closes the descriptor when all other processes have opened the memory.
+    pub fn close(&mut self) {
         if let SharedPointer::Mapped(mapping) = self {
             mapping.memory = None;
         }
@@ -92,13 +92,13 @@ impl SharedPointer {
         }
     }
 
-    /// Where the pointer stands.
+    /// The value of the pointer.
     pub fn get(&self) -> u64 {
         // Relaxed, here and below: the number alone is shared; data goes through the file.
         self.word().load(Ordering::Relaxed)
     }
 
-    /// Moves it somewhere.
+    /// Sets it.
     pub fn set(&self, value: u64) {
         self.word().store(value, Ordering::Relaxed);
     }
@@ -124,12 +124,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_is_the_same_wherever_it_was_found() {
-        let (mut first, found_at) = SharedPointer::offer(7).expect("memory");
-        let second = SharedPointer::find(found_at).expect("it is offered");
+    fn all_processes_open_the_same_word() {
+        let (mut first, found_at) = SharedPointer::create(7).expect("memory");
+        let second = SharedPointer::open(found_at).expect("it was created");
         assert_eq!((second.advance(5), first.get()), (7, 12));
-        first.found_by_all();
-        assert!(SharedPointer::find(found_at).is_err(), "there is nothing to be found any more");
+        first.close();
+        assert!(SharedPointer::open(found_at).is_err(), "the descriptor is closed");
         first.set(1);
         assert_eq!(second.get(), 1);
         drop(first);
@@ -137,9 +137,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_memory_is_not_taken_for_one() {
+    fn other_files_are_refused() {
         let other = fs::File::open("/dev/null").expect("it is everywhere");
         let place = [u64::from(std::process::id()), other.as_raw_fd() as u64];
-        assert!(SharedPointer::find(place).is_err() && SharedPointer::find([0, 0]).is_err());
+        assert!(SharedPointer::open(place).is_err() && SharedPointer::open([0, 0]).is_err());
     }
 }

@@ -1,8 +1,8 @@
-//! Accesses by the shared file pointer (MPI-5.0, 14.4.4): each takes its place, and the next one that of the next.
+//! Accesses at the shared file pointer (MPI-5.0, 14.4.4): each advances the pointer, then moves its data.
 //!
-//! A pipe or a terminal, opened with `MPI_MODE_SEQUENTIAL`, has no places: there the data goes as it comes.
-//! Invariant: the pointer moves when an access takes its place, by as many etypes as were asked for, also where the
-//! file ends before, or the access fails.
+//! A pipe or a terminal, opened with `MPI_MODE_SEQUENTIAL`, has no positions: its data are a stream.
+//! Invariant: the pointer advances before the data move, by the number of etypes in the buffer, also where the file
+//! ends earlier, or the access fails.
 
 use mpi_core::Status;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME, MPI_ERR_UNSUPPORTED_OPERATION};
@@ -17,9 +17,9 @@ use crate::pointer::SharedPointer;
 use crate::report::{Report, exchange_with, first_fault};
 use crate::view::View;
 
-/// Tag of the messages by which processes take turns.
+/// Tag of the messages by which ordered accesses to a stream follow each other.
 const TURN: i32 = 0x7011;
-/// Stands for no place.
+/// Stands for a position that no file has.
 const NOWHERE: u64 = u64::MAX;
 
 impl File {
@@ -56,7 +56,7 @@ impl File {
     }
 
     /// `MPI_File_seek_shared`; waits for all. Errors: as [`File::seek`], in all processes, and `MPI_ERR_NOT_SAME` when
-    /// they want different places.
+    /// they pass different positions.
     pub fn seek_shared(&self, offset: i64, whence: Whence) -> Result<()> {
         let checked = self.check_pointers().and_then(|()| self.shared()).and_then(|_| match whence {
             Whence::End => self.size().map(|size| self.view().etypes_in(size)),
@@ -81,7 +81,7 @@ impl File {
         unless_refused(checked, &all)?;
         let wanted = |report: &Report| [report.numbers[0], report.numbers[1]];
         if let Some(rank) = all.iter().position(|report| wanted(report) != wanted(&all[0])) {
-            let rule = format!("rank 0 and rank {rank} want different places: they must agree");
+            let rule = format!("rank 0 and rank {rank} pass different positions: they must be the same");
             return Err(Error::new(MPI_ERR_NOT_SAME, rule).arg("offset", &offset));
         }
         if all[0].numbers[2] == NOWHERE {
@@ -103,7 +103,7 @@ impl File {
         self.shared.as_ref().ok_or_else(|| self.refusal(MPI_ERR_UNSUPPORTED_OPERATION, rule))
     }
 
-    /// The place of this process among all that access the file in order.
+    /// The position of this process's part in an ordered access.
     fn ordered(&self, view: &View, bytes: u64, allowed: Result<()>) -> Result<u64> {
         let etypes = allowed.and_then(|()| self.shared()).and_then(|_| whole_etypes(view, bytes));
         let report = Report::of(&etypes, [*etypes.as_ref().unwrap_or(&0), 0, 0]);
@@ -121,7 +121,7 @@ impl File {
         Ok(all[self.comm.rank() as usize].numbers[1])
     }
 
-    /// Makes an access that was given its place; where there are no places, when those of all lower ranks are over.
+    /// Makes an ordered access; to a stream, after those of all lower ranks.
     fn in_turn(&self, access: impl FnOnce() -> Result<Status>) -> Result<Status> {
         if !self.stream {
             return access();
@@ -130,7 +130,7 @@ impl File {
         if rank > 0 {
             engine.recv(engine.lock(), context, rank - 1, TURN, RecvBuf::empty())?;
         }
-        // Who fails hands the turn on all the same.
+        // After an error too, so that the next process does not wait for ever.
         let result = access();
         if rank + 1 < self.comm.size() as i32 {
             engine.send(engine.lock(), context, rank + 1, TURN, SendBuf::empty(), Mode::Standard)?;

@@ -11,7 +11,7 @@ use crate::split_access::{SplitAccess, SplitKind};
 
 impl File {
     /// The first call, with the memory at `address` if that has no gaps: `access` moves the data. Errors: `MPI_ERR_IO`
-    /// when another such access is not over, those of `access`; then there is no second call.
+    /// when another such access has not ended, those of `access`; then there is no second call.
     pub fn begin(
         &self,
         kind: SplitKind,
@@ -27,7 +27,7 @@ impl File {
     }
 
     /// The second call. Errors: `MPI_ERR_IO` when no access of this kind was begun, `MPI_ERR_BUFFER` when it was begun
-    /// with other memory; it is not over then.
+    /// with other memory; the access has not ended then.
     pub fn end(&self, kind: SplitKind, address: usize) -> Result<Status> {
         let mut split = self.split();
         match &*split {

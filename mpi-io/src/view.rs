@@ -2,8 +2,7 @@
 //!
 //! A view repeats the filetype from the displacement on; bytes in the gaps of the filetype are not part of it. Data
 //! bytes are counted from 0 through all that are part of it.
-//! Invariant: data bytes lie in the order in which they are counted, none at the place of another, and an etype is
-//! never divided.
+//! Invariant: data bytes lie in the order in which they are counted and do not overlap, and an etype is never divided.
 //! Not here: moving data (`access`).
 
 use mpi_core::abi::{MPI_BYTE, MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP};
@@ -19,7 +18,7 @@ pub struct ViewType {
     pub word: usize,
 }
 
-/// How data is represented in a file.
+/// The representation of data in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Representation {
     /// As in memory.
@@ -65,7 +64,7 @@ impl View {
     }
 
     /// The view of these. Errors: `MPI_ERR_ARG` for a negative displacement, `MPI_ERR_TYPE` for types without data,
-    /// for a filetype that is not made of etypes, and for one whose places do not ascend.
+    /// for a filetype that is not made of etypes, and for one whose offsets do not ascend.
     pub fn new(displacement: i64, etype: ViewType, filetype: ViewType, representation: Representation) -> Result<View> {
         let wrong = |name: &'static str, rule: &'static str, of: &ViewType| {
             let called = if of.datatype.name().is_empty() { "a derived datatype" } else { of.datatype.name() };
@@ -89,12 +88,12 @@ impl View {
         Ok(View { displacement, etype, filetype, representation })
     }
 
-    /// The same view from another place on, in bytes.
+    /// The same view with another displacement, in bytes.
     pub(crate) fn starting_at(self, displacement: u64) -> View {
         View { displacement, ..self }
     }
 
-    /// Where it begins, in bytes.
+    /// The displacement, in bytes.
     pub fn displacement(&self) -> u64 {
         self.displacement
     }
@@ -104,12 +103,12 @@ impl View {
         &self.etype
     }
 
-    /// What is repeated.
+    /// The filetype, which the view repeats.
     pub fn filetype(&self) -> &ViewType {
         &self.filetype
     }
 
-    /// How data is represented.
+    /// The representation of data.
     pub fn representation(&self) -> Representation {
         self.representation
     }
@@ -126,7 +125,8 @@ impl View {
         start.checked_add(self.within(rest).0).filter(|place| *place <= i64::MAX as u64)
     }
 
-    /// Where a data byte lies, and how many data bytes follow each other from there on. For bytes that have a place.
+    /// The position of a data byte in the file, and the number of data bytes that are contiguous from there on. For
+    /// bytes that have a position.
     pub(crate) fn run(&self, at: u64) -> (u64, u64) {
         if self.filetype.datatype.is_contiguous() {
             return (self.displacement + at, u64::MAX);
@@ -149,7 +149,7 @@ impl View {
         unreachable!("the byte is one of the layout's")
     }
 
-    /// Etypes that can be seen in a file of this length; one that the file ends in counts.
+    /// The number of etypes of the view in a file of this length; one that the file's end divides counts.
     pub(crate) fn etypes_in(&self, length: u64) -> u64 {
         let length = length.saturating_sub(self.displacement);
         let filetype = &self.filetype.datatype;
@@ -175,7 +175,7 @@ fn ascends(datatype: &Datatype) -> bool {
         end = segment.offset.saturating_add_unsigned(segment.length);
         follows
     });
-    // What lies before the lower bound, or behind the extent, is where another element has its place.
+    // Data before the lower bound, or behind the extent, would overlap another element.
     ordered && datatype.extent() >= end
 }
 

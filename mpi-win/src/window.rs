@@ -1,4 +1,4 @@
-//! The window as the layers above see it (MPI-5.0, 12.2).
+//! The window: its processes, memory, attributes and name (MPI-5.0, 12.2).
 //!
 //! Invariant: its group and what its processes expose never change; it has a communicator of its own, whose name and
 //! error handler are the window's.
@@ -22,7 +22,7 @@ use crate::serve::WinService;
 #[derive(Debug)]
 pub struct Win {
     pub(crate) comm: Comm,
-    /// Lets the others copy to and from the memory; ends before it.
+    /// Registration of the memory, by which other processes copy to and from it; dropped before the memory.
     _registration: Registration,
     pub(crate) memory: Arc<Memory>,
     /// Carries out what others request of the memory.
@@ -136,7 +136,7 @@ impl Win {
         self.comm.set_name(name);
     }
 
-    /// The window, for people.
+    /// The window, for messages.
     pub fn described(&self) -> String {
         match self.name() {
             name if name.is_empty() => "a window without a name".to_owned(),
@@ -146,7 +146,7 @@ impl Win {
 
     /// `MPI_Win_set_info`: unknown hints are ignored.
     pub fn set_hints(&self, hints: &Info) {
-        // Hints are changed one whole value at a time, so a panic elsewhere leaves nothing half done.
+        // Hints are changed one whole value at a time, so a panic in another thread leaves valid ones.
         self.hints.lock().unwrap_or_else(PoisonError::into_inner).set(hints);
     }
 
@@ -161,7 +161,7 @@ impl Win {
         usize::try_from(rank).ok().and_then(|rank| self.exposed.get(rank)).copied()
     }
 
-    /// The memory of a rank, where this process can reach it without anybody's help.
+    /// The memory of a rank, where this process has mapped it.
     #[inline]
     pub(crate) fn reach(&self, rank: u32) -> Option<&Memory> {
         if rank == self.rank() {
