@@ -1,9 +1,9 @@
 //! Context ids that no two communicators of a job ever share.
 //!
-//! The numbers are divided into equal shares, one for each process of the job. A process of the parent communicator gives
-//! an id out of its share and publishes it; the processes take turns (`context_agreement`). Ids from different shares
-//! cannot meet, whatever the order in which threads of different processes make their communicators; and no id is ever
-//! given out twice, so a late message of a freed communicator can never reach a new one.
+//! The numbers are divided into equal shares, one for each process of the job. A process of the parent communicator
+//! gives an id out of its share and publishes it; the processes take turns (`context_agreement`). Ids from different
+//! shares cannot meet, whatever the order in which threads of different processes make their communicators; and no id
+//! is ever given out twice, so a late message of a freed communicator can never reach a new one.
 //! Invariant: ids are even; the share of world rank 0 begins behind the ids of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
 
 use mpi_core::abi::MPI_ERR_OTHER;
@@ -16,7 +16,7 @@ pub struct ContextIds {
     end: u32,
 }
 
-/// Numbers below this are even ids divided by two. The last bit but one of the word stays free.
+/// Bits of a number, which is an even id divided by two. One bit of the id's word stays free.
 const NUMBER_BITS: u32 = 30;
 
 impl ContextIds {

@@ -1,7 +1,7 @@
-//! Put, get and accumulate (MPI-5.0, 12.3): starting operations, and those that are over at once.
+//! Put, get and accumulate (MPI-5.0, 12.3): starting operations, and completing those that can be at once.
 //!
-//! Invariant: nothing here waits. An operation on this process's own memory, and a direct copy, is over when the call
-//! returns; all others are over with the next fence, and so is the need for the program's buffer.
+//! Invariant: nothing here waits. An operation on memory that this process has mapped, and a direct copy, is complete
+//! when the call returns; all others, which use the program's buffer until then, are complete with the next fence.
 
 use mpi_core::Guard;
 use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE, MPI_PROC_NULL};
@@ -18,7 +18,7 @@ use crate::window::Win;
 use crate::wire::{Head, PIECE, REPLY, Verb};
 
 impl OneSided {
-    /// `MPI_Put`. The data stay as they are until the next fence: that is what `'static` says. Does not wait.
+    /// `MPI_Put`. The program leaves the data unchanged until the next fence, hence `'static`. Does not wait.
     ///
     /// Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`, `MPI_ERR_TYPE`, `MPI_ERR_RMA_RANGE`, `MPI_ERR_TRUNCATE`,
     /// `MPI_ERR_RMA_SYNC` outside of an epoch, `MPI_ERR_OTHER` when a direct copy fails.
@@ -113,7 +113,7 @@ impl OneSided {
         Ok(())
     }
 
-    /// Receives what a target's service will answer.
+    /// Starts to receive the answer of a target's service.
     pub(crate) fn await_reply(
         &self,
         guard: &mut Guard<'_>,
@@ -143,8 +143,8 @@ pub(crate) fn at_once(datatype: &Datatype) -> u64 {
     (PIECE / datatype.size()).max(1) * datatype.size()
 }
 
-/// Combines data with elements that this process can reach, in pieces, each of them one step for all that accumulate
-/// there.
+/// Combines data with elements that this process has mapped, in pieces; each piece is one step for all processes that
+/// accumulate there.
 fn combine_there(memory: &Memory, combine: &Combine, place: &Place, data: &SendBuf<'static>) {
     let size = place.basic.datatype.size();
     let mut into = place.in_memory_mut(memory);
@@ -175,18 +175,18 @@ const LOCKED: u64 = 32 << 10;
 impl Place {
     /// Its elements in its owner's memory, to be read.
     pub fn in_memory(&self, memory: &Memory) -> SendBuf<'static> {
-        memory.elements(self.offset, self.count, self.basic).expect("what is mapped is as long as its owner says")
+        memory.elements(self.offset, self.count, self.basic).expect("the mapping is as long as its owner's memory")
     }
 
     /// Its elements in its owner's memory, to be written or changed.
     pub fn in_memory_mut(&self, memory: &Memory) -> RecvBuf<'static> {
-        memory.elements_mut(self.offset, self.count, self.basic).expect("what is mapped is as long as its owner says")
+        memory.elements_mut(self.offset, self.count, self.basic).expect("the mapping is as long as its owner's memory")
     }
 }
 
 impl Win {
-    /// What an operation of the program means, and that it is started, once `check` has found no fault in it either;
-    /// `None` for `MPI_PROC_NULL`.
+    /// The memory that an operation names. Counts the operation as started when all checks, `check` included, have
+    /// passed; `None` for `MPI_PROC_NULL`.
     #[inline]
     pub(crate) fn begin(
         &self,
@@ -206,7 +206,7 @@ impl Win {
         Ok(place)
     }
 
-    /// Has the target's service carry an operation out.
+    /// Adds an operation to the records that the target's service carries out.
     pub(crate) fn send(
         &self,
         guard: &mut Guard<'_>,
@@ -223,7 +223,7 @@ impl Win {
         self.epoch.get_mut(guard).send(place.rank, &head, data);
     }
 
-    /// The same with short data that need not stay.
+    /// As [`Win::send`], with short data, which are copied.
     pub(crate) fn send_copied(&self, guard: &mut Guard<'_>, verb: Verb, place: &Place, data: &[u8]) {
         self.instruments().messages.incr();
         let (bytes, datatype) = (data.len() as u64, place.basic.handle as u32);

@@ -1,8 +1,8 @@
-//! Making and ending windows (MPI-5.0, 12.2).
+//! Creating and freeing windows (MPI-5.0, 12.2).
 //!
-//! Invariant: what is wrong with the arguments of one process is seen before the others are waited for.
+//! Invariant: the arguments of a process are checked before it waits for the others.
 //! Not here: getting the memory (`obtain`).
-#![allow(unsafe_code)] // the program's promise about its memory is passed on
+#![allow(unsafe_code)] // passes the program's promise about its memory on
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl OneSided {
                     return Err(error);
                 }
             };
-        let told = WinAttributes {
+        let attributes = WinAttributes {
             base: own.base(),
             size: size as isize,
             disp_unit: i32::try_from(unit).unwrap_or(MPI_UNDEFINED),
@@ -73,10 +73,10 @@ impl OneSided {
         let own = Arc::new(own);
         let service = Arc::new(WinService::new(self.engine.process_lock(), context, own.clone()));
         self.engine.add_service(&mut self.engine.lock(), context, service.clone());
-        Ok(Win::new(comm, (registration, own, peers), service, epoch, exposed, told, hints, instruments))
+        Ok(Win::new(comm, (registration, own, peers), service, epoch, exposed, attributes, hints, instruments))
     }
 
-    /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be gone already; its
+    /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be freed already; its
     /// instruments are the caller's to retire. Collective; waits, with no guard held.
     pub fn end(&self, win: &Win) -> Result<()> {
         let met = self.coll.synchronize(&win.comm);

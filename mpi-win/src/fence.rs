@@ -1,9 +1,10 @@
 //! `MPI_Win_fence` (MPI-5.0, 12.5.1): all operations on a window are complete, and all processes agree that they are.
 //!
-//! Everybody sends what waits, then all add up who has to expect how many batches, which nobody knows before all have
-//! come to the fence. Each process waits until its service (`serve`) has carried out what the others requested of it. If
-//! there was anything to be carried out, all meet once more, so that nobody goes on to touch memory that an operation of this epoch is still to change.
-//! Invariant: a process that finds an error goes on to the end of the fence, so that the others do not hang.
+//! Each process sends its batches; then all processes sum up how many batches each of them has to expect, which is
+//! known only when all have reached the fence. Each process waits until its service (`serve`) has carried out the
+//! operations in those batches. If there were any, a barrier follows, so that no process touches memory that an
+//! operation of this epoch still changes.
+//! Invariant: a process that finds an error continues to the end of the fence, so that the others do not hang.
 
 use mpi_comm::{Expected, Outcome, PendingOps};
 use mpi_core::abi::*;
@@ -16,20 +17,20 @@ use crate::OneSided;
 use crate::window::Win;
 use crate::wire::{BATCH, DATA, Head};
 
-/// What may be asserted of a fence.
+/// The assertions that a fence accepts.
 const ASSERTIONS: i32 = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
 
 impl OneSided {
     /// `MPI_Win_fence`. Collective over the window; waits, with no guard held.
     ///
-    /// Errors: `MPI_ERR_ASSERT` at once for assertions that a fence has not, and at the end when
-    /// `MPI_MODE_NOPRECEDE` was not true; whatever goes wrong with the operations.
+    /// Errors: `MPI_ERR_ASSERT` at once for other assertions, and at the end when `MPI_MODE_NOPRECEDE` was not true;
+    /// those of the operations.
     pub fn fence(&self, win: &Win, assert: i32) -> Result<()> {
         if assert & !ASSERTIONS != 0 {
             return Err(bad_assertion(assert));
         }
         let mut outcome = Outcome::default();
-        let (ops, mut counts, started, short) = self.depart(win, &mut outcome);
+        let (ops, mut counts, started, short) = self.send_all(win, &mut outcome);
         self.send_empty(win, &short, &mut outcome);
         self.coll.sum(&win.comm, &mut counts)?;
         let (expected, anything) = (counts[win.rank() as usize], counts.iter().any(|count| *count > 0));
@@ -39,7 +40,7 @@ impl OneSided {
             epoch.expected += expected;
             epoch.expected
         };
-        // The service has carried out what has come, and carries out the rest while this waits.
+        // The service has carried out the batches that have arrived, and carries out the others while this waits.
         outcome.note(self.engine.wait_until(self.engine.lock(), || win.service.has_carried_out(expected)));
         outcome.note(win.service.take_error(&mut self.engine.lock()).map_or(Ok(()), Err));
         let waited = ops.wait_all(&mut outcome);
@@ -58,10 +59,10 @@ impl OneSided {
         outcome.end()
     }
 
-    /// Sends what waits for the fence, and says how many batches go to each rank, how many operations were started, and
-    /// to which ranks data of those batches could not be sent, once for each. What cannot be sent is noted, and nobody
-    /// is told to expect it.
-    fn depart(&self, win: &Win, outcome: &mut Outcome) -> (FenceOps<'_>, Vec<u64>, u64, Vec<i32>) {
+    /// Sends the batches of the epoch. Returns the number of batches for each rank, the number of operations started,
+    /// and the ranks to which data of those batches could not be sent, once for each. A batch that cannot be sent is an
+    /// error in the outcome and is not counted.
+    fn send_all(&self, win: &Win, outcome: &mut Outcome) -> (FenceOps<'_>, Vec<u64>, u64, Vec<i32>) {
         let guard = &mut self.engine.lock();
         let epoch = win.epoch.get_mut(guard);
         let started = std::mem::take(&mut epoch.started);
@@ -105,7 +106,7 @@ impl OneSided {
             let mut data = data.into_iter();
             while let Some(next) = data.next() {
                 let Some(send) = start(guard, DATA, next) else {
-                    // Their order tells whose they are, so no more of them go there.
+                    // The target assigns data to records by their order, so no more data go there.
                     short.resize(short.len() + data.len() + 1, rank as i32);
                     break;
                 };
@@ -171,7 +172,7 @@ impl<'e> FenceOps<'e> {
     }
 }
 
-/// The heads of a batch of this process's own.
+/// The heads of the records in a batch that this process has made.
 fn heads(batch: &[u8]) -> Vec<Head> {
     let (mut heads, mut rest) = (Vec::new(), batch);
     while let Ok((head, _, behind)) = Head::decode(rest) {

@@ -1,6 +1,6 @@
-//! Accumulations that also fetch what was there before (MPI-5.0, 12.3.4): get and accumulate, compare and swap.
+//! Accumulations that also fetch the value before (MPI-5.0, 12.3.4): get and accumulate, compare and swap.
 //!
-//! Invariant: what is fetched and what is done to it is one step: nothing another accumulation does comes between.
+//! Invariant: fetching and combining are one step; no other accumulation changes the element in between.
 
 use mpi_core::Guard;
 use mpi_core::abi::MPI_NO_OP;
@@ -19,7 +19,7 @@ use crate::wire::Verb;
 
 impl OneSided {
     /// `MPI_Get_accumulate`, and `MPI_Fetch_and_op` for one element: the elements at the target go to `result`, and are
-    /// combined with `data`. With `MPI_NO_OP` there are no data, and their type is not looked at. `of_data` and
+    /// combined with `data`. With `MPI_NO_OP` there are no data, and their type is ignored. `of_data` and
     /// `of_result` are types with their words. Does not wait. Errors: as [`OneSided::accumulate`].
     #[allow(clippy::too_many_arguments)] // the standard's own list
     pub fn get_accumulate(
@@ -100,7 +100,7 @@ impl OneSided {
     }
 }
 
-/// Fetches and combines in pieces, each of them one step for all that accumulate there.
+/// Fetches and combines in pieces; each piece is one step for all processes that accumulate there.
 fn fetch_there(
     memory: &Memory,
     combine: Option<&Combine>,

@@ -1,4 +1,4 @@
-//! One-sided communication (MPI-5.0, chapter 12): windows, and what processes do in each other's windows.
+//! One-sided communication (MPI-5.0, chapter 12): windows, and operations on the windows of other processes.
 //!
 //! - [`Win`]: a window: its processes, what each of them exposes, its name, hints and error handler.
 //! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` and `fetch` have the
@@ -7,15 +7,15 @@
 //!   datatypes, which records carry. `combine`: what an accumulation does to elements.
 //! - `wire`, `epoch`, `serve`: operations that go as messages, which their target's service carries out as they
 //!   arrive.
-//! - `obtain`: getting a window's memory. `memory`: the only door to it.
-//! - `hints`, `instruments`, `settings`: what a window is told, tells, and what can be set.
+//! - `obtain`: getting a window's memory. `memory`: the only code that touches it.
+//! - `hints`, `instruments`, `settings`: a window's hints, performance variables and control variables.
 //!
-//! How data moves: memory that the library allocates is mapped by all processes of the window, which then do everything
-//! themselves, accumulations under a lock that stands beside the memory. Of memory that is the program's, a put or a
-//! get of bytes that lie one after the other is copied at once by the kernel's help where that is allowed;
-//! accumulations, and whatever cannot be copied directly, go as messages and are carried out by the process that owns
-//! the memory, under its own lock, in whatever call makes progress there. In either case each element is changed by one accumulation at a
-//! time. A fence agrees on how many messages everybody has to expect.
+//! How data moves: memory that the library allocates is mapped by all processes of the window, which then carry out all
+//! operations themselves, accumulations under a lock of that memory. In memory of the program, a put or a get of
+//! contiguous bytes is copied at once by the kernel where that is allowed; accumulations, and other operations that
+//! cannot be copied directly, go as messages, and the process that owns the memory carries them out, under its own
+//! lock, in any call that makes progress. In either case each element is changed by one accumulation at a time. A fence
+//! computes how many messages each process has to expect.
 //!
 //! Invariants: an access reaches no byte that its target's owner did not expose, checked on both sides; an operation
 //! touches memory only between two fences of both processes; no program code runs in here.
@@ -59,7 +59,7 @@ pub struct OneSided {
     engine: Arc<Engine>,
     coll: Collectives,
     settings: &'static WinSettings,
-    /// Windows' own messages are nobody's traffic: all windows share a block that is not shown.
+    /// Messages of windows are not the program's: all windows share a block that tools do not see.
     unseen: CommMeters,
 }
 
@@ -69,7 +69,7 @@ impl OneSided {
         OneSided { unseen: CommMeters::detached(engine.size()), engine, coll, settings: WinSettings::new() }
     }
 
-    /// What can be set of one-sided communication.
+    /// Control variables of one-sided communication.
     pub fn settings(&self) -> &'static WinSettings {
         self.settings
     }

@@ -1,10 +1,10 @@
-//! Carrying out what other processes request of this process's memory, as the requests arrive.
+//! The service of a window: carries out operations of other processes on this process's memory as they arrive.
 //!
-//! The window's service gets each batch of records from the engine, in whatever call makes progress, and carries the
-//! records out in order. Data too long for a batch are received, and answers sent, as operations of the service; a
-//! fence waits until all of them are complete.
-//! Invariants: what is not inside the window, not a datatype or no operation is an error and touches nothing; each
-//! record that demands data gets an answer, if an empty one, so that its sender does not wait for ever.
+//! The engine passes each batch of records to the service, in any call that makes progress; the service carries the
+//! records out in order. It receives data too long for a batch, and sends answers, by operations of its own; a fence
+//! waits until all of them are complete.
+//! Invariants: a record outside of the window, or with a bad datatype or operation, is an error and touches nothing;
+//! each record that demands data gets an answer, if an empty one, so that its sender does not wait for ever.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::memory::Memory;
 use crate::swap::{comparable, swap};
 use crate::wire::{DATA, Head, PIECE, REPLY, Verb, malformed};
 
-/// The service of one window: this process's memory, for the others.
+/// The service of one window.
 #[derive(Debug)]
 pub(crate) struct WinService {
     context: u32,
@@ -33,27 +33,27 @@ pub(crate) struct WinService {
     state: Guarded<State>,
 }
 
-/// What changes with the messages.
+/// The state that messages change.
 #[derive(Debug, Default)]
 struct State {
     /// The operations under way, by request.
     under_way: HashMap<Handle, Operation>,
-    /// Of the ranks whose data for a record are awaited: the records after that one, in order.
+    /// For each rank whose data for a record are awaited, the records after that one, in order.
     behind: HashMap<i32, VecDeque<Vec<u8>>>,
     /// The first error since the last fence.
     error: Option<Error>,
 }
 
-/// What is done when an operation of the service is complete.
+/// An operation of the service that is under way.
 #[derive(Debug)]
 enum Operation {
-    /// The data of a put lie in the window.
+    /// Receives the data of a put into the window.
     Put { source: i32, head: Head },
-    /// The data of another record are here: the record is carried out.
+    /// Receives the data of another record, which is then carried out.
     Data { source: i32, head: Head, data: Vec<u8> },
-    /// The data of a refused record are gone.
+    /// Receives the data of a refused record, to discard them.
     Refused { source: i32 },
-    /// An answer was sent from this memory; from the window's own if there is none.
+    /// Sends an answer from this memory; from the window's own if it is empty.
     Answer { _kept: Vec<u8> },
 }
 
@@ -78,7 +78,7 @@ impl WinService {
         self.state.get(guard).under_way.keys().copied().collect()
     }
 
-    /// Has an operation's end handled by [`Service::completed`].
+    /// Registers an operation, whose completion goes to [`Service::completed`].
     fn begin(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, operation: Operation) {
         self.count_pending(1);
         self.state.get_mut(guard).under_way.insert(request, operation);
@@ -115,7 +115,7 @@ impl WinService {
         }
     }
 
-    /// The awaited data of a rank's record have come: carries out the records after it.
+    /// Carries out the records after one whose awaited data have arrived.
     fn resume(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32) {
         let mut behind = self.state.get_mut(guard).behind.remove(&source).unwrap_or_default();
         while let Some(records) = behind.pop_front() {
@@ -132,13 +132,13 @@ impl WinService {
         self.pending.store(self.pending.load(Relaxed).wrapping_add_signed(change), Relaxed);
     }
 
-    /// Has an operation that awaits a rank's data handled by [`Service::completed`].
+    /// Registers an operation that awaits a rank's data; later records of the rank wait for it.
     fn await_data(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, request: Handle, operation: Operation) {
         self.state.get_mut(guard).behind.insert(source, VecDeque::new());
         self.begin(engine, guard, request, operation);
     }
 
-    /// Carries a record out whose short data stand in the batch, or starts to receive its long data.
+    /// Carries out a record whose data are inside the batch, or starts to receive its long data.
     fn carry_out(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: Head, data: &[u8]) -> Result<()> {
         let Some(memory) = self.elements(&head).map(|(_, memory)| memory) else {
             return self.refuse(engine, guard, source, &head);
@@ -160,15 +160,15 @@ impl WinService {
         Ok(())
     }
 
-    /// The elements that a record means, if they lie inside the window and the data go with them.
+    /// The elements that a record names, if they lie inside the window and fit the data.
     fn elements(&self, head: &Head) -> Option<(Basic, RecvBuf<'static>)> {
         let basic = Basic::predefined(head.datatype as usize)?;
         let memory = self.memory.elements_mut(head.offset, head.count, basic)?;
         head.makes_sense(basic, memory.bytes()).then_some((basic, memory))
     }
 
-    /// Does what a record says, with all its data. The process's lock, which the caller holds, keeps other threads of this
-    /// process from accumulating into the same memory.
+    /// Carries out a record with all its data. The caller holds the process lock, so that no other thread of this
+    /// process accumulates into the same memory.
     fn apply(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head, data: &[u8]) -> Result<()> {
         let Some((basic, mut memory)) = self.elements(head) else { return Ok(()) };
         match head.verb {
@@ -203,7 +203,7 @@ impl WinService {
         }
     }
 
-    /// Sends an answer, with nothing in it if the answer itself cannot be sent: an empty message needs no request.
+    /// Sends an answer; when it cannot be started, an empty message, which needs no request.
     fn answer(
         &self,
         engine: &Engine,
@@ -224,8 +224,8 @@ impl WinService {
         }
     }
 
-    /// Data of a record that makes no sense are received all the same, so that they are not mistaken for the next
-    /// record's; a record that demands an answer gets an empty one.
+    /// Receives the data of a malformed record all the same, so that they are not taken for those of the next record; a
+    /// record that demands an answer gets an empty one.
     #[cold]
     fn refuse(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head) -> Result<()> {
         if head.has_data_behind() {
@@ -235,7 +235,7 @@ impl WinService {
         if head.is_answered() {
             self.answer(engine, guard, source, SendBuf::empty(), Vec::new())?;
         }
-        Err(malformed("reaches outside of this process's part of the window, or makes no sense"))
+        Err(malformed("reaches outside of this process's part of the window, or is malformed"))
     }
 }
 
@@ -300,7 +300,7 @@ fn borrowed_mut(kept: &mut [u8]) -> RecvBuf<'static> {
 }
 
 impl Head {
-    /// Whether the data go with elements of this type that have `room` bytes of data.
+    /// Whether the data fit elements of this type that have `room` bytes of data.
     fn makes_sense(&self, basic: Basic, room: u64) -> bool {
         match self.verb {
             Verb::Put | Verb::Get => self.bytes <= room,
@@ -310,12 +310,12 @@ impl Head {
     }
 }
 
-/// Errors when an operation's data did not all come.
+/// Errors when an operation's data are incomplete.
 fn whole(head: &Head, bytes: u64) -> Result<()> {
-    if bytes == head.bytes { Ok(()) } else { Err(malformed("came without all of its data")) }
+    if bytes == head.bytes { Ok(()) } else { Err(malformed("has incomplete data")) }
 }
 
-/// What stands in a buffer.
+/// The bytes in a buffer.
 fn copied(memory: &RecvBuf<'_>) -> Vec<u8> {
     let mut copy = vec![0; memory.bytes() as usize];
     memory.pack(0, &mut copy);

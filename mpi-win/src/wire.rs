@@ -17,24 +17,24 @@ pub(crate) const REPLY: i32 = 3;
 
 /// Longest data that go inside a batch.
 pub(crate) const INLINE: u64 = 8 << 10;
-/// From this length on, a batch is not added to.
+/// From this length on, a batch is full.
 pub(crate) const BATCH_FULL: usize = 56 << 10;
-/// Longest data that an accumulation sends at once, so that its target needs no more memory than that.
+/// Longest data that an accumulation sends at once, which limits the memory that its target needs.
 pub(crate) const PIECE: u64 = 1 << 20;
 
-/// What is to be done.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Verb {
     /// Store the data.
     Put = 1,
-    /// Reply with what is there.
+    /// Reply with the elements.
     Get = 2,
-    /// Combine the data with what is there.
+    /// Combine the data with the elements.
     Accumulate = 3,
-    /// Reply with what is there, then combine the data with it.
+    /// Reply with the elements, then combine the data with them.
     Fetch = 4,
-    /// Reply with what is there; if it is the first half of the data, store the second half.
+    /// Reply with the element; if it equals the first half of the data, store the second half.
     Swap = 5,
 }
 
@@ -50,14 +50,14 @@ pub(crate) struct Head {
     pub offset: u64,
     /// Elements that may be touched.
     pub count: u64,
-    /// Bytes of data that come with the record, packed; of a get, those that are to be replied.
+    /// Bytes of data that come with the record, packed; of a get, those of the reply.
     pub bytes: u64,
 }
 
 impl Head {
     pub const BYTES: usize = 40;
 
-    /// Whether the data stand in the batch.
+    /// Whether the data are inside the batch.
     pub fn is_inline(&self) -> bool {
         self.verb != Verb::Get && self.bytes <= INLINE
     }
