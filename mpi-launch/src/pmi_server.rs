@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_barrier_is_told_to_all() {
+    fn the_end_of_a_barrier_is_sent_to_all() {
         let (mut server, mut ends) = pair(3);
         for end in &mut ends {
             end.write_all(b"cmd=barrier_in\n").unwrap();

@@ -52,7 +52,7 @@ fn nonsense_does_the_launcher_no_harm() {
 }
 
 #[test]
-fn a_guest_that_asks_and_does_not_listen_is_given_up() {
+fn the_connection_of_a_guest_that_does_not_read_is_closed() {
     let done = guest("2", "flood");
     assert_eq!((done.code, &*done.stdout), (Some(0), "given up\n"), "{}", done.stderr);
 }

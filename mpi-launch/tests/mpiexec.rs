@@ -230,7 +230,7 @@ fn ranks_read_each_others_memory_where_the_kernel_allows_it() {
 }
 
 #[test]
-fn an_abort_gives_its_code_and_is_told_once() {
+fn an_abort_gives_its_code_and_is_reported_once() {
     let done = run(&["-n", "3", &rank_program(), "abort"]);
     assert_eq!(done.code, Some(42));
     assert_eq!(done.stderr.lines().count(), 1, "{}", done.stderr);
@@ -245,7 +245,7 @@ fn a_rank_that_leaves_without_finalize_is_a_failure() {
 }
 
 #[test]
-fn the_last_call_of_a_crashed_rank_is_told() {
+fn the_last_call_of_a_crashed_rank_is_reported() {
     let done = run(&["-n", "2", &rank_program(), "crash"]);
     assert_eq!(done.code, Some(128 + libc::SIGABRT));
     assert!(done.stderr.contains("(SIGABRT), inside MPI_Recv;"), "{}", done.stderr);

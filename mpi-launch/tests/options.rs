@@ -34,7 +34,7 @@ fn several_programs_are_one_job_and_know_their_number() {
 }
 
 #[test]
-fn a_configfile_starts_what_it_says() {
+fn a_configfile_starts_its_programs() {
     let file = directory("configfile").join("job");
     fs::write(&file, format!("# a job\n-n 2 \\\n  sh -c '{PLACE}' ':' \"a b\"\n\n-env A 1 sh -c 'echo A is $A'\n"))
         .unwrap();
@@ -178,7 +178,7 @@ fn much_input_reaches_all_ranks_whole() {
 }
 
 #[test]
-fn failures_are_told_as_asked() {
+fn failures_are_reported_in_the_requested_form() {
     let fails = ["-n", "2", "sh", "-c", "exit $((3*FERRUM_RANK))"];
     let quiet = run(&[&["--quiet"][..], &fails].concat());
     assert_eq!((quiet.code, &*quiet.stderr), (Some(3), ""));
@@ -198,7 +198,7 @@ fn failures_are_told_as_asked() {
 }
 
 #[test]
-fn a_job_that_takes_too_long_says_what_its_ranks_were_doing() {
+fn a_job_over_its_time_limit_reports_what_its_ranks_were_doing() {
     let done = run(&["-n", "3", "--timeout", "0.4", &rank_program(), "wait"]);
     assert_eq!(done.code, Some(124));
     let lines: Vec<_> = done.stderr.lines().collect();
@@ -213,7 +213,7 @@ fn a_job_that_takes_too_long_says_what_its_ranks_were_doing() {
 }
 
 #[test]
-fn ranks_are_bound_to_cores_of_their_own_when_asked() {
+fn bind_cores_gives_each_rank_a_core_of_its_own() {
     let cores = "grep Cpus_allowed_list /proc/self/status";
     let free = run(&["--bind", "none", "sh", "-c", cores]).stdout;
     let bound = run(&["--bind", "cores", "sh", "-c", cores]).stdout;

@@ -60,7 +60,7 @@ fn the_default_file_is_found_and_need_not_be_there() {
 }
 
 #[test]
-fn what_is_wrong_is_told_once_before_anything_starts() {
+fn faults_are_reported_once_before_anything_starts() {
     let said = |arguments: &[&str]| {
         let done = run(&[arguments, &["-n", "3", "echo", "started"]].concat());
         assert_eq!((done.code, &*done.stdout, done.stderr.lines().count()), (Some(2), "", 1), "{}", done.stderr);
@@ -108,7 +108,7 @@ fn later_sources_win() {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_in_the_order_of_lines_and_words() {
+fn all_faults_are_reported_in_the_order_of_lines_and_words() {
     let folder = Folder::new("all");
     let bad = folder
         .file("bad", "win_direct = 7\nwait\ncoll_shape = round\nx = 1\nx = 2\nerror_color = red\nwin_direkt = on\n");
@@ -168,7 +168,7 @@ fn mistakes_of_form_do_not_hide_those_of_values() {
 }
 
 #[test]
-fn refusals_are_told_in_the_form_that_any_source_asks_for() {
+fn refusals_have_the_form_that_any_source_selects() {
     let folder = Folder::new("form");
     let (json, text) = (folder.file("json", "error_format = json\n"), folder.file("text", "error_format = text\n"));
     let home = Folder::new("form-home");

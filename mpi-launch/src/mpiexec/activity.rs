@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_outside_mpi_is_said_to_be() {
+    fn a_rank_outside_mpi_is_reported_as_outside() {
         let job = Job::create(&JobOptions { ranks: 3, ring_bytes: None, cores: 1 }).unwrap();
         job.set_life(1, Life::Initialised);
         let recorder = job.recorder(1);

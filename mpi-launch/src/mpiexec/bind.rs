@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn when_asked_for_there_must_be_a_core_for_each() {
+    fn bind_cores_needs_a_core_for_each_rank() {
         assert_eq!(choose(Bind::Cores, 1, &[4, 7], 2).unwrap(), Some(vec![4]));
         assert!(choose(Bind::Cores, 3, &[4, 7], 2).unwrap_err().to_string().contains("3 ranks, but there are 2"));
         assert_eq!(choose(Bind::None, 2, &[4, 7], 2).unwrap(), None);

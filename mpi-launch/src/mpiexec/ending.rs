@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_without_finalize_fails_the_job_sooner_or_later() {
+    fn a_rank_that_leaves_without_finalize_fails_the_job() {
         let start = Instant::now();
         let mut ending = Ending::new(None, start);
         ending.leave(2, start);

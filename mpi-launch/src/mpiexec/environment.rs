@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_have_colours_on_the_launchers_terminal_unless_a_variable_says_otherwise() {
+    fn reports_have_colours_on_the_launchers_terminal_unless_a_variable_refuses_them() {
         let colors = |own: &[&str], variables: &[&str], terminal| {
             let group = Group { variables: variables.iter().map(|text| pair(text)).collect(), ..Group::default() };
             let all = of_program(own.iter().map(|text| pair(text)), &group, 1, &Options::default(), "", terminal);

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rank_gets_all_and_one_that_reads_nothing_holds_nobody_up() {
+    fn every_rank_gets_all_input_and_an_idle_reader_blocks_no_other() {
         let (read, write) = os::pipe().unwrap();
         let mut feeder = Feeder::new(read, false);
         let (first, lazy) = (feeder.add().unwrap(), feeder.add().unwrap());
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_reads_for_ranks_that_have_ended() {
+    fn no_input_is_read_for_ranks_that_have_ended() {
         let (read, write) = os::pipe().unwrap();
         let mut feeder = Feeder::new(read, false);
         drop(feeder.add().unwrap());

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_that_is_too_small_is_said_before_the_start() {
+    fn a_limit_that_is_too_small_is_reported_before_the_start() {
         let small = Memory { limit: 64 * MB, used: 4 * MB };
         assert_eq!(small.check(10).unwrap(), None);
         assert!(small.check(30).unwrap().is_some_and(|text| text.contains("90 MB") && text.contains("64 MB")));

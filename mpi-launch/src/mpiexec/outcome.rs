@@ -276,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn who_ends_without_finalize_is_counted() {
+    fn ranks_that_end_without_finalize_are_counted() {
         let job = job();
         assert!(text(Failure::Unfinished { rank: 0, count: 1 }, &job, false).ends_with("without calling MPI_Finalize"));
         assert!(text(Failure::Unfinished { rank: 0, count: 3 }, &job, false).contains("and so did 2 more"));
     }
 
     #[test]
-    fn a_time_limit_is_said_as_it_was_given() {
+    fn a_time_limit_is_reported_as_it_was_given() {
         let job = job();
         assert!(text(Failure::TimedOut { milliseconds: 2500 }, &job, true).contains("within 2.5 s"));
         assert_eq!(text(Failure::Signalled { signal: libc::SIGINT }, &job, true), "the job was ended by SIGINT");

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_greets_asks_and_leaves() {
+    fn a_process_initialises_requests_values_and_finalises() {
         let mut state = PmiState::new(2, 0xab);
         state.set_program(1, 3);
         assert!(!state.is_inside(1));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::wire::{Message, compose};
 use crate::launcher::{KeyValueExchange, Launcher, LauncherError};
-use connection::{Connection, Failed};
+use connection::{Connection, ConnectionError};
 
 /// The part of a bad answer that is quoted, in bytes.
 const QUOTED: usize = 80;
@@ -104,7 +104,7 @@ impl Client {
         let line = compose(command, attributes);
         self.connection.send(line.as_bytes(), self.limit).map_err(|failed| self.failed(command, failed))?;
         let line =
-            if command == "barrier_in" { self.patiently(command)? } else { self.answer(command, Some(self.limit))? };
+            if command == "barrier_in" { self.wait_for_all(command)? } else { self.answer(command, Some(self.limit))? };
         let answer = self.parsed(command, &line)?;
         if answer.command != due {
             return Err(self.bad(command, &line, &format!("it is not cmd={due}")));
@@ -117,9 +117,9 @@ impl Client {
     }
 
     /// Waits for the other processes without a limit, and warns the user once.
-    fn patiently(&mut self, command: &str) -> Result<Vec<u8>, LauncherError> {
+    fn wait_for_all(&mut self, command: &str) -> Result<Vec<u8>, LauncherError> {
         match self.connection.line(Some(self.limit)) {
-            Err(Failed::Silent(limit)) => {
+            Err(ConnectionError::Silent(limit)) => {
                 // Two ranks warn: rank 0 may be the one that is missing.
                 if self.rank < 2 {
                     eprintln!(
@@ -144,12 +144,14 @@ impl Client {
         Message::parse(line).map_err(|malformed| self.bad(command, line, &malformed.to_string()))
     }
 
-    fn failed(&self, command: &str, failed: Failed) -> LauncherError {
+    fn failed(&self, command: &str, failed: ConnectionError) -> LauncherError {
         self.trouble(&match failed {
-            Failed::Silent(limit) => format!("does not answer cmd={command} within {} seconds", limit.as_secs_f32()),
-            Failed::Closed => format!("hung up instead of answering cmd={command}"),
-            Failed::TooLong => format!("answers cmd={command} with a line that does not end"),
-            Failed::System(error) => format!("cannot be asked cmd={command}: {error}"),
+            ConnectionError::Silent(limit) => {
+                format!("does not answer cmd={command} within {} seconds", limit.as_secs_f32())
+            }
+            ConnectionError::Closed => format!("hung up instead of answering cmd={command}"),
+            ConnectionError::TooLong => format!("answers cmd={command} with a line that does not end"),
+            ConnectionError::System(error) => format!("cannot be asked cmd={command}: {error}"),
         })
     }
 

@@ -103,7 +103,7 @@ fn the_job_has_the_cores_of_all_ranks_together() {
 }
 
 #[test]
-fn several_hosts_are_named_to_everybody() {
+fn all_processes_name_several_hosts() {
     let host = |rank| HostInfo { boot: format!("b{}", rank / 2), host: format!("node{}", rank / 2), ..HostInfo::own() };
     assert_all_fail(
         &all(4, host, as_is),
@@ -112,7 +112,7 @@ fn several_hosts_are_named_to_everybody() {
 }
 
 #[test]
-fn several_containers_are_named_to_everybody() {
+fn all_processes_name_several_containers() {
     let host = |rank| HostInfo { namespace: format!("pid:_{rank}_"), ..HostInfo::own() };
     assert_all_fail(&all(2, host, as_is), &["different containers"]);
 }

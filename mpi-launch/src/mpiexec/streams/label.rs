@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_says_what_is_asked_for() {
+    fn a_label_has_the_requested_parts() {
         let label = Label { rank: 7, stream: Stream::Output, tag: true, time: false };
         assert_eq!(label.text(), "[7] ");
         assert_eq!(Label { stream: Stream::Error, ..label }.text(), "[7 err] ");

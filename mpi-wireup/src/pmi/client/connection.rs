@@ -18,15 +18,20 @@ pub(super) struct Connection {
 }
 
 /// Why no line came or went.
-pub(super) enum Failed {
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ConnectionError {
     /// Nothing happened for so long.
+    #[error("no answer within {} seconds", .0.as_secs_f32())]
     Silent(Duration),
     /// The other side has closed the connection.
+    #[error("the connection was closed")]
     Closed,
     /// More bytes than any line has.
+    #[error("a line that does not end")]
     TooLong,
     /// The system refused.
-    System(io::Error),
+    #[error(transparent)]
+    System(#[from] io::Error),
 }
 
 impl Connection {
@@ -46,7 +51,7 @@ impl Connection {
         for address in address.to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, limit) {
                 Ok(stream) => {
-                    // Questions are short, and answers are waited for.
+                    // Requests are short, and each waits for its answer.
                     let _ = stream.set_nodelay(true);
                     return Ok(Connection { fd: stream.into(), rest: Vec::new() });
                 }
@@ -57,7 +62,7 @@ impl Connection {
     }
 
     /// Sends a whole line.
-    pub(super) fn send(&mut self, mut bytes: &[u8], limit: Duration) -> Result<(), Failed> {
+    pub(super) fn send(&mut self, mut bytes: &[u8], limit: Duration) -> Result<(), ConnectionError> {
         let end = Instant::now() + limit;
         while !bytes.is_empty() {
             let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
@@ -72,7 +77,7 @@ impl Connection {
     }
 
     /// Receives the next line, with its line end; without a limit it waits until the other side closes.
-    pub(super) fn line(&mut self, limit: Option<Duration>) -> Result<Vec<u8>, Failed> {
+    pub(super) fn line(&mut self, limit: Option<Duration>) -> Result<Vec<u8>, ConnectionError> {
         let end = limit.map(|limit| Instant::now() + limit);
         let mut buffer = [0u8; 4096];
         loop {
@@ -81,14 +86,14 @@ impl Connection {
                 return Ok(std::mem::replace(&mut self.rest, rest));
             }
             if self.rest.len() > LONGEST_LINE {
-                return Err(Failed::TooLong);
+                return Err(ConnectionError::TooLong);
             }
             // SAFETY: the buffer is writable for its length.
             let n = unsafe {
                 libc::recv(self.fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_DONTWAIT)
             };
             match usize::try_from(n) {
-                Ok(0) => return Err(Failed::Closed),
+                Ok(0) => return Err(ConnectionError::Closed),
                 Ok(n) => self.rest.extend_from_slice(&buffer[..n]),
                 Err(_) => {
                     self.after(io::Error::last_os_error(), libc::POLLIN, limit.unwrap_or_default(), end)?;
@@ -98,21 +103,27 @@ impl Connection {
     }
 
     /// Waits, if the error is one that waiting resolves.
-    fn after(&self, error: io::Error, events: i16, limit: Duration, end: Option<Instant>) -> Result<(), Failed> {
+    fn after(
+        &self,
+        error: io::Error,
+        events: i16,
+        limit: Duration,
+        end: Option<Instant>,
+    ) -> Result<(), ConnectionError> {
         match error.kind() {
             ErrorKind::Interrupted => Ok(()),
             ErrorKind::WouldBlock => self.wait(events, limit, end),
-            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Err(Failed::Closed),
-            _ => Err(Failed::System(error)),
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Err(ConnectionError::Closed),
+            _ => Err(ConnectionError::System(error)),
         }
     }
 
-    fn wait(&self, events: i16, limit: Duration, end: Option<Instant>) -> Result<(), Failed> {
+    fn wait(&self, events: i16, limit: Duration, end: Option<Instant>) -> Result<(), ConnectionError> {
         loop {
             let left_ms = match end {
                 None => -1,
                 Some(end) => match end.saturating_duration_since(Instant::now()) {
-                    Duration::ZERO => return Err(Failed::Silent(limit)),
+                    Duration::ZERO => return Err(ConnectionError::Silent(limit)),
                     // Rounded up, so as not to wake before it.
                     left => left.as_millis().min(i32::MAX as u128 - 1) as i32 + 1,
                 },
@@ -124,7 +135,7 @@ impl Connection {
                 n if n > 0 => return Ok(()),
                 _ => match io::Error::last_os_error() {
                     error if error.kind() == ErrorKind::Interrupted => {}
-                    error => return Err(Failed::System(error)),
+                    error => return Err(ConnectionError::System(error)),
                 },
             }
         }

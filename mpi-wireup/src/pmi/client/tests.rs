@@ -99,7 +99,7 @@ fn a_launcher_that_does_not_do_as_it_should_is_named() {
 }
 
 #[test]
-fn a_launcher_that_is_silent_is_given_up_after_the_limit() {
+fn a_silent_launcher_is_an_error_after_the_time_limit() {
     for answers in [&[][..], &[INIT], &[b"cmd=response_to_init pmi_version=1"]] {
         let sentence = start(answers, true, MOMENT).err().unwrap().to_string();
         assert!(sentence.contains("does not answer cmd=") && sentence.contains("within 0.03 seconds"), "{sentence}");
@@ -142,7 +142,7 @@ fn a_descriptor_that_is_no_connection_is_not_written_to() {
 }
 
 #[test]
-fn a_port_tells_rank_and_size() {
+fn a_port_provides_rank_and_size() {
     let (listener, address) = listen();
     let thread = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
@@ -160,7 +160,7 @@ fn a_port_tells_rank_and_size() {
 }
 
 #[test]
-fn a_port_that_tells_nonsense_or_is_closed_is_named() {
+fn a_port_with_malformed_lines_or_a_closed_port_is_named() {
     let (listener, address) = listen();
     let thread = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
