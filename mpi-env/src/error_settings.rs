@@ -1,4 +1,4 @@
-//! What can be set of how errors are told, by `mpiexec` and by the processes that it starts.
+//! The control variables of error reports, which `mpiexec` follows as well.
 //!
 //! Not here: the texts (mpi-errors, `mpiexec`).
 
@@ -10,7 +10,7 @@ const COLORS: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1,
 const VERBOSITIES: EnumDef = EnumDef { name: "error_verbosity", items: &[(0, "brief"), (1, "normal"), (2, "full")] };
 
 mpi_t::cvars! {
-    /// How errors are told.
+    /// The form of error reports.
     pub struct ErrorSettings, verbosity: UserDetail {
         /// The form of what is said of failures on the standard error output, by mpiexec, and by the library of
         /// warnings and of the error that ends a process: lines for people, or one JSON object on one line with the
@@ -32,7 +32,7 @@ mpi_t::cvars! {
 }
 
 impl ErrorSettings {
-    /// Whether failures are told as JSON.
+    /// Whether failures are reported as JSON.
     pub fn is_json(&self) -> bool {
         self.format.get() == 1
     }
