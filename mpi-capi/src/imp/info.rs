@@ -69,7 +69,7 @@ fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
     let directory = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
     // In a job of several programs what was asked for is each program's own.
     let asked = mpi_env::Process::asked;
-    let size = || mpi_env::Process::size_of_job().map(|size| size.to_string());
+    let size = || mpi_env::size_of_job().map(|size| size.to_string());
     let facts = [
         ("command", command),
         ("argv", Some(arguments.join(" "))),

@@ -13,8 +13,8 @@ use mpi_core::{Guard, Handle, Table};
 use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
 
-use crate::freed::Freed;
-use crate::process::Process;
+use crate::record::process::Process;
+use crate::tables::freed::Freed;
 
 /// A communicator that stays alive without the guard: for collectives, which give it up. The predefined ones, which
 /// never end, cost no count of references.

@@ -9,7 +9,7 @@ use std::ffi::CStr;
 use std::fmt::{self, Write};
 use std::sync::OnceLock;
 
-use crate::error_settings::ErrorSettings;
+use crate::record::error_settings::ErrorSettings;
 
 /// Bytes of a line: the longest reason of mpi-t with each character escaped, and what stands around it.
 const ROOM: usize = 6500;

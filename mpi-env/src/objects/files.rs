@@ -11,7 +11,7 @@ use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
 use mpi_io::{File, OpenArgs};
 
-use crate::process::Process;
+use crate::record::process::Process;
 
 impl Process {
     /// The file a handle names; `None` for a null, closed, forged or wrong-kind word.

@@ -13,8 +13,8 @@ use mpi_t::Registry;
 use mpi_win::{OneSided, WinInstruments};
 use mpi_wireup::RESERVED;
 
-use crate::error_settings::ErrorSettings;
-use crate::infos;
+use crate::record::error_settings::ErrorSettings;
+use crate::tables::infos;
 
 /// What the subsystems are, for people.
 const CATEGORIES: &[(&str, &str)] = &[

@@ -3,38 +3,35 @@
 //! Invariant: `MPI_COMM_WORLD` and `MPI_COMM_SELF` exist, with their variables bound, as long as the record does.
 //! Not here: the one static record (`global`), what may be called when (`life`).
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 
 use mpi_coll::{Collectives, Op};
 use mpi_comm::{Comm, CommSpec, ContextIds, Group, register};
-use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_ARG, MPI_ERR_OTHER, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
+use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_RETURN, MPI_THREAD_SINGLE};
 use mpi_core::{Facts, Guarded, Handle, Kind, ProcessLock, Table};
 use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Errhandlers, ErrorCodes, Result};
 use mpi_fabric::statistics::StatisticsSettings;
-use mpi_fabric::{Endpoint, FabricSettings, HostFacts, Job, JobInstruments, Recorder};
+use mpi_fabric::{Endpoint, HostFacts, Job, JobInstruments, Recorder};
 use mpi_io::{File, Io};
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::{Bind, InstrumentMemory, Registry};
 use mpi_win::{OneSided, Win};
-use mpi_wireup::other_launchers::OtherLauncher;
-use mpi_wireup::{self as wireup, Manager, Started};
+use mpi_wireup::{self as wireup, Manager};
 
-use crate::attributes::Attributes;
-use crate::errhandler_cache::ErrhandlerCache;
-use crate::error_settings::ErrorSettings;
-use crate::failing;
-use crate::freed::Freed;
-use crate::global::{self, StartFailure};
-use crate::heap;
-use crate::memory::Blocks;
-use crate::names_and_hints::NamesAndHints;
-use crate::object_metrics::{ObjectMetrics, event_key};
-use crate::on_demand::{OnDemandMetrics, Tables};
-use crate::sessions::Session;
-use crate::variables;
+use crate::metrics::heap;
+use crate::metrics::objects::{ObjectMetrics, event_key};
+use crate::metrics::on_demand::{OnDemandMetrics, Tables};
+use crate::record::error_settings::ErrorSettings;
+use crate::record::variables;
+use crate::tables::attributes::Attributes;
+use crate::tables::errhandler_cache::ErrhandlerCache;
+use crate::tables::freed::Freed;
+use crate::tables::memory::Blocks;
+use crate::tables::names_and_hints::NamesAndHints;
+use crate::tables::session::Session;
 
 /// All that one process of a job owns. Thread-safe.
 pub struct Process {
@@ -107,6 +104,22 @@ pub struct Process {
     pub(crate) main_thread: OnceLock<ThreadId>,
 }
 
+/// How far a process has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Life {
+    /// Only the tool interface can be used.
+    New = 0,
+    /// A call of `MPI_Init` is under way.
+    Initialising = 1,
+    /// Everything can be used.
+    Initialised = 2,
+    /// `MPI_Finalize` is under way.
+    Finalising = 3,
+    /// Only the tool interface can be used.
+    Finalised = 4,
+}
+
 impl Process {
     /// The record over one rank's endpoint. Errors: `MPI_ERR_ARG` when file or environment give a control variable what
     /// it cannot be.
@@ -119,7 +132,11 @@ impl Process {
     }
 
     /// The record is boxed, because a start-up thread with a small stack cannot hold several copies of it.
-    fn with_registry(endpoint: Endpoint, registry: Registry, codes: Arc<ErrorCodes>) -> Result<Box<Process>> {
+    pub(crate) fn with_registry(
+        endpoint: Endpoint,
+        registry: Registry,
+        codes: Arc<ErrorCodes>,
+    ) -> Result<Box<Process>> {
         let lock = Arc::new(ProcessLock::new(true));
         let (recorder, job, host) = (endpoint.recorder(), endpoint.job().clone(), endpoint.host_facts());
         let (memory, fabric) = (endpoint.instrument_memory(), endpoint.instruments());
@@ -197,34 +214,31 @@ impl Process {
         }))
     }
 
-    /// The record of a process as its environment says: of a job when a launcher started it, else of a world of one.
-    /// Under a launcher that is not this library's all processes of the job wait for each other here.
-    /// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable, `MPI_ERR_ARG` when file or environment
-    /// set something to what it cannot be.
-    pub fn from_environment() -> std::result::Result<Box<Process>, StartFailure> {
-        let settings = FabricSettings::new();
-        let registry = variables::begin(settings)?;
-        let joined = wireup::from_environment(settings.ring_length())
-            .map_err(|error| mpi_errors::Error::new(MPI_ERR_OTHER, error.to_string()))?;
-        let endpoint = match &joined {
-            Some(joined) => Endpoint::attach(&joined.attachment, settings)?,
-            None => Endpoint::alone(settings)?,
-        };
-        let (job, rank) = (endpoint.job().clone(), endpoint.rank());
-        let made = match failing::bad_initial_errhandler() {
-            None => Process::with_registry(endpoint, registry, global::codes().clone()),
-            Some(sentence) => Err(mpi_errors::Error::new(MPI_ERR_ARG, sentence)),
-        };
-        let mut process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;
-        for predefined in [&process.world, &process.comm_self] {
-            predefined.errhandler().swap(failing::initial_errhandler());
+    /// How far the process has come. Thread-safe and async-signal-safe.
+    #[inline]
+    pub fn life(&self) -> Life {
+        // Acquire pairs with the Release of `advance`: who sees a state sees what led to it.
+        match self.life.load(Ordering::Acquire) {
+            0 => Life::New,
+            1 => Life::Initialising,
+            2 => Life::Initialised,
+            3 => Life::Finalising,
+            _ => Life::Finalised,
         }
-        if let Some(joined) = joined {
-            process.launched = true;
-            process.appnum = joined.attachment.appnum as i32;
-            process.manager = joined.manager;
+    }
+
+    /// Whether `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there: from the end of `MPI_Init` to the end of `MPI_Finalize`.
+    #[inline]
+    pub fn has_world(&self) -> bool {
+        // One bit tells: it is on the way of every message.
+        const BIT: u32 = Life::Initialised as u32 & Life::Finalising as u32;
+        const {
+            assert!(
+                BIT.is_power_of_two()
+                    && (Life::New as u32 | Life::Initialising as u32 | Life::Finalised as u32) & BIT == 0
+            )
         }
-        Ok(process)
+        self.life.load(Ordering::Acquire) & BIT != 0
     }
 
     /// Rank in `MPI_COMM_WORLD`.
@@ -243,19 +257,6 @@ impl Process {
     #[inline]
     pub fn appnum(&self) -> &i32 {
         &self.appnum
-    }
-
-    /// Number of processes of the job that this process is in or would join, as far as that is known without joining it.
-    pub fn size_of_job() -> Option<u32> {
-        if let Some(process) = global::joined() {
-            return Some(process.size());
-        }
-        match wireup::from_variables(&|name| std::env::var_os(name)).ok()? {
-            Started::Alone => Some(1),
-            Started::Ours(place) => Some(place.size),
-            Started::OtherLauncher(OtherLauncher::Descriptor { size, .. }) => Some(size),
-            Started::OtherLauncher(_) => None,
-        }
     }
 
     /// What the launcher was asked for, by a key of `MPI_INFO_ENV`; `None` where it was not, or another started the

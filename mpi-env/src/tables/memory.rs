@@ -9,7 +9,7 @@ use mpi_core::abi::{MPI_ERR_BASE, MPI_ERR_NO_MEM};
 use mpi_core::aligned;
 use mpi_errors::{Error, Result};
 
-use crate::blocks::{Block, BlockTable};
+use crate::tables::blocks::{Block, BlockTable};
 
 /// The least alignment of a block: that of the largest type of C.
 const LEAST: usize = 16;

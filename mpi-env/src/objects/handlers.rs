@@ -9,7 +9,7 @@ use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_FILE_NULL,
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Attached, Errhandler, HandlerKind, Result};
 
-use crate::process::Process;
+use crate::record::process::Process;
 
 /// An object that has an error handler, or that a program took for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,66 +1,14 @@
-//! Communicators' error handlers that are the program's own functions, to be found without the process lock
-//! (MPI-5.0, 9.3): what `MPI_Comm_call_errhandler` needs.
+//! Filling and reading the cache of communicators' error handlers (`errhandler_cache`).
 //!
-//! Invariant: what stands here of a communicator is what its place for the handler says, or nothing; whoever changes
-//! that place says so here, under the lock.
-//! Not here: the place (`mpi_errors::Attached`), handlers that are not functions, other objects (`handlers`).
+//! Invariant: whoever changes the handler of a communicator calls `note_callee`, with the process lock held.
+//! Not here: handlers of other objects (`handlers`).
 #![allow(unsafe_code)] // counters are found by the address that stands beside the function
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD};
-use mpi_core::{Facts, Guard, Handle};
+use mpi_core::{Guard, Handle};
 use mpi_errors::Errhandler;
 
-use crate::object_metrics::ErrhandlerInstruments;
-use crate::process::Process;
-
-/// Functions, and the counters of their calls, by communicator.
-#[derive(Debug, Default)]
-pub(crate) struct ErrhandlerCache {
-    world: Callee,
-    comm_self: Callee,
-    functions: Facts,
-    counters: Facts,
-}
-
-/// Those of a predefined communicator; 0 where there are none.
-#[derive(Debug, Default)]
-struct Callee {
-    function: AtomicUsize,
-    counter: AtomicUsize,
-}
-
-impl Callee {
-    fn set(&self, function: usize, counter: usize) {
-        // Release pairs with the Acquire in `get`: who reads the function reads its counter, or a later one.
-        self.counter.store(counter, Ordering::Release);
-        self.function.store(function, Ordering::Release);
-    }
-
-    #[inline]
-    fn get(&self) -> Option<(usize, usize)> {
-        let function = self.function.load(Ordering::Acquire);
-        (function != 0).then(|| (function, self.counter.load(Ordering::Acquire)))
-    }
-}
-
-impl ErrhandlerCache {
-    #[inline]
-    fn predefined(&self, comm: Handle) -> Option<&Callee> {
-        match comm.0 {
-            MPI_COMM_WORLD => Some(&self.world),
-            MPI_COMM_SELF => Some(&self.comm_self),
-            _ => None,
-        }
-    }
-
-    /// The communicator is gone.
-    pub fn forget(&self, comm: Handle) {
-        self.functions.clear(comm);
-        self.counters.clear(comm);
-    }
-}
+use crate::metrics::instruments::ErrhandlerInstruments;
+use crate::record::process::Process;
 
 impl Process {
     /// The address of the program's function that is a communicator's error handler, about to be called: that is

@@ -3,13 +3,13 @@
 //! Handle, group, error handler and instruments are there at once, so that attributes can be copied and the tool
 //! interface can bind to the duplicate; its context comes with its id, which one of the processes sends, inside whatever call makes
 //! progress then. Until then it is an error to use the duplicate.
-//! Not here: which process sends the id (`mpi-p2p`), communicators without a context (`sessions`).
+//! Not here: which process sends the id (`mpi-p2p`), communicators without a context (`unsettled`).
 
 use mpi_core::Handle;
 use mpi_errors::Result;
 
-use crate::process::Process;
-use crate::sessions::Unsettled;
+use crate::objects::unsettled::Unsettled;
+use crate::record::process::Process;
 
 impl Process {
     /// `MPI_Comm_idup`: the handle of the duplicate, good once the request is complete, and the request. Collective;

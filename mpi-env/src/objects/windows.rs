@@ -12,7 +12,7 @@ use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
 use mpi_win::{Exposure, Win};
 
-use crate::process::Process;
+use crate::record::process::Process;
 
 impl Process {
     /// The window a handle names; `None` for a null, freed, forged or wrong-kind word.

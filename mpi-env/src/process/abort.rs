@@ -10,8 +10,9 @@ use mpi_core::abi::{MPI_ERR_UNKNOWN, MPI_SUCCESS};
 use mpi_errors::{Error, FatalReport, fatal_report};
 use mpi_fabric::AbortCause;
 
-use crate::process::Process;
-use crate::{failing, global};
+use crate::process::stderr::say;
+use crate::process::{failing, global, running};
+use crate::record::process::Process;
 
 /// Seconds that a dying process has to write what C has buffered.
 const LAST_WORDS: u32 = 5;
@@ -79,7 +80,7 @@ impl Process {
 /// Ends the process: prints what it still has to print, tells whoever is to know the exit status, and exits.
 fn leave(code: i32, tell: impl FnOnce(i32)) -> ! {
     // In a child of `fork` the buffer holds what its parent prints.
-    if global::parents_errhandler().is_none() {
+    if running::parents_errhandler().is_none() {
         flush_output();
     }
     // What the shell sees is one byte; a failure never becomes a success.
@@ -98,7 +99,7 @@ pub struct Route<'a> {
     pub handled_by: Option<&'a str>,
 }
 
-/// As [`Process::fatal`], when there is no process: for who found that [`crate::process`] fails.
+/// As [`Process::fatal`], when there is no process: for who found that [`crate::record::process`] fails.
 #[cold]
 pub fn fatal_without_process(error: &Error) -> ! {
     let code = exit_code(error);
@@ -125,20 +126,6 @@ const THE_JOB_ENDS: &str = "The job ends.";
 
 fn exit_code(error: &Error) -> i32 {
     if error.class() == MPI_SUCCESS { MPI_ERR_UNKNOWN } else { error.class() }
-}
-
-/// Writes to the standard error output in one piece, without a lock that another thread may hold in the parent of a
-/// forked process. A closed stream is no reason to fail now.
-pub(crate) fn say(text: &str) {
-    let mut left = text.as_bytes();
-    while !left.is_empty() {
-        // SAFETY: the bytes are readable.
-        match unsafe { libc::write(libc::STDERR_FILENO, left.as_ptr().cast(), left.len()) } {
-            written @ 1.. => left = &left[written as usize..],
-            _ if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
-            _ => return,
-        }
-    }
 }
 
 /// Writes what the program has printed but C has not written yet, as `exit` would.

@@ -10,14 +10,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use mpi_core::{Guard, Guarded, ProcessLock};
+use mpi_core::{Guarded, ProcessLock};
 use mpi_datatype::predefined;
 use mpi_datatype::predefined::watch_uses;
 use mpi_errors::Result;
 use mpi_t::{OnDemand, Registry, TError};
 
-use crate::object_metrics::DatatypeInstruments;
-use crate::process::Process;
+use crate::metrics::instruments::DatatypeInstruments;
 
 /// The predefined datatypes that somebody asked about.
 #[derive(Debug, Default)]
@@ -31,6 +30,16 @@ impl PredefinedUses {
     fn watch(&self, watching: bool) {
         if self.watching.swap(watching, Relaxed) != watching {
             watch_uses(watching);
+        }
+    }
+
+    /// A call was given this predefined datatype.
+    #[cold]
+    pub(crate) fn used(&self, word: usize) {
+        if let Some(block) = self.on_demand.get(word).filter(|block| block.uses.is_watched()) {
+            block.uses.incr();
+        } else if !self.on_demand.any(|block| block.uses.is_watched()) {
+            self.watch(false);
         }
     }
 }
@@ -52,17 +61,4 @@ pub(crate) fn declare(lock: &Arc<ProcessLock>, registry: &Registry, uses: &Arc<G
         uses.watch(true);
         Ok(())
     })
-}
-
-impl Process {
-    /// A call was given this predefined datatype while somebody, here or elsewhere, asks about such.
-    #[cold]
-    pub fn on_predefined_used(&self, guard: &Guard<'_>, word: usize) {
-        let uses = self.metrics.predefined.get(guard);
-        if let Some(block) = uses.on_demand.get(word).filter(|block| block.uses.is_watched()) {
-            block.uses.incr();
-        } else if !uses.on_demand.any(|block| block.uses.is_watched()) {
-            uses.watch(false);
-        }
-    }
 }

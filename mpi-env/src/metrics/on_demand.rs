@@ -15,10 +15,9 @@ use mpi_errors::Result;
 use mpi_p2p::Engine;
 use mpi_t::{Aggregate, Counter, Level, OnDemand, Registry, Size, TError};
 
-use crate::derived::{Counts, Derived};
-use crate::infos;
-use crate::process::Process;
-use crate::sessions::Session;
+use crate::metrics::derived::{Counts, Derived};
+use crate::tables::infos;
+use crate::tables::session::Session;
 
 mpi_t::instruments! {
     /// One group.
@@ -212,13 +211,11 @@ impl OnDemandMetrics {
         asked.sessions.end(session.0);
         asked.derived.session_ended(session);
     }
-}
 
-impl Process {
     /// A reduction or accumulation was given this operation, and this much data to combine. For any word.
     #[inline]
-    pub fn on_op_used(&self, guard: &Guard<'_>, op: usize, bytes: u64) {
-        if let Some(instruments) = self.on_demand.0.get(guard).ops.get(op) {
+    pub(crate) fn op_used(&self, guard: &Guard<'_>, op: usize, bytes: u64) {
+        if let Some(instruments) = self.0.get(guard).ops.get(op) {
             instruments.calls.incr();
             instruments.bytes.add(bytes);
         }

@@ -13,8 +13,8 @@ use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
 use mpi_p2p::CommMeters;
 
-use crate::objects::no_comm;
-use crate::process::Process;
+use crate::objects::lookups::no_comm;
+use crate::record::process::Process;
 
 const NULL: Handle = Handle(MPI_COMM_NULL);
 

@@ -16,53 +16,10 @@ use mpi_fabric::FabricInstruments;
 use mpi_fabric::statistics::FinalizeShare;
 use mpi_p2p::EngineInstruments;
 
-use crate::global;
-use crate::process::Process;
-
-/// How far a process has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u32)]
-pub enum Life {
-    /// Only the tool interface can be used.
-    New = 0,
-    /// A call of `MPI_Init` is under way.
-    Initialising = 1,
-    /// Everything can be used.
-    Initialised = 2,
-    /// `MPI_Finalize` is under way.
-    Finalising = 3,
-    /// Only the tool interface can be used.
-    Finalised = 4,
-}
+use crate::process::running;
+use crate::record::process::{Life, Process};
 
 impl Process {
-    /// How far the process has come. Thread-safe and async-signal-safe.
-    #[inline]
-    pub fn life(&self) -> Life {
-        // Acquire pairs with the Release of `advance`: who sees a state sees what led to it.
-        match self.life.load(Ordering::Acquire) {
-            0 => Life::New,
-            1 => Life::Initialising,
-            2 => Life::Initialised,
-            3 => Life::Finalising,
-            _ => Life::Finalised,
-        }
-    }
-
-    /// Whether `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there: from the end of `MPI_Init` to the end of `MPI_Finalize`.
-    #[inline]
-    pub fn has_world(&self) -> bool {
-        // One bit tells: it is on the way of every message.
-        const BIT: u32 = Life::Initialised as u32 & Life::Finalising as u32;
-        const {
-            assert!(
-                BIT.is_power_of_two()
-                    && (Life::New as u32 | Life::Initialising as u32 | Life::Finalised as u32) & BIT == 0
-            )
-        }
-        self.life.load(Ordering::Acquire) & BIT != 0
-    }
-
     fn advance(&self, from: Life, to: Life) -> bool {
         self.life.compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -137,7 +94,7 @@ impl Process {
         }
         if first {
             self.job.set_life(self.rank(), mpi_fabric::Life::Initialised);
-            global::announce(self);
+            running::announce(self);
         }
     }
 
@@ -154,7 +111,7 @@ impl Process {
         let users = self.users.get_mut(&mut guard);
         *users -= 1;
         if *users == 0 {
-            global::renounce(self);
+            running::renounce(self);
             self.job.set_life(self.rank(), mpi_fabric::Life::Finalised);
             engine.process_lock().set_multiple(true);
         }

@@ -6,19 +6,18 @@
 //! Not here: beginning and ending to use the library (`life`).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
-use mpi_comm::{Comm, Group};
+use mpi_comm::Group;
 use mpi_core::abi::{
     MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_ERR_SESSION, MPI_THREAD_FUNNELED,
     MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
 };
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Attached, Error, HandlerKind, Result};
-use mpi_p2p::{CommMeters, ContextSpec, MakeContext, UNSETTLED};
 
-use crate::comms::fact;
-use crate::process::Process;
+use crate::objects::unsettled::Unsettled;
+use crate::record::process::Process;
+use crate::tables::session::Session;
 
 /// The process sets that every session has, in their order.
 pub const PSETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
@@ -30,27 +29,6 @@ const LEVELS: [(&str, i32); 4] = [
     ("MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED),
     ("MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE),
 ];
-
-/// A session of this process.
-#[derive(Debug)]
-pub struct Session {
-    level: &'static str,
-    pub(crate) errhandler: Attached,
-}
-
-impl Session {
-    /// The name of the level of thread support that it provides.
-    pub fn thread_level(&self) -> &'static str {
-        self.level
-    }
-}
-
-/// A communicator whose context is still to come, and what makes that.
-pub(crate) struct Unsettled {
-    pub handle: Handle,
-    pub comm: Arc<Comm>,
-    pub make: MakeContext,
-}
 
 impl Process {
     /// `MPI_Session_init`: a session that provides the level of thread support that is asked for by name, by default
@@ -141,55 +119,6 @@ impl Process {
                 }
             },
         }
-    }
-
-    /// A communicator with all but its context, under a reserved handle.
-    pub(crate) fn unsettled(
-        &self,
-        guard: &mut Guard<'_>,
-        group: Group,
-        rank: u32,
-        errhandler: Handle,
-        name: &str,
-    ) -> Result<Unsettled> {
-        self.retire_left(guard);
-        let handle = self.comms.get_mut(guard).reserve();
-        let handle = handle.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many communicators"))?;
-        let instruments = CommMeters::place(&*self.memory, name, group.size());
-        let comm = Arc::new(Comm::new(UNSETTLED, rank, group, "", errhandler, instruments));
-        comm.set_handle(handle);
-        // One that is freed before its id comes needs no context.
-        let weak = Arc::downgrade(&comm);
-        let make = Box::new(move |id| {
-            let comm = weak.upgrade()?;
-            comm.settle(id);
-            Some(ContextSpec { id, rank, world_ranks: comm.group().world_ranks().clone(), instruments })
-        });
-        Ok(Unsettled { handle, comm, make })
-    }
-
-    /// Puts the communicator into its place, now that its context is on its way; else takes all back.
-    pub(crate) fn place_unsettled(
-        &self,
-        guard: &mut Guard<'_>,
-        handle: Handle,
-        comm: Arc<Comm>,
-        request: Result<Handle>,
-    ) -> Result<Handle> {
-        let (instruments, errhandler) = (comm.instruments(), comm.errhandler().get());
-        if request.is_ok() {
-            self.facts.set(handle, fact(&comm));
-            self.note_callee(guard, handle);
-            self.comms.get_mut(guard).fill(handle, comm);
-            self.errhandlers.get_mut(guard).attach_again(errhandler);
-            let comm = self.comm(guard, handle).expect("it was put there just now");
-            let (rank, size) = (comm.rank(), comm.size());
-            self.on_comm_created(guard, handle, rank, size);
-        } else {
-            self.comms.get_mut(guard).give_back(handle);
-            instruments.retire(&*self.memory);
-        }
-        request
     }
 }
 

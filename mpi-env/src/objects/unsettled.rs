@@ -1,0 +1,73 @@
+//! Communicators whose context id is still to come: duplicates that do not wait, and those made of groups alone.
+//!
+//! Invariant: the handle is reserved, and names the communicator from when its context is requested.
+//! Not here: which process gives the id (`mpi-p2p`).
+
+use std::sync::Arc;
+
+use mpi_comm::{Comm, Group};
+use mpi_core::abi::MPI_ERR_NO_MEM;
+use mpi_core::{Guard, Handle};
+use mpi_errors::{Error, Result};
+use mpi_p2p::{CommMeters, ContextSpec, MakeContext, UNSETTLED};
+
+use crate::objects::comms::fact;
+use crate::record::process::Process;
+
+/// A communicator whose context is still to come, and what makes that.
+pub(crate) struct Unsettled {
+    pub handle: Handle,
+    pub comm: Arc<Comm>,
+    pub make: MakeContext,
+}
+
+impl Process {
+    /// A communicator with all but its context, under a reserved handle.
+    pub(crate) fn unsettled(
+        &self,
+        guard: &mut Guard<'_>,
+        group: Group,
+        rank: u32,
+        errhandler: Handle,
+        name: &str,
+    ) -> Result<Unsettled> {
+        self.retire_left(guard);
+        let handle = self.comms.get_mut(guard).reserve();
+        let handle = handle.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many communicators"))?;
+        let instruments = CommMeters::place(&*self.memory, name, group.size());
+        let comm = Arc::new(Comm::new(UNSETTLED, rank, group, "", errhandler, instruments));
+        comm.set_handle(handle);
+        // One that is freed before its id comes needs no context.
+        let weak = Arc::downgrade(&comm);
+        let make = Box::new(move |id| {
+            let comm = weak.upgrade()?;
+            comm.settle(id);
+            Some(ContextSpec { id, rank, world_ranks: comm.group().world_ranks().clone(), instruments })
+        });
+        Ok(Unsettled { handle, comm, make })
+    }
+
+    /// Puts the communicator into its place, now that its context is on its way; else takes all back.
+    pub(crate) fn place_unsettled(
+        &self,
+        guard: &mut Guard<'_>,
+        handle: Handle,
+        comm: Arc<Comm>,
+        request: Result<Handle>,
+    ) -> Result<Handle> {
+        let (instruments, errhandler) = (comm.instruments(), comm.errhandler().get());
+        if request.is_ok() {
+            self.facts.set(handle, fact(&comm));
+            self.note_callee(guard, handle);
+            self.comms.get_mut(guard).fill(handle, comm);
+            self.errhandlers.get_mut(guard).attach_again(errhandler);
+            let comm = self.comm(guard, handle).expect("it was put there just now");
+            let (rank, size) = (comm.rank(), comm.size());
+            self.on_comm_created(guard, handle, rank, size);
+        } else {
+            self.comms.get_mut(guard).give_back(handle);
+            instruments.retire(&*self.memory);
+        }
+        request
+    }
+}

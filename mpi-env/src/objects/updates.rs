@@ -1,0 +1,138 @@
+//! What changes the metrics of objects: they are created, named, used and freed.
+//!
+//! Invariant: the caller holds the process lock, except where a counter is shared.
+//! Not here: the metrics (`objects`, `on_demand`, `predefined_uses`).
+
+use mpi_comm::Comm;
+use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD};
+use mpi_core::{Guard, Handle};
+use mpi_p2p::CommMeters;
+use mpi_t::Bind;
+
+use crate::metrics::instruments::{DatatypeInstruments, ErrhandlerInstruments};
+use crate::metrics::objects::event_key;
+use crate::record::process::Process;
+
+impl Process {
+    /// A communicator has its handle: variables and events can be bound to it.
+    pub(crate) fn on_comm_created(&self, guard: &mut Guard<'_>, handle: Handle, rank: u32, size: u32) {
+        let Some(comm) = self.comm(guard, handle).cloned() else { return };
+        self.on_demand.made(guard, handle, comm.group());
+        let instruments = comm.instruments();
+        instruments.bind(&self.registry, handle.0).expect("declared when the process record was made");
+        self.registry.bind_events(Bind::Comm, handle.0, event_key(instruments));
+        self.metrics.counts.communicators.follow(self.comms.get(guard).len() as u64);
+        self.metrics.events.comm_made.emit(|| (handle.0 as u64, rank, size));
+    }
+
+    /// A communicator, which lives, has the name that it has now: what is told outside the process is told under it.
+    /// The names of the predefined ones stay theirs, so that each is told apart.
+    pub fn on_comm_named(&self, comm: &Comm) {
+        let (name, number) = (comm.name(), comm.context() / 2);
+        let is_predefined = [MPI_COMM_WORLD, MPI_COMM_SELF].contains(&comm.handle().0);
+        if !is_predefined {
+            let own = matches!(&*name, "" | "MPI_COMM_WORLD" | "MPI_COMM_SELF");
+            let title = if own { format!("communicator {number}") } else { name };
+            mpi_t::rename(&*self.memory, comm.instruments().block, &title);
+        }
+    }
+
+    /// A communicator's handle is stale.
+    pub(crate) fn on_comm_freed(&self, guard: &mut Guard<'_>, handle: Handle, instruments: CommMeters) {
+        self.on_demand.gone(guard, handle);
+        instruments.unbind(&self.registry, handle.0);
+        self.registry.unbind_events(Bind::Comm, handle.0);
+        self.metrics.counts.communicators.follow(self.comms.get(guard).len() as u64);
+        self.metrics.events.comm_freed.emit(|| (handle.0 as u64,));
+    }
+
+    /// A datatype of the program's has its handle.
+    pub(crate) fn on_datatype_created(&self, guard: &mut Guard<'_>, handle: Handle, bytes: u64) {
+        let block = DatatypeInstruments::place_for(&*self.memory, "a datatype");
+        let (index, all) = (handle.index() as usize, self.metrics.datatypes.get_mut(guard));
+        all.resize(all.len().max(index + 1), None);
+        all[index] = Some(block);
+        self.registry.bind(handle.0, block);
+        self.metrics.counts.datatypes.follow(self.datatypes.get(guard).len() as u64);
+        self.metrics.events.datatype_made.emit(|| (handle.0 as u64, bytes));
+    }
+
+    /// A datatype's handle is stale.
+    pub(crate) fn on_datatype_freed(&self, guard: &mut Guard<'_>, handle: Handle) {
+        let place = self.metrics.datatypes.get_mut(guard).get_mut(handle.index() as usize);
+        if let Some(block) = place.and_then(Option::take) {
+            self.registry.unbind(handle.0, block);
+            mpi_t::retire(&*self.memory, block);
+        }
+        self.metrics.counts.datatypes.follow(self.datatypes.get(guard).len() as u64);
+        self.metrics.events.datatype_freed.emit(|| (handle.0 as u64,));
+    }
+
+    /// A call was given this datatype of the program's, which lives.
+    pub fn on_datatype_used(&self, guard: &Guard<'_>, handle: Handle) {
+        if let Some(Some(block)) = self.metrics.datatypes.get(guard).get(handle.index() as usize) {
+            block.uses.incr();
+        }
+    }
+
+    /// An error handler of the program's was made.
+    pub fn on_errhandler_created(&self, guard: &mut Guard<'_>, handle: Handle) {
+        self.update_errhandlers(guard);
+        let block = ErrhandlerInstruments::place_for(&*self.memory, "an error handler");
+        self.metrics.handlers.get_mut(guard).insert(handle.0, block);
+        self.registry.bind(handle.0, block);
+    }
+
+    /// Error handlers were made or freed: forgets those that nobody refers to any more.
+    pub fn update_errhandlers(&self, guard: &mut Guard<'_>) {
+        let gone: Vec<usize> = {
+            let all = self.errhandlers.get(guard);
+            self.metrics.counts.errhandlers.follow(all.len() as u64);
+            self.metrics.handlers.get(guard).keys().copied().filter(|word| !all.lives(Handle(*word))).collect()
+        };
+        for word in gone {
+            if let Some(block) = self.metrics.handlers.get_mut(guard).remove(&word) {
+                self.registry.unbind(word, block);
+                mpi_t::retire(&*self.memory, block);
+            }
+        }
+    }
+
+    /// Memory was allocated or freed.
+    pub fn update_memory(&self, guard: &Guard<'_>) {
+        self.metrics.counts.alloc_mem.follow(self.blocks.get(guard).bytes());
+    }
+
+    /// An error is given to this error handler.
+    pub fn on_errhandler_called(&self, guard: &Guard<'_>, handle: Handle) {
+        if let Some(block) = self.counters_of(guard, handle) {
+            self.count_call(block);
+        }
+    }
+
+    /// The counters of an error handler.
+    pub(crate) fn counters_of(&self, guard: &Guard<'_>, handle: Handle) -> Option<&'static ErrhandlerInstruments> {
+        self.metrics.handlers.get(guard).get(&handle.0).copied()
+    }
+
+    /// Counts a call, with the process lock or without it.
+    #[inline]
+    pub(crate) fn count_call(&self, block: &ErrhandlerInstruments) {
+        match self.engine.process_lock().is_multiple() {
+            true => block.calls.incr_shared(),
+            false => block.calls.incr(),
+        }
+    }
+
+    /// A reduction or accumulation was given this operation, and this much data to combine. For any word.
+    #[inline]
+    pub fn on_op_used(&self, guard: &Guard<'_>, op: usize, bytes: u64) {
+        self.on_demand.op_used(guard, op, bytes);
+    }
+
+    /// A call was given this predefined datatype while somebody, here or elsewhere, asks about such.
+    #[cold]
+    pub fn on_predefined_used(&self, guard: &Guard<'_>, word: usize) {
+        self.metrics.predefined.get(guard).used(word);
+    }
+}

@@ -1,0 +1,68 @@
+//! Making the record of a process as its environment says.
+//!
+//! Invariant: a failure keeps the job and the rank that the process got, so that the report of it can end the job.
+//! Not here: the one record of the C interface (`global`), joining a job (`mpi-wireup`).
+
+use std::sync::Arc;
+
+use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
+use mpi_errors::{Error, ErrorCodes};
+use mpi_fabric::{Endpoint, FabricSettings, Job};
+
+use crate::process::initial_errhandler::{bad_initial_errhandler, initial_errhandler};
+use crate::record::process::Process;
+use crate::record::variables;
+
+/// Why there is no process; each call reports it.
+pub struct StartFailure {
+    class: i32,
+    pub(crate) text: String,
+    /// The job that the process is in, and its rank there, if it got so far.
+    pub(crate) job: Option<(Arc<Job>, u32)>,
+}
+
+impl From<Error> for StartFailure {
+    fn from(error: Error) -> StartFailure {
+        StartFailure { class: error.class(), text: error.to_string(), job: None }
+    }
+}
+
+impl StartFailure {
+    pub(crate) fn in_job(error: Error, job: Arc<Job>, rank: u32) -> StartFailure {
+        StartFailure { job: Some((job, rank)), ..StartFailure::from(error) }
+    }
+
+    pub(super) fn error(&self) -> Error {
+        Error::new(self.class, self.text.clone())
+    }
+}
+
+/// The record of a process as its environment says: of a job when a launcher started it, else of a world of one.
+/// Under a launcher that is not this library's all processes of the job wait for each other here.
+/// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable, `MPI_ERR_ARG` when file or environment
+/// set something to what it cannot be.
+pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Box<Process>, StartFailure> {
+    let settings = FabricSettings::new();
+    let registry = variables::begin(settings)?;
+    let joined = mpi_wireup::from_environment(settings.ring_length())
+        .map_err(|error| mpi_errors::Error::new(MPI_ERR_OTHER, error.to_string()))?;
+    let endpoint = match &joined {
+        Some(joined) => Endpoint::attach(&joined.attachment, settings)?,
+        None => Endpoint::alone(settings)?,
+    };
+    let (job, rank) = (endpoint.job().clone(), endpoint.rank());
+    let made = match bad_initial_errhandler() {
+        None => Process::with_registry(endpoint, registry, codes),
+        Some(sentence) => Err(mpi_errors::Error::new(MPI_ERR_ARG, sentence)),
+    };
+    let mut process = made.map_err(|error| StartFailure::in_job(error, job, rank))?;
+    for predefined in [&process.world, &process.comm_self] {
+        predefined.errhandler().swap(initial_errhandler());
+    }
+    if let Some(joined) = joined {
+        process.launched = true;
+        process.appnum = joined.attachment.appnum as i32;
+        process.manager = joined.manager;
+    }
+    Ok(process)
+}

@@ -1,0 +1,58 @@
+//! Communicators' error handlers that are the program's own functions, to be found without the process lock
+//! (MPI-5.0, 9.3): what `MPI_Comm_call_errhandler` needs.
+//!
+//! Invariant: what stands here of a communicator is what its place for the handler says, or nothing; whoever changes
+//! that place says so here, under the lock.
+//! Not here: the place (`mpi_errors::Attached`), handlers that are not functions, other objects (`handlers`).
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD};
+use mpi_core::{Facts, Handle};
+
+/// Functions, and the counters of their calls, by communicator.
+#[derive(Debug, Default)]
+pub(crate) struct ErrhandlerCache {
+    world: Callee,
+    comm_self: Callee,
+    pub(crate) functions: Facts,
+    pub(crate) counters: Facts,
+}
+
+/// Those of a predefined communicator; 0 where there are none.
+#[derive(Debug, Default)]
+pub(crate) struct Callee {
+    function: AtomicUsize,
+    counter: AtomicUsize,
+}
+
+impl Callee {
+    pub(crate) fn set(&self, function: usize, counter: usize) {
+        // Release pairs with the Acquire in `get`: who reads the function reads its counter, or a later one.
+        self.counter.store(counter, Ordering::Release);
+        self.function.store(function, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> Option<(usize, usize)> {
+        let function = self.function.load(Ordering::Acquire);
+        (function != 0).then(|| (function, self.counter.load(Ordering::Acquire)))
+    }
+}
+
+impl ErrhandlerCache {
+    #[inline]
+    pub(crate) fn predefined(&self, comm: Handle) -> Option<&Callee> {
+        match comm.0 {
+            MPI_COMM_WORLD => Some(&self.world),
+            MPI_COMM_SELF => Some(&self.comm_self),
+            _ => None,
+        }
+    }
+
+    /// The communicator is gone.
+    pub fn forget(&self, comm: Handle) {
+        self.functions.clear(comm);
+        self.counters.clear(comm);
+    }
+}

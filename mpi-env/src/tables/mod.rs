@@ -1,0 +1,16 @@
+//! What the record holds of the program's objects.
+//!
+//! - `attributes`, `names_and_hints`: what programs attach to objects. `memory`, `blocks`: memory that they allocate.
+//! - `infos`: info objects. `session`: a session. `errhandler_cache`: error handlers that are found without the lock.
+//! - `freed`: which call freed a handle.
+//!
+//! Not here: the calls that change them (`objects`, `process`).
+
+pub(crate) mod attributes;
+pub(crate) mod blocks;
+pub(crate) mod errhandler_cache;
+pub(crate) mod freed;
+pub mod infos;
+pub(crate) mod memory;
+pub(crate) mod names_and_hints;
+pub(crate) mod session;
