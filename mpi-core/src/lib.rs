@@ -6,10 +6,23 @@
 //! - [`facts`]: one word for each object, which is read without the lock.
 //! - [`info`]: info objects, which are lists of keys and values.
 //! - [`aligned`]: heap memory at a given alignment.
-//! - [`table`]: handle tables, whose slots remember how often they were reused.
+//! - [`table`]: handle tables, whose slots count how often they were reused.
 //! - [`lock`]: the lock of a process, cells that only its holder can open, and a short mutex for state beside it.
 //! - [`status`]: `MPI_Status` as the ABI lays it out.
 //! - [`text`]: the edit distance of words, and the nearest known word. [`json`]: JSON objects on one line.
+//!
+//! ```
+//! use mpi_core::{Kind, Table};
+//!
+//! let mut groups = Table::new(Kind::Group);
+//! let handle = groups.insert("three processes")?;
+//! assert_eq!(groups.get(handle), Some(&"three processes"));
+//! assert_eq!(handle.to_fortran().and_then(|word| groups.from_fortran(word)), Some(handle));
+//!
+//! groups.remove(handle);
+//! assert!(groups.get(handle).is_none() && groups.was_freed(handle));
+//! # Ok::<(), mpi_core::table::TableFull>(())
+//! ```
 //!
 //! Not here: error values (`mpi-errors`), instruments (`mpi-t`).
 

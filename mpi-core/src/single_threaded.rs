@@ -29,12 +29,12 @@ pub fn find_flag() {
     }
 }
 
-/// Whether the process has one thread, for certain. A thread that is told so stays alone until it makes another one.
+/// Whether the process certainly has one thread. It then has one until this thread creates another.
 /// Async-signal-safe.
 #[inline(always)]
 pub fn is_single_threaded() -> bool {
     // SAFETY: either the C library's flag or `UNKNOWN`, both static. It changes in the only thread there is, before
-    // another one exists, so whoever reads true is alone.
+    // another one exists, so a thread that reads true is the only one.
     unsafe { &*FLAG.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 

@@ -66,7 +66,7 @@ impl<T> Table<T> {
         self.insert_with(|_| value)
     }
 
-    /// Puts in an object that knows its own handle, and returns the handle.
+    /// Inserts an object that is made from its own handle, and returns the handle.
     #[inline]
     pub fn insert_with(&mut self, make: impl FnOnce(Handle) -> T) -> Result<Handle, TableFull> {
         if self.free.is_empty() {

@@ -13,6 +13,18 @@
 //!
 //! Invariant: the tool interface works from the first call of anything until the process ends; everything else only
 //! between initialisation and finalisation.
+//!
+//! ```
+//! use mpi_core::abi::MPI_THREAD_FUNNELED;
+//!
+//! assert_eq!(mpi_env::init(MPI_THREAD_FUNNELED)?, MPI_THREAD_FUNNELED);
+//! let process = mpi_env::running()?;
+//! println!("rank {} of {} on {}", process.rank(), process.size(), mpi_env::processor_name());
+//! process.finalize()?;
+//! assert!(mpi_env::is_finalized() && mpi_env::running().is_err());
+//! # Ok::<(), mpi_errors::Error>(())
+//! ```
+//!
 //! Not here: argument checks and error routing (`mpi-capi`).
 
 mod metrics;

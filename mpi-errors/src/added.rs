@@ -27,7 +27,7 @@ pub struct AddedCodes {
     /// `MPI_LASTUSEDCODE`; written under the mutex, read by the program through its address.
     last: AtomicI32,
     entries: DashMap<i32, Entry, FxBuildHasher>,
-    /// Held by whoever changes entries.
+    /// Held while entries change.
     changes: Mutex<()>,
 }
 
@@ -157,7 +157,7 @@ impl AddedCodes {
 
     /// The next value; the caller holds the mutex.
     fn take(&self) -> Result<i32> {
-        // Relaxed: written under the mutex only; whoever reads it outside wants the number alone.
+        // Relaxed: written under the mutex only; readers outside it need the number alone.
         let next = self.last.load(Ordering::Relaxed).checked_add(1);
         let next = next.ok_or_else(|| Error::new(MPI_ERR_OTHER, "there are no values for further error codes"))?;
         self.last.store(next, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Error classes, error codes that remember their instance, and error handlers (MPI-5.0, chapter 9).
+//! Error classes, error codes that keep their instance, and error handlers (MPI-5.0, chapter 9).
 //!
 //! - [`Error`]: what went wrong, in which call, with which argument; one machine word.
 //! - [`classes`]: name and text of every error class of the ABI, and what to try.

@@ -1,6 +1,6 @@
 //! What a process says when an error ends it: rank, host, call, what was wrong, what to try; for people or programs.
 //!
-//! Invariant: both forms tell the same facts. No line of the text is longer than [`WIDTH`] columns unless one word is;
+//! Invariant: both forms report the same facts. No line of the text is longer than [`WIDTH`] columns unless one word is;
 //! the JSON form is one line, one object.
 //! Not here: printing it and ending the job (mpi-env).
 
@@ -29,13 +29,13 @@ pub struct FatalReport<'a> {
     pub handled_by: Option<&'a str>,
     /// What happens now, for example `The job ends.`
     pub consequence: &'a str,
-    /// How much of this is told.
+    /// How much of this is reported.
     pub detail: Detail,
-    /// The process's last calls, the oldest first, in words; told with [`Detail::Full`].
+    /// The process's last calls, the oldest first, in words; reported with [`Detail::Full`].
     pub last_calls: &'a [String],
 }
 
-/// How much a report tells.
+/// How much a report contains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Detail {
     /// One line: rank, call, what was wrong, class. JSON is as with `Normal`.

@@ -24,7 +24,7 @@ impl Slot {
     /// Publishes a fact; the slot has no handle before.
     #[inline]
     pub(crate) fn set(&self, handle: Handle, fact: u64) {
-        // Release pairs with the Acquire of `fact` in `get`: who reads this fact knows that the last handle is gone.
+        // Release pairs with the Acquire of `fact` in `get`: a reader of this fact no longer finds the last handle.
         self.fact.store(fact, Ordering::Release);
         // Release pairs with the first Acquire in `get`: who reads this handle reads this fact, or a later one.
         self.word.store(handle.0, Ordering::Release);
@@ -39,7 +39,7 @@ impl Slot {
     /// The fact, if the handle stands there from before it is read until after.
     #[inline]
     pub(crate) fn get(&self, handle: Handle) -> Option<u64> {
-        // An empty slot has the word 0, which is nobody's handle.
+        // An empty slot has the word 0, which is no handle.
         if self.word.load(Ordering::Acquire) != handle.0 || handle.0 == 0 {
             return None;
         }

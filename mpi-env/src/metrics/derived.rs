@@ -1,7 +1,7 @@
 //! The objects that are derived from sessions, and how many of each kind each session has (MPI-5.0, 11.3).
 //!
-//! Invariant: the counts of a session are those of the objects noted here; a session without any has no entry.
-//! Not here: what sessions tell of them (`asked`).
+//! Invariant: the counts of a session are those of the objects recorded here; a session without any has no entry.
+//! Not here: the variables of sessions (`on_demand`).
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ impl Derived {
         self.counts.get(&session.0).copied().unwrap_or_default()
     }
 
-    /// An object is derived from this session. Of the kinds that are, and not noted yet.
+    /// An object is derived from this session. It is of one of these kinds, and was not recorded before.
     pub(crate) fn made(&mut self, object: Handle, session: Handle) {
         let before = self.sessions.insert(object.0, session);
         debug_assert!(before.is_none(), "{object:?} is noted already");
@@ -47,7 +47,7 @@ impl Derived {
         Some(session)
     }
 
-    /// A session is over: its objects are nobody's.
+    /// A session has ended: its objects belong to none.
     pub(crate) fn session_ended(&mut self, session: Handle) {
         if self.counts.remove(&session.0).is_some() {
             self.sessions.retain(|_, of| *of != session);

@@ -2,8 +2,8 @@
 //!
 //! The C library makes [`Heap`] the allocator of all Rust code in it, so nothing it holds is left out. A program in
 //! Rust has an allocator of its own choice: there these variables do not exist.
-//! Invariant: nothing here allocates, and what is told is what was asked for, without the allocator's own overhead.
-//! Not here: memory that the job's processes share (mpi-fabric), what the program asked for (`memory`).
+//! Invariant: nothing here allocates, and the values are the bytes that were requested, without the allocator's own overhead.
+//! Not here: memory that the job's processes share (mpi-fabric), what the program requested (`tables::memory`).
 #![allow(unsafe_code)] // an allocator is an unsafe trait
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -45,7 +45,7 @@ impl InstrumentMemory for Static {
     }
 }
 
-/// What the heap tells; all zero where [`Heap`] is not the allocator.
+/// The metrics of the heap; all zero where [`Heap`] is not the allocator.
 #[inline]
 pub(crate) fn instruments() -> &'static HeapInstruments {
     mpi_t::place(&Static, "")

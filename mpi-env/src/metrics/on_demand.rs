@@ -1,9 +1,10 @@
-//! What single groups, operations and sessions tell, once somebody asks about them (MPI-5.0, 15.3.2 and 15.3.7).
+//! Metrics of single groups, operations and sessions, created when a handle is allocated for one (MPI-5.0, 15.3.2 and
+//! 15.3.7).
 //!
-//! They come and go in numbers, and few are ever asked about: an object has instruments from when a handle is allocated
+//! Programs create and free many of them, and tools watch few: an object has instruments from when a handle is allocated
 //! for it until it is freed, and counts nothing before.
-//! Invariant: what is lent here is an object that exists; it is ended where the object leaves its table.
-//! Not here: info objects (`infos`), requests and messages (mpi-p2p), objects that always count (`tells`).
+//! Invariant: an object with metrics exists; they end where the object leaves its table.
+//! Not here: info objects (`infos`), requests and messages (mpi-p2p), objects that always count (`objects`).
 
 use std::sync::Arc;
 
@@ -71,14 +72,14 @@ mpi_t::instruments! {
 }
 
 impl SessionInstruments {
-    /// ObjectMetrics how many objects of each kind there are.
+    /// Updates how many objects of each kind there are.
     fn tell(&self, counts: Counts) {
         let levels = [&self.groups, &self.communicators, &self.windows, &self.files];
         levels.into_iter().zip(counts).for_each(|(level, count)| level.follow(count));
     }
 }
 
-/// Those that somebody asked about, and what comes from sessions, in case somebody does.
+/// The blocks that tools watch, and the objects derived from sessions, which a later handle counts.
 #[derive(Debug, Default)]
 struct OnDemandBlocks {
     groups: OnDemand<GroupInstruments>,
@@ -96,7 +97,7 @@ impl OnDemandBlocks {
     }
 }
 
-/// What groups, operations and sessions tell.
+/// Metrics of groups, operations and sessions.
 pub(crate) struct OnDemandMetrics(Arc<Guarded<OnDemandBlocks>>);
 
 /// The tables of those objects.

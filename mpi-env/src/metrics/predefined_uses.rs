@@ -1,11 +1,11 @@
-//! How often predefined datatypes are used, counted while somebody asks (MPI-5.0, 3.2.2 and 15.3.7).
+//! How often predefined datatypes are used, counted while a handle is allocated for it (MPI-5.0, 3.2.2 and 15.3.7).
 //!
-//! Nearly every call is given one, so nothing is counted for nobody: the calls look predefined datatypes up in a way
+//! Nearly every call is given one, so nothing is counted without a handle: the calls look predefined datatypes up in a way
 //! that finds none while there is a handle for any of them
 //! ([`predefined_unwatched`](mpi_datatype::predefined_unwatched)), and look again and count then. The first call that
-//! finds all handles gone ends that.
+//! finds no handle left ends that.
 //! Invariant: while a handle exists, this process is among the watchers; it is among them once at most.
-//! Not here: datatypes of the program's, which always count (`tells`).
+//! Not here: datatypes of the program's, which always count (`objects`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -18,7 +18,7 @@ use mpi_t::{OnDemand, Registry, TError};
 
 use crate::metrics::instruments::DatatypeInstruments;
 
-/// The predefined datatypes that somebody asked about.
+/// The predefined datatypes that handles are allocated for.
 #[derive(Debug, Default)]
 pub(crate) struct PredefinedUses {
     on_demand: OnDemand<DatatypeInstruments>,
@@ -50,7 +50,7 @@ impl Drop for PredefinedUses {
     }
 }
 
-/// Declares the variables of datatypes: a predefined one gets its block when a handle is asked for.
+/// Declares the variables of datatypes: a predefined one gets its block when a handle is allocated.
 pub(crate) fn declare(lock: &Arc<ProcessLock>, registry: &Registry, uses: &Arc<Guarded<PredefinedUses>>) -> Result<()> {
     let (lock, uses) = (lock.clone(), uses.clone());
     registry.declare_on_demand::<DatatypeInstruments>(move |object, open| {

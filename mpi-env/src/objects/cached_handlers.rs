@@ -1,6 +1,6 @@
 //! Filling and reading the cache of communicators' error handlers (`errhandler_cache`).
 //!
-//! Invariant: whoever changes the handler of a communicator calls `note_callee`, with the process lock held.
+//! Invariant: every change of the handler of a communicator calls `note_callee`, with the process lock held.
 //! Not here: handlers of other objects (`handlers`).
 #![allow(unsafe_code)] // counters are found by the address that stands beside the function
 
@@ -12,7 +12,7 @@ use crate::record::process::Process;
 
 impl Process {
     /// The address of the program's function that is a communicator's error handler, about to be called: that is
-    /// counted. `None` when it is no such function, or nothing is known: ask [`Process::handler_to_call`] then.
+    /// counted. `None` when it is no such function, or none is cached: use [`Process::handler_to_call`] then.
     /// Takes no lock; thread-safe.
     #[inline]
     pub fn callee(&self, comm: Handle) -> Option<usize> {

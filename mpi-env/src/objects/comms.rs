@@ -19,7 +19,7 @@ use crate::record::process::Process;
 const NULL: Handle = Handle(MPI_COMM_NULL);
 
 impl Process {
-    /// `MPI_Comm_create`: a communicator of `group`, which is part of the parent; `MPI_COMM_NULL` for who is not in it.
+    /// `MPI_Comm_create`: a communicator of `group`, which is part of the parent; `MPI_COMM_NULL` for a process outside it.
     /// Collective over the parent; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_GROUP`,
     /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn comm_create(&self, parent: Handle, group: &Group) -> Result<Handle> {
@@ -148,7 +148,7 @@ impl Process {
     }
 }
 
-/// What can be asked of a communicator without the lock: its size, and the process's rank in it.
+/// What is read of a communicator without the lock: its size, and the process's rank in it.
 pub(crate) fn fact(comm: &Comm) -> u64 {
     u64::from(comm.size()) << 32 | u64::from(comm.rank())
 }

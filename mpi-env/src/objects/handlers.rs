@@ -92,7 +92,7 @@ impl Process {
         Some(self.errhandlers.get(guard).attached(place.get()))
     }
 
-    /// As [`Process::handler_of`], for who is about to call the handler: counts that.
+    /// As [`Process::handler_of`], before a call of the handler, which it counts.
     #[inline]
     pub fn handler_to_call(&self, guard: &Guard<'_>, object: Object) -> Option<Errhandler> {
         let word = self.place_of(guard, object)?.get();

@@ -25,8 +25,8 @@ impl Process {
         self.metrics.events.comm_made.emit(|| (handle.0 as u64, rank, size));
     }
 
-    /// A communicator, which lives, has the name that it has now: what is told outside the process is told under it.
-    /// The names of the predefined ones stay theirs, so that each is told apart.
+    /// A live communicator has a new name: reports outside the process use it. Those of the predefined communicators
+    /// keep their names, so that each can be recognised.
     pub fn on_comm_named(&self, comm: &Comm) {
         let (name, number) = (comm.name(), comm.context() / 2);
         let is_predefined = [MPI_COMM_WORLD, MPI_COMM_SELF].contains(&comm.handle().0);
@@ -83,7 +83,7 @@ impl Process {
         self.registry.bind(handle.0, block);
     }
 
-    /// Error handlers were made or freed: forgets those that nobody refers to any more.
+    /// Error handlers were made or freed: retires the metrics of those that nothing refers to any more.
     pub fn update_errhandlers(&self, guard: &mut Guard<'_>) {
         let gone: Vec<usize> = {
             let all = self.errhandlers.get(guard);
@@ -130,7 +130,7 @@ impl Process {
         self.on_demand.op_used(guard, op, bytes);
     }
 
-    /// A call was given this predefined datatype while somebody, here or elsewhere, asks about such.
+    /// A call was given this predefined datatype while a handle is allocated for one, in this process record or in another.
     #[cold]
     pub fn on_predefined_used(&self, guard: &Guard<'_>, word: usize) {
         self.metrics.predefined.get(guard).used(word);

@@ -1,7 +1,7 @@
 //! Ending the job: `MPI_Abort`, and errors that are fatal (MPI-5.0, 9.3 and 11.4).
 //!
-//! The launcher is told first, so the job ends even if this process then hangs while it writes its last words; who
-//! comes first decides the job's exit code, and only the first is told to the user.
+//! The launcher is notified first, so the job ends even if this process then hangs while it writes its output. The first
+//! process to end the job decides its exit code, and only its report is printed.
 #![allow(unsafe_code)] // flushes C's output and ends the process
 
 use std::process;
@@ -21,10 +21,10 @@ const LAST_WORDS: u32 = 5;
 const LAST_CALLS: usize = 10;
 
 impl Process {
-    /// `MPI_Abort`: says so in one line and ends the job with this code. Never returns; takes no lock.
+    /// `MPI_Abort`: prints one line and ends the job with this code. Never returns; takes no lock.
     #[cold]
     pub fn abort(&self, code: i32) -> ! {
-        // This library's launcher says so itself.
+        // This library's launcher prints that itself.
         let told = self.is_launched() && self.manager.is_none();
         if self.job.request_abort(self.rank(), code, AbortCause::Call) && !told {
             let (rank, size, host) = (self.rank(), self.size(), &self.host.host);
@@ -77,7 +77,7 @@ impl Process {
     }
 }
 
-/// Ends the process: prints what it still has to print, tells whoever is to know the exit status, and exits.
+/// Ends the process: flushes its output, reports the exit status by `tell`, and exits.
 fn leave(code: i32, tell: impl FnOnce(i32)) -> ! {
     // In a child of `fork` the buffer holds what its parent prints.
     if running::parents_errhandler().is_none() {
@@ -90,7 +90,7 @@ fn leave(code: i32, tell: impl FnOnce(i32)) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// How an error came to the handler that ends the job, as far as it is to be told.
+/// How an error came to the handler that ends the job, as far as the report contains it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Route<'a> {
     /// The object whose handler it was, where that is not the call's own.

@@ -1,4 +1,4 @@
-//! How errors are told: the form of a fatal one's report, and the handler that a process begins with (MPI-5.0, 9.3).
+//! How errors are reported: the form of a fatal one's report, and the handler that a process begins with (MPI-5.0, 9.3).
 //!
 //! Invariant: what the environment says of it holds for a process whose record could not be made, too.
 //! Not here: the report's text (mpi-errors), ending the job (`abort`).
@@ -32,7 +32,7 @@ pub(crate) fn tell(settings: &ErrorSettings, kind: &str, sentence: &str, numbers
     say(&(object.text("message", sentence).end() + "\n"));
 }
 
-/// The form of a report that these settings ask for.
+/// The form of a report by these settings.
 pub(crate) fn report_format(settings: &ErrorSettings) -> ReportFormat {
     match (settings.is_json(), settings.color.get()) {
         (true, _) => ReportFormat::Json,
@@ -42,7 +42,7 @@ pub(crate) fn report_format(settings: &ErrorSettings) -> ReportFormat {
     }
 }
 
-/// How much of an error these settings let be told.
+/// How much of an error is reported by these settings.
 pub(crate) fn detail(settings: &ErrorSettings) -> Detail {
     match settings.verbosity.get() {
         0 => Detail::Brief,
@@ -59,7 +59,7 @@ fn on_a_terminal() -> bool {
 }
 
 /// Reports, once, why the process could not be made: for calls that have a code to return and no error handler to call.
-/// Nothing when it could be made, or nobody has tried. Thread-safe.
+/// Nothing when it could be made, or no call has tried. Thread-safe.
 pub fn report_start_failure() {
     static ONCE: Once = Once::new();
     let Some(failure) = start_failure() else { return };

@@ -46,7 +46,7 @@ fn make() -> Result<&'static Process> {
     ONCE.call_once(|| {
         tool_failure::begin(process.errors, process.rank());
         // SAFETY: functions of this library, which C calls while the library is loaded. Without memory for the first
-        // one, children of `fork` are not told apart from their parent.
+        // one, children of `fork` are taken for their parent.
         unsafe {
             pthread_atfork(None, None, Some(in_child));
             if process.manager.is_some() {

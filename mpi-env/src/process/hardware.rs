@@ -1,13 +1,13 @@
-//! Which parts of the host this process may run on (MPI-5.0, 9.1.3), as the kernel tells.
+//! Which parts of the host this process may run on (MPI-5.0, 9.1.3), as the kernel reports them.
 //!
-//! Invariant: what the kernel does not tell is absent, never guessed. Asked anew at each call: a process may be bound
+//! Invariant: what the kernel does not report is absent, never guessed. Each call reads it anew: a process may be bound
 //! differently later.
 #![allow(unsafe_code)] // the set of processors that the process may run on
 
 use std::collections::BTreeSet;
 use std::fs;
 
-/// The kinds of hardware that can be told apart, largest first: the whole host's memory, a socket, a core with its
+/// The kinds of hardware that can be distinguished, largest first: the whole host's memory, a socket, a core with its
 /// hardware threads, a hardware thread.
 pub const KINDS: [&str; 4] = ["mpi_shared_memory", "sysfs://package", "sysfs://core", "sysfs://cpu"];
 

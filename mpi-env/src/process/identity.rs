@@ -19,7 +19,7 @@ pub fn library_version() -> &'static str {
     })
 }
 
-/// `MPI_Get_processor_name`: the host's name, asked of the kernel once. Thread-safe.
+/// `MPI_Get_processor_name`: the host's name, read from the kernel once. Thread-safe.
 pub fn processor_name() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(mpi_fabric::host::name)

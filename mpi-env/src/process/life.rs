@@ -1,6 +1,6 @@
 //! Initialisation, thread levels, finalisation (MPI-5.0, 11.2 to 11.4).
 //!
-//! The library runs while somebody uses it: the world model, between initialisation and finalisation, and each session.
+//! The library runs while it has a user: the world model, between initialisation and finalisation, and each session.
 //! Invariant: the life of the world model goes forward only, and only once through each state.
 //! Not here: sessions (`sessions`).
 
@@ -49,7 +49,7 @@ impl Process {
         if self.rank() == 0 {
             self.registry.unknown_environment().iter().for_each(|sentence| self.warn(sentence));
         }
-        // Some calls may come from any thread at every level that knows of several (MPI-5.0, 11.6): sessions, error
+        // Some calls may come from any thread at every level that allows several (MPI-5.0, 11.6): sessions, error
         // classes, infos. Only a program of one thread does without the real lock.
         self.enter(&mut self.engine.lock(), required != MPI_THREAD_SINGLE);
         self.thread_level.store(required, Ordering::Relaxed);
@@ -59,8 +59,8 @@ impl Process {
         Ok(required)
     }
 
-    /// ObjectMetrics a launcher that is not this library's that this process will end in order, if it will: a process that ends
-    /// inside MPI does not. A program that begins another session has nothing to ask of the launcher any more.
+    /// Reports to a launcher that is not this library's that this process will end in order, if it will: a process that ends
+    /// inside MPI does not. A program that begins another session makes no further request to the launcher.
     pub(crate) fn part_from_launcher(&self) {
         if let Some(manager) = &self.manager
             && matches!(self.life(), Life::New | Life::Finalised)

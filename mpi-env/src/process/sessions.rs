@@ -31,7 +31,7 @@ const LEVELS: [(&str, i32); 4] = [
 ];
 
 impl Process {
-    /// `MPI_Session_init`: a session that provides the level of thread support that is asked for by name, by default
+    /// `MPI_Session_init`: a session that provides the level of thread support that is required by name, by default
     /// that of `MPI_THREAD_MULTIPLE`. Any thread may call it at any time. Errors: `MPI_ERR_ERRHANDLER`;
     /// `MPI_ERR_ARG` for another level; `MPI_ERR_NO_MEM`.
     pub fn session_init(&self, level: Option<&str>, errhandler: Handle) -> Result<Handle> {
@@ -53,7 +53,7 @@ impl Process {
         Ok(handle)
     }
 
-    /// `MPI_Session_finalize`. Waits only when nobody else uses the library: until nothing that this process has sent
+    /// `MPI_Session_finalize`. Waits only when it is the last user of the library: until nothing that this process has sent
     /// is still with it. Errors: `MPI_ERR_SESSION`.
     pub fn session_finalize(&self, handle: Handle) -> Result<()> {
         let removed = {
@@ -90,7 +90,7 @@ impl Process {
         Some(comm.group().clone())
     }
 
-    /// `MPI_Comm_create_from_group`: a communicator of `group`, told apart from others of the same group by a text;
+    /// `MPI_Comm_create_from_group`: a communicator of `group`, distinguished from others of the same group by a text;
     /// `MPI_COMM_NULL` for the empty group. Collective over the group; waits, with no guard held. The caller has
     /// checked the error handler. Errors: `MPI_ERR_GROUP` when this process is not in it, `MPI_ERR_NO_MEM`,
     /// `MPI_ERR_OTHER`.

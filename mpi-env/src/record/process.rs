@@ -75,14 +75,14 @@ pub struct Process {
     pub names_and_hints: Guarded<NamesAndHints>,
     /// Memory that the program allocated.
     pub blocks: Guarded<Blocks>,
-    /// What the objects tell of themselves.
+    /// Metrics of objects.
     pub metrics: ObjectMetrics,
-    /// What those tell that somebody asked about.
+    /// Metrics of single objects, created on demand.
     pub(crate) on_demand: OnDemandMetrics,
     /// How many use the library: the world model, and each session.
     pub(crate) users: Guarded<u32>,
     pub(crate) sessions: Arc<Guarded<Table<Session>>>,
-    /// Rank and size of each communicator in `comms`, to be asked for without the lock.
+    /// Rank and size of each communicator in `comms`, to be read without the lock.
     pub(crate) facts: Facts,
     pub(crate) errhandler_cache: ErrhandlerCache,
     /// Whether the program has set the error handler of `MPI_COMM_SELF`.
@@ -230,7 +230,7 @@ impl Process {
     /// Whether `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there: from the end of `MPI_Init` to the end of `MPI_Finalize`.
     #[inline]
     pub fn has_world(&self) -> bool {
-        // One bit tells: it is on the way of every message.
+        // One bit is enough, as every message tests it.
         const BIT: u32 = Life::Initialised as u32 & Life::Finalising as u32;
         const {
             assert!(
@@ -259,7 +259,7 @@ impl Process {
         &self.appnum
     }
 
-    /// What the launcher was asked for, by a key of `MPI_INFO_ENV`; `None` where it was not, or another started the
+    /// What the launcher was requested to do, by a key of `MPI_INFO_ENV`; `None` without a request, or if another started the
     /// process.
     pub fn asked(key: &str) -> Option<String> {
         let (_, variable) = wireup::INFO_ENV_VARIABLES.iter().find(|(known, _)| *known == key)?;

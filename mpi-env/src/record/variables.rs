@@ -58,7 +58,7 @@ const CATEGORIES: &[(&str, &str)] = &[
 ];
 
 /// A registry that has the variables that must be known before the process has its place in the job.
-/// What is wrong with the values is an error only later ([`complete`]), when the job can be told of it.
+/// What is wrong with the values is an error only later ([`complete`]), when the report can end the job.
 pub(crate) fn begin(fabric: &'static FabricSettings) -> Result<Registry> {
     let registry = Registry::from_surroundings();
     registry.describe_categories(CATEGORIES);

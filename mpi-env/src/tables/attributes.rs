@@ -1,6 +1,6 @@
 //! Attributes: values that programs hang on communicators, datatypes and windows, by key (MPI-5.0, 7.7).
 //!
-//! Keys and values only: the callbacks are addresses here, and whoever changes something calls them first.
+//! Keys and values only: the callbacks are addresses here; the C interface calls them before a change.
 //! Invariant: a key lives while the program has not freed it or an object has a value of it; numbers of keys are never
 //! given out again, so a freed one is always seen.
 //! Not here: calling callbacks, predefined keys (`mpi-capi`).
@@ -121,7 +121,7 @@ impl Attributes {
         self.values.get(&object)?.iter().find(|each| each.0 == number).map(|each| each.1)
     }
 
-    /// Sets a value, as the last one; one set before is gone. The key must exist, or nothing is set.
+    /// Sets a value, as the last one; it replaces one set before. The key must exist, or nothing is set.
     pub fn put(&mut self, object: usize, number: i32, value: usize) {
         self.take(object, number);
         if let Some(counted) = self.keyvals.get_mut(&number) {

@@ -8,7 +8,7 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Block {
     pub address: usize,
-    /// As the program asked for them.
+    /// As the program requested them.
     pub bytes: u64,
     /// A power of two.
     pub alignment: usize,
@@ -24,7 +24,7 @@ pub(crate) struct BlockTable {
 const SMALLEST: usize = 32;
 
 impl BlockTable {
-    /// Records a block, whose address is none of those noted.
+    /// Records a block, whose address is none of those recorded.
     #[inline]
     pub fn insert(&mut self, block: Block) {
         if self.live * 2 >= self.entries.len() {

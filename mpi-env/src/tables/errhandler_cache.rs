@@ -1,8 +1,8 @@
 //! Communicators' error handlers that are the program's own functions, to be found without the process lock
 //! (MPI-5.0, 9.3): what `MPI_Comm_call_errhandler` needs.
 //!
-//! Invariant: what stands here of a communicator is what its place for the handler says, or nothing; whoever changes
-//! that place says so here, under the lock.
+//! Invariant: an entry equals the communicator's attached handler, or is empty; a change of that handler updates it, under
+//! the lock.
 //! Not here: the place (`mpi_errors::Attached`), handlers that are not functions, other objects (`handlers`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,7 +50,7 @@ impl ErrhandlerCache {
         }
     }
 
-    /// The communicator is gone.
+    /// The communicator was freed.
     pub fn forget(&self, comm: Handle) {
         self.functions.clear(comm);
         self.counters.clear(comm);

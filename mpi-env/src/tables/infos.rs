@@ -49,13 +49,13 @@ impl Infos {
         instruments().infos.follow(self.table.len() as u64);
     }
 
-    /// What an info object tells, if somebody asked.
+    /// The metrics of an info object, if a handle was allocated for it.
     fn told(&self, handle: Handle) -> Option<&'static InfoInstruments> {
         self.on_demand.as_ref()?.get(handle.0)
     }
 }
 
-/// What info objects tell together, one block for this operating-system process.
+/// The metrics of all info objects, one block for this operating-system process.
 pub(crate) fn instruments() -> &'static InfosInstruments {
     static BLOCK: OnceLock<&'static InfosInstruments> = OnceLock::new();
     BLOCK.get_or_init(InfosInstruments::detached)
@@ -103,7 +103,7 @@ pub fn remove(handle: Handle) -> bool {
     removed
 }
 
-/// Opens a handle on what an info object tells; for [`mpi_t::Registry::declare_on_demand`].
+/// Opens a handle on the metrics of an info object; for [`mpi_t::Registry::declare_on_demand`].
 pub(crate) fn lend(object: usize, open: &mut Open<'_, InfoInstruments>) -> TResult<()> {
     let infos = &mut *infos();
     let keys = infos.table.get(Handle(object)).ok_or(TError::INVALID)?.len();

@@ -22,7 +22,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// `MPI_Alloc_mem`: the address of a new block, at least as aligned as asked for. An alignment that is no power of
+    /// `MPI_Alloc_mem`: the address of a new block, at least as aligned as requested. An alignment that is no power of
     /// two, or beyond a gibibyte, is a hint that is ignored. A block of no bytes has an address of its own too.
     /// Errors: `MPI_ERR_NO_MEM`.
     #[inline]
@@ -44,7 +44,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Bytes of all blocks, as they were asked for.
+    /// Bytes of all blocks, as they were requested.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

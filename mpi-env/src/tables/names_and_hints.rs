@@ -1,16 +1,16 @@
 //! What programs write on objects that the engine does not look at: names of datatypes, hints of communicators.
 //!
-//! Invariant: what is noted of an object goes when the object goes.
+//! Invariant: the entries of an object are removed with the object.
 
 use std::collections::HashMap;
 
 use mpi_core::Info;
 
-/// The assertions of MPI-5.0, 7.4.4, that a communicator remembers.
+/// The assertions of MPI-5.0, 7.4.4, that a communicator keeps.
 const ASSERTIONS: [&str; 4] =
     ["mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"];
 
-/// NamesAndHints by handle word.
+/// Names and hints by handle word.
 #[derive(Debug, Default)]
 pub struct NamesAndHints {
     type_names: HashMap<usize, String>,
@@ -28,7 +28,7 @@ impl NamesAndHints {
         self.type_names.get(&datatype).map(String::as_str)
     }
 
-    /// `MPI_Comm_set_info`: takes what it knows out of the hints; others are ignored, as the standard allows.
+    /// `MPI_Comm_set_info`: keeps the assertions among the hints; others are ignored, as the standard allows.
     pub fn set_hints(&mut self, comm: usize, hints: &Info) {
         for key in ASSERTIONS {
             if let Some(value @ ("true" | "false")) = hints.get(key) {
@@ -38,7 +38,7 @@ impl NamesAndHints {
         }
     }
 
-    /// `MPI_Comm_get_info`: all hints a communicator knows, with their values.
+    /// `MPI_Comm_get_info`: all assertions with their values.
     pub fn hints(&self, comm: usize) -> Info {
         let (set, mut all) = (self.hints.get(&comm), Info::new());
         for key in ASSERTIONS {
