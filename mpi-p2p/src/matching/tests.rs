@@ -66,12 +66,15 @@ fn the_receive_posted_first_wins_whatever_its_wildcards() {
     }
 }
 
+/// How often each random test changes its queue; Miri takes a thousand times longer for a step.
+const STEPS: u32 = if cfg!(miri) { 60 } else { 20_000 };
+
 /// Agrees with a plain list of messages, with a limit that may change on the way.
 fn unexpected_agrees(seed: u64, mut limit: impl FnMut(&mut Random) -> usize) {
     let mut random = Random(seed);
     let mut model: Vec<(Key, u32)> = Vec::new();
     let (mut queue, mut switched) = (Unexpected::new(), [0; 2]);
-    for number in 0..20_000 {
+    for number in 0..STEPS {
         let was_linked = queue.queue.is_linked();
         if random.comes(number) {
             let message = random.message();
@@ -99,7 +102,8 @@ fn unexpected_agrees(seed: u64, mut limit: impl FnMut(&mut Random) -> usize) {
         switched[usize::from(was_linked)] += u32::from(was_linked != queue.queue.is_linked());
     }
     let limits_matter = limit(&mut random) < 100;
-    assert_eq!(switched.iter().all(|times| *times > 10), limits_matter, "{switched:?}");
+    // So few steps as under Miri do not reach every limit.
+    assert!(cfg!(miri) || switched.iter().all(|times| *times > 10) == limits_matter, "{switched:?}");
 }
 
 #[test]
@@ -115,7 +119,7 @@ fn posted_agrees(seed: u64, mut limit: impl FnMut(&mut Random) -> usize) {
     let mut random = Random(seed);
     let mut model: Vec<(Key, u32, Node)> = Vec::new();
     let mut posted = Posted::new();
-    for number in 0..20_000 {
+    for number in 0..STEPS {
         if random.comes(number) {
             let pattern = random.pattern();
             let node = posted.post(pattern, request(number), limit(&mut random));

@@ -64,13 +64,19 @@ pub fn run_all(
     let folder = paths::scratch("conformance").join(library.name);
     let broken = build(library, &sources(), &folder, &entries, report)?;
     entries.retain(|entry| !broken.contains(&entry.program));
+    // What a program leaves behind when it fails is removed with the folder.
+    let temporary = folder.join("tmp");
+    fs::create_dir_all(&temporary)?;
     let mut progress = ui::Progress::new(entries.iter().map(|entry| entry.ranks.len()).sum());
     for entry in &entries {
         for &ranks in &entry.ranks {
             let title = entry.title(ranks);
             progress.part(&title);
             let mut command: Command = library.launch(ranks, &folder.join(&entry.program));
-            command.args(&entry.arguments).envs(entry.environment.iter().map(|(name, value)| (name, value)));
+            command
+                .env("TMPDIR", &temporary)
+                .args(&entry.arguments)
+                .envs(entry.environment.iter().map(|(name, value)| (name, value)));
             match judge(entry, &process::run(&mut command, entry.limit)?) {
                 Verdict::Passed => report.pass(&title),
                 Verdict::Failed(text) => report.fail(&title, &text),
@@ -78,6 +84,7 @@ pub fn run_all(
             }
         }
     }
+    fs::remove_dir_all(&temporary)?;
     Ok(())
 }
 

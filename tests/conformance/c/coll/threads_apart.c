@@ -1,6 +1,5 @@
 /* Threads of a rank run collectives at the same time, each on a communicator of its own. */
-#include "check.h"
-#include <pthread.h>
+#include "threads.h"
 
 enum { THREADS = 4, ROUNDS = 200 };
 
@@ -22,16 +21,9 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[THREADS];
     begin_threads(&argc, &argv, MPI_THREAD_MULTIPLE);
+    run_threads(THREADS, own, work);
     for (int i = 0; i < THREADS; i++)
-        ok(MPI_Comm_dup(MPI_COMM_WORLD, &own[i]));
-    for (size_t i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, work, (void *)i);
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
         check_equal(bad[i], 0);
-        ok(MPI_Comm_free(&own[i]));
-    }
     return finish();
 }

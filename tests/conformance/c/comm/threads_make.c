@@ -1,6 +1,5 @@
 /* Threads of all ranks make communicators at once, each out of its own: ids never meet, messages stay apart. */
-#include "check.h"
-#include <pthread.h>
+#include "threads.h"
 
 enum { THREADS = 4, ROUNDS = 30 };
 
@@ -36,15 +35,7 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[THREADS];
     begin_threads(&argc, &argv, MPI_THREAD_MULTIPLE);
-    for (int i = 0; i < THREADS; i++)
-        ok(MPI_Comm_dup(MPI_COMM_WORLD, &own[i]));
-    for (long i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, work, (void *)i);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    for (int i = 0; i < THREADS; i++)
-        ok(MPI_Comm_free(&own[i]));
+    run_threads(THREADS, own, work);
     return finish();
 }

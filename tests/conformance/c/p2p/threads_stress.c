@@ -1,7 +1,6 @@
 /* Four threads a rank send and receive at once, on one communicator and each on its own, small and large, with waits of
  * all kinds; every message arrives once and whole. */
-#include "check.h"
-#include <pthread.h>
+#include "threads.h"
 
 enum { THREADS = 4, ROUNDS = 300, LARGEST = 120000 };
 
@@ -58,16 +57,9 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[THREADS];
     begin_threads(&argc, &argv, MPI_THREAD_MULTIPLE);
+    run_threads(THREADS, own, work);
     for (int i = 0; i < THREADS; i++)
-        ok(MPI_Comm_dup(MPI_COMM_WORLD, &own[i]));
-    for (size_t i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, work, (void *)i);
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
         check_equal(failures[i], 0);
-        ok(MPI_Comm_free(&own[i]));
-    }
     return finish();
 }
