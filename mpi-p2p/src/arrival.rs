@@ -1,7 +1,7 @@
-//! What becomes of a record that arrives: it finds its receive, or waits for one.
+//! Handling a record that arrives: it finds its receive, or waits for one.
 //!
 //! Invariant: everything in a record is checked before use: its context, its source, its token.
-//! Not here: answers and large transfers, which are noted here and carried out after the poll (`progress`, `transfer`).
+//! Not here: answers and large transfers, which are queued here and carried out after the poll (`progress`, `transfer`).
 
 use mpi_fabric::{Payload, RecordHead, Sink};
 
@@ -31,7 +31,7 @@ impl Core {
             Some(handle) => {
                 context.leaves_posted(head.context, || room(&self.requests, handle), &mut self.posting);
                 context.count_received(head.context, key.source, bytes);
-                self.events.tell_matched(instruments, key, bytes);
+                self.events.raise_matched(instruments, key, bytes);
                 self.instruments.eager_received.incr();
                 if synchronous {
                     self.replies.push_back(Reply::about(from, wire::ACK, head.b));
@@ -46,9 +46,9 @@ impl Core {
                 }
                 self.finish(handle);
             }
-            None if self.direct.wants(head.context, key) => {
+            None if self.direct.matches(head.context, key) => {
                 context.count_received(head.context, key.source, bytes);
-                self.events.tell_matched(instruments, key, bytes);
+                self.events.raise_matched(instruments, key, bytes);
                 self.instruments.eager_received.incr();
                 if synchronous {
                     self.replies.push_back(Reply::about(from, wire::ACK, head.b));
@@ -57,7 +57,7 @@ impl Core {
             }
             None => {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, bytes));
-                self.events.tell_unexpected(instruments, key, bytes);
+                self.events.raise_unexpected(instruments, key, bytes);
                 let message = Message::keep(from, &payload, head.b, synchronous, &mut self.pool, arrived);
                 context.sides[(head.context & 1) as usize].unexpected.add(key, message, self.settings.list_limit());
             }
@@ -85,7 +85,7 @@ impl Core {
             Some(request) => {
                 context.leaves_posted(head.context, || room(&self.requests, request), &mut self.posting);
                 context.count_received(head.context, key.source, offer.bytes);
-                self.events.tell_matched(instruments, key, offer.bytes);
+                self.events.raise_matched(instruments, key, offer.bytes);
                 self.instruments.rendezvous_received.incr();
                 if context.freed {
                     self.contexts.remove_if_idle(head.context);
@@ -93,15 +93,15 @@ impl Core {
                 self.requests.get_mut(request).expect("a posted receive is in its table").match_offer();
                 self.matched.push(Matched { from, token: head.b, offer, key, request });
             }
-            None if self.direct.wants(head.context, key) => {
+            None if self.direct.matches(head.context, key) => {
                 context.count_received(head.context, key.source, offer.bytes);
-                self.events.tell_matched(instruments, key, offer.bytes);
+                self.events.raise_matched(instruments, key, offer.bytes);
                 self.instruments.rendezvous_received.incr();
                 self.match_direct(head.context, from, head.b, offer, key);
             }
             None => {
                 let arrived = instruments.map_or(0, |instruments| arrive(instruments, 0));
-                self.events.tell_unexpected(instruments, key, offer.bytes);
+                self.events.raise_unexpected(instruments, key, offer.bytes);
                 let message = Message { from, bytes: offer.bytes, body: Body::Offered(offer), token: head.b, arrived };
                 context.sides[(head.context & 1) as usize].unexpected.add(key, message, self.settings.list_limit());
             }
@@ -114,14 +114,14 @@ impl Core {
             wire::OFFER => self.offer(from, head, payload),
             wire::SERVICE => self.service_message(from, head, payload),
             wire::ACK => self.acknowledged(from, head),
-            wire::STREAM => self.stream_wanted(from, head, payload),
-            wire::SHARE => self.share_wanted(from, head, payload),
+            wire::STREAM => self.stream_requested(from, head, payload),
+            wire::SHARE => self.shared_copy_requested(from, head, payload),
             wire::DONE => self.delivered(from, head),
             wire::FRAGMENT => self.fragment(from, head, payload),
             wire::CANCEL => self.cancel_requests(from, head),
             wire::CANCELLED => self.cancelled(from, head),
             wire::CONTEXT => {
-                if self.announced(from, head, &payload).is_err() {
+                if self.context_id_arrived(from, head, &payload).is_err() {
                     self.keep_early(from, head, &payload);
                 }
             }
@@ -141,7 +141,7 @@ impl Sink for Core {
     }
 }
 
-/// Notes that a message has come unexpectedly, with data of this many bytes; the time, if that is asked for, else 0.
+/// Counts an unexpected message with data of this many bytes. Returns the time if a handle watches it, else 0.
 #[inline]
 fn arrive(instruments: &CommInstruments, held: u64) -> u64 {
     instruments.unexpected.incr();

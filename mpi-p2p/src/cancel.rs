@@ -1,7 +1,8 @@
-//! Cancelling (MPI-5.0, 3.8.4): a receive that is posted, a send that has not left, a message that nobody has received.
+//! Cancelling (MPI-5.0, 3.8.4): a receive that is posted, a send that has not left, a message that has not been received.
 //!
-//! A message that has left is asked back from its receiver by the token it carries; the receiver takes it out of its
-//! unexpected messages, or says that it is not there, because it was matched. Until it answers, the send is not over.
+//! For a message that has left, the sender requests the cancel from the receiver, by the token that the message carries.
+//! The receiver removes the message from its unexpected messages, or answers that it was matched. Until the answer
+//! arrives, the send is not complete.
 //! So a wait for a send that was cancelled after it had left lasts until its receiver is inside MPI.
 //! Invariant: the question follows its message in the same ring, so the receiver has seen the message when it comes.
 //! Not here: handles of cancelled requests (`complete`).
@@ -15,7 +16,7 @@ use crate::request::{CancelState, Work, token};
 use crate::wire;
 
 impl State {
-    /// Asks for an operation to be cancelled; its completion tells whether it was.
+    /// Requests the cancel of an operation; its completion reports whether it was cancelled.
     pub fn cancel(&mut self, handle: Handle) {
         if self.take_back(handle) {
             return;
@@ -24,7 +25,7 @@ impl State {
             return;
         }
         let State { core, endpoint, .. } = self;
-        let asked = match (core.sent.get(handle), core.requests.get(handle)) {
+        let sent_to = match (core.sent.get(handle), core.requests.get(handle)) {
             (Some(sent), _) => core.contexts.get(sent.context).and_then(|context| {
                 let route = context.routes.get(usize::try_from(sent.dest).ok()?)?;
                 Some((sent.context, route.world))
@@ -35,7 +36,7 @@ impl State {
             },
             (None, None) => None,
         };
-        let Some((context, dest)) = asked else { return };
+        let Some((context, dest)) = sent_to else { return };
         core.cancel_requests.insert(handle.0, CancelState::Waiting(dest));
         let head = RecordHead { kind: wire::CANCEL, flags: 0, context, tag: 0, a: 0, b: token(handle) };
         match dest == endpoint.rank() {
@@ -98,7 +99,7 @@ impl Core {
         self.cancelled(own, &RecordHead { a: u64::from(taken), ..*head });
     }
 
-    /// A sender requests a message back. The answer says whether this process still had it.
+    /// A sender requests a message back. The answer reports whether this process still had it.
     #[cold]
     pub fn cancel_requests(&mut self, from: u32, head: &RecordHead) {
         let taken = self.give_back(from, head);
@@ -106,7 +107,7 @@ impl Core {
         self.replies.push_back(Reply { dest: from, head: answer, payload: [0; 32], len: 0 });
     }
 
-    /// Takes the message with this token out of those that nobody has received; whether it was there.
+    /// Removes the message with this token from the unexpected ones; whether it was there.
     fn give_back(&mut self, from: u32, head: &RecordHead) -> bool {
         let Some(context) = self.contexts.get_mut(head.context) else {
             // The communicator has not been made here yet, or was freed.
@@ -135,12 +136,12 @@ impl Core {
         let handle = Handle(head.b as usize);
         let taken = head.a == 1;
         if self.cancel_requests.get(&handle.0) != Some(&CancelState::Waiting(from)) {
-            return self.fault(from, "an answer about a message that was not asked back");
+            return self.fault(from, "an answer to a cancel that was not requested");
         }
         if handle.is(Kind::Sent) {
             match self.sent.get(handle) {
                 Some(_) => self.cancel_requests.insert(handle.0, CancelState::Answered(taken)),
-                // The program has let go of it meanwhile.
+                // The program has freed it meanwhile.
                 None => self.cancel_requests.remove(&handle.0),
             };
             self.completions += 1;
@@ -157,7 +158,7 @@ impl Core {
         }
     }
 
-    /// How a send that was over when it started ended, or `None` while it is asked back; takes the answer out if
+    /// How a send that was over when it started ended, or `None` while its cancel is under way; takes the answer out if
     /// `take`.
     #[cold]
     pub fn answer(&mut self, handle: Handle, take: bool) -> Option<Status> {

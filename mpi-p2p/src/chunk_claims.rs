@@ -2,10 +2,10 @@
 //!
 //! The first word holds the transfer's round in its high half and the next unclaimed chunk in its low half, so that a
 //! late helper of an earlier transfer claims nothing of a later one. The second counts the chunks that are done.
-//! Invariant: between [`claim`] and [`complete`] of a chunk its claimant, and nobody else, touches the chunk's memory. The
+//! Invariant: between [`claim`] and [`complete`] of a chunk only its claimant touches the chunk's memory. The
 //! receiver takes its buffer back, or opens the slot anew, only when all chunks are done, or after [`close`] when all
 //! claimed ones are ([`is_settled`]).
-//! Not here: who copies what (`transfer`). `tests/loom.rs` checks this file in every order of its threads.
+//! Not here: the copying (`shared_copy`). `tests/loom.rs` checks this file in every order of its threads.
 
 use crate::sync::{Ordering, TransferSlot};
 
@@ -57,7 +57,7 @@ pub(crate) fn completed(slot: TransferSlot<'_>) -> (u64, bool) {
     (word & !FAILED, word & FAILED == 0)
 }
 
-/// Ends the claims of a round, for the slot's owner: nobody claims a chunk after this. Returns how many of the `chunks`
+/// Ends the claims of a round, for the slot's owner: no chunk is claimed after this. Returns how many of the `chunks`
 /// are claimed; all of them count as claimed where the word is not what the protocol leaves there.
 pub(crate) fn close(slot: TransferSlot<'_>, round: u32, chunks: u64) -> u64 {
     // Relaxed: claims and this change one word, which orders them; `completed` orders the chunks' bytes.

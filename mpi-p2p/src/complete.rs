@@ -4,7 +4,7 @@
 //! anything else happens.
 //! Completion is the same for every kind of request. Where the program is called to fill a status (generalized requests),
 //! that happens last, with no lock held.
-//! Invariant: a request whose completion was given out is gone from its table, or persistent and inactive.
+//! Invariant: a request whose completion was returned is no longer in its table, or persistent and inactive.
 
 use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, Kind, Status};
@@ -172,7 +172,7 @@ impl Engine {
         waited?
     }
 
-    /// If all are done, gives each completion to `each` and says so; else changes nothing.
+    /// If all are done, gives each completion to `each` and returns true; else changes nothing.
     pub fn test_all(
         &self,
         guard: &mut Guard<'_>,
@@ -285,10 +285,10 @@ impl Core {
     /// A request for a send that is over already.
     #[inline]
     pub fn sent_request(&mut self, context: u32, dest: i32, bytes: u64) -> Result<Handle> {
-        self.sent.insert(Sent { context, dest, bytes, asked: false }).map_err(|_| too_many_requests())
+        self.sent.insert(Sent { context, dest, bytes, has_handle: false }).map_err(|_| too_many_requests())
     }
 
-    /// A request that the program has not let go of.
+    /// A request that the program has not freed.
     #[inline]
     fn live(&self, handle: Handle) -> Option<&Request> {
         self.requests.get(handle).filter(|request| !request.is_detached())
@@ -319,7 +319,7 @@ impl Core {
         }
     }
 
-    /// The completion of a request, if it is done; the request is gone then. `None` for no such request.
+    /// The completion of a request, if it is done; the request is removed then. `None` for no such request.
     #[inline]
     pub fn take_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
         if handle.is(Kind::Sent) {
@@ -332,8 +332,8 @@ impl Core {
                 }
             }
             let sent = self.sent.remove(handle)?;
-            if sent.asked {
-                self.end_asked(handle);
+            if sent.has_handle {
+                self.end_request_handles(handle);
             }
             return Some(Some(Completion { status, error: None, context: Some(sent.context), ending: None }));
         }

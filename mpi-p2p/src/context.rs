@@ -1,4 +1,4 @@
-//! Contexts: what the engine knows of a communicator, by context id (MPI-4.1, 6.2).
+//! Contexts: the engine's data of each communicator, by context id (MPI-4.1, 6.2).
 //!
 //! A communicator has two contexts, its even id for the program's messages and the odd one beside it for
 //! collectives, each with its own matching.
@@ -19,7 +19,7 @@ use crate::posted::Room;
 /// The context id of a communicator that has none yet; no communicator ever gets it, because ids end far below.
 pub const UNSETTLED: u32 = u32::MAX - 1;
 
-/// What a new communicator tells the engine.
+/// The facts of a new communicator.
 #[derive(Debug, Clone)]
 pub struct ContextSpec {
     /// Context id for the program's messages: even. The id above it serves collectives.
@@ -43,9 +43,9 @@ pub(crate) struct Context {
     pub sides: [Side; 2],
     /// The communicator was freed; posted receives are still to be matched.
     pub freed: bool,
-    /// What is told of its posted receives, if somebody asks.
+    /// The metrics of its posted receives, while a handle is bound to them.
     pub room: Room,
-    /// How many duplicates were asked for without waiting for them.
+    /// Number of duplicates begun without waiting for them.
     pub duplicates: u32,
 }
 
@@ -82,7 +82,7 @@ impl Context {
         }
     }
 
-    /// Tells that a receive with this much room is not posted any more; `kept` counts the contexts whose room is kept.
+    /// Counts a receive with this much room as no longer posted; `kept` counts the contexts whose room is kept.
     #[inline(always)]
     pub fn leaves_posted(&mut self, id: u32, room: impl FnOnce() -> u64, kept: &mut usize) {
         if user_side(id) {

@@ -82,7 +82,7 @@ fn provider_of(members: &[u32], number: u32) -> u32 {
     members[number as usize % members.len()]
 }
 
-/// The same for a communicator without a parent; the digest decides who begins.
+/// The same for a communicator without a parent; the digest decides which process begins.
 fn provider_of_named(members: &[u32], digest: [u64; 2], calls: u32) -> u32 {
     members[(digest[0].wrapping_add(u64::from(calls)) % members.len() as u64) as usize]
 }
@@ -97,7 +97,7 @@ impl State {
         make: MakeContext,
     ) -> Result<Handle> {
         let core = &mut self.core;
-        let request = core.add_request(Request::waiting(context, Work::Announced))?;
+        let request = core.add_request(Request::waiting(context, Work::AwaitContext))?;
         let awaited = Awaited { request, provider, make };
         if let Some(id) = id {
             let word = id.map_or(NO_ID, u64::from);
@@ -127,7 +127,7 @@ fn record(dest: u32, key: Key, word: u64) -> Reply {
 impl Core {
     /// An id arrived.
     #[cold]
-    pub fn announced(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> Result<(), NotYet> {
+    pub fn context_id_arrived(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> Result<(), NotYet> {
         let key = match (head.context, payload.len()) {
             (UNSETTLED, 16) => Key::Named(from, [payload.word(0), payload.word(1)]),
             (UNSETTLED, _) => {
@@ -175,7 +175,7 @@ impl Core {
     }
 
     /// Drops the ids of duplicates that no call will take: their parent is freed.
-    pub fn forget_announced(&mut self, parent: u32) {
+    pub fn drop_unclaimed_ids(&mut self, parent: u32) {
         self.context_agreement.known.retain(|key, _| !matches!(key, Key::Duplicate(of, _) if *of == parent));
     }
 }

@@ -1,7 +1,7 @@
 //! The engine's state, and its requests.
 //!
 //! [`State`] is the fabric's endpoint beside [`Core`], so that the endpoint can hand records to the core while it
-//! polls. The core answers nothing itself while it is being fed: replies and large transfers are noted and carried
+//! polls. The core sends nothing during a poll: it queues replies and large transfers, which are carried
 //! out after the poll, in `progress`.
 //! Not here: what becomes of a record that arrives (`arrival`).
 
@@ -39,7 +39,7 @@ pub(crate) struct State {
 pub(crate) struct Core {
     pub contexts: Contexts,
     pub requests: Table<Request>,
-    /// Requests of sends that were over when they were started: nothing but their context is left to say.
+    /// Requests of sends that were over when they were started: only their context, receiver and size remain.
     pub sent: Table<Sent>,
     /// Requests that start operations.
     pub recipes: Table<RecipeRequest>,
@@ -56,7 +56,7 @@ pub(crate) struct Core {
     /// Sends that wait for room, by destination if it has any; `backlogged` counts them all.
     pub backlog: BTreeMap<u32, VecDeque<Handle>>,
     pub backlogged: usize,
-    /// Sends that the program has let go of and that are not over.
+    /// Sends that the program has freed and that are not complete.
     pub detached_sends: usize,
     /// Sends that feed fragments.
     pub streams: Vec<Handle>,
@@ -64,9 +64,9 @@ pub(crate) struct Core {
     pub shares: Vec<SharedCopy>,
     pub slots: Slots,
     pub context_agreement: ContextAgreement,
-    /// Transfers whose receivers asked this process to copy too.
-    pub help: Vec<(Handle, Share)>,
-    /// Grows with every completed request, so that a waiter knows when to look again.
+    /// Transfers whose receivers requested this process to copy too.
+    pub copy_requests: Vec<(Handle, Share)>,
+    /// Grows with every completed request, so that a waiting call looks again only after a change.
     pub completions: u64,
     pub services: ServiceQueue,
     pub direct: Direct,
@@ -77,7 +77,7 @@ pub(crate) struct Core {
     /// Messages by size.
     pub sizes: &'static [SizeInstruments; SIZE_CLASSES],
     pub settings: &'static EngineSettings,
-    /// Requests and messages that somebody asked about.
+    /// Requests and messages that MPI_T handles are bound to.
     pub on_demand: OnDemandMetrics,
     /// Reasons for which a blocking receive is posted at once: communicators whose room in posted receives is kept, and
     /// threads that sleep until any change.
@@ -145,7 +145,7 @@ impl Core {
             shares: Vec::new(),
             slots: Slots::new(),
             context_agreement: ContextAgreement::default(),
-            help: Vec::new(),
+            copy_requests: Vec::new(),
             completions: 0,
             services: ServiceQueue::default(),
             direct: Direct::new(),
@@ -153,7 +153,7 @@ impl Core {
             buffered: Buffered::default(),
             instruments,
             events: MessageEvents::new(),
-            sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("as many as asked for"),
+            sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("the number of rows is the argument"),
             settings,
             on_demand: OnDemandMetrics::default(),
             posting: 0,
@@ -167,7 +167,7 @@ impl Core {
     pub fn finish(&mut self, handle: Handle) {
         self.completions += 1;
         if mpi_t::somebody_listens() {
-            self.tell_finished(handle);
+            self.raise_completed(handle);
         }
         if let Some(request) = self.requests.get_mut(handle) {
             let marks = request.marks;
@@ -183,7 +183,7 @@ impl Core {
     fn finish_marked(&mut self, handle: Handle, marks: u32, was_send: bool) {
         self.wake_waiter(marks);
         if marks & WATCHED != 0 {
-            self.tell_standing(handle);
+            self.update_metrics(handle);
         }
         if marks & SERVED != 0
             && let Some(request) = self.requests.get(handle)
@@ -227,7 +227,7 @@ impl Core {
     fn drop_marked(&mut self, handle: Handle, marks: u32) {
         self.wake_waiter(marks);
         if marks & WATCHED != 0 {
-            self.end_asked(handle);
+            self.end_request_handles(handle);
         }
     }
 
@@ -238,7 +238,7 @@ impl Core {
         }
     }
 
-    /// Lets go of a request that is not over: it completes by itself.
+    /// Frees a request that is not complete: it completes by itself.
     pub fn detach(&mut self, handle: Handle) {
         if handle.is(Kind::Sent) {
             self.sent.remove(handle);
@@ -248,7 +248,7 @@ impl Core {
             self.detached_sends += usize::from(request.work.is_send());
             self.wake_waiter(marks);
         }
-        self.end_asked(handle);
+        self.end_request_handles(handle);
     }
 
     /// Records the first fault; the call in progress reports it.

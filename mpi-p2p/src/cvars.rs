@@ -36,8 +36,8 @@ mpi_t::cvars! {
     /// How one communicator sends.
     pub struct CommSettings: Comm, verbosity: TunerDetail {
         /// The eager limit of this communicator alone, its collectives' messages included: longest message that is sent
-        /// whole, from the next send on; -1: as p2p_eager_limit says. Every communicator begins with -1, a duplicate
-        /// too, or with what a settings file, the environment or mpiexec --cvar says.
+        /// whole, from the next send on; -1: p2p_eager_limit holds. Every communicator begins with -1, a duplicate
+        /// too, or with the value of a settings file, the environment or mpiexec --cvar.
         pub eager_limit: CommLimit = AS_PROCESS => {
             name: "p2p_comm_eager_limit", unit: "bytes", category: "p2p.protocol", scope: Local },
     }

@@ -57,7 +57,7 @@ impl Direct {
     }
 
     #[inline]
-    pub fn wants(&self, context: u32, key: Key) -> bool {
+    pub fn matches(&self, context: u32, key: Key) -> bool {
         self.context == context
             && (self.key.source == key.source || self.key.source == MPI_ANY_SOURCE)
             && (self.key.tag == key.tag || self.key.tag == MPI_ANY_TAG)

@@ -139,14 +139,14 @@ impl Engine {
         self.state.get_mut(guard).core.add_context(spec);
     }
 
-    /// Forgets a communicator and the messages that nobody received. Operations under way complete first.
+    /// Removes a communicator and the messages that were not received. Operations under way complete first.
     pub fn remove_context(&self, guard: &mut Guard<'_>, id: u32) {
         let core = &mut self.state.get_mut(guard).core;
         if let Some(context) = core.contexts.get_mut(id) {
             context.room.end(&mut core.posting);
         }
         core.contexts.free(id);
-        core.forget_announced(id);
+        core.drop_unclaimed_ids(id);
     }
 
     /// A request of an operation that was over when it was started, with this status. Errors: `MPI_ERR_INTERN` when
@@ -254,7 +254,7 @@ impl Engine {
         }
     }
 
-    /// Sends if that is over at once, because the message is short and its receiver's ring has room; says whether it
+    /// Sends if that is over at once, because the message is short and its receiver's ring has room; returns whether it
     /// did.
     pub fn send_at_once(&self, guard: &mut Guard<'_>, context: u32, dest: i32, tag: i32, buffer: &SendBuf<'_>) -> bool {
         self.state.get_mut(guard).send_at_once(context, dest, tag, buffer, 0)
@@ -312,7 +312,7 @@ impl Engine {
         self.advance(guard).map(drop)
     }
 
-    /// Waits until nothing this process has sent, and let go of, is still with it, so that the process may stop calling
+    /// Waits until nothing this process has sent, and freed, is still with it, so that the process may stop calling
     /// the library (`MPI_Finalize`).
     pub fn drain(&self, guard: Guard<'_>) -> Result<()> {
         self.block(guard, Awaited::Change, |state| {

@@ -1,4 +1,4 @@
-//! What the engine raises (MPI-5.0, 15.3.8): messages of the program as they come, are matched and complete, and waits.
+//! The events of the engine (MPI-5.0, 15.3.8): messages of the program as they come, are matched and complete, and waits.
 //!
 //! Invariant: raised under the process lock; the library's own messages raise nothing. While nobody listens, each
 //! place costs one load and a branch, and the path of a short send has none.
@@ -21,21 +21,21 @@ mpi_t::events! {
         /// sent it, its tag and its size.
         pub unexpected(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_unexpected", category: "p2p.events", at: MpiRestricted },
-        /// A receive waits for its message: the source and the tag that it asked for, wildcards included.
+        /// A receive waits for its message: the source and the tag that it names, wildcards included.
         pub posted(source: i32, tag: i32) = { name: "p2p_posted", category: "p2p.events", at: MpiRestricted },
-        /// A message has found its receive, posted or not, or a matched probe: who sent it, its tag and its size.
+        /// A message has found its receive, posted or not, or a matched probe: its sender, its tag and its size.
         pub matched(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_matched", category: "p2p.events", at: MpiRestricted },
         /// A receive that had been posted, or whose message was offered first, is complete, or was cancelled: source,
-        /// tag and bytes as its status tells them.
+        /// tag and bytes as in its status.
         pub received(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_receive_completed", category: "p2p.events", at: MpiRestricted },
         /// A send that could not be over at once is complete: the handle of its request.
         pub sent(request: u64) = { name: "p2p_send_completed", category: "p2p.events", at: MpiRestricted },
-        /// The transfer of an offered message into its receive begins: who sent it, its tag and its size.
+        /// The transfer of an offered message into its receive begins: its sender, its tag and its size.
         pub rendezvous_begin(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_rendezvous_begin", category: "p2p.events", at: MpiRestricted, verbosity: TunerDetail },
-        /// The transfer of an offered message has ended: source, tag and bytes as the receive's status tells them.
+        /// The transfer of an offered message has ended: source, tag and bytes as in the receive's status.
         pub rendezvous_end(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_rendezvous_end", category: "p2p.events", at: MpiRestricted, verbosity: TunerDetail },
     }
@@ -77,32 +77,32 @@ pub(crate) fn of(instruments: &'static CommInstruments) -> usize {
 impl MessageEvents {
     /// A message of this context has come before its receive.
     #[inline(always)]
-    pub(crate) fn tell_unexpected(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
+    pub(crate) fn raise_unexpected(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
         if mpi_t::somebody_listens() {
-            tell_message(&self.unexpected, instruments, key, bytes);
+            raise_message(&self.unexpected, instruments, key, bytes);
         }
     }
 
     /// A message of this context has found its receive.
     #[inline(always)]
-    pub(crate) fn tell_matched(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
+    pub(crate) fn raise_matched(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
         if mpi_t::somebody_listens() {
-            tell_message(&self.matched, instruments, key, bytes);
+            raise_message(&self.matched, instruments, key, bytes);
         }
     }
 
     /// A receive of this context waits for its message.
     #[inline(always)]
-    pub(crate) fn tell_posted(&self, instruments: &'static CommInstruments, key: Key) {
+    pub(crate) fn raise_posted(&self, instruments: &'static CommInstruments, key: Key) {
         if mpi_t::somebody_listens() {
-            tell_receive(&self.posted, instruments, key);
+            raise_receive(&self.posted, instruments, key);
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn tell_message(
+fn raise_message(
     point: &EventPoint<(i32, i32, u64)>,
     instruments: Option<&'static CommInstruments>,
     key: Key,
@@ -115,6 +115,6 @@ fn tell_message(
 
 #[cold]
 #[inline(never)]
-fn tell_receive(point: &EventPoint<(i32, i32)>, instruments: &'static CommInstruments, key: Key) {
+fn raise_receive(point: &EventPoint<(i32, i32)>, instruments: &'static CommInstruments, key: Key) {
     point.emit_for(|| (of(instruments), (key.source, key.tag)));
 }

@@ -1,4 +1,4 @@
-//! What the engine tells of itself (MPI-4.1, 15.3.7), each variable a field the engine needs or keeps for it alone.
+//! The performance variables of the engine (MPI-4.1, 15.3.7). Each is a field that the engine itself maintains.
 //!
 //! Invariant: a communicator's instruments count the program's own messages; those that collectives send inside the
 //! library are counted by the engine's instruments only.
@@ -21,7 +21,7 @@ mpi_t::instruments! {
     pub struct CommInstruments: Comm {
         /// Messages that this process has found to have arrived and that wait for a receive to be posted. It looks for
         /// messages in calls that make progress, MPI_Iprobe for example, and takes some at each look; those before
-        /// lie in the rings, where their senders' fabric_ring_used tells of them.
+        /// lie in the rings, where their senders' fabric_ring_used counts them.
         pub umq_length: PeakLevel =
             { name: "MPI_T_UMQ_LENGTH", class: Level, type: u32, unit: "messages", category: "p2p.unexpected" }
             { name: "MPI_T_UMQ_LENGTH", class: HighWatermark, type: u32, unit: "messages",
@@ -110,7 +110,7 @@ mpi_t::instruments! {
 /// Number of classes of sizes: one for each that a message can have.
 pub(crate) const SIZE_CLASSES: usize = 64;
 
-/// What a process is doing, as far as the library knows.
+/// What a process is doing in the library.
 pub static STATES: EnumDef = EnumDef {
     name: "process_state",
     items: &[(0, "computing"), (1, "sending"), (2, "waiting"), (3, "in a collective"), (4, "in file i/o")],
@@ -140,7 +140,7 @@ mpi_t::instruments! {
         pub state: State =
             { name: "process_state", class: State, type: i32, unit: "", category: "process", states: &STATES,
               verbosity: UserBasic },
-        /// Requests that exist: their operation is under way, or over and not yet asked for. A send that was over when
+        /// Requests that exist: their operation is under way, or complete and not yet taken by a wait or test. A send that was over when
         /// it started, as short ones are, is not among them.
         pub requests: PeakLevel =
             { name: "p2p_requests", class: Level, type: u64, unit: "requests", category: "p2p.requests",
@@ -172,7 +172,7 @@ mpi_t::instruments! {
             { name: "p2p_messages_held", class: Level, type: u64, unit: "messages", category: "p2p.unexpected",
               verbosity: UserDetail }
             { name: "p2p_messages_held", class: HighWatermark, type: u64, unit: "messages",
-              category: "p2p.unexpected", doc: "Most messages that matched probes had taken and nobody received.",
+              category: "p2p.unexpected", doc: "Most messages that matched probes had taken and that were not received yet.",
               verbosity: UserDetail },
         /// Messages received whole, without having been offered first.
         pub eager_received: Counter =
@@ -218,7 +218,7 @@ mpi_t::instruments! {
     }
 }
 
-/// All that a communicator tells and lets be set: its own blocks, and a row for each of its processes.
+/// The variables of a communicator: its own blocks, and a row for each of its processes.
 #[derive(Debug, Clone, Copy)]
 pub struct CommMeters {
     /// Its queues and messages.
@@ -237,7 +237,7 @@ impl CommMeters {
         CommMeters { block, peers, settings: mpi_t::place_settings() }
     }
 
-    /// The same on the heap, which nobody outside can see.
+    /// The same on the heap, invisible from outside.
     pub fn detached(size: u32) -> CommMeters {
         CommMeters::place(&HeapMemory, "", size)
     }
@@ -255,7 +255,7 @@ impl CommMeters {
         registry.unbind(object, self.block);
     }
 
-    /// Gives the memory back. The object was unbound from all registries, and nobody writes any more.
+    /// Gives the memory back. The object was unbound from all registries, and nothing writes to it any more.
     pub fn retire(self, memory: &dyn InstrumentMemory) {
         mpi_t::retire(memory, self.block);
         mpi_t::retire_rows_in(memory_of_rows(self.peers.len()), self.peers);
@@ -288,7 +288,7 @@ pub(crate) fn size_class(rows: &'static [SizeInstruments; SIZE_CLASSES], bytes: 
 }
 
 impl EngineInstruments {
-    /// Says what the process does from here on, unless it is in something that says more; `None`: it went on as it was.
+    /// Records what the process does from here on, unless an outer call is more specific; `None`: nothing was recorded.
     #[inline]
     pub fn begin(&self, doing: Doing) -> Option<Doing> {
         let idle = self.state.get() == Doing::Computing as i32;
@@ -298,7 +298,7 @@ impl EngineInstruments {
         })
     }
 
-    /// Says that what [`begin`](EngineInstruments::begin) said is over.
+    /// Records the end of what [`begin`](EngineInstruments::begin) recorded.
     #[inline]
     pub fn end(&self, begun: Option<Doing>) {
         if begun.is_some() {

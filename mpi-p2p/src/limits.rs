@@ -50,18 +50,18 @@ impl ProcessLimitCell {
     /// Sets the limit in bytes, unchecked against the declared range; in force with the next send.
     pub fn set(&self, limit: u64) {
         self.own.store(limit, Relaxed);
-        self.tell(&self.followers());
+        self.update(&self.followers());
     }
 
     /// From here on no message of more bytes than these goes whole.
     pub(crate) fn set_room(&self, bytes: u64) {
         self.room.store(bytes, Relaxed);
-        self.tell(&self.followers());
+        self.update(&self.followers());
     }
 
     /// Puts in force what is set. Under the lock of the followers, so that of two changes at once the second to come
     /// here sees both.
-    fn tell(&self, followers: &[&'static CommLimitCell]) {
+    fn update(&self, followers: &[&'static CommLimitCell]) {
         for follower in followers {
             let limit = u64::try_from(follower.get()).unwrap_or(self.get());
             follower.in_force.store(limit.min(self.room.load(Relaxed)), Relaxed);
@@ -84,7 +84,7 @@ impl CommLimitCell {
     pub fn set(&self, limit: i32) {
         self.own.store(u64::from(limit as u32), Relaxed);
         if let Some(process) = *self.process() {
-            process.tell(&process.followers());
+            process.update(&process.followers());
         }
     }
 
@@ -98,7 +98,7 @@ impl CommLimitCell {
         *self.process() = Some(process);
         let mut followers = process.followers();
         followers.push(self);
-        process.tell(&followers);
+        process.update(&followers);
     }
 
     /// The communicator is not used any more.

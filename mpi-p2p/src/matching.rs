@@ -64,7 +64,7 @@ impl Posted {
         node
     }
 
-    /// Takes out the receive that a message with this source and tag matches, and says how many steps the search took:
+    /// Takes out the receive that a message with this source and tag matches, and returns how many steps the search took:
     /// receives looked at in a list, or chains.
     #[inline]
     pub fn take_match(&mut self, key: Key) -> (Option<Handle>, u64) {
@@ -236,7 +236,7 @@ impl<M> Unexpected<M> {
         Some(self.take(slot as u32))
     }
 
-    /// The index for a kind of wildcard; built from all waiting messages, oldest first, when first asked for.
+    /// The index for a kind of wildcard; built from all waiting messages, oldest first, when first used.
     fn index(&mut self, kind: usize) -> &Chains<u32> {
         let (slots, waiting) = (&mut self.slots, &self.queue.chains);
         self.wild[kind].get_or_insert_with(|| {

@@ -20,7 +20,7 @@ pub(crate) struct Message {
     pub body: Body,
     /// The sender's token: of a synchronous eager message, or of an offer.
     pub token: u64,
-    /// When it came, in nanoseconds of [`mpi_t::now_ns`]; 0 if nobody asked.
+    /// When it came, in nanoseconds of [`mpi_t::now_ns`]; 0 while no handle watches it.
     pub arrived: u64,
 }
 

@@ -1,9 +1,9 @@
-//! What single requests and messages tell, once somebody asks about them (MPI-5.0, 15.3.2 and 15.3.7).
+//! Metrics of single requests and messages, created when a handle is allocated for one (MPI-5.0, 15.3.2 and 15.3.7).
 //!
-//! A request has instruments from when a handle is allocated for it until the program's handle of it is stale. It bears
-//! a mark meanwhile, looked at where the request is looked at anyway, so that those nobody asks about cost nothing.
-//! Invariant: a mark stands exactly on the requests and sends that have instruments here.
-//! Not here: how operations go on (`transfer`, `send`).
+//! A request has metrics from when an MPI_T handle is allocated for it until the program's handle of it is stale. A flag
+//! among those that every operation on the request reads anyway marks such a request, so that all others cost nothing.
+//! Invariant: exactly the requests and sends that have metrics here have the flag.
+//! Not here: allocating handles (`on_demand_handles`), the operations (`transfer`, `send`).
 
 use mpi_t::{Level, OnDemand, Percentage, Size};
 
@@ -11,7 +11,7 @@ mpi_t::instruments! {
     /// One operation that was started.
     pub struct RequestInstruments: Request, verbosity: UserAll {
         /// Bytes that the operation was given to send, or has room to receive. Of a receive whose buffer is filled
-        /// already when this is first asked, or is being filled by both sides, the bytes that it takes.
+        /// already when the handle is allocated, or is being filled by both sides, the bytes that it takes.
         pub bytes: Size =
             { name: "p2p_request_bytes", class: Size, type: u64, unit: "bytes", category: "p2p.requests" },
         /// Bytes of the operation's message that have been moved, as far as this process knows: of a message that its
@@ -37,7 +37,7 @@ mpi_t::instruments! {
     }
 }
 
-/// Those that somebody asked about.
+/// The requests and messages that have metrics.
 #[derive(Debug, Default)]
 pub(crate) struct OnDemandMetrics {
     pub requests: OnDemand<RequestInstruments>,

@@ -13,7 +13,7 @@ use crate::on_demand::{MessageInstruments, RequestInstruments};
 use crate::request::{Request, WATCHED, Work};
 
 /// How far an operation is.
-struct Standing {
+struct OperationState {
     /// Bytes that it was given to send or has room for.
     bytes: u64,
     moved: u64,
@@ -22,26 +22,26 @@ struct Standing {
     over: bool,
 }
 
-impl Standing {
-    fn of(request: &Request) -> Standing {
-        let told = request.status.bytes();
-        let under_way = |bytes, moved, wanted| Standing { bytes, moved, wanted, over: false };
+impl OperationState {
+    fn of(request: &Request) -> OperationState {
+        let bytes = request.status.bytes();
+        let under_way = |bytes, moved, wanted| OperationState { bytes, moved, wanted, over: false };
         match &request.work {
-            Work::Done if request.status.cancelled() => Standing { bytes: told, moved: 0, wanted: told, over: true },
-            Work::Done => Standing { bytes: told, moved: told, wanted: told, over: true },
+            Work::Done if request.status.cancelled() => OperationState { bytes, moved: 0, wanted: bytes, over: true },
+            Work::Done => OperationState { bytes, moved: bytes, wanted: bytes, over: true },
             Work::Posted { buffer, .. } | Work::Matched { buffer } => under_way(buffer.bytes(), 0, buffer.bytes()),
             Work::Receiving { buffer, wanted, got, .. } => under_way(buffer.bytes(), *got, *wanted),
-            Work::Discarding { wanted, got, .. } => under_way(told, *got, *wanted),
-            Work::Sharing => under_way(told, 0, told),
+            Work::Discarding { wanted, got, .. } => under_way(bytes, *got, *wanted),
+            Work::Sharing => under_way(bytes, 0, bytes),
             Work::Queued(outgoing) => under_way(outgoing.data.bytes(), 0, outgoing.data.bytes()),
-            Work::Announced | Work::External => under_way(0, 0, 0),
-            Work::AwaitMatch { .. } => under_way(told, told, told),
+            Work::AwaitContext | Work::External => under_way(0, 0, 0),
+            Work::AwaitMatch { .. } => under_way(bytes, bytes, bytes),
             Work::Offered { data, .. } => under_way(data.bytes(), 0, data.bytes()),
             Work::Streaming { data, at, limit, .. } => under_way(data.bytes(), *at, *limit),
         }
     }
 
-    fn tell(&self, instruments: &RequestInstruments) {
+    fn store(&self, instruments: &RequestInstruments) {
         instruments.moved.follow(self.moved);
         match self.over {
             true => instruments.done.set(1, 1),
@@ -51,16 +51,16 @@ impl Standing {
 }
 
 impl Engine {
-    /// Opens a handle on what a request tells; for [`mpi_t::Registry::declare_on_demand`]. Waits for the process's lock.
+    /// Opens a handle on the metrics of a request; for [`mpi_t::Registry::declare_on_demand`]. Waits for the process's lock.
     /// Errors: `MPI_T_ERR_INVALID` for what names no request that the program has;
     /// `MPI_T_ERR_NOT_ACCESSIBLE` beside a program of one thread.
-    pub fn lend_request(&self, request: usize, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
+    pub fn open_request(&self, request: usize, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
         let mut guard = self.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
-        self.state.get_mut(&mut guard).lend_request(Handle(request), open)
+        self.state.get_mut(&mut guard).open_request(Handle(request), open)
     }
 
     /// The same for a message that a matched probe took.
-    pub fn lend_message(&self, message: usize, open: &mut Open<'_, MessageInstruments>) -> TResult<()> {
+    pub fn open_message(&self, message: usize, open: &mut Open<'_, MessageInstruments>) -> TResult<()> {
         let mut guard = self.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
         let core = &mut self.state.get_mut(&mut guard).core;
         let held = &core.held.get(Handle(message)).ok_or(TError::INVALID)?.message;
@@ -71,51 +71,51 @@ impl Engine {
         core.on_demand.messages.lend(message, fill, open)
     }
 
-    /// Opens a handle on how much of the rings to other processes is in use; as [`Engine::lend_request`].
-    pub fn lend_rings(&self, open: &mut Open<'_, RingInstruments>) -> TResult<()> {
+    /// Opens a handle on how much of the rings to other processes is in use; as [`Engine::open_request`].
+    pub fn open_rings(&self, open: &mut Open<'_, RingInstruments>) -> TResult<()> {
         let mut guard = self.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
         open(self.state.get_mut(&mut guard).endpoint.watch_rings())
     }
 }
 
 impl State {
-    fn lend_request(&mut self, handle: Handle, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
+    fn open_request(&mut self, handle: Handle, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
         let core = &mut self.core;
         let handle = core.under_way(handle);
         let standing = match handle.is(Kind::Sent) {
             true => {
                 let sent = core.sent.get_mut(handle).ok_or(TError::INVALID)?;
-                sent.asked = true;
+                sent.has_handle = true;
                 let bytes = sent.bytes;
-                Standing { bytes, moved: bytes, wanted: bytes, over: true }
+                OperationState { bytes, moved: bytes, wanted: bytes, over: true }
             }
             false => {
                 let request = core.requests.get_mut(handle).filter(|request| !request.is_detached());
                 let request = request.ok_or(TError::INVALID)?;
                 request.marks |= WATCHED;
-                Standing::of(request)
+                OperationState::of(request)
             }
         };
         let fill = |instruments: &RequestInstruments| {
             instruments.bytes.set(standing.bytes);
-            standing.tell(instruments);
+            standing.store(instruments);
         };
         core.on_demand.requests.lend(handle.0, fill, open)
     }
 }
 
 impl Core {
-    /// Tells how far a request is that somebody asked about.
+    /// Updates the metrics of a request, if it has any.
     #[cold]
-    pub fn tell_standing(&self, handle: Handle) {
+    pub fn update_metrics(&self, handle: Handle) {
         if let (Some(request), Some(instruments)) = (self.requests.get(handle), self.on_demand.requests.get(handle.0)) {
-            Standing::of(request).tell(instruments);
+            OperationState::of(request).store(instruments);
         }
     }
 
-    /// Tells how much of a receive that both sides fill is in place, if somebody asked about it.
+    /// Updates the metrics of a receive that both sides copy, if it has any.
     #[inline]
-    pub fn tell_shared(&self, handle: Handle, moved: u64) {
+    pub fn update_shared(&self, handle: Handle, moved: u64) {
         if let Some(instruments) = self.on_demand.requests.get(handle.0)
             && let Some(request) = self.requests.get(handle)
         {
@@ -125,14 +125,14 @@ impl Core {
         }
     }
 
-    /// The program's handle of a request is stale: so are the handles of who asked about it.
+    /// The program's handle of a request is stale: the MPI_T handles bound to it become stale too.
     #[cold]
-    pub fn end_asked(&mut self, handle: Handle) {
+    pub fn end_request_handles(&mut self, handle: Handle) {
         self.on_demand.requests.end(handle.0);
     }
 
     /// The same for a message.
-    pub fn end_message(&mut self, message: Handle) {
+    pub fn end_message_handles(&mut self, message: Handle) {
         self.on_demand.messages.end(message.0);
     }
 }

@@ -10,7 +10,7 @@ use mpi_core::Handle;
 
 use crate::context::ContextSpec;
 
-/// What makes a context of the id that has come; `None` when nobody needs it any more. Called with the process's lock
+/// Creates a context with the id that has arrived; `None` when it is no longer needed. Called with the process's lock
 /// held, so it must take no lock itself.
 pub type MakeContext = Box<dyn FnOnce(u32) -> Option<ContextSpec> + Send>;
 

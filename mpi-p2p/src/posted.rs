@@ -1,7 +1,7 @@
-//! Room in the buffers of posted receives, by communicator, kept while somebody asks (MPI-5.0, 15.3.7).
+//! Room in the buffers of posted receives, by communicator, kept while an MPI_T handle is bound to it (MPI-5.0, 15.3.7).
 //!
 //! A communicator gets the block when a handle is first allocated for it, with what is posted then. From there on what
-//! is posted or leaves changes it, until a change finds all handles gone; the next handle begins anew.
+//! is posted or leaves changes it, until a change finds that no handle is left; the next handle begins anew.
 //! Invariant: while a block is kept its level is right. While any is kept no receive is direct, so that all are posted.
 //! Not here: the number of posted receives, which is always kept (`instruments`).
 
@@ -22,7 +22,7 @@ mpi_t::instruments! {
     }
 }
 
-/// What a context knows of its block.
+/// The block of a context, if it has one.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
     pub block: Option<&'static PostedInstruments>,
@@ -30,7 +30,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Whether changes are to be told.
+    /// Whether changes are to be recorded.
     #[inline(always)]
     pub fn is_kept(&self) -> bool {
         self.kept
@@ -39,7 +39,7 @@ impl Room {
     /// A receive with room for so many bytes was posted; `kept` counts the contexts whose block is kept.
     #[cold]
     pub fn more(&mut self, bytes: u64, kept: &mut usize) {
-        if let Some(block) = self.still_asked(kept) {
+        if let Some(block) = self.watched_block(kept) {
             block.bytes.raise(bytes);
         }
     }
@@ -47,17 +47,17 @@ impl Room {
     /// One with room for so many bytes is not posted any more.
     #[cold]
     pub fn less(&mut self, bytes: u64, kept: &mut usize) {
-        if let Some(block) = self.still_asked(kept) {
+        if let Some(block) = self.watched_block(kept) {
             block.bytes.lower(bytes);
         }
     }
 
-    fn still_asked(&mut self, kept: &mut usize) -> Option<&'static PostedInstruments> {
-        let asked = self.block.filter(|block| block.bytes.is_watched());
-        if asked.is_none() {
+    fn watched_block(&mut self, kept: &mut usize) -> Option<&'static PostedInstruments> {
+        let watched = self.block.filter(|block| block.bytes.is_watched());
+        if watched.is_none() {
             self.leave(kept);
         }
-        asked
+        watched
     }
 
     fn leave(&mut self, kept: &mut usize) {

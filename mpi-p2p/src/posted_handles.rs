@@ -12,18 +12,18 @@ use crate::posted::{PostedInstruments, room_of};
 impl Engine {
     /// Opens a handle on the posted receives of the communicator with this context id, which the caller has looked up
     /// under the same guard. `MPI_T_ERR_INVALID` for a context that is none, or freed.
-    pub fn lend_posted(
+    pub fn open_posted(
         &self,
         guard: &mut Guard<'_>,
         context: u32,
         open: &mut Open<'_, PostedInstruments>,
     ) -> TResult<()> {
-        self.state.get_mut(guard).lend_posted(context, open)
+        self.state.get_mut(guard).open_posted(context, open)
     }
 }
 
 impl State {
-    fn lend_posted(&mut self, id: u32, open: &mut Open<'_, PostedInstruments>) -> TResult<()> {
+    fn open_posted(&mut self, id: u32, open: &mut Open<'_, PostedInstruments>) -> TResult<()> {
         let core = &mut self.core;
         let context = core.contexts.get_mut(id).filter(|context| !context.freed).ok_or(TError::INVALID)?;
         let block = *context.room.block.get_or_insert_with(|| place(&HeapMemory, ""));

@@ -74,7 +74,7 @@ impl Engine {
         match state.core.held.remove(message) {
             None => Ok(None),
             Some(held) => {
-                state.core.end_message(message);
+                state.core.end_message_handles(message);
                 state.core.instruments.messages_held.lower(1);
                 match state.receive_message(held.context, held.key, held.message, buffer)? {
                     Outcome::Under(request) => Ok(Some(request)),

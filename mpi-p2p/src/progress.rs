@@ -32,14 +32,14 @@ impl State {
         }
         let before = core.pending();
         let completions = core.completions;
-        if !core.help.is_empty() {
-            core.give_help(endpoint);
+        if !core.copy_requests.is_empty() {
+            core.copy_requested_chunks(endpoint);
         }
         if !core.matched.is_empty() {
             core.carry_out_matched(endpoint);
         }
         if !core.shares.is_empty() {
-            core.settle_shares(endpoint);
+            core.complete_shared_copies(endpoint);
         }
         if !core.replies.is_empty() {
             core.flush_replies(endpoint);
@@ -68,7 +68,7 @@ impl Core {
             | self.streams.len()
             | self.matched.len()
             | self.shares.len()
-            | self.help.len()
+            | self.copy_requests.len()
             | self.services.wait_for_call()
             | usize::from(self.fault.is_some())
             != 0

@@ -83,13 +83,13 @@ impl<T: Copy> Queue<T> {
         self.list.len() > limit
     }
 
-    /// The queue becomes chains; tells of each item, oldest first.
+    /// The queue becomes chains; calls `linked` with each item, oldest first.
     #[cold]
-    pub fn link_all(&mut self, mut tell: impl FnMut(Node)) {
+    pub fn link_all(&mut self, mut linked: impl FnMut(Node)) {
         self.linked = true;
         for entry in self.list.drain(..) {
             self.chains.link(entry.node);
-            tell(entry.node);
+            linked(entry.node);
         }
     }
 

@@ -164,7 +164,7 @@ impl Core {
                 context.room.more(room(&self.requests, handle), &mut self.posting);
             }
             let instruments = context.spec.instruments.block;
-            self.events.tell_posted(instruments, key);
+            self.events.raise_posted(instruments, key);
         }
         Ok(handle)
     }
@@ -229,7 +229,7 @@ impl Taken {
             }
         }
         context.count_received(id, key.source, bytes);
-        events.tell_matched(user_side(id).then_some(context.spec.instruments.block), key, bytes);
+        events.raise_matched(user_side(id).then_some(context.spec.instruments.block), key, bytes);
         match held {
             false => engine.rendezvous_received.incr(),
             true => engine.eager_received.incr(),

@@ -31,7 +31,7 @@ pub enum Mode {
 pub trait Generalized: Send + Sync {
     /// Fills the status of the complete operation (`query_fn`). An error is that of the call that completes the request.
     fn query(&self, status: &mut Status) -> Result<()>;
-    /// A cancel was requested (`cancel_fn`); `complete` says whether the operation was complete before.
+    /// A cancel was requested (`cancel_fn`); `complete`: the operation was complete before.
     fn cancel(&self, complete: bool) -> Result<()>;
 }
 
@@ -40,7 +40,7 @@ pub trait Generalized: Send + Sync {
 pub struct Completion {
     /// Status of the operation; of a send only [`Status::cancelled`] means anything.
     pub status: Status,
-    /// What went wrong, if anything did: a truncated message, say.
+    /// What went wrong, if anything did: a truncated message, for example.
     pub error: Option<Error>,
     /// Context id of the operation; none for a null request.
     pub context: Option<u32>,
@@ -130,7 +130,7 @@ impl From<ReceiveFailure> for Error {
     }
 }
 
-/// How a question after a message that has left stands.
+/// The state of a cancel that the receiver of the message decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CancelState {
     /// The process with this world rank has not answered yet.
@@ -144,17 +144,17 @@ pub(crate) enum CancelState {
 pub(crate) struct Sent {
     /// Context of its message.
     pub context: u32,
-    /// Rank that it was sent to, or `MPI_PROC_NULL` if it cannot be asked back.
+    /// Rank that it was sent to, or `MPI_PROC_NULL` if it cannot be cancelled.
     pub dest: i32,
     /// Bytes of its message.
     pub bytes: u64,
-    /// Somebody asked about it: it has instruments.
-    pub asked: bool,
+    /// An MPI_T handle is bound to it: it has instruments.
+    pub has_handle: bool,
 }
 
 /// The program freed the request: no call will take its completion.
 pub(crate) const DETACHED: u32 = 1;
-/// The request has instruments.
+/// An MPI_T handle is bound to the request: it has instruments.
 pub(crate) const WATCHED: u32 = 2;
 /// A thread sleeps until the request is over; its place among the waiters is in the bits from [`AWAITED_BY`] on.
 pub(crate) const AWAITED: u32 = 8;
@@ -164,7 +164,7 @@ pub(crate) const AWAITED_BY: u32 = 8;
 /// A service is called when the request is complete.
 pub(crate) const SERVED: u32 = 4;
 
-/// Who gets a message.
+/// The receiver of a message within its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Receiver {
     /// The receive that matches.
@@ -205,7 +205,7 @@ pub(crate) enum Work {
     /// The program completes the operation of a generalized request.
     External,
     /// A duplicate of a communicator waits for its context id.
-    Announced,
+    AwaitContext,
     /// A synchronous send waits to be matched by world rank `dest`.
     AwaitMatch { dest: u32 },
     /// A large message was offered to world rank `dest`, which may read its data while it is.

@@ -14,7 +14,7 @@ impl Core {
     /// A request is about to be marked complete.
     #[cold]
     #[inline(never)]
-    pub fn tell_finished(&self, handle: Handle) {
+    pub fn raise_completed(&self, handle: Handle) {
         let Some(request) = self.requests.get(handle) else { return };
         let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
         let (key, status) = (of(context.spec.instruments.block), request.status);
@@ -28,7 +28,7 @@ impl Core {
     /// The transfer into a receive begins (`ended`: has ended).
     #[cold]
     #[inline(never)]
-    pub fn tell_rendezvous(&self, handle: Handle, (source, tag, bytes): (i32, i32, u64), ended: bool) {
+    pub fn raise_rendezvous(&self, handle: Handle, (source, tag, bytes): (i32, i32, u64), ended: bool) {
         let Some(request) = self.requests.get(handle) else { return };
         let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
         let point = if ended { &self.events.rendezvous_end } else { &self.events.rendezvous_begin };
@@ -41,7 +41,7 @@ impl Core {
             && let Some(request) = self.requests.get(handle)
         {
             let status = request.status;
-            self.tell_rendezvous(handle, (status.source, status.tag, status.bytes()), true);
+            self.raise_rendezvous(handle, (status.source, status.tag, status.bytes()), true);
         }
         self.finish(handle);
     }

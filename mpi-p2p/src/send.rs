@@ -170,7 +170,7 @@ impl State {
             core.queue(world, handle);
         }
         if mode == Mode::Buffered {
-            // Nobody waits for it: it goes when it is done, now or later.
+            // No call waits for it: it is dropped when it is complete, now or later.
             if core.requests.get(handle).is_some_and(Request::is_done) {
                 core.drop_request(handle);
                 core.buffered.finished(handle);

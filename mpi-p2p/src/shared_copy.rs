@@ -33,7 +33,7 @@ impl Core {
         let Matched { from, token: peer, offer, request, .. } = matched;
         let slot = self.slots.free.pop().expect("the caller saw a free one");
         self.instruments.slots_free.lower(1);
-        self.tell_slots();
+        self.update_slots();
         let round = self.slots.rounds[slot as usize].wrapping_add(1);
         self.slots.rounds[slot as usize] = round;
         chunk_claims::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
@@ -54,7 +54,7 @@ impl Core {
                 Err(error) => failure = Some(error),
             }
             chunk_claims::complete(own);
-            self.tell_shared(request, chunk_claims::completed(own).0 * chunk);
+            self.update_shared(request, chunk_claims::completed(own).0 * chunk);
         }
         if let (Some(error), Some(request)) = (failure, self.requests.get_mut(request)) {
             request.error = Some(error);
@@ -71,16 +71,16 @@ impl Core {
             revoked,
             _registration: registration,
         });
-        self.settle_shares(endpoint);
+        self.complete_shared_copies(endpoint);
     }
 
-    fn tell_slots(&self) {
+    fn update_slots(&self) {
         let used = u64::from(SLOTS) - self.instruments.slots_free.get();
         self.instruments.slots_used.set(used, u64::from(SLOTS));
     }
 
-    /// A sender is asked to help with the copying.
-    pub fn share_wanted(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+    /// A receiver requests this process, the sender, to copy chunks too.
+    pub fn shared_copy_requested(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
         let handle = Handle(head.b as usize);
         if payload.len() == Share::LEN
             && let Some(request) = self.requests.get(handle)
@@ -89,16 +89,16 @@ impl Core {
         {
             let share = Share::decode([0, 1, 2, 3].map(|i| payload.word(i)));
             if share.slot < SLOTS && share.bytes <= data.bytes() && data.contiguous().is_some() {
-                self.help.push((handle, share));
+                self.copy_requests.push((handle, share));
                 return;
             }
         }
-        self.fault(from, "a wish for help with data that was not offered");
+        self.fault(from, "a request to copy data that was not offered");
     }
 
-    /// Copies what chunks are still to be had of the transfers this process was asked to help with.
-    pub fn give_help(&mut self, endpoint: &mut Endpoint) {
-        while let Some((handle, share)) = self.help.pop() {
+    /// Copies the chunks that are still unclaimed of the transfers whose receivers requested it.
+    pub fn copy_requested_chunks(&mut self, endpoint: &mut Endpoint) {
+        while let Some((handle, share)) = self.copy_requests.pop() {
             let Some(request) = self.requests.get(handle) else { continue };
             let Work::Offered { data, dest, .. } = &request.work else { continue };
             let Some(memory) = data.contiguous() else { continue };
@@ -123,7 +123,7 @@ impl Core {
     }
 
     /// Completes the shared receives whose chunks are all done, and drops the revoked ones whose claimed chunks are.
-    pub fn settle_shares(&mut self, endpoint: &mut Endpoint) {
+    pub fn complete_shared_copies(&mut self, endpoint: &mut Endpoint) {
         let mut at = 0;
         while at < self.shares.len() {
             let share = &self.shares[at];
@@ -134,7 +134,7 @@ impl Core {
                 Some(claimed) => chunk_claims::is_settled(owned, claimed) || !endpoint.alive(share.from),
             };
             if !over {
-                self.tell_shared(share.request, done * share.chunk);
+                self.update_shared(share.request, done * share.chunk);
                 at += 1;
                 continue;
             }
@@ -145,7 +145,7 @@ impl Core {
             }
             self.slots.free.push(slot);
             self.instruments.slots_free.raise(1);
-            self.tell_slots();
+            self.update_slots();
             self.reply(endpoint, Reply::about(from, wire::DONE, token));
             self.finish_rendezvous(request);
         }
@@ -164,7 +164,7 @@ impl Core {
 
 impl State {
     /// Gives a request up whose buffer is about to go away, after a fault. False while another process may still copy
-    /// into the buffer: then the request is dropped by [`Core::settle_shares`], as soon as none does.
+    /// into the buffer: then the request is dropped by [`Core::complete_shared_copies`], as soon as none does.
     #[cold]
     fn revoke(&mut self, request: Handle) -> bool {
         self.take_back(request);
@@ -198,7 +198,7 @@ impl Engine {
         }
         while waiting {
             let State { core, endpoint, .. } = self.state.get_mut(&mut guard);
-            core.settle_shares(endpoint);
+            core.complete_shared_copies(endpoint);
             waiting = core.shares.iter().any(|share| requests.contains(&share.request));
             if waiting {
                 // A claimed chunk is a matter of microseconds, unless its claimant is stopped.

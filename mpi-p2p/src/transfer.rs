@@ -1,7 +1,7 @@
 //! Large messages: offered first, then moved in a single copy or as fragments.
 //!
 //! The receiver decides once its receive is matched. Where the kernel lets it read the sender's memory it copies the
-//! data itself; for a long message it tells the sender where to, and both copy chunks, claimed one by one from a
+//! data itself; for a long message it sends the region of its buffer to the sender, and both copy chunks, claimed one by one from a
 //! counter in the receiver's page, until none is left. Otherwise the sender feeds fragments through the ring.
 //! Invariant: a receive completes when every byte it wants is in place; a send when its receiver said so, or when
 //! its last fragment is in the ring.
@@ -32,7 +32,7 @@ impl Core {
     pub fn begin_transfer(&mut self, endpoint: &mut Endpoint, matched: Matched) {
         let Matched { from, token: peer, offer, key, request: handle } = matched;
         if mpi_t::somebody_listens() {
-            self.tell_rendezvous(handle, (key.source, key.tag, offer.bytes), false);
+            self.raise_rendezvous(handle, (key.source, key.tag, offer.bytes), false);
         }
         let request = self.requests.get_mut(handle).expect("a matched receive stays in its table");
         let Work::Matched { mut buffer } = std::mem::replace(&mut request.work, Work::Done) else {
@@ -79,7 +79,7 @@ impl Core {
     }
 
     /// Pushes what replies there is room for. Those to one process stay in order: the end of a transfer never overtakes
-    /// the wish for help with it.
+    /// the request to copy its chunks.
     pub fn flush_replies(&mut self, endpoint: &mut Endpoint) {
         let mut full = SmallVec::<[u32; 8]>::new();
         for _ in 0..self.replies.len() {
@@ -93,7 +93,7 @@ impl Core {
         }
     }
 
-    /// A sender was told that its message has all been copied.
+    /// The receiver reports that the whole message has been copied.
     pub fn delivered(&mut self, from: u32, head: &RecordHead) {
         let handle = Handle(head.b as usize);
         match self.requests.get(handle).map(|request| &request.work) {
@@ -102,7 +102,7 @@ impl Core {
         }
     }
 
-    /// A synchronous send was told that it is matched.
+    /// The receiver reports that a synchronous send is matched.
     pub fn acknowledged(&mut self, from: u32, head: &RecordHead) {
         let handle = Handle(head.b as usize);
         match self.requests.get(handle).map(|request| &request.work) {
@@ -111,8 +111,8 @@ impl Core {
         }
     }
 
-    /// A sender is asked for fragments.
-    pub fn stream_wanted(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
+    /// The receiver requests fragments.
+    pub fn stream_requested(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
         let handle = Handle(head.b as usize);
         if payload.len() == 16
             && let Some(request) = self.requests.get_mut(handle)
@@ -125,7 +125,7 @@ impl Core {
             request.work = Work::Streaming { data, dest: from, peer, at: 0, limit };
             self.streams.push(handle);
         } else {
-            self.fault(from, "a wish for data that was not offered");
+            self.fault(from, "a request for data that was not offered");
         }
     }
 
@@ -146,9 +146,9 @@ impl Core {
             };
             *got += bytes;
             self.instruments.bytes_in_fragments.add(bytes);
-            let (all, asked) = (*got == *wanted, request.marks & WATCHED != 0);
-            if asked {
-                self.tell_standing(handle);
+            let (all, watched) = (*got == *wanted, request.marks & WATCHED != 0);
+            if watched {
+                self.update_metrics(handle);
             }
             if all {
                 self.finish_rendezvous(handle);
@@ -168,7 +168,7 @@ impl Core {
         }
     }
 
-    /// Feeds fragments to the receivers that asked, as far as their rings have room.
+    /// Sends fragments to the receivers that requested them, as far as their rings have room.
     pub fn feed_streams(&mut self, endpoint: &mut Endpoint) {
         let most = endpoint.max_payload() as u64;
         let mut at = 0;
@@ -180,7 +180,7 @@ impl Core {
                 self.streams.swap_remove(at);
                 continue;
             };
-            let asked = *marks & WATCHED != 0;
+            let watched = *marks & WATCHED != 0;
             while *sent < *limit {
                 let bytes = (*limit - *sent).min(most);
                 let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: *sent, b: *peer };
@@ -194,8 +194,8 @@ impl Core {
                 *sent += bytes;
             }
             let all = *sent == *limit;
-            if asked {
-                self.tell_standing(handle);
+            if watched {
+                self.update_metrics(handle);
             }
             if all {
                 self.streams.swap_remove(at);

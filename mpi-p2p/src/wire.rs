@@ -7,7 +7,7 @@
 
 use mpi_fabric::RegionKey;
 
-/// A whole message; the payload is its data, `b` the sender's token if it can be asked back.
+/// A whole message; the payload is its data, `b` the sender's token if the send can be cancelled.
 pub(crate) const EAGER: u8 = 1;
 /// As [`EAGER`], from a synchronous send: `b` is the sender's token, to be acknowledged when matched.
 pub(crate) const EAGER_SYNC: u8 = 2;
@@ -26,7 +26,7 @@ pub(crate) const FRAGMENT: u8 = 8;
 /// The context id `b` is for the duplicate with number `tag` of the communicator with this context, or, without a
 /// context, for the communicator with the digest in the payload.
 pub(crate) const CONTEXT: u8 = 9;
-/// Give a message back that nobody has received: `b` is its token.
+/// Cancel a message that has not been received: `b` is its token.
 pub(crate) const CANCEL: u8 = 10;
 /// The answer: `b` is the token, `a` is 1 if the message was taken back, 0 if it was not there.
 pub(crate) const CANCELLED: u8 = 11;

@@ -153,14 +153,14 @@ impl OnDemandMetrics {
                 MPI_COMM_SELF => ContextIds::SELF,
                 _ => comms.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?.context(),
             };
-            of.lend_posted(&mut guard, context, open)
+            of.open_posted(&mut guard, context, open)
         })?;
         let of = engine.clone();
-        registry.declare_on_demand(move |object, open| of.lend_request(object, open))?;
+        registry.declare_on_demand(move |object, open| of.open_request(object, open))?;
         let of = engine.clone();
-        registry.declare_on_demand(move |object, open| of.lend_message(object, open))?;
+        registry.declare_on_demand(move |object, open| of.open_message(object, open))?;
         let of = engine.clone();
-        registry.declare_on_demand(move |_, open| of.lend_rings(open))?;
+        registry.declare_on_demand(move |_, open| of.open_rings(open))?;
         Ok(OnDemandMetrics(asked))
     }
 
