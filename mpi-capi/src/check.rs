@@ -2,7 +2,7 @@
 //!
 //! Invariant: whatever a check lets pass, the implementation may use; whatever it refuses is an error that names the
 //! argument and its value. Outputs are written through [`Out`], after the work is done.
-//! Not here: handles and ranks, which need the process (`cx`).
+//! Not here: handles and ranks, which need the process (`call_context`).
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 

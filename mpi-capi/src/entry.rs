@@ -9,14 +9,14 @@ use mpi_core::handle::FIRST_DYNAMIC;
 use mpi_core::{Handle, abi};
 use mpi_env::Object;
 
-use crate::cx::{Cx, LocklessCx};
+use crate::call_context::{CallContext, LocklessContext};
 use crate::errors::{self, Outcome};
 
 /// A call that needs the library between initialisation and finalisation. `object` is the one whose error handler
 /// takes an error of this call.
 #[inline]
-pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(Cx) -> Outcome) -> c_int {
-    let outcome = match Cx::new() {
+pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(CallContext) -> Outcome) -> c_int {
+    let outcome = match CallContext::new() {
         Ok(cx) => body(cx),
         Err(error) => Err(error.into()),
     };
@@ -29,8 +29,8 @@ pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(Cx) -> O
 /// A call that needs the library running, and only looks at what does not change or keeps books with a lock of their
 /// own: it does not take the process's. `object` as in [`running`].
 #[inline]
-pub fn lockless(function: u16, object: Option<Object>, body: impl FnOnce(LocklessCx) -> Outcome) -> c_int {
-    let outcome = match LocklessCx::new() {
+pub fn lockless(function: u16, object: Option<Object>, body: impl FnOnce(LocklessContext) -> Outcome) -> c_int {
+    let outcome = match LocklessContext::new() {
         Ok(cx) => body(cx),
         Err(error) => Err(error.into()),
     };

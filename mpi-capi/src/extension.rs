@@ -8,7 +8,7 @@ use core::cmp::Ordering;
 use core::ffi::{CStr, c_char, c_int};
 use mpi_core::abi;
 use mpi_env::Process;
-use mpi_t::{AddedTexts, Limits, PvarClass, Scope, TError, TResult, Value, ValueType};
+use mpi_t::{Limits, PvarClass, Scope, TError, TResult, Value, ValueType, VariableTexts};
 
 /// What the program says of a variable; as `struct ferrum_tool_variable`.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
     }
     // SAFETY: it is as long as this version's.
     let variable = unsafe { variable.read_unaligned() };
-    let texts = AddedTexts {
+    let texts = VariableTexts {
         name: text("name", variable.name)?,
         description: text("description", variable.description)?,
         unit: text("unit", variable.unit)?,

@@ -249,7 +249,7 @@ impl Area {
 mod tests {
     use super::*;
     use crate::JobOptions;
-    use mpi_t::{AddedTexts, Counter, Instruments, Level, Registry};
+    use mpi_t::{Counter, Instruments, Level, Registry, VariableTexts};
 
     mpi_t::instruments! {
         /// A queue's.
@@ -314,7 +314,7 @@ mod tests {
         let memory = JobInstruments::new(&job, 0);
         let registry = Registry::with_environment([]);
         for (class, unit, value) in [(PvarClass::Counter, "calls", 3), (PvarClass::Level, "pages", 4)] {
-            let texts = AddedTexts { name: "x", description: "", unit, category: "plug", category_description: "" };
+            let texts = VariableTexts { name: "x", description: "", unit, category: "plug", category_description: "" };
             let words = registry.add_pvar(&memory, &texts, class, ValueType::U64, 1).expect("a new name");
             words[0].store(value, Ordering::Relaxed);
         }

@@ -68,7 +68,7 @@ impl Engine {
             instruments.bytes.set(held.bytes);
             instruments.held.follow(held.data().map_or(0, |data| data.len() as u64));
         };
-        core.on_demand.messages.lend(message, fill, open)
+        core.on_demand.messages.open_for(message, fill, open)
     }
 
     /// Opens a handle on how much of the rings to other processes is in use; as [`Engine::open_request`].
@@ -100,7 +100,7 @@ impl State {
             instruments.bytes.set(standing.bytes);
             standing.store(instruments);
         };
-        core.on_demand.requests.lend(handle.0, fill, open)
+        core.on_demand.requests.open_for(handle.0, fill, open)
     }
 }
 

@@ -44,15 +44,15 @@ mod definition;
 mod error;
 mod events;
 mod field;
+mod free_list;
 mod handle;
 mod last_error;
 mod memory;
-mod own;
 mod registry;
 mod setting;
-mod spare;
 mod sync;
 mod tool;
+mod tool_metrics;
 mod value;
 mod watch;
 mod watched;
@@ -69,6 +69,7 @@ pub use events::{
     SourceDef, now_ns, somebody_listens,
 };
 pub use field::{Aggregate, Counter, Field, Level, PeakLevel, Percentage, Size, State, Timer};
+pub use free_list::{place_settings, retire_settings};
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
 pub use handle::table::{disable_handles, pvar_read_raw};
 pub use last_error::{clear_failure, last_failure, record_failure, report_failures};
@@ -76,14 +77,13 @@ pub use memory::{
     BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, place_rows_in, rename, retire, retire_rows,
     retire_rows_in,
 };
-pub use own::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use registry::{
-    AddedTexts, CAPACITY_HINT, CVAR_OPTION, CVARS_READ, CategoryInfo, CvarInfo, DroppedHandler, EventCallback,
-    EventInfo, FreedCallback, OnDemand, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ, SettingsFile,
-    Source, UnknownName, end_handles, expectation, name_in_environment,
+    CAPACITY_HINT, CVAR_OPTION, CVARS_READ, CategoryInfo, CvarInfo, DroppedHandler, EventCallback, EventInfo,
+    FreedCallback, OnDemand, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ, SettingsFile, Source,
+    UnknownName, VariableTexts, end_handles, expectation, name_in_environment,
 };
 pub use setting::{Cell, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
-pub use spare::{place_settings, retire_settings};
 pub use tool::{Cvar, CvarEntry, EventRegistration, Pvar, PvarEntry, PvarHandle, VariableType, Variables};
+pub use tool_metrics::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use value::Value;
 pub use watched::{WatchedCounter, WatchedLevel, WatchedPercentage, WatchedState, WatchedTimer};

@@ -60,7 +60,8 @@ fn a_description_ends_with_the_values_that_no_enumeration_names() {
     assert_eq!(described("early"), "Only before the start.", "a switch has an enumeration");
     assert_eq!(described("text"), format!("A text. Takes a text of fewer than {} bytes.", mpi_t::TEXT_BYTES));
     let limits = mpi_t::Limits::Whole(0, 9);
-    let texts = mpi_t::AddedTexts { name: "bare", description: "", unit: "", category: "x", category_description: "" };
+    let texts =
+        mpi_t::VariableTexts { name: "bare", description: "", unit: "", category: "x", category_description: "" };
     registry.add_cvar(&texts, mpi_t::Scope::Local, &Value::I32(1), limits).expect("a new name");
     assert_eq!(described("bare"), "", "what has no description");
 }

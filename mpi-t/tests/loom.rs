@@ -45,8 +45,8 @@ mod handle {
 use std::sync::Arc;
 
 use handle::kind::Kind;
-use handle::slot::{Facts, Look, Slot, Traits};
-use handle::state::{self, Format, Gone, State};
+use handle::slot::{Facts, Slot, SlotView, Traits};
+use handle::state::{self, Format, HandleEnded, State};
 use loom::thread;
 use sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
@@ -130,10 +130,10 @@ fn a_handle_whose_object_goes_away_tells_its_own_values_or_none() {
             // The memory is another object's from here on.
             owner_source.store(1000, Ordering::Relaxed);
         });
-        assert!(matches!(state::read(&word, &source, Kind::Mirror), Ok(5) | Err(Gone)));
-        assert!(matches!(state::set_running(&word, &source, Kind::Mirror, true), Ok(_) | Err(Gone)));
+        assert!(matches!(state::read(&word, &source, Kind::Mirror), Ok(5) | Err(HandleEnded)));
+        assert!(matches!(state::set_running(&word, &source, Kind::Mirror, true), Ok(_) | Err(HandleEnded)));
         owner.join().expect("no panic");
-        assert_eq!(state::read(&word, &source, Kind::Mirror), Err(Gone));
+        assert_eq!(state::read(&word, &source, Kind::Mirror), Err(HandleEnded));
     });
 }
 
@@ -150,17 +150,17 @@ fn empty_slot() -> Slot {
     }
 }
 
-fn look_for(handle: usize) -> Look {
+fn look_for(handle: usize) -> SlotView {
     let facts = Facts::of(Traits {
         kind: Kind::Sum,
-        telling: handle as u8,
+        value_format: handle as u8,
         readonly: false,
         continuous: false,
         handles_word: 0,
         stride: 1,
         count: handle as u32,
     });
-    Look { facts, source: handle as *mut AtomicU64, elements: (handle + 64) as *mut AtomicU64, variable: handle }
+    SlotView { facts, source: handle as *mut AtomicU64, elements: (handle + 64) as *mut AtomicU64, variable: handle }
 }
 
 #[test]
@@ -177,13 +177,13 @@ fn a_look_at_a_slot_sees_one_handles_facts_while_it_is_freed_and_reused() {
                 pool_slot.close();
                 pool_slot.open(8, 2, look_for(2), State::new(0, 2, Format::Other, true));
             });
-            if let Some(look) = slot.look(session, handle) {
+            if let Some(view) = slot.view(session, handle) {
                 let whole = look_for(handle);
-                assert_eq!((look.facts, look.variable), (whole.facts, whole.variable));
-                assert_eq!((look.source, look.elements), (whole.source, whole.elements));
+                assert_eq!((view.facts, view.variable), (whole.facts, whole.variable));
+                assert_eq!((view.source, view.elements), (whole.source, whole.elements));
             }
             pool.join().expect("no panic");
-            assert!(slot.look(7, 1).is_none() && slot.look(8, 2).is_some() && slot.look(7, 2).is_none());
+            assert!(slot.view(7, 1).is_none() && slot.view(8, 2).is_some() && slot.view(7, 2).is_none());
         });
     }
 }

@@ -17,7 +17,7 @@ mod safety;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use dispatcher::{Dispatcher, Interest, Parts, Step};
+use dispatcher::{Dispatcher, DispatcherTypes, Interest, Step};
 use loom::thread;
 use mpi_core::{Handle, Info};
 use safety::Safety;
@@ -27,7 +27,7 @@ struct Model;
 /// What happened, in the order in which it did: std's atomics, because the model is not about them.
 type Story = Arc<AtomicU64>;
 
-impl Parts for Model {
+impl DispatcherTypes for Model {
     type Call = ();
     type Drop = ();
     type Free = ();

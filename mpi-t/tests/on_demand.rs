@@ -52,7 +52,7 @@ fn office() -> (Registry, Arc<Mutex<Office>>, Handle, Arc<AtomicUsize>) {
             parcel.weight.set(WEIGHT);
             parcel.left.follow(WEIGHT);
         };
-        office.asked.lend(object, fill, open)
+        office.asked.open_for(object, fill, open)
     };
     registry.declare_on_demand::<Parcel>(lend).expect("new names");
     let session = registry.pvar_session_create().expect("room");

@@ -38,7 +38,7 @@ fn sources(root: &Path) -> Result<Vec<PathBuf>> {
             found.extend(files(&folder.join("src"), &["rs"])?);
         }
     }
-    found.push(root.join("mpi-t/src/own.rs"));
+    found.push(root.join("mpi-t/src/tool_metrics.rs"));
     Ok(found)
 }
 

@@ -159,7 +159,7 @@ pub unsafe extern "C" fn PMPI_Bcast(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
         let buffer = cx.recv_buffer("buffer", buffer, count, datatype)?;
 
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn PMPI_Bcast_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
         let buffer = cx.recv_buffer("buffer", buffer, count, datatype)?;
 

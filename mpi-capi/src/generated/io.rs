@@ -193,7 +193,7 @@ pub unsafe extern "C" fn PMPI_File_iread(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn PMPI_File_iread_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn PMPI_File_iread_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -306,7 +306,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -351,7 +351,7 @@ pub unsafe extern "C" fn PMPI_File_iread_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -373,7 +373,7 @@ pub unsafe extern "C" fn PMPI_File_iread_shared(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -395,7 +395,7 @@ pub unsafe extern "C" fn PMPI_File_iread_shared_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -417,7 +417,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -439,7 +439,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -461,7 +461,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -484,7 +484,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -507,7 +507,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -530,7 +530,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -553,7 +553,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -575,7 +575,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -597,7 +597,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_shared(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -619,7 +619,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_shared_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -672,7 +672,7 @@ pub unsafe extern "C" fn PMPI_File_read(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -694,7 +694,7 @@ pub unsafe extern "C" fn PMPI_File_read_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -710,7 +710,7 @@ pub unsafe extern "C" fn PMPI_File_read_all_begin(fh: usize, buf: *mut c_void, c
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN, -1, 0, count);
@@ -725,7 +725,7 @@ pub unsafe extern "C" fn PMPI_File_read_all_begin_c(fh: usize, buf: *mut c_void,
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN_C, -1, 0, count);
@@ -746,7 +746,7 @@ pub unsafe extern "C" fn PMPI_File_read_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -781,7 +781,7 @@ pub unsafe extern "C" fn PMPI_File_read_at(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -804,7 +804,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -826,7 +826,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN, -1, 0, count);
@@ -847,7 +847,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN_C, -1, 0, count);
@@ -869,7 +869,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -904,7 +904,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -926,7 +926,7 @@ pub unsafe extern "C" fn PMPI_File_read_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -948,7 +948,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -969,7 +969,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ORDERED_BEGIN, -1, 0, count);
@@ -989,7 +989,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ORDERED_BEGIN_C, -1, 0, count);
@@ -1010,7 +1010,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -1044,7 +1044,7 @@ pub unsafe extern "C" fn PMPI_File_read_shared(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -1066,7 +1066,7 @@ pub unsafe extern "C" fn PMPI_File_read_shared_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
@@ -1180,7 +1180,7 @@ pub unsafe extern "C" fn PMPI_File_write(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1202,7 +1202,7 @@ pub unsafe extern "C" fn PMPI_File_write_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1223,7 +1223,7 @@ pub unsafe extern "C" fn PMPI_File_write_all_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN, -1, 0, count);
@@ -1243,7 +1243,7 @@ pub unsafe extern "C" fn PMPI_File_write_all_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN_C, -1, 0, count);
@@ -1264,7 +1264,7 @@ pub unsafe extern "C" fn PMPI_File_write_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1299,7 +1299,7 @@ pub unsafe extern "C" fn PMPI_File_write_at(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1322,7 +1322,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1344,7 +1344,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN, -1, 0, count);
@@ -1365,7 +1365,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN_C, -1, 0, count);
@@ -1387,7 +1387,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1422,7 +1422,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1444,7 +1444,7 @@ pub unsafe extern "C" fn PMPI_File_write_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1466,7 +1466,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1487,7 +1487,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_BEGIN, -1, 0, count);
@@ -1507,7 +1507,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_BEGIN_C, -1, 0, count);
@@ -1528,7 +1528,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1562,7 +1562,7 @@ pub unsafe extern "C" fn PMPI_File_write_shared(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
@@ -1584,7 +1584,7 @@ pub unsafe extern "C" fn PMPI_File_write_shared_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 

@@ -26,7 +26,7 @@ pub unsafe extern "C" fn PMPI_Bsend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn PMPI_Bsend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn PMPI_Ibsend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn PMPI_Ibsend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn PMPI_Imrecv(
 ) -> c_int {
     entry::running(functions::MPI_IMRECV, None, |cx| {
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn PMPI_Imrecv_c(
 ) -> c_int {
     entry::running(functions::MPI_IMRECV_C, None, |cx| {
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn PMPI_Irecv(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let source = cx.source("source", source)?;
         let tag = check::any_tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn PMPI_Irecv_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let source = cx.source("source", source)?;
         let tag = check::any_tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -355,7 +355,7 @@ pub unsafe extern "C" fn PMPI_Irsend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -381,7 +381,7 @@ pub unsafe extern "C" fn PMPI_Irsend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -407,7 +407,7 @@ pub unsafe extern "C" fn PMPI_Isend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -433,7 +433,7 @@ pub unsafe extern "C" fn PMPI_Isend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -459,7 +459,7 @@ pub unsafe extern "C" fn PMPI_Issend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -485,7 +485,7 @@ pub unsafe extern "C" fn PMPI_Issend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let request = check::out("request", request)?;
@@ -529,7 +529,7 @@ pub unsafe extern "C" fn PMPI_Mrecv(
 ) -> c_int {
     entry::running(functions::MPI_MRECV, None, |cx| {
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
@@ -550,7 +550,7 @@ pub unsafe extern "C" fn PMPI_Mrecv_c(
 ) -> c_int {
     entry::running(functions::MPI_MRECV_C, None, |cx| {
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let message = check::out("message", message)?;
         let status = check::status_out("status", status)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
@@ -590,7 +590,7 @@ pub unsafe extern "C" fn PMPI_Recv(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let source = cx.source("source", source)?;
         let tag = check::any_tag("tag", tag)?;
         let status = check::status_out("status", status)?;
@@ -616,7 +616,7 @@ pub unsafe extern "C" fn PMPI_Recv_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let source = cx.source("source", source)?;
         let tag = check::any_tag("tag", tag)?;
         let status = check::status_out("status", status)?;
@@ -662,7 +662,7 @@ pub unsafe extern "C" fn PMPI_Rsend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
@@ -686,7 +686,7 @@ pub unsafe extern "C" fn PMPI_Rsend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
@@ -710,7 +710,7 @@ pub unsafe extern "C" fn PMPI_Send(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
@@ -734,7 +734,7 @@ pub unsafe extern "C" fn PMPI_Send_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
@@ -764,11 +764,11 @@ pub unsafe extern "C" fn PMPI_Sendrecv(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let sendcount = check::count("sendcount", sendcount as i64)?;
-        let sendtype = cx.lent_datatype("sendtype", sendtype)?;
+        let sendtype = cx.borrowed_datatype("sendtype", sendtype)?;
         let dest = cx.dest("dest", dest)?;
         let sendtag = check::tag("sendtag", sendtag)?;
         let recvcount = check::count("recvcount", recvcount as i64)?;
-        let recvtype = cx.lent_datatype("recvtype", recvtype)?;
+        let recvtype = cx.borrowed_datatype("recvtype", recvtype)?;
         let source = cx.source("source", source)?;
         let recvtag = check::any_tag("recvtag", recvtag)?;
         let status = check::status_out("status", status)?;
@@ -800,11 +800,11 @@ pub unsafe extern "C" fn PMPI_Sendrecv_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let sendcount = check::count("sendcount", sendcount as i64)?;
-        let sendtype = cx.lent_datatype("sendtype", sendtype)?;
+        let sendtype = cx.borrowed_datatype("sendtype", sendtype)?;
         let dest = cx.dest("dest", dest)?;
         let sendtag = check::tag("sendtag", sendtag)?;
         let recvcount = check::count("recvcount", recvcount as i64)?;
-        let recvtype = cx.lent_datatype("recvtype", recvtype)?;
+        let recvtype = cx.borrowed_datatype("recvtype", recvtype)?;
         let source = cx.source("source", source)?;
         let recvtag = check::any_tag("recvtag", recvtag)?;
         let status = check::status_out("status", status)?;
@@ -833,7 +833,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let sendtag = check::tag("sendtag", sendtag)?;
         let source = cx.source("source", source)?;
@@ -863,7 +863,7 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let sendtag = check::tag("sendtag", sendtag)?;
         let source = cx.source("source", source)?;
@@ -890,7 +890,7 @@ pub unsafe extern "C" fn PMPI_Ssend(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
@@ -914,7 +914,7 @@ pub unsafe extern "C" fn PMPI_Ssend_c(
         let mut cx = cx;
         let comm = cx.comm("comm", comm)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.lent_datatype("datatype", datatype)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let dest = cx.dest("dest", dest)?;
         let tag = check::tag("tag", tag)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;

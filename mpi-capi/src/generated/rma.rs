@@ -153,7 +153,7 @@ pub unsafe extern "C" fn PMPI_Get(
         let mut cx = cx;
         let win = cx.window("win", win)?;
         let origin_count = check::count("origin_count", origin_count as i64)?;
-        let origin_datatype = cx.lent_datatype("origin_datatype", origin_datatype)?;
+        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn PMPI_Get_c(
         let mut cx = cx;
         let win = cx.window("win", win)?;
         let origin_count = check::count("origin_count", origin_count as i64)?;
-        let origin_datatype = cx.lent_datatype("origin_datatype", origin_datatype)?;
+        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
@@ -291,7 +291,7 @@ pub unsafe extern "C" fn PMPI_Put(
         let mut cx = cx;
         let win = cx.window("win", win)?;
         let origin_count = check::count("origin_count", origin_count as i64)?;
-        let origin_datatype = cx.lent_datatype("origin_datatype", origin_datatype)?;
+        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn PMPI_Put_c(
         let mut cx = cx;
         let win = cx.window("win", win)?;
         let origin_count = check::count("origin_count", origin_count as i64)?;
-        let origin_datatype = cx.lent_datatype("origin_datatype", origin_datatype)?;
+        let origin_datatype = cx.borrowed_datatype("origin_datatype", origin_datatype)?;
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;

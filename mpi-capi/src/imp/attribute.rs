@@ -11,8 +11,8 @@ use mpi_env::{Attribute, Holder, Keyval, Process};
 use mpi_errors::{Error, Result};
 
 use crate::attributes;
+use crate::call_context::{CallContext, CommView, LocklessContext, TypeRef};
 use crate::check::Out;
-use crate::cx::{CommView, Cx, LocklessCx, TypeRef};
 use crate::errors::Outcome;
 
 /// Every tag that is an int can be used.
@@ -57,21 +57,21 @@ fn not_predefined(keyval: i32) -> Result<()> {
 }
 
 pub(super) fn create(
-    cx: Cx,
+    cx: CallContext,
     holder: Holder,
     copy: usize,
     delete: usize,
     keyval: Out<i32>,
     extra_state: *mut c_void,
 ) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     let of = Keyval { holder, copy, delete, extra_state: extra_state.expose_provenance() };
     keyval.set(process.attributes.get_mut(&mut guard).create(of)?);
     Ok(())
 }
 
-pub(super) fn free(cx: Cx, holder: Holder, keyval: Out<i32>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub(super) fn free(cx: CallContext, holder: Holder, keyval: Out<i32>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     not_predefined(keyval.get())?;
     process.attributes.get_mut(&mut guard).free(holder, keyval.get())?;
     keyval.set(abi::MPI_KEYVAL_INVALID);
@@ -79,9 +79,9 @@ pub(super) fn free(cx: Cx, holder: Holder, keyval: Out<i32>) -> Outcome {
 }
 
 /// A value set before is deleted first, as the standard says.
-pub(super) fn set(cx: Cx, holder: Holder, object: usize, keyval: i32, value: *mut c_void) -> Outcome {
+pub(super) fn set(cx: CallContext, holder: Holder, object: usize, keyval: i32, value: *mut c_void) -> Outcome {
     not_predefined(keyval)?;
-    let Cx { process, guard, .. } = cx;
+    let CallContext { process, guard, .. } = cx;
     let all = process.attributes.get(&guard);
     let of = all.keyval_to_set(holder, keyval)?;
     let before = all.get(object, keyval);
@@ -94,9 +94,9 @@ pub(super) fn set(cx: Cx, holder: Holder, object: usize, keyval: i32, value: *mu
 }
 
 /// A value that is not there is deleted already.
-pub(super) fn delete(cx: Cx, holder: Holder, object: usize, keyval: i32) -> Outcome {
+pub(super) fn delete(cx: CallContext, holder: Holder, object: usize, keyval: i32) -> Outcome {
     not_predefined(keyval)?;
-    let Cx { process, guard, .. } = cx;
+    let CallContext { process, guard, .. } = cx;
     let all = process.attributes.get(&guard);
     let of = all.keyval(holder, keyval)?;
     let Some(value) = all.get(object, keyval) else { return Ok(()) };
@@ -107,7 +107,14 @@ pub(super) fn delete(cx: Cx, holder: Holder, object: usize, keyval: i32) -> Outc
 }
 
 #[inline]
-pub(super) fn get(cx: Cx, holder: Holder, object: usize, keyval: i32, value: Out<usize>, flag: Out<i32>) -> Outcome {
+pub(super) fn get(
+    cx: CallContext,
+    holder: Holder,
+    object: usize,
+    keyval: i32,
+    value: Out<usize>,
+    flag: Out<i32>,
+) -> Outcome {
     let all = cx.process.attributes.get(&cx.guard);
     all.keyval(holder, keyval)?;
     let found = all.get(object, keyval);
@@ -123,28 +130,34 @@ pub(super) fn place(value: *mut c_void) -> Result<Out<usize>> {
 }
 
 /// `MPI_Comm_create_keyval`
-pub fn comm_create_keyval(cx: Cx, copy: usize, delete: usize, keyval: Out<i32>, extra_state: *mut c_void) -> Outcome {
+pub fn comm_create_keyval(
+    cx: CallContext,
+    copy: usize,
+    delete: usize,
+    keyval: Out<i32>,
+    extra_state: *mut c_void,
+) -> Outcome {
     create(cx, Holder::Comm, copy, delete, keyval, extra_state)
 }
 
 /// `MPI_Comm_free_keyval`
-pub fn comm_free_keyval(cx: Cx, keyval: Out<i32>) -> Outcome {
+pub fn comm_free_keyval(cx: CallContext, keyval: Out<i32>) -> Outcome {
     free(cx, Holder::Comm, keyval)
 }
 
 /// `MPI_Comm_set_attr`
-pub fn comm_set_attr(cx: Cx, comm: CommView, keyval: i32, value: *mut c_void) -> Outcome {
+pub fn comm_set_attr(cx: CallContext, comm: CommView, keyval: i32, value: *mut c_void) -> Outcome {
     set(cx, Holder::Comm, comm.handle.0, keyval, value)
 }
 
 /// `MPI_Comm_delete_attr`
-pub fn comm_delete_attr(cx: Cx, comm: CommView, keyval: i32) -> Outcome {
+pub fn comm_delete_attr(cx: CallContext, comm: CommView, keyval: i32) -> Outcome {
     delete(cx, Holder::Comm, comm.handle.0, keyval)
 }
 
 /// `MPI_Comm_get_attr`
 #[inline]
-pub fn comm_get_attr(cx: LocklessCx, comm: CommView, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
+pub fn comm_get_attr(cx: LocklessContext, comm: CommView, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
     let value = place(value)?;
     match predefined(cx.process, keyval) {
         Some(found) => {
@@ -156,32 +169,38 @@ pub fn comm_get_attr(cx: LocklessCx, comm: CommView, keyval: i32, value: *mut c_
             flag.set(0);
             Ok(())
         }
-        None => get(Cx::new()?, Holder::Comm, comm.handle.0, keyval, value, flag),
+        None => get(CallContext::new()?, Holder::Comm, comm.handle.0, keyval, value, flag),
     }
 }
 
 /// `MPI_Type_create_keyval`
-pub fn type_create_keyval(cx: Cx, copy: usize, delete: usize, keyval: Out<i32>, extra_state: *mut c_void) -> Outcome {
+pub fn type_create_keyval(
+    cx: CallContext,
+    copy: usize,
+    delete: usize,
+    keyval: Out<i32>,
+    extra_state: *mut c_void,
+) -> Outcome {
     create(cx, Holder::Type, copy, delete, keyval, extra_state)
 }
 
 /// `MPI_Type_free_keyval`
-pub fn type_free_keyval(cx: Cx, keyval: Out<i32>) -> Outcome {
+pub fn type_free_keyval(cx: CallContext, keyval: Out<i32>) -> Outcome {
     free(cx, Holder::Type, keyval)
 }
 
 /// `MPI_Type_set_attr`
-pub fn type_set_attr(cx: Cx, datatype: TypeRef, keyval: i32, value: *mut c_void) -> Outcome {
+pub fn type_set_attr(cx: CallContext, datatype: TypeRef, keyval: i32, value: *mut c_void) -> Outcome {
     set(cx, Holder::Type, datatype.word(), keyval, value)
 }
 
 /// `MPI_Type_delete_attr`
-pub fn type_delete_attr(cx: Cx, datatype: TypeRef, keyval: i32) -> Outcome {
+pub fn type_delete_attr(cx: CallContext, datatype: TypeRef, keyval: i32) -> Outcome {
     delete(cx, Holder::Type, datatype.word(), keyval)
 }
 
 /// `MPI_Type_get_attr`
-pub fn type_get_attr(cx: Cx, datatype: TypeRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
+pub fn type_get_attr(cx: CallContext, datatype: TypeRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
     let value = place(value)?;
     get(cx, Holder::Type, datatype.word(), keyval, value, flag)
 }

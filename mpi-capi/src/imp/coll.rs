@@ -11,25 +11,25 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_env::{CommRef, Process};
 use mpi_errors::{Error, Result};
 
+use crate::call_context::{CallContext, CommView, TypeRef};
 use crate::check;
-use crate::cx::{CommView, Cx, TypeRef};
 use crate::errors::Outcome;
 
 /// The process and the whole communicator, once the lock is given up.
 #[inline]
-fn enter(cx: Cx, comm: CommView) -> Result<(&'static Process, CommRef<'static>)> {
+fn enter(cx: CallContext, comm: CommView) -> Result<(&'static Process, CommRef<'static>)> {
     let whole = cx.whole_comm(comm.handle)?;
     Ok((cx.process, whole))
 }
 
 /// `MPI_Barrier`
-pub fn barrier(cx: Cx, comm: CommView) -> Outcome {
+pub fn barrier(cx: CallContext, comm: CommView) -> Outcome {
     let (process, comm) = enter(cx, comm)?;
     Ok(process.coll.barrier(&comm)?)
 }
 
 /// `MPI_Bcast`
-pub fn bcast(cx: Cx, buffer: RecvBuf<'_>, root: u32, comm: CommView) -> Outcome {
+pub fn bcast(cx: CallContext, buffer: RecvBuf<'_>, root: u32, comm: CommView) -> Outcome {
     let (process, comm) = enter(cx, comm)?;
     Ok(process.coll.bcast(&comm, buffer, root)?)
 }
@@ -37,7 +37,7 @@ pub fn bcast(cx: Cx, buffer: RecvBuf<'_>, root: u32, comm: CommView) -> Outcome 
 /// `MPI_Reduce`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn reduce(
-    cx: Cx,
+    cx: CallContext,
     send: *const c_void,
     recv: *mut c_void,
     count: u64,
@@ -66,7 +66,7 @@ pub fn reduce(
 
 /// `MPI_Allreduce`
 pub fn allreduce(
-    cx: Cx,
+    cx: CallContext,
     send: *const c_void,
     recv: *mut c_void,
     count: u64,
@@ -101,7 +101,7 @@ struct Side<B> {
 
 impl<B> Side<B> {
     /// The number of elements for `parts` processes, and their type.
-    fn described(&self, cx: &Cx, parts: u32) -> Result<(u64, TypeRef)> {
+    fn described(&self, cx: &CallContext, parts: u32) -> Result<(u64, TypeRef)> {
         let each = check::count(self.names[1], self.count)?;
         let datatype = cx.datatype(self.names[2], self.datatype)?;
         match each.checked_mul(u64::from(parts)) {
@@ -121,20 +121,20 @@ fn receiving<C: Into<i64>>(buffer: *mut c_void, count: C, datatype: usize) -> Si
 
 impl Side<*const c_void> {
     /// The buffer of what goes to `parts` processes.
-    fn send(&self, cx: &Cx, parts: u32) -> Result<SendBuf<'static>> {
+    fn send(&self, cx: &CallContext, parts: u32) -> Result<SendBuf<'static>> {
         let (count, datatype) = self.described(cx, parts)?;
         cx.send_buffer(self.names[0], self.buffer, count, &datatype)
     }
 
     /// The same; `None` for `MPI_IN_PLACE`, whose count and type mean nothing.
-    fn send_or_in_place(&self, cx: &Cx, parts: u32) -> Result<Option<SendBuf<'static>>> {
+    fn send_or_in_place(&self, cx: &CallContext, parts: u32) -> Result<Option<SendBuf<'static>>> {
         if is_in_place(self.buffer) { Ok(None) } else { self.send(cx, parts).map(Some) }
     }
 }
 
 impl Side<*mut c_void> {
     /// The buffer of what comes from `parts` processes.
-    fn recv(&self, cx: &Cx, parts: u32) -> Result<RecvBuf<'static>> {
+    fn recv(&self, cx: &CallContext, parts: u32) -> Result<RecvBuf<'static>> {
         let (count, datatype) = self.described(cx, parts)?;
         cx.recv_buffer(self.names[0], self.buffer, count, &datatype)
     }
@@ -143,7 +143,7 @@ impl Side<*mut c_void> {
 /// `MPI_Gather`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn gather<C: Into<i64>>(
-    cx: Cx,
+    cx: CallContext,
     sendbuf: *const c_void,
     sendcount: C,
     sendtype: usize,
@@ -166,7 +166,7 @@ pub fn gather<C: Into<i64>>(
 /// `MPI_Scatter`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn scatter<C: Into<i64>>(
-    cx: Cx,
+    cx: CallContext,
     sendbuf: *const c_void,
     sendcount: C,
     sendtype: usize,
@@ -190,7 +190,7 @@ pub fn scatter<C: Into<i64>>(
 /// `MPI_Allgather`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn allgather<C: Into<i64>>(
-    cx: Cx,
+    cx: CallContext,
     sendbuf: *const c_void,
     sendcount: C,
     sendtype: usize,
@@ -208,7 +208,7 @@ pub fn allgather<C: Into<i64>>(
 /// `MPI_Alltoall`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn alltoall<C: Into<i64>>(
-    cx: Cx,
+    cx: CallContext,
     sendbuf: *const c_void,
     sendcount: C,
     sendtype: usize,

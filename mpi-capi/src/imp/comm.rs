@@ -7,26 +7,26 @@ use mpi_errors::Error;
 
 use super::comm_create;
 use crate::attributes;
+use crate::call_context::{CallContext, CommView, LocklessContext};
 use crate::check::{self, Out};
-use crate::cx::{CommView, Cx, LocklessCx};
 use crate::errors::Outcome;
 
 /// `MPI_Comm_rank`
 #[inline]
-pub fn comm_rank(_cx: LocklessCx, comm: CommView, rank: Out<i32>) -> Outcome {
+pub fn comm_rank(_cx: LocklessContext, comm: CommView, rank: Out<i32>) -> Outcome {
     rank.set(comm.rank as i32);
     Ok(())
 }
 
 /// `MPI_Comm_size`
 #[inline]
-pub fn comm_size(_cx: LocklessCx, comm: CommView, size: Out<i32>) -> Outcome {
+pub fn comm_size(_cx: LocklessContext, comm: CommView, size: Out<i32>) -> Outcome {
     size.set(comm.size as i32);
     Ok(())
 }
 
 /// `MPI_Comm_dup`
-pub fn comm_dup(cx: Cx, comm: CommView, new: Out<usize>) -> Outcome {
+pub fn comm_dup(cx: CallContext, comm: CommView, new: Out<usize>) -> Outcome {
     let process = cx.process;
     // Collective: the lock is given up first.
     drop(cx);
@@ -34,7 +34,7 @@ pub fn comm_dup(cx: Cx, comm: CommView, new: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Comm_free`
-pub fn comm_free(mut cx: Cx, comm: Out<usize>) -> Outcome {
+pub fn comm_free(mut cx: CallContext, comm: Out<usize>) -> Outcome {
     let handle = cx.comm("comm", comm.get())?.handle;
     if matches!(handle.0, abi::MPI_COMM_WORLD | abi::MPI_COMM_SELF) {
         let name = if handle.0 == abi::MPI_COMM_WORLD { "MPI_COMM_WORLD" } else { "MPI_COMM_SELF" };
@@ -50,14 +50,14 @@ pub fn comm_free(mut cx: Cx, comm: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Comm_compare`
-pub fn comm_compare(cx: Cx, first: CommView, second: CommView, result: Out<i32>) -> Outcome {
+pub fn comm_compare(cx: CallContext, first: CommView, second: CommView, result: Out<i32>) -> Outcome {
     let (first, second) = (cx.whole_comm(first.handle)?, cx.whole_comm(second.handle)?);
     result.set(first.compare(&second) as i32);
     Ok(())
 }
 
 /// `MPI_Comm_set_name`
-pub fn comm_set_name(cx: Cx, comm: CommView, name: &CStr) -> Outcome {
+pub fn comm_set_name(cx: CallContext, comm: CommView, name: &CStr) -> Outcome {
     let comm = cx.whole_comm(comm.handle)?;
     comm.set_name(&name.to_string_lossy());
     cx.process.on_comm_named(&comm);
@@ -65,7 +65,7 @@ pub fn comm_set_name(cx: Cx, comm: CommView, name: &CStr) -> Outcome {
 }
 
 /// `MPI_Comm_get_name`
-pub fn comm_get_name(cx: Cx, comm: CommView, name: *mut c_char, length: Out<i32>) -> Outcome {
+pub fn comm_get_name(cx: CallContext, comm: CommView, name: *mut c_char, length: Out<i32>) -> Outcome {
     let text = cx.whole_comm(comm.handle)?.name();
     // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
     let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, &text) };

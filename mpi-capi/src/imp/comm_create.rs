@@ -10,8 +10,8 @@ use mpi_errors::{Error, Result};
 use super::group::group;
 use super::info;
 use crate::attributes;
+use crate::call_context::{CallContext, CommView, LocklessContext};
 use crate::check::Out;
-use crate::cx::{CommView, Cx, LocklessCx};
 use crate::errors::Outcome;
 
 /// The hints of a call; none for `MPI_INFO_NULL`.
@@ -44,7 +44,7 @@ pub fn duplicate(process: &'static Process, parent: Handle, hints: Option<&Info>
 }
 
 /// `MPI_Comm_dup_with_info`
-pub fn comm_dup_with_info(cx: Cx, comm: CommView, info: usize, new: Out<usize>) -> Outcome {
+pub fn comm_dup_with_info(cx: CallContext, comm: CommView, info: usize, new: Out<usize>) -> Outcome {
     let hints = hints(info)?;
     let process = cx.process;
     // Collective: the lock is given up first.
@@ -53,13 +53,19 @@ pub fn comm_dup_with_info(cx: Cx, comm: CommView, info: usize, new: Out<usize>) 
 }
 
 /// `MPI_Comm_idup`
-pub fn comm_idup(cx: Cx, comm: CommView, new: Out<usize>, request: Out<usize>) -> Outcome {
+pub fn comm_idup(cx: CallContext, comm: CommView, new: Out<usize>, request: Out<usize>) -> Outcome {
     comm_idup_with_info(cx, comm, abi::MPI_INFO_NULL, new, request)
 }
 
 /// `MPI_Comm_idup_with_info`: the attributes are copied at once. A copy callback that fails makes the call fail, but
 /// the others' requests complete all the same.
-pub fn comm_idup_with_info(cx: Cx, comm: CommView, info: usize, new: Out<usize>, request: Out<usize>) -> Outcome {
+pub fn comm_idup_with_info(
+    cx: CallContext,
+    comm: CommView,
+    info: usize,
+    new: Out<usize>,
+    request: Out<usize>,
+) -> Outcome {
     let hints = hints(info)?;
     let process = cx.process;
     drop(cx);
@@ -77,7 +83,7 @@ pub fn comm_idup_with_info(cx: Cx, comm: CommView, info: usize, new: Out<usize>,
 }
 
 /// `MPI_Comm_create`
-pub fn comm_create(cx: Cx, comm: CommView, of: usize, new: Out<usize>) -> Outcome {
+pub fn comm_create(cx: CallContext, comm: CommView, of: usize, new: Out<usize>) -> Outcome {
     let of = group(&cx, "group", of)?;
     let process = cx.process;
     drop(cx);
@@ -86,7 +92,7 @@ pub fn comm_create(cx: Cx, comm: CommView, of: usize, new: Out<usize>) -> Outcom
 }
 
 /// `MPI_Comm_create_group`
-pub fn comm_create_group(cx: Cx, comm: CommView, of: usize, tag: i32, new: Out<usize>) -> Outcome {
+pub fn comm_create_group(cx: CallContext, comm: CommView, of: usize, tag: i32, new: Out<usize>) -> Outcome {
     let of = group(&cx, "group", of)?;
     let process = cx.process;
     drop(cx);
@@ -95,7 +101,7 @@ pub fn comm_create_group(cx: Cx, comm: CommView, of: usize, tag: i32, new: Out<u
 }
 
 /// `MPI_Comm_split`
-pub fn comm_split(cx: Cx, comm: CommView, color: i32, key: i32, new: Out<usize>) -> Outcome {
+pub fn comm_split(cx: CallContext, comm: CommView, color: i32, key: i32, new: Out<usize>) -> Outcome {
     if color < 0 && color != abi::MPI_UNDEFINED {
         return Err(Error::new(abi::MPI_ERR_ARG, "a color is not negative, or MPI_UNDEFINED")
             .arg("color", &color)
@@ -109,7 +115,7 @@ pub fn comm_split(cx: Cx, comm: CommView, color: i32, key: i32, new: Out<usize>)
 
 /// `MPI_Comm_split_type`: all processes share one host's memory. Of kinds of hardware it knows those that
 /// `MPI_Get_hw_resource_info` tells; a process that is not bound to one of the kind gets `MPI_COMM_NULL`.
-pub fn comm_split_type(cx: Cx, comm: CommView, kind: i32, key: i32, info: usize, new: Out<usize>) -> Outcome {
+pub fn comm_split_type(cx: CallContext, comm: CommView, kind: i32, key: i32, info: usize, new: Out<usize>) -> Outcome {
     let hints = hints(info)?;
     let named = |key: &str| hints.as_ref().and_then(|hints| hints.get(key)).map(str::to_owned);
     let instance = |resource: String| match resource.as_str() {
@@ -140,13 +146,13 @@ pub fn comm_split_type(cx: Cx, comm: CommView, kind: i32, key: i32, info: usize,
 }
 
 /// `MPI_Comm_test_inter`: there are no intercommunicators.
-pub fn comm_test_inter(_cx: LocklessCx, _comm: CommView, flag: Out<i32>) -> Outcome {
+pub fn comm_test_inter(_cx: LocklessContext, _comm: CommView, flag: Out<i32>) -> Outcome {
     flag.set(0);
     Ok(())
 }
 
 /// `MPI_Comm_set_info`
-pub fn comm_set_info(cx: Cx, comm: CommView, info: usize) -> Outcome {
+pub fn comm_set_info(cx: CallContext, comm: CommView, info: usize) -> Outcome {
     let hints = hints(info)?;
     let process = cx.process;
     drop(cx);
@@ -155,7 +161,7 @@ pub fn comm_set_info(cx: Cx, comm: CommView, info: usize) -> Outcome {
 }
 
 /// `MPI_Comm_get_info`
-pub fn comm_get_info(cx: Cx, comm: CommView, used: Out<usize>) -> Outcome {
+pub fn comm_get_info(cx: CallContext, comm: CommView, used: Out<usize>) -> Outcome {
     let known = cx.process.names_and_hints.get(&cx.guard).hints(comm.handle.0);
     used.set(info::insert(known)?);
     Ok(())

@@ -7,40 +7,40 @@ use mpi_datatype::predefined;
 use mpi_errors::Error;
 
 use crate::attributes;
-use crate::bad::bad_type;
+use crate::call_context::{CallContext, TypeRef};
 use crate::check::{self, CountOut, Out};
-use crate::cx::{Cx, TypeRef};
 use crate::errors::Outcome;
+use crate::handle_errors::bad_type;
 
 /// `MPI_Type_size`
-pub fn type_size(_cx: Cx, datatype: TypeRef, size: CountOut) -> Outcome {
+pub fn type_size(_cx: CallContext, datatype: TypeRef, size: CountOut) -> Outcome {
     size.set(datatype.size() as i64);
     Ok(())
 }
 
 /// `MPI_Type_size_x`
-pub fn type_size_x(_cx: Cx, datatype: TypeRef, size: Out<i64>) -> Outcome {
+pub fn type_size_x(_cx: CallContext, datatype: TypeRef, size: Out<i64>) -> Outcome {
     size.set(datatype.size() as i64);
     Ok(())
 }
 
 /// `MPI_Type_get_extent`
-pub fn type_get_extent(_cx: Cx, datatype: TypeRef, lower_bound: CountOut, extent: CountOut) -> Outcome {
+pub fn type_get_extent(_cx: CallContext, datatype: TypeRef, lower_bound: CountOut, extent: CountOut) -> Outcome {
     lower_bound.set(datatype.lower_bound());
     extent.set(datatype.extent());
     Ok(())
 }
 
 /// `MPI_Type_get_extent_x`
-pub fn type_get_extent_x(_cx: Cx, datatype: TypeRef, lower_bound: Out<i64>, extent: Out<i64>) -> Outcome {
+pub fn type_get_extent_x(_cx: CallContext, datatype: TypeRef, lower_bound: Out<i64>, extent: Out<i64>) -> Outcome {
     lower_bound.set(datatype.lower_bound());
     extent.set(datatype.extent());
     Ok(())
 }
 
 /// `MPI_Type_dup`
-pub fn type_dup(cx: Cx, datatype: TypeRef, new: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn type_dup(cx: CallContext, datatype: TypeRef, new: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     let made = process.type_dup(&mut guard, &datatype)?;
     drop(guard);
     if let Err(raised) = attributes::copy_all(process, datatype.word(), made.0) {
@@ -54,7 +54,7 @@ pub fn type_dup(cx: Cx, datatype: TypeRef, new: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Type_free`
-pub fn type_free(cx: Cx, datatype: Out<usize>) -> Outcome {
+pub fn type_free(cx: CallContext, datatype: Out<usize>) -> Outcome {
     let word = datatype.get();
     if predefined(word).is_some() {
         let rule = "a predefined datatype cannot be freed";
@@ -73,8 +73,8 @@ pub fn type_free(cx: Cx, datatype: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Type_set_name`; predefined types may be named anew too.
-pub fn type_set_name(cx: Cx, datatype: TypeRef, name: &CStr) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn type_set_name(cx: CallContext, datatype: TypeRef, name: &CStr) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     let mut text = name.to_string_lossy().into_owned();
     let mut end = text.len().min(abi::MPI_MAX_OBJECT_NAME as usize - 1);
     while !text.is_char_boundary(end) {
@@ -86,7 +86,7 @@ pub fn type_set_name(cx: Cx, datatype: TypeRef, name: &CStr) -> Outcome {
 }
 
 /// `MPI_Type_get_name`: a predefined type has its own name until it is given another; others have none.
-pub fn type_get_name(cx: Cx, datatype: TypeRef, name: *mut c_char, length: Out<i32>) -> Outcome {
+pub fn type_get_name(cx: CallContext, datatype: TypeRef, name: *mut c_char, length: Out<i32>) -> Outcome {
     let given = cx.process.names_and_hints.get(&cx.guard).type_name(datatype.word());
     let text = given.or_else(|| predefined(datatype.word()).map(|found| found.name())).unwrap_or_default();
     // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
@@ -96,7 +96,7 @@ pub fn type_get_name(cx: Cx, datatype: TypeRef, name: *mut c_char, length: Out<i
 }
 
 /// `MPI_Get_address`
-pub fn get_address(_cx: Cx, location: *const c_void, address: Out<isize>) -> Outcome {
+pub fn get_address(_cx: CallContext, location: *const c_void, address: Out<isize>) -> Outcome {
     address.set(location as isize);
     Ok(())
 }

@@ -4,8 +4,8 @@ use core::ffi::c_char;
 
 use mpi_core::abi;
 
+use crate::call_context::LocklessContext;
 use crate::check::{self, Out};
-use crate::cx::LocklessCx;
 use crate::errors::Outcome;
 
 /// `MPI_Get_version`
@@ -25,7 +25,7 @@ pub fn get_library_version(version: *mut c_char, length: Out<i32>) -> Outcome {
 }
 
 /// `MPI_Get_processor_name`
-pub fn get_processor_name(_cx: LocklessCx, name: *mut c_char, length: Out<i32>) -> Outcome {
+pub fn get_processor_name(_cx: LocklessContext, name: *mut c_char, length: Out<i32>) -> Outcome {
     // SAFETY: the program passed MPI_MAX_PROCESSOR_NAME characters (MPI-5.0, 9.1.2).
     let stored = unsafe { check::store_text(name, abi::MPI_MAX_PROCESSOR_NAME as usize, mpi_env::processor_name()) };
     length.set(stored as i32);

@@ -6,31 +6,31 @@ use mpi_core::{Guard, Handle, abi};
 use mpi_env::{Object, Process};
 use mpi_errors::{Error, HandlerKind, Result, classes, own_class};
 
-use crate::bad::{bad_errhandler, bad_object};
+use crate::call_context::{CallContext, CommView, LocklessContext};
 use crate::check::{self, Function, Out};
-use crate::cx::{CommView, Cx, LocklessCx};
 use crate::errors::{self, Outcome, Raised, Target};
+use crate::handle_errors::{bad_errhandler, bad_object};
 use crate::nesting;
 
 /// `MPI_Comm_create_errhandler`
-pub fn comm_create_errhandler(cx: Cx, function: Function, errhandler: Out<usize>) -> Outcome {
+pub fn comm_create_errhandler(cx: CallContext, function: Function, errhandler: Out<usize>) -> Outcome {
     create(cx.process, cx.guard, HandlerKind::Comm, function, errhandler)
 }
 
 /// `MPI_Comm_set_errhandler`
-pub fn comm_set_errhandler(cx: Cx, comm: CommView, errhandler: usize) -> Outcome {
+pub fn comm_set_errhandler(cx: CallContext, comm: CommView, errhandler: usize) -> Outcome {
     set(cx.process, cx.guard, "comm", Object::comm(comm.handle.0), errhandler)
 }
 
 /// `MPI_Comm_get_errhandler`
-pub fn comm_get_errhandler(cx: Cx, comm: CommView, errhandler: Out<usize>) -> Outcome {
+pub fn comm_get_errhandler(cx: CallContext, comm: CommView, errhandler: Out<usize>) -> Outcome {
     get(cx.process, cx.guard, "comm", Object::comm(comm.handle.0), errhandler)
 }
 
 /// `MPI_Comm_call_errhandler`
 #[inline]
-pub fn comm_call_errhandler(cx: LocklessCx, comm: usize, code: i32) -> Outcome {
-    let LocklessCx { process } = cx;
+pub fn comm_call_errhandler(cx: LocklessContext, comm: usize, code: i32) -> Outcome {
+    let LocklessContext { process } = cx;
     let object = Object::comm(comm);
     let Some(function) = process.callee(Handle(comm)) else {
         return call(process, process.engine.lock(), "comm", object, code);
@@ -43,42 +43,42 @@ pub fn comm_call_errhandler(cx: LocklessCx, comm: usize, code: i32) -> Outcome {
 }
 
 /// `MPI_Win_create_errhandler`
-pub fn win_create_errhandler(cx: Cx, function: Function, errhandler: Out<usize>) -> Outcome {
+pub fn win_create_errhandler(cx: CallContext, function: Function, errhandler: Out<usize>) -> Outcome {
     create(cx.process, cx.guard, HandlerKind::Win, function, errhandler)
 }
 
 /// `MPI_Win_set_errhandler`
-pub fn win_set_errhandler(cx: Cx, win: usize, errhandler: usize) -> Outcome {
+pub fn win_set_errhandler(cx: CallContext, win: usize, errhandler: usize) -> Outcome {
     set(cx.process, cx.guard, "win", Object::win(win), errhandler)
 }
 
 /// `MPI_Win_get_errhandler`
-pub fn win_get_errhandler(cx: Cx, win: usize, errhandler: Out<usize>) -> Outcome {
+pub fn win_get_errhandler(cx: CallContext, win: usize, errhandler: Out<usize>) -> Outcome {
     get(cx.process, cx.guard, "win", Object::win(win), errhandler)
 }
 
 /// `MPI_Win_call_errhandler`
-pub fn win_call_errhandler(cx: Cx, win: usize, code: i32) -> Outcome {
+pub fn win_call_errhandler(cx: CallContext, win: usize, code: i32) -> Outcome {
     call(cx.process, cx.guard, "win", Object::win(win), code)
 }
 
 /// `MPI_File_create_errhandler`
-pub fn file_create_errhandler(cx: Cx, function: Function, errhandler: Out<usize>) -> Outcome {
+pub fn file_create_errhandler(cx: CallContext, function: Function, errhandler: Out<usize>) -> Outcome {
     create(cx.process, cx.guard, HandlerKind::File, function, errhandler)
 }
 
 /// `MPI_File_set_errhandler`
-pub fn file_set_errhandler(cx: Cx, file: usize, errhandler: usize) -> Outcome {
+pub fn file_set_errhandler(cx: CallContext, file: usize, errhandler: usize) -> Outcome {
     set(cx.process, cx.guard, "file", Object::file(file), errhandler)
 }
 
 /// `MPI_File_get_errhandler`
-pub fn file_get_errhandler(cx: Cx, file: usize, errhandler: Out<usize>) -> Outcome {
+pub fn file_get_errhandler(cx: CallContext, file: usize, errhandler: Out<usize>) -> Outcome {
     get(cx.process, cx.guard, "file", Object::file(file), errhandler)
 }
 
 /// `MPI_File_call_errhandler`
-pub fn file_call_errhandler(cx: Cx, fh: usize, code: i32) -> Outcome {
+pub fn file_call_errhandler(cx: CallContext, fh: usize, code: i32) -> Outcome {
     call(cx.process, cx.guard, "fh", Object::file(fh), code)
 }
 
@@ -89,12 +89,12 @@ pub fn session_create_errhandler(function: Function, errhandler: Out<usize>) -> 
 }
 
 /// `MPI_Session_set_errhandler`
-pub fn session_set_errhandler(cx: Cx, session: usize, errhandler: usize) -> Outcome {
+pub fn session_set_errhandler(cx: CallContext, session: usize, errhandler: usize) -> Outcome {
     set(cx.process, cx.guard, "session", Object::session(session), errhandler)
 }
 
 /// `MPI_Session_get_errhandler`
-pub fn session_get_errhandler(cx: Cx, session: usize, errhandler: Out<usize>) -> Outcome {
+pub fn session_get_errhandler(cx: CallContext, session: usize, errhandler: Out<usize>) -> Outcome {
     get(cx.process, cx.guard, "session", Object::session(session), errhandler)
 }
 

@@ -14,8 +14,8 @@ use mpi_errors::{Errhandler, Result};
 use mpi_io::{AccessMode, File, OpenArgs, Whence};
 
 use super::info;
+use crate::call_context::{CallContext, CommView};
 use crate::check::{self, Out};
-use crate::cx::{CommView, Cx};
 use crate::errors::{Outcome, Raised};
 
 fn name_of(name: &CStr) -> OsString {
@@ -31,7 +31,14 @@ pub fn hints(word: usize) -> Result<Info> {
 }
 
 /// `MPI_File_open`: an argument that is wrong here makes the call fail everywhere, so it is passed on as an error.
-pub fn file_open(cx: Cx, comm: CommView, name: *const c_char, amode: i32, info: usize, fh: Out<usize>) -> Outcome {
+pub fn file_open(
+    cx: CallContext,
+    comm: CommView,
+    name: *const c_char,
+    amode: i32,
+    info: usize,
+    fh: Out<usize>,
+) -> Outcome {
     let args = OpenArgs {
         name: check::text("filename", name).map(name_of),
         amode: AccessMode::new(amode),
@@ -44,7 +51,7 @@ pub fn file_open(cx: Cx, comm: CommView, name: *const c_char, amode: i32, info: 
 }
 
 /// `MPI_File_close`: the file is closed also after an error, which goes to the handler that it had.
-pub fn file_close(mut cx: Cx, fh: Out<usize>) -> Outcome {
+pub fn file_close(mut cx: CallContext, fh: Out<usize>) -> Outcome {
     let object = Object::file(fh.get());
     cx.file("fh", object.handle.0)?;
     let handler = cx.process.handler_of(&cx.guard, object).unwrap_or(Errhandler::Return);
@@ -56,7 +63,7 @@ pub fn file_close(mut cx: Cx, fh: Out<usize>) -> Outcome {
 }
 
 /// `MPI_File_delete`
-pub fn file_delete(cx: Cx, name: &CStr, info: usize) -> Outcome {
+pub fn file_delete(cx: CallContext, name: &CStr, info: usize) -> Outcome {
     hints(info)?;
     let process = cx.process;
     drop(cx);
@@ -64,26 +71,26 @@ pub fn file_delete(cx: Cx, name: &CStr, info: usize) -> Outcome {
 }
 
 /// `MPI_File_get_amode`
-pub fn file_get_amode(_cx: Cx, file: Arc<File>, amode: Out<i32>) -> Outcome {
+pub fn file_get_amode(_cx: CallContext, file: Arc<File>, amode: Out<i32>) -> Outcome {
     amode.set(file.amode().bits());
     Ok(())
 }
 
 /// `MPI_File_get_group`
-pub fn file_get_group(cx: Cx, file: Arc<File>, group: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn file_get_group(cx: CallContext, file: Arc<File>, group: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     group.set(process.group_insert(&mut guard, file.group().clone())?.0);
     Ok(())
 }
 
 /// `MPI_File_get_info`
-pub fn file_get_info(_cx: Cx, file: Arc<File>, used: Out<usize>) -> Outcome {
+pub fn file_get_info(_cx: CallContext, file: Arc<File>, used: Out<usize>) -> Outcome {
     used.set(info::insert(file.hints())?);
     Ok(())
 }
 
 /// `MPI_File_set_info`: what it does not know it ignores.
-pub fn file_set_info(cx: Cx, file: Arc<File>, info: usize) -> Outcome {
+pub fn file_set_info(cx: CallContext, file: Arc<File>, info: usize) -> Outcome {
     let hints = hints(info)?;
     drop(cx);
     file.set_hints(&hints);
@@ -91,38 +98,38 @@ pub fn file_set_info(cx: Cx, file: Arc<File>, info: usize) -> Outcome {
 }
 
 /// `MPI_File_get_size`
-pub fn file_get_size(cx: Cx, file: Arc<File>, size: Out<i64>) -> Outcome {
+pub fn file_get_size(cx: CallContext, file: Arc<File>, size: Out<i64>) -> Outcome {
     drop(cx);
     size.set(file.size()? as i64);
     Ok(())
 }
 
 /// `MPI_File_set_size`
-pub fn file_set_size(cx: Cx, file: Arc<File>, size: i64) -> Outcome {
+pub fn file_set_size(cx: CallContext, file: Arc<File>, size: i64) -> Outcome {
     drop(cx);
     Ok(file.set_size(size)?)
 }
 
 /// `MPI_File_preallocate`
-pub fn file_preallocate(cx: Cx, file: Arc<File>, size: i64) -> Outcome {
+pub fn file_preallocate(cx: CallContext, file: Arc<File>, size: i64) -> Outcome {
     drop(cx);
     Ok(file.preallocate(size)?)
 }
 
 /// `MPI_File_sync`
-pub fn file_sync(cx: Cx, file: Arc<File>) -> Outcome {
+pub fn file_sync(cx: CallContext, file: Arc<File>) -> Outcome {
     drop(cx);
     Ok(file.sync()?)
 }
 
 /// `MPI_File_seek`
-pub fn file_seek(cx: Cx, file: Arc<File>, offset: i64, whence: i32) -> Outcome {
+pub fn file_seek(cx: CallContext, file: Arc<File>, offset: i64, whence: i32) -> Outcome {
     drop(cx);
     Ok(file.seek(offset, Whence::new(whence)?)?)
 }
 
 /// `MPI_File_get_position`
-pub fn file_get_position(cx: Cx, file: Arc<File>, offset: Out<i64>) -> Outcome {
+pub fn file_get_position(cx: CallContext, file: Arc<File>, offset: Out<i64>) -> Outcome {
     // Another thread may be reading at the pointer, and waits for nothing but the file.
     drop(cx);
     offset.set(file.position()? as i64);
@@ -130,13 +137,13 @@ pub fn file_get_position(cx: Cx, file: Arc<File>, offset: Out<i64>) -> Outcome {
 }
 
 /// `MPI_File_get_atomicity`
-pub fn file_get_atomicity(_cx: Cx, file: Arc<File>, flag: Out<i32>) -> Outcome {
+pub fn file_get_atomicity(_cx: CallContext, file: Arc<File>, flag: Out<i32>) -> Outcome {
     flag.set(i32::from(file.is_atomic()));
     Ok(())
 }
 
 /// `MPI_File_set_atomicity`
-pub fn file_set_atomicity(cx: Cx, file: Arc<File>, flag: bool) -> Outcome {
+pub fn file_set_atomicity(cx: CallContext, file: Arc<File>, flag: bool) -> Outcome {
     drop(cx);
     Ok(file.set_atomic(flag)?)
 }

@@ -8,60 +8,60 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_io::{File, Whence};
 
 use super::file_start::started;
+use crate::call_context::CallContext;
 use crate::check::{Out, StatusOut};
-use crate::cx::Cx;
 use crate::errors::Outcome;
 
 /// `MPI_File_read_shared`
-pub fn file_read_shared(cx: Cx, file: Arc<File>, buffer: RecvBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_read_shared(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>, status: StatusOut) -> Outcome {
     drop(cx);
     status.set(file.read_shared(buffer)?);
     Ok(())
 }
 
 /// `MPI_File_write_shared`
-pub fn file_write_shared(cx: Cx, file: Arc<File>, buffer: SendBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_write_shared(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>, status: StatusOut) -> Outcome {
     drop(cx);
     status.set(file.write_shared(buffer)?);
     Ok(())
 }
 
 /// `MPI_File_iread_shared`
-pub fn file_iread_shared(cx: Cx, file: Arc<File>, buffer: RecvBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iread_shared(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>, request: Out<usize>) -> Outcome {
     let process = cx.process;
     drop(cx);
     started(process, &file, file.read_shared(buffer), request)
 }
 
 /// `MPI_File_iwrite_shared`
-pub fn file_iwrite_shared(cx: Cx, file: Arc<File>, buffer: SendBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iwrite_shared(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>, request: Out<usize>) -> Outcome {
     let process = cx.process;
     drop(cx);
     started(process, &file, file.write_shared(buffer), request)
 }
 
 /// `MPI_File_read_ordered`
-pub fn file_read_ordered(cx: Cx, file: Arc<File>, buffer: RecvBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_read_ordered(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>, status: StatusOut) -> Outcome {
     drop(cx);
     status.set(file.read_ordered(buffer)?);
     Ok(())
 }
 
 /// `MPI_File_write_ordered`
-pub fn file_write_ordered(cx: Cx, file: Arc<File>, buffer: SendBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_write_ordered(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>, status: StatusOut) -> Outcome {
     drop(cx);
     status.set(file.write_ordered(buffer)?);
     Ok(())
 }
 
 /// `MPI_File_seek_shared`
-pub fn file_seek_shared(cx: Cx, file: Arc<File>, offset: i64, whence: i32) -> Outcome {
+pub fn file_seek_shared(cx: CallContext, file: Arc<File>, offset: i64, whence: i32) -> Outcome {
     drop(cx);
     Ok(file.seek_shared(offset, Whence::new(whence)?)?)
 }
 
 /// `MPI_File_get_position_shared`
-pub fn file_get_position_shared(_cx: Cx, file: Arc<File>, offset: Out<i64>) -> Outcome {
+pub fn file_get_position_shared(_cx: CallContext, file: Arc<File>, offset: Out<i64>) -> Outcome {
     offset.set(file.position_shared()? as i64);
     Ok(())
 }

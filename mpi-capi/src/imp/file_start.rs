@@ -11,8 +11,8 @@ use mpi_env::Process;
 use mpi_errors::Result;
 use mpi_io::File;
 
+use crate::call_context::CallContext;
 use crate::check::Out;
-use crate::cx::Cx;
 use crate::errors::Outcome;
 
 /// A request of an access that is over.
@@ -24,28 +24,40 @@ pub fn started(process: &Process, file: &File, status: Result<Status>, request: 
 }
 
 /// `MPI_File_iread`, `MPI_File_iread_all`
-pub fn file_iread(cx: Cx, file: Arc<File>, buffer: RecvBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iread(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>, request: Out<usize>) -> Outcome {
     let process = cx.process;
     drop(cx);
     started(process, &file, file.read(buffer), request)
 }
 
 /// `MPI_File_iread_at`, `MPI_File_iread_at_all`
-pub fn file_iread_at(cx: Cx, file: Arc<File>, offset: i64, buffer: RecvBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iread_at(
+    cx: CallContext,
+    file: Arc<File>,
+    offset: i64,
+    buffer: RecvBuf<'_>,
+    request: Out<usize>,
+) -> Outcome {
     let process = cx.process;
     drop(cx);
     started(process, &file, file.read_at(offset, buffer), request)
 }
 
 /// `MPI_File_iwrite`, `MPI_File_iwrite_all`
-pub fn file_iwrite(cx: Cx, file: Arc<File>, buffer: SendBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iwrite(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>, request: Out<usize>) -> Outcome {
     let process = cx.process;
     drop(cx);
     started(process, &file, file.write(buffer), request)
 }
 
 /// `MPI_File_iwrite_at`, `MPI_File_iwrite_at_all`
-pub fn file_iwrite_at(cx: Cx, file: Arc<File>, offset: i64, buffer: SendBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iwrite_at(
+    cx: CallContext,
+    file: Arc<File>,
+    offset: i64,
+    buffer: SendBuf<'_>,
+    request: Out<usize>,
+) -> Outcome {
     let process = cx.process;
     drop(cx);
     started(process, &file, file.write_at(offset, buffer), request)

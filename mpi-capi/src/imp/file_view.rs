@@ -10,13 +10,13 @@ use mpi_errors::{Error, Result};
 use mpi_io::{File, Representation, View, ViewType};
 
 use super::file::hints;
+use crate::call_context::{CallContext, TypeRef};
 use crate::check::{self, CountOut, Out};
-use crate::cx::{Cx, TypeRef};
 use crate::errors::Outcome;
 
 /// The view that the arguments describe.
 fn view(
-    cx: &Cx,
+    cx: &CallContext,
     file: &File,
     displacement: i64,
     etype: usize,
@@ -49,7 +49,7 @@ fn view(
 /// `MPI_File_set_view`: an argument that is wrong here makes the call fail everywhere, so it is passed on as an error.
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn file_set_view(
-    cx: Cx,
+    cx: CallContext,
     file: Arc<File>,
     displacement: i64,
     etype: usize,
@@ -73,14 +73,14 @@ pub fn file_set_view(
 
 /// `MPI_File_get_view`: of types that are not predefined the program gets duplicates, which it frees.
 pub fn file_get_view(
-    cx: Cx,
+    cx: CallContext,
     file: Arc<File>,
     displacement: Out<i64>,
     etype: Out<usize>,
     filetype: Out<usize>,
     representation: *mut c_char,
 ) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     let view = file.view();
     let mut handle = |of: &ViewType| match of.word {
         0 => process.type_dup(&mut guard, &of.datatype).map(|handle| handle.0),
@@ -96,13 +96,13 @@ pub fn file_get_view(
 }
 
 /// `MPI_File_get_byte_offset`
-pub fn file_get_byte_offset(_cx: Cx, file: Arc<File>, offset: i64, place: Out<i64>) -> Outcome {
+pub fn file_get_byte_offset(_cx: CallContext, file: Arc<File>, offset: i64, place: Out<i64>) -> Outcome {
     place.set(file.byte_offset(offset)? as i64);
     Ok(())
 }
 
 /// `MPI_File_get_type_extent`: data is in the file as it is in memory, in every representation.
-pub fn file_get_type_extent(_cx: Cx, _file: Arc<File>, datatype: TypeRef, extent: CountOut) -> Outcome {
+pub fn file_get_type_extent(_cx: CallContext, _file: Arc<File>, datatype: TypeRef, extent: CountOut) -> Outcome {
     extent.set(datatype.extent());
     Ok(())
 }

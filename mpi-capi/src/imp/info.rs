@@ -11,9 +11,9 @@ use mpi_core::{Handle, Info, Kind, abi};
 use mpi_env::infos;
 use mpi_errors::{Error, Result};
 
-use crate::bad::bad_handle;
 use crate::check::{self, Out};
 use crate::errors::Outcome;
+use crate::handle_errors::bad_handle;
 
 /// Puts an info object into the table.
 pub fn insert(info: Info) -> Result<usize> {

@@ -7,8 +7,8 @@ use core::ffi::c_char;
 use mpi_core::abi;
 
 use crate::attributes;
+use crate::call_context::{CallContext, CommView, LocklessContext};
 use crate::check::Out;
-use crate::cx::{CommView, Cx, LocklessCx};
 use crate::errors::Outcome;
 
 /// `MPI_Init`: the arguments are the program's own, nothing is taken out of them.
@@ -26,13 +26,13 @@ pub fn init_thread(_count: *mut i32, _arguments: *mut *mut *mut c_char, required
 }
 
 /// `MPI_Query_thread`
-pub fn query_thread(cx: LocklessCx, provided: Out<i32>) -> Outcome {
+pub fn query_thread(cx: LocklessContext, provided: Out<i32>) -> Outcome {
     provided.set(cx.process.thread_level());
     Ok(())
 }
 
 /// `MPI_Is_thread_main`
-pub fn is_thread_main(cx: LocklessCx, flag: Out<i32>) -> Outcome {
+pub fn is_thread_main(cx: LocklessContext, flag: Out<i32>) -> Outcome {
     flag.set(i32::from(cx.process.is_main_thread()));
     Ok(())
 }
@@ -44,7 +44,7 @@ pub fn initialized(flag: Out<i32>) -> Outcome {
 }
 
 /// `MPI_Finalize`
-pub fn finalize(cx: Cx) -> Outcome {
+pub fn finalize(cx: CallContext) -> Outcome {
     let process = cx.process;
     // The end is collective: the lock is given up first.
     drop(cx);
@@ -60,7 +60,7 @@ pub fn finalized(flag: Out<i32>) -> Outcome {
 }
 
 /// `MPI_Abort`: the job ends with this code, whatever the communicator.
-pub fn abort(cx: Cx, _comm: CommView, code: i32) -> Outcome {
+pub fn abort(cx: CallContext, _comm: CommView, code: i32) -> Outcome {
     let process = cx.process;
     drop(cx);
     process.abort(code)

@@ -8,8 +8,8 @@ use mpi_core::{Handle, Status, abi};
 use mpi_errors::Error;
 use mpi_p2p::Completion;
 
+use crate::call_context::CallContext;
 use crate::check::{Out, StatusOut, StatusesOut};
-use crate::cx::Cx;
 use crate::errors::{self, Outcome, Raised};
 use crate::imp::request;
 
@@ -78,8 +78,8 @@ fn with_error(mut status: Status, error: i32) -> Status {
 
 /// `MPI_Waitall`
 #[inline]
-pub fn waitall(cx: Cx, count: usize, requests: &mut [usize], statuses: *mut Status) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+pub fn waitall(cx: CallContext, count: usize, requests: &mut [usize], statuses: *mut Status) -> Outcome {
+    let CallContext { process, guard, .. } = cx;
     debug_assert!(count == requests.len());
     let requests = handles(requests);
     let mut failures = Failures::new(StatusesOut::new(statuses));
@@ -93,8 +93,14 @@ pub fn waitall(cx: Cx, count: usize, requests: &mut [usize], statuses: *mut Stat
 }
 
 /// `MPI_Testall`
-pub fn testall(cx: Cx, _count: usize, requests: &mut [usize], flag: Out<i32>, statuses: *mut Status) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn testall(
+    cx: CallContext,
+    _count: usize,
+    requests: &mut [usize],
+    flag: Out<i32>,
+    statuses: *mut Status,
+) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     let requests = handles(requests);
     let mut failures = Failures::new(StatusesOut::new(statuses));
     let mut kept = Vec::new();
@@ -111,8 +117,8 @@ pub fn testall(cx: Cx, _count: usize, requests: &mut [usize], flag: Out<i32>, st
 }
 
 /// `MPI_Waitany`
-pub fn waitany(cx: Cx, _count: usize, requests: &mut [usize], index: Out<i32>, status: StatusOut) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+pub fn waitany(cx: CallContext, _count: usize, requests: &mut [usize], index: Out<i32>, status: StatusOut) -> Outcome {
+    let CallContext { process, guard, .. } = cx;
     let requests = handles(requests);
     match process.engine.wait_any(guard, requests)? {
         None => none_active(index, status),
@@ -122,14 +128,14 @@ pub fn waitany(cx: Cx, _count: usize, requests: &mut [usize], index: Out<i32>, s
 
 /// `MPI_Testany`
 pub fn testany(
-    cx: Cx,
+    cx: CallContext,
     _count: usize,
     requests: &mut [usize],
     index: Out<i32>,
     flag: Out<i32>,
     status: StatusOut,
 ) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     let requests = handles(requests);
     let found = process.engine.test_any(&mut guard, requests)?;
     drop(guard);
@@ -146,27 +152,27 @@ pub fn testany(
 
 /// `MPI_Waitsome`
 pub fn waitsome(
-    cx: Cx,
+    cx: CallContext,
     _count: usize,
     requests: &mut [usize],
     outcount: Out<i32>,
     indices: *mut i32,
     statuses: *mut Status,
 ) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+    let CallContext { process, guard, .. } = cx;
     some(requests, outcount, indices, statuses, |requests, each| process.engine.wait_some(guard, requests, each))
 }
 
 /// `MPI_Testsome`
 pub fn testsome(
-    cx: Cx,
+    cx: CallContext,
     _count: usize,
     requests: &mut [usize],
     outcount: Out<i32>,
     indices: *mut i32,
     statuses: *mut Status,
 ) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     some(requests, outcount, indices, statuses, move |requests, each| {
         // The guard ends with this closure: what follows looks communicators up.
         process.engine.test_some(&mut guard, requests, each)

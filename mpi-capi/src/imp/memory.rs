@@ -5,19 +5,19 @@ use core::ffi::c_void;
 use mpi_core::abi;
 
 use super::info;
+use crate::call_context::CallContext;
 use crate::check::{self, Out};
-use crate::cx::Cx;
 use crate::errors::Outcome;
 
 /// `MPI_Alloc_mem`: the address goes to where `base` points. The only hint that is used is the alignment; all memory
 /// is equally good for messages on one host.
-pub fn alloc_mem(cx: Cx, size: isize, info: usize, base: *mut c_void) -> Outcome {
+pub fn alloc_mem(cx: CallContext, size: isize, info: usize, base: *mut c_void) -> Outcome {
     let (bytes, base) = (check::size("size", size as i64)?, check::out::<usize>("baseptr", base.cast())?);
     let alignment = match info {
         abi::MPI_INFO_NULL => 0,
         _ => info::with("info", info, |info| info.get("mpi_minimum_memory_alignment")?.parse().ok())?.unwrap_or(0),
     };
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     let address = process.blocks.get_mut(&mut guard).allocate(bytes, alignment)?;
     process.update_memory(&guard);
     process.metrics.counts.alloc_mem_calls.incr();
@@ -26,15 +26,15 @@ pub fn alloc_mem(cx: Cx, size: isize, info: usize, base: *mut c_void) -> Outcome
 }
 
 /// `MPI_Free_mem`
-pub fn free_mem(cx: Cx, base: *mut c_void) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn free_mem(cx: CallContext, base: *mut c_void) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     process.blocks.get_mut(&mut guard).free(base.addr())?;
     process.update_memory(&guard);
     Ok(())
 }
 
 /// `MPI_Get_hw_resource_info`: each kind of hardware known, with "true" where this process may run on one only.
-pub fn get_hw_resource_info(_cx: Cx, found: Out<usize>) -> Outcome {
+pub fn get_hw_resource_info(_cx: CallContext, found: Out<usize>) -> Outcome {
     let mut facts = mpi_core::Info::new();
     for kind in mpi_env::hardware::KINDS {
         let bound = if mpi_env::hardware::instance(kind).is_some() { "true" } else { "false" };

@@ -9,10 +9,10 @@ use mpi_coll::op::Op;
 use mpi_core::{Handle, abi};
 use mpi_errors::{Error, Result};
 
-use crate::bad::bad_op;
+use crate::call_context::{CallContext, TypeRef};
 use crate::check::{self, Function, Out, bad_buffer, is_no_memory};
-use crate::cx::{Cx, TypeRef};
 use crate::errors::Outcome;
+use crate::handle_errors::bad_op;
 
 /// `MPI_User_function`
 type UserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut usize);
@@ -20,8 +20,8 @@ type UserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *
 type UserFunctionLarge = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i64, *mut usize);
 
 /// `MPI_Op_create`
-pub fn op_create(cx: Cx, function: Function, commute: bool, op: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn op_create(cx: CallContext, function: Function, commute: bool, op: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     let user = if function.large { large_function(function.address) } else { int_function(function.address) };
     op.set(process.op_create(&mut guard, Op::user(user, commute))?.0);
     Ok(())
@@ -61,8 +61,8 @@ fn span_of_one(bytes: usize, count: u64) -> usize {
 }
 
 /// `MPI_Op_free`
-pub fn op_free(cx: Cx, op: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn op_free(cx: CallContext, op: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     let word = op.get();
     if Op::predefined(word).is_some() {
         let rule = "a predefined operation cannot be freed";
@@ -77,14 +77,14 @@ pub fn op_free(cx: Cx, op: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Op_commutative`
-pub fn op_commutative(cx: Cx, op: usize, commute: Out<i32>) -> Outcome {
+pub fn op_commutative(cx: CallContext, op: usize, commute: Out<i32>) -> Outcome {
     commute.set(i32::from(cx.op("op", op)?.is_commutative()));
     Ok(())
 }
 
 /// `MPI_Reduce_local`
 pub fn reduce_local(
-    cx: Cx,
+    cx: CallContext,
     invec: *const c_void,
     inoutvec: *mut c_void,
     count: u64,

@@ -5,21 +5,28 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Error;
 use mpi_p2p::ReceiveFailure;
 
+use crate::call_context::{CallContext, CommView};
 use crate::check::{Out, StatusOut};
-use crate::cx::{CommView, Cx};
 use crate::errors::{Outcome, Raised};
 
 /// `MPI_Recv`
 #[inline]
-pub fn recv(cx: Cx, buffer: RecvBuf<'_>, source: i32, tag: i32, comm: CommView, status: StatusOut) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+pub fn recv(cx: CallContext, buffer: RecvBuf<'_>, source: i32, tag: i32, comm: CommView, status: StatusOut) -> Outcome {
+    let CallContext { process, guard, .. } = cx;
     received(process.engine.recv(guard, comm.context, source, tag, buffer), status)
 }
 
 /// `MPI_Irecv`
 #[inline]
-pub fn irecv(cx: Cx, buffer: RecvBuf<'static>, source: i32, tag: i32, comm: CommView, request: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn irecv(
+    cx: CallContext,
+    buffer: RecvBuf<'static>,
+    source: i32,
+    tag: i32,
+    comm: CommView,
+    request: Out<usize>,
+) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     request.set(process.engine.irecv(&mut guard, comm.context, source, tag, buffer)?.0);
     Ok(())
 }
@@ -27,7 +34,7 @@ pub fn irecv(cx: Cx, buffer: RecvBuf<'static>, source: i32, tag: i32, comm: Comm
 /// `MPI_Sendrecv`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn sendrecv(
-    cx: Cx,
+    cx: CallContext,
     send_buffer: SendBuf<'_>,
     dest: i32,
     send_tag: i32,
@@ -37,7 +44,7 @@ pub fn sendrecv(
     comm: CommView,
     status: StatusOut,
 ) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+    let CallContext { process, guard, .. } = cx;
     let engine = &process.engine;
     let result = engine.sendrecv(guard, comm.context, dest, send_tag, send_buffer, source, recv_tag, recv_buffer);
     received(result, status)
@@ -46,7 +53,7 @@ pub fn sendrecv(
 /// `MPI_Sendrecv_replace`: what is sent is copied first, so that the receive may write over it.
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn sendrecv_replace(
-    cx: Cx,
+    cx: CallContext,
     buffer: RecvBuf<'_>,
     dest: i32,
     send_tag: i32,
@@ -55,7 +62,7 @@ pub fn sendrecv_replace(
     comm: CommView,
     status: StatusOut,
 ) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+    let CallContext { process, guard, .. } = cx;
     let bytes = usize::try_from(buffer.bytes()).unwrap_or(usize::MAX);
     let mut copy = Vec::new();
     if copy.try_reserve_exact(bytes).is_err() {
@@ -70,8 +77,8 @@ pub fn sendrecv_replace(
 }
 
 /// `MPI_Probe`
-pub fn probe(cx: Cx, source: i32, tag: i32, comm: CommView, status: StatusOut) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+pub fn probe(cx: CallContext, source: i32, tag: i32, comm: CommView, status: StatusOut) -> Outcome {
+    let CallContext { process, guard, .. } = cx;
     if source == abi::MPI_PROC_NULL {
         status.set(Status::PROC_NULL);
         return Ok(());
@@ -81,8 +88,8 @@ pub fn probe(cx: Cx, source: i32, tag: i32, comm: CommView, status: StatusOut) -
 }
 
 /// `MPI_Iprobe`
-pub fn iprobe(cx: Cx, source: i32, tag: i32, comm: CommView, flag: Out<i32>, status: StatusOut) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn iprobe(cx: CallContext, source: i32, tag: i32, comm: CommView, flag: Out<i32>, status: StatusOut) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     let found = match source {
         abi::MPI_PROC_NULL => Some(Status::PROC_NULL),
         _ => process.engine.iprobe(&mut guard, comm.context, source, tag)?,
@@ -95,8 +102,15 @@ pub fn iprobe(cx: Cx, source: i32, tag: i32, comm: CommView, flag: Out<i32>, sta
 }
 
 /// `MPI_Mprobe`
-pub fn mprobe(cx: Cx, source: i32, tag: i32, comm: CommView, message: Out<usize>, status: StatusOut) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+pub fn mprobe(
+    cx: CallContext,
+    source: i32,
+    tag: i32,
+    comm: CommView,
+    message: Out<usize>,
+    status: StatusOut,
+) -> Outcome {
+    let CallContext { process, guard, .. } = cx;
     let (handle, found) = match source {
         abi::MPI_PROC_NULL => (Handle(abi::MPI_MESSAGE_NO_PROC), Status::PROC_NULL),
         _ => process.engine.mprobe(guard, comm.context, source, tag)?,
@@ -108,7 +122,7 @@ pub fn mprobe(cx: Cx, source: i32, tag: i32, comm: CommView, message: Out<usize>
 
 /// `MPI_Improbe`
 pub fn improbe(
-    cx: Cx,
+    cx: CallContext,
     source: i32,
     tag: i32,
     comm: CommView,
@@ -116,7 +130,7 @@ pub fn improbe(
     message: Out<usize>,
     status: StatusOut,
 ) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     let found = match source {
         abi::MPI_PROC_NULL => Some((Handle(abi::MPI_MESSAGE_NO_PROC), Status::PROC_NULL)),
         _ => process.engine.improbe(&mut guard, comm.context, source, tag)?,
@@ -130,8 +144,8 @@ pub fn improbe(
 }
 
 /// `MPI_Mrecv`
-pub fn mrecv(cx: Cx, buffer: RecvBuf<'_>, message: Out<usize>, status: StatusOut) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+pub fn mrecv(cx: CallContext, buffer: RecvBuf<'_>, message: Out<usize>, status: StatusOut) -> Outcome {
+    let CallContext { process, guard, .. } = cx;
     let handle = Handle(message.get());
     let context = process.engine.message_context(&guard, handle);
     match process.engine.mrecv(guard, handle, buffer) {
@@ -154,8 +168,8 @@ pub fn mrecv(cx: Cx, buffer: RecvBuf<'_>, message: Out<usize>, status: StatusOut
 }
 
 /// `MPI_Imrecv`
-pub fn imrecv(cx: Cx, buffer: RecvBuf<'static>, message: Out<usize>, request: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn imrecv(cx: CallContext, buffer: RecvBuf<'static>, message: Out<usize>, request: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     let handle = Handle(message.get());
     let context = process.engine.message_context(&guard, handle);
     match process.engine.imrecv(&mut guard, handle, buffer) {

@@ -4,14 +4,14 @@ use mpi_core::{Handle, abi};
 use mpi_errors::Error;
 use mpi_p2p::Completion;
 
+use crate::call_context::CallContext;
 use crate::check::{Out, StatusOut};
-use crate::cx::Cx;
 use crate::errors::{Outcome, Raised};
 
 /// `MPI_Wait`
 #[inline]
-pub fn wait(cx: Cx, request: Out<usize>, status: StatusOut) -> Outcome {
-    let Cx { process, guard, .. } = cx;
+pub fn wait(cx: CallContext, request: Out<usize>, status: StatusOut) -> Outcome {
+    let CallContext { process, guard, .. } = cx;
     let completion = process.engine.wait(guard, Handle(request.get()))?;
     if !completion.keeps_request() {
         request.set(abi::MPI_REQUEST_NULL);
@@ -21,8 +21,8 @@ pub fn wait(cx: Cx, request: Out<usize>, status: StatusOut) -> Outcome {
 
 /// `MPI_Test`
 #[inline]
-pub fn test(cx: Cx, request: Out<usize>, flag: Out<i32>, status: StatusOut) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn test(cx: CallContext, request: Out<usize>, flag: Out<i32>, status: StatusOut) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     match process.engine.test(&mut guard, Handle(request.get()))? {
         None => {
             flag.set(0);
@@ -40,16 +40,16 @@ pub fn test(cx: Cx, request: Out<usize>, flag: Out<i32>, status: StatusOut) -> O
 }
 
 /// `MPI_Request_free`
-pub fn request_free(cx: Cx, request: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn request_free(cx: CallContext, request: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     process.engine.request_free(&mut guard, active(request)?)?;
     request.set(abi::MPI_REQUEST_NULL);
     Ok(())
 }
 
 /// `MPI_Request_get_status`
-pub fn request_get_status(cx: Cx, request: usize, flag: Out<i32>, status: StatusOut) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn request_get_status(cx: CallContext, request: usize, flag: Out<i32>, status: StatusOut) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     let found = process.engine.request_get_status(&mut guard, Handle(request))?;
     if let Some(found) = found {
         status.set(found);
@@ -59,8 +59,8 @@ pub fn request_get_status(cx: Cx, request: usize, flag: Out<i32>, status: Status
 }
 
 /// `MPI_Cancel`
-pub fn cancel(cx: Cx, request: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn cancel(cx: CallContext, request: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     Ok(process.engine.cancel(&mut guard, active(request)?)?)
 }
 

@@ -12,10 +12,10 @@ use mpi_errors::{Error, HandlerKind, Result};
 use super::comm_create::{hints, set_hints};
 use super::group::group;
 use super::info;
-use crate::bad::bad_object;
+use crate::call_context::CallContext;
 use crate::check::{self, Out};
-use crate::cx::Cx;
 use crate::errors::{Outcome, Raised};
+use crate::handle_errors::bad_object;
 
 /// Kinds of memory that messages may lie in (MPI-5.0, 11.4.3).
 pub const MEMORY_KINDS: &str = "mpi,system";
@@ -47,7 +47,7 @@ pub fn session_init(info: usize, errhandler: usize, session: *mut usize) -> Outc
 }
 
 /// `MPI_Session_finalize`
-pub fn session_finalize(cx: Cx, session: Out<usize>) -> Outcome {
+pub fn session_finalize(cx: CallContext, session: Out<usize>) -> Outcome {
     let handle = cx.session("session", session.get())?;
     let process = cx.process;
     // It may wait: the lock is given up first.
@@ -58,7 +58,7 @@ pub fn session_finalize(cx: Cx, session: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Session_get_info`
-pub fn session_get_info(cx: Cx, session: Handle, used: Out<usize>) -> Outcome {
+pub fn session_get_info(cx: CallContext, session: Handle, used: Out<usize>) -> Outcome {
     let Some(found) = cx.process.session(&cx.guard, session) else {
         return Err(bad_object("session", Object::session(session.0)).into());
     };
@@ -68,7 +68,7 @@ pub fn session_get_info(cx: Cx, session: Handle, used: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Session_get_num_psets`
-pub fn session_get_num_psets(_cx: Cx, _session: Handle, info: usize, count: Out<i32>) -> Outcome {
+pub fn session_get_num_psets(_cx: CallContext, _session: Handle, info: usize, count: Out<i32>) -> Outcome {
     hints(info)?;
     count.set(PSETS.len() as i32);
     Ok(())
@@ -77,7 +77,7 @@ pub fn session_get_num_psets(_cx: Cx, _session: Handle, info: usize, count: Out<
 /// `MPI_Session_get_nth_pset`: the name cut to the program's memory; the room it needs, NUL included, comes back. With
 /// no room only that is told.
 pub fn session_get_nth_pset(
-    _cx: Cx,
+    _cx: CallContext,
     _session: Handle,
     info: usize,
     place: i32,
@@ -104,7 +104,7 @@ pub fn session_get_nth_pset(
 }
 
 /// `MPI_Session_get_pset_info`
-pub fn session_get_pset_info(cx: Cx, _session: Handle, name: &CStr, info: Out<usize>) -> Outcome {
+pub fn session_get_pset_info(cx: CallContext, _session: Handle, name: &CStr, info: Out<usize>) -> Outcome {
     let Some(group) = name.to_str().ok().and_then(|name| cx.process.pset(name)) else {
         let rule = format!("the process sets are {}", PSETS.join(" and "));
         let error = Error::new(abi::MPI_ERR_ARG, rule);
@@ -123,8 +123,8 @@ fn facts_of(facts: &[(&str, &str)]) -> Result<usize> {
 }
 
 /// `MPI_Group_from_session_pset`: `MPI_GROUP_NULL` for a set that does not exist.
-pub fn group_from_session_pset(cx: Cx, session: Handle, name: &CStr, new: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn group_from_session_pset(cx: CallContext, session: Handle, name: &CStr, new: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     new.set(match name.to_str().ok().and_then(|name| process.pset(name)) {
         Some(group) => process.group_insert(&mut guard, group.of_session(session))?.0,
         None => abi::MPI_GROUP_NULL,
@@ -134,7 +134,7 @@ pub fn group_from_session_pset(cx: Cx, session: Handle, name: &CStr, new: Out<us
 
 /// `MPI_Comm_create_from_group`
 pub fn comm_create_from_group(
-    cx: Cx,
+    cx: CallContext,
     of: usize,
     tag: *const c_char,
     info: usize,

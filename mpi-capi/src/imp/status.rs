@@ -5,18 +5,18 @@ use mpi_datatype::{Category, Datatype, Scalar};
 use mpi_errors::Error;
 use smallvec::{SmallVec, smallvec};
 
+use crate::call_context::{CallContext, TypeRef};
 use crate::check::{self, CountOut, Out, StatusOut};
-use crate::cx::{Cx, TypeRef};
 use crate::errors::Outcome;
 
 /// `MPI_Test_cancelled`
-pub fn test_cancelled(_cx: Cx, status: Status, flag: Out<i32>) -> Outcome {
+pub fn test_cancelled(_cx: CallContext, status: Status, flag: Out<i32>) -> Outcome {
     flag.set(i32::from(status.cancelled()));
     Ok(())
 }
 
 /// `MPI_Get_count`: whole elements received, `MPI_UNDEFINED` when the bytes are no whole number of them.
-pub fn get_count(_cx: Cx, status: Status, datatype: TypeRef, count: CountOut) -> Outcome {
+pub fn get_count(_cx: CallContext, status: Status, datatype: TypeRef, count: CountOut) -> Outcome {
     count.set(whole_elements(status.bytes(), &datatype));
     Ok(())
 }
@@ -32,13 +32,13 @@ fn whole_elements(bytes: u64, datatype: &Datatype) -> i64 {
 }
 
 /// `MPI_Get_elements`: basic elements received; a pair has two of them.
-pub fn get_elements(_cx: Cx, status: Status, datatype: TypeRef, count: CountOut) -> Outcome {
+pub fn get_elements(_cx: CallContext, status: Status, datatype: TypeRef, count: CountOut) -> Outcome {
     count.set(basic_elements(status.bytes(), &datatype));
     Ok(())
 }
 
 /// `MPI_Get_elements_x`
-pub fn get_elements_x(_cx: Cx, status: Status, datatype: TypeRef, count: Out<i64>) -> Outcome {
+pub fn get_elements_x(_cx: CallContext, status: Status, datatype: TypeRef, count: Out<i64>) -> Outcome {
     count.set(basic_elements(status.bytes(), &datatype));
     Ok(())
 }
@@ -70,12 +70,12 @@ fn parts(datatype: &Datatype) -> SmallVec<[u64; 2]> {
 }
 
 /// `MPI_Status_set_elements`
-pub fn status_set_elements(_cx: Cx, status: StatusOut, datatype: TypeRef, count: u64) -> Outcome {
+pub fn status_set_elements(_cx: CallContext, status: StatusOut, datatype: TypeRef, count: u64) -> Outcome {
     set_bytes(status, &datatype, count)
 }
 
 /// `MPI_Status_set_elements_x`
-pub fn status_set_elements_x(_cx: Cx, status: StatusOut, datatype: TypeRef, count: u64) -> Outcome {
+pub fn status_set_elements_x(_cx: CallContext, status: StatusOut, datatype: TypeRef, count: u64) -> Outcome {
     set_bytes(status, &datatype, count)
 }
 
@@ -90,39 +90,39 @@ fn set_bytes(status: StatusOut, datatype: &Datatype, elements: u64) -> Outcome {
 }
 
 /// `MPI_Status_set_cancelled`
-pub fn status_set_cancelled(_cx: Cx, status: StatusOut, flag: bool) -> Outcome {
+pub fn status_set_cancelled(_cx: CallContext, status: StatusOut, flag: bool) -> Outcome {
     change(status, |status| status.set_cancelled(flag))
 }
 
 /// `MPI_Status_set_source`
-pub fn status_set_source(_cx: Cx, status: StatusOut, source: i32) -> Outcome {
+pub fn status_set_source(_cx: CallContext, status: StatusOut, source: i32) -> Outcome {
     change(status, |status| status.source = source)
 }
 
 /// `MPI_Status_set_tag`
-pub fn status_set_tag(_cx: Cx, status: StatusOut, tag: i32) -> Outcome {
+pub fn status_set_tag(_cx: CallContext, status: StatusOut, tag: i32) -> Outcome {
     change(status, |status| status.tag = tag)
 }
 
 /// `MPI_Status_set_error`
-pub fn status_set_error(_cx: Cx, status: StatusOut, error: i32) -> Outcome {
+pub fn status_set_error(_cx: CallContext, status: StatusOut, error: i32) -> Outcome {
     change(status, |status| status.error = error)
 }
 
 /// `MPI_Status_get_source`
-pub fn status_get_source(_cx: Cx, status: Status, source: Out<i32>) -> Outcome {
+pub fn status_get_source(_cx: CallContext, status: Status, source: Out<i32>) -> Outcome {
     source.set(status.source);
     Ok(())
 }
 
 /// `MPI_Status_get_tag`
-pub fn status_get_tag(_cx: Cx, status: Status, tag: Out<i32>) -> Outcome {
+pub fn status_get_tag(_cx: CallContext, status: Status, tag: Out<i32>) -> Outcome {
     tag.set(status.tag);
     Ok(())
 }
 
 /// `MPI_Status_get_error`
-pub fn status_get_error(_cx: Cx, status: Status, error: Out<i32>) -> Outcome {
+pub fn status_get_error(_cx: CallContext, status: Status, error: Out<i32>) -> Outcome {
     error.set(status.error);
     Ok(())
 }

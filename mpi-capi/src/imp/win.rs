@@ -11,10 +11,10 @@ use mpi_win::{Exposure, Flavor};
 
 use super::info;
 use crate::attributes;
-use crate::bad::bad_object;
+use crate::call_context::{CallContext, CommView, WinRef};
 use crate::check::{self, CountOut, Out, is_no_memory};
-use crate::cx::{CommView, Cx, WinRef};
 use crate::errors::Outcome;
+use crate::handle_errors::bad_object;
 
 fn hints(word: usize) -> Result<Info> {
     match word {
@@ -25,7 +25,7 @@ fn hints(word: usize) -> Result<Info> {
 
 /// `MPI_Win_create`
 pub fn win_create(
-    cx: Cx,
+    cx: CallContext,
     base: *mut c_void,
     size: isize,
     disp_unit: i64,
@@ -50,7 +50,7 @@ pub fn win_create(
 
 /// `MPI_Win_allocate`: of the hints only the alignment changes anything.
 pub fn win_allocate(
-    cx: Cx,
+    cx: CallContext,
     size: isize,
     disp_unit: i64,
     info: usize,
@@ -66,7 +66,7 @@ pub fn win_allocate(
 
 /// `MPI_Win_allocate_shared`
 pub fn win_allocate_shared(
-    cx: Cx,
+    cx: CallContext,
     size: isize,
     disp_unit: i64,
     info: usize,
@@ -79,7 +79,7 @@ pub fn win_allocate_shared(
 }
 
 /// The address goes to where `base` points.
-fn allocate(cx: Cx, what: Exposure, comm: CommView, base: *mut c_void, win: Out<usize>) -> Outcome {
+fn allocate(cx: CallContext, what: Exposure, comm: CommView, base: *mut c_void, win: Out<usize>) -> Outcome {
     let base = check::out::<usize>("baseptr", base.cast())?;
     let process = cx.process;
     drop(cx);
@@ -93,7 +93,7 @@ fn allocate(cx: Cx, what: Exposure, comm: CommView, base: *mut c_void, win: Out<
 
 /// `MPI_Win_shared_query`: also of windows that were not made to be shared, whose memory may be out of reach.
 pub fn win_shared_query(
-    _cx: Cx,
+    _cx: CallContext,
     win: WinRef,
     rank: i32,
     size: Out<isize>,
@@ -109,9 +109,9 @@ pub fn win_shared_query(
 }
 
 /// `MPI_Win_free`
-pub fn win_free(cx: Cx, win: Out<usize>) -> Outcome {
+pub fn win_free(cx: CallContext, win: Out<usize>) -> Outcome {
     let handle = Handle(win.get());
-    let Cx { process, guard, .. } = cx;
+    let CallContext { process, guard, .. } = cx;
     let found = process.win(&guard, handle).ok_or_else(|| bad_object("win", Object::win(handle.0)))?;
     // Before anything is taken away.
     found.is_complete(&guard)?;
@@ -123,39 +123,39 @@ pub fn win_free(cx: Cx, win: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Win_fence`
-pub fn win_fence(cx: Cx, assert: i32, win: WinRef) -> Outcome {
+pub fn win_fence(cx: CallContext, assert: i32, win: WinRef) -> Outcome {
     let process = cx.process;
     drop(cx);
     Ok(process.one_sided.fence(&win.win, assert)?)
 }
 
 /// `MPI_Win_get_group`
-pub fn win_get_group(cx: Cx, win: WinRef, group: Out<usize>) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+pub fn win_get_group(cx: CallContext, win: WinRef, group: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
     group.set(process.group_insert(&mut guard, win.win.group().clone())?.0);
     Ok(())
 }
 
 /// `MPI_Win_set_info`
-pub fn win_set_info(_cx: Cx, win: WinRef, info: usize) -> Outcome {
+pub fn win_set_info(_cx: CallContext, win: WinRef, info: usize) -> Outcome {
     win.win.set_hints(&hints(info)?);
     Ok(())
 }
 
 /// `MPI_Win_get_info`
-pub fn win_get_info(_cx: Cx, win: WinRef, used: Out<usize>) -> Outcome {
+pub fn win_get_info(_cx: CallContext, win: WinRef, used: Out<usize>) -> Outcome {
     used.set(info::insert(win.win.hints())?);
     Ok(())
 }
 
 /// `MPI_Win_set_name`
-pub fn win_set_name(_cx: Cx, win: WinRef, name: &CStr) -> Outcome {
+pub fn win_set_name(_cx: CallContext, win: WinRef, name: &CStr) -> Outcome {
     win.win.set_name(&name.to_string_lossy());
     Ok(())
 }
 
 /// `MPI_Win_get_name`
-pub fn win_get_name(_cx: Cx, win: WinRef, name: *mut c_char, length: Out<i32>) -> Outcome {
+pub fn win_get_name(_cx: CallContext, win: WinRef, name: *mut c_char, length: Out<i32>) -> Outcome {
     // SAFETY: the program passed MPI_MAX_OBJECT_NAME characters (MPI-5.0, 7.8).
     let stored = unsafe { check::store_text(name, abi::MPI_MAX_OBJECT_NAME as usize, &win.win.name()) };
     length.set(stored as i32);

@@ -6,8 +6,8 @@ use mpi_core::abi;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_win::Target;
 
+use crate::call_context::{CallContext, TypeRef, WinRef};
 use crate::check;
-use crate::cx::{Cx, TypeRef, WinRef};
 use crate::errors::Outcome;
 
 fn target(rank: i32, displacement: isize, count: u64, datatype: &TypeRef) -> Target<'_> {
@@ -16,7 +16,7 @@ fn target(rank: i32, displacement: isize, count: u64, datatype: &TypeRef) -> Tar
 
 /// `MPI_Put`
 pub fn put(
-    cx: Cx,
+    cx: CallContext,
     data: SendBuf<'static>,
     rank: i32,
     displacement: isize,
@@ -24,13 +24,13 @@ pub fn put(
     datatype: TypeRef,
     win: WinRef,
 ) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     Ok(process.one_sided.put(&mut guard, &win.win, data, &target(rank, displacement, count, &datatype))?)
 }
 
 /// `MPI_Get`
 pub fn get(
-    cx: Cx,
+    cx: CallContext,
     memory: RecvBuf<'static>,
     rank: i32,
     displacement: isize,
@@ -38,14 +38,14 @@ pub fn get(
     datatype: TypeRef,
     win: WinRef,
 ) -> Outcome {
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     Ok(process.one_sided.get(&mut guard, &win.win, memory, &target(rank, displacement, count, &datatype))?)
 }
 
 /// `MPI_Accumulate`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn accumulate(
-    cx: Cx,
+    cx: CallContext,
     address: *const c_void,
     origin_count: u64,
     origin_datatype: TypeRef,
@@ -58,7 +58,7 @@ pub fn accumulate(
 ) -> Outcome {
     let data = cx.send_buffer("origin_addr", address, origin_count, &origin_datatype)?;
     let origin = (&*origin_datatype, origin_datatype.word());
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, count, &datatype);
     Ok(process.one_sided.accumulate(&mut guard, &win.win, data, origin, &target, op)?)
@@ -67,7 +67,7 @@ pub fn accumulate(
 /// `MPI_Get_accumulate`: with `MPI_NO_OP` nothing of the origin is looked at.
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn get_accumulate<C: Into<i64>>(
-    cx: Cx,
+    cx: CallContext,
     address: *const c_void,
     origin_count: C,
     origin_datatype: usize,
@@ -91,7 +91,7 @@ pub fn get_accumulate<C: Into<i64>>(
     let result = cx.recv_buffer("result_addr", result, result_count, &result_datatype)?;
     let of_result = (&*result_datatype, result_datatype.word());
     let of_data = origin_datatype.as_ref().map_or(of_result, |datatype| (&**datatype, datatype.word()));
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, count, &datatype);
     Ok(process.one_sided.get_accumulate(&mut guard, &win.win, data, of_data, result, of_result, &target, op)?)
@@ -100,7 +100,7 @@ pub fn get_accumulate<C: Into<i64>>(
 /// `MPI_Fetch_and_op`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn fetch_and_op(
-    cx: Cx,
+    cx: CallContext,
     address: *const c_void,
     result: *mut c_void,
     datatype: TypeRef,
@@ -115,7 +115,7 @@ pub fn fetch_and_op(
     };
     let result = cx.recv_buffer("result_addr", result, 1, &datatype)?;
     let of_all = (&*datatype, datatype.word());
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, 1, &datatype);
     Ok(process.one_sided.get_accumulate(&mut guard, &win.win, data, of_all, result, of_all, &target, op)?)
@@ -124,7 +124,7 @@ pub fn fetch_and_op(
 /// `MPI_Compare_and_swap`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn compare_and_swap(
-    cx: Cx,
+    cx: CallContext,
     address: *const c_void,
     compare: *const c_void,
     result: *mut c_void,
@@ -136,7 +136,7 @@ pub fn compare_and_swap(
     let data = cx.send_buffer("origin_addr", address, 1, &datatype)?;
     let compare = cx.send_buffer("compare_addr", compare, 1, &datatype)?;
     let result = cx.recv_buffer("result_addr", result, 1, &datatype)?;
-    let Cx { process, mut guard, .. } = cx;
+    let CallContext { process, mut guard, .. } = cx;
     let target = target(rank, displacement, 1, &datatype);
     Ok(process.one_sided.compare_and_swap(&mut guard, &win.win, &data, &compare, result, &target)?)
 }

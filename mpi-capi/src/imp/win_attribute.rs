@@ -11,32 +11,38 @@ use mpi_env::Holder;
 use mpi_win::WinAttributes;
 
 use super::attribute::{create, delete, free, get, place, set};
+use crate::call_context::{CallContext, WinRef};
 use crate::check::Out;
-use crate::cx::{Cx, WinRef};
 use crate::errors::Outcome;
 
 /// `MPI_Win_create_keyval`
-pub fn win_create_keyval(cx: Cx, copy: usize, delete: usize, keyval: Out<i32>, extra_state: *mut c_void) -> Outcome {
+pub fn win_create_keyval(
+    cx: CallContext,
+    copy: usize,
+    delete: usize,
+    keyval: Out<i32>,
+    extra_state: *mut c_void,
+) -> Outcome {
     create(cx, Holder::Win, copy, delete, keyval, extra_state)
 }
 
 /// `MPI_Win_free_keyval`
-pub fn win_free_keyval(cx: Cx, keyval: Out<i32>) -> Outcome {
+pub fn win_free_keyval(cx: CallContext, keyval: Out<i32>) -> Outcome {
     free(cx, Holder::Win, keyval)
 }
 
 /// `MPI_Win_set_attr`
-pub fn win_set_attr(cx: Cx, win: WinRef, keyval: i32, value: *mut c_void) -> Outcome {
+pub fn win_set_attr(cx: CallContext, win: WinRef, keyval: i32, value: *mut c_void) -> Outcome {
     set(cx, Holder::Win, win.handle.0, keyval, value)
 }
 
 /// `MPI_Win_delete_attr`
-pub fn win_delete_attr(cx: Cx, win: WinRef, keyval: i32) -> Outcome {
+pub fn win_delete_attr(cx: CallContext, win: WinRef, keyval: i32) -> Outcome {
     delete(cx, Holder::Win, win.handle.0, keyval)
 }
 
 /// `MPI_Win_get_attr`: the base is told itself, of all else the place where it stands.
-pub fn win_get_attr(cx: Cx, win: WinRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
+pub fn win_get_attr(cx: CallContext, win: WinRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
     let value = place(value)?;
     let told: &WinAttributes = win.win.attributes();
     let found = match keyval {

@@ -126,7 +126,7 @@ impl OnDemandMetrics {
                 _ => groups.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?.size(),
             };
             let fill = |group: &GroupInstruments| group.processes.set(u64::from(processes));
-            known.get_mut(&mut guard).groups.lend(object, fill, open)
+            known.get_mut(&mut guard).groups.open_for(object, fill, open)
         })?;
         let ((lock, known), ops) = (own(), tables.ops.clone());
         registry.declare_on_demand::<OpInstruments>(move |object, open| {
@@ -134,7 +134,7 @@ impl OnDemandMetrics {
             if Op::predefined(object).is_none() && ops.get(&guard).get(Handle(object)).is_none() {
                 return Err(TError::INVALID);
             }
-            known.get_mut(&mut guard).ops.lend(object, |_| (), open)
+            known.get_mut(&mut guard).ops.open_for(object, |_| (), open)
         })?;
         let ((lock, known), sessions) = (own(), tables.sessions.clone());
         registry.declare_on_demand::<SessionInstruments>(move |object, open| {
@@ -142,7 +142,7 @@ impl OnDemandMetrics {
             sessions.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?;
             let asked = known.get_mut(&mut guard);
             let counts = asked.derived.counts(Handle(object));
-            asked.sessions.lend(object, |session| session.tell(counts), open)
+            asked.sessions.open_for(object, |session| session.tell(counts), open)
         })?;
         registry.declare_on_demand::<infos::InfoInstruments>(infos::lend)?;
         let (of, comms) = (engine.clone(), tables.comms.clone());

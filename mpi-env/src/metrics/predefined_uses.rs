@@ -57,7 +57,7 @@ pub(crate) fn declare(lock: &Arc<ProcessLock>, registry: &Registry, uses: &Arc<G
         let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
         predefined(object).ok_or(TError::INVALID)?;
         let uses = uses.get_mut(&mut guard);
-        uses.on_demand.lend(object, |_| (), open)?;
+        uses.on_demand.open_for(object, |_| (), open)?;
         uses.watch(true);
         Ok(())
     })

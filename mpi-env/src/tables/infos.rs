@@ -107,5 +107,5 @@ pub fn remove(handle: Handle) -> bool {
 pub(crate) fn lend(object: usize, open: &mut Open<'_, InfoInstruments>) -> TResult<()> {
     let infos = &mut *infos();
     let keys = infos.table.get(Handle(object)).ok_or(TError::INVALID)?.len();
-    infos.on_demand.get_or_insert_default().lend(object, |info| info.keys.follow(keys as u64), open)
+    infos.on_demand.get_or_insert_default().open_for(object, |info| info.keys.follow(keys as u64), open)
 }

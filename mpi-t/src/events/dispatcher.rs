@@ -23,7 +23,7 @@ use mpi_core::handle::{Handle, Kind, MAX_OBJECTS};
 pub(crate) type Data = [u64; super::WORDS];
 
 /// What the dispatcher hands on without looking into it.
-pub(crate) trait Parts {
+pub(crate) trait DispatcherTypes {
     /// What is called with an event.
     type Call: Clone;
     /// What is called with a number of dropped events.
@@ -45,20 +45,20 @@ pub(crate) const CAPACITY: u32 = 4096;
 /// How many callbacks one drain makes: callbacks that raise events themselves must not keep their thread for ever.
 const TURNS: usize = 1 << 16;
 
-pub(crate) struct Dispatcher<P: Parts> {
+pub(crate) struct Dispatcher<P: DispatcherTypes> {
     state: Mutex<State<P>>,
     /// Events in all queues.
     waiting: AtomicUsize,
 }
 
-struct State<P: Parts> {
+struct State<P: DispatcherTypes> {
     registrations: BTreeMap<usize, Registration<P>>,
     serial: u64,
     points: Vec<P::Point>,
     queues: Vec<Queue<P>>,
 }
 
-struct Queue<P: Parts> {
+struct Queue<P: DispatcherTypes> {
     items: VecDeque<Item>,
     /// The time of the last event.
     last: u64,
@@ -79,7 +79,7 @@ pub(crate) struct Item {
     pub data: Data,
 }
 
-struct Registration<P: Parts> {
+struct Registration<P: DispatcherTypes> {
     event: usize,
     source: usize,
     key: usize,
@@ -96,14 +96,14 @@ struct Registration<P: Parts> {
 }
 
 #[derive(Clone)]
-struct Callback<P: Parts> {
+struct Callback<P: DispatcherTypes> {
     call: P::Call,
     /// Handed to the dropped handler when this level is chosen.
     data: usize,
 }
 
 /// What the thread that serves a queue has to do next.
-pub(crate) enum Step<P: Parts> {
+pub(crate) enum Step<P: DispatcherTypes> {
     Deliver { item: Item, call: P::Call },
     Dropped { registration: Handle, count: u64, handler: P::Drop, data: usize },
     Freed { free: P::Free },
@@ -113,7 +113,7 @@ pub(crate) enum Step<P: Parts> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unknown;
 
-impl<P: Parts> Dispatcher<P> {
+impl<P: DispatcherTypes> Dispatcher<P> {
     pub fn new() -> Dispatcher<P> {
         let state = State { registrations: BTreeMap::new(), serial: 0, points: Vec::new(), queues: Vec::new() };
         Dispatcher { state: Mutex::new(state), waiting: AtomicUsize::new(0) }
@@ -313,7 +313,7 @@ impl<P: Parts> Dispatcher<P> {
     }
 }
 
-impl<P: Parts> Drop for Dispatcher<P> {
+impl<P: DispatcherTypes> Drop for Dispatcher<P> {
     fn drop(&mut self) {
         self.with(|state| {
             for registration in state.registrations.values().filter(|registration| registration.listens()) {
@@ -324,12 +324,12 @@ impl<P: Parts> Drop for Dispatcher<P> {
 }
 
 /// The right to serve a queue, given up also when a callback panics.
-struct Turn<'a, P: Parts> {
+struct Turn<'a, P: DispatcherTypes> {
     dispatcher: &'a Dispatcher<P>,
     source: usize,
 }
 
-impl<P: Parts> Drop for Turn<'_, P> {
+impl<P: DispatcherTypes> Drop for Turn<'_, P> {
     fn drop(&mut self) {
         self.dispatcher.with(|state| {
             let queue = &mut state.queues[self.source];
@@ -338,7 +338,7 @@ impl<P: Parts> Drop for Turn<'_, P> {
     }
 }
 
-impl<P: Parts> State<P> {
+impl<P: DispatcherTypes> State<P> {
     /// What to do next at this place, and notes whose callback that is.
     fn next(&mut self, source: usize, place: Safety, waiting: &AtomicUsize) -> Option<Step<P>> {
         let State { registrations, queues, .. } = self;
@@ -378,7 +378,7 @@ impl<P: Parts> State<P> {
     }
 }
 
-impl<P: Parts> Registration<P> {
+impl<P: DispatcherTypes> Registration<P> {
     fn listens(&self) -> bool {
         !self.ended && self.callbacks.iter().any(Option::is_some)
     }

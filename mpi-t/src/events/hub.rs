@@ -12,7 +12,7 @@ use mpi_core::handle::{Kind, MAX_OBJECTS};
 
 use super::clock::now_ns;
 use super::declare::EventDef;
-use super::dispatcher::{Data, Dispatcher, Item, Parts, Step};
+use super::dispatcher::{Data, Dispatcher, DispatcherTypes, Item, Step};
 use super::live::{Live, Seen};
 use super::point::PointCore;
 use super::safety::{Restricted, Safety};
@@ -61,7 +61,7 @@ pub struct Freed {
 
 pub(crate) struct TheParts;
 
-impl Parts for TheParts {
+impl DispatcherTypes for TheParts {
     type Call = Call;
     type Drop = DropCall;
     type Free = (Handle, FreeCall);

@@ -21,16 +21,16 @@ pub(crate) mod declare;
 pub(crate) mod dispatcher;
 pub(crate) mod hub;
 mod live;
-mod own;
 pub(crate) mod point;
 pub(crate) mod safety;
+mod tool_events;
 
 pub use clock::now_ns;
 pub use declare::{ElementDef, EventDef, Events, Payload, SourceDef};
 pub use hub::{Dropped, EventInstance, Freed};
-pub(crate) use own::OwnEvents;
 pub use point::{AnyPoint, EventPoint, somebody_listens};
 pub use safety::Safety;
+pub(crate) use tool_events::ToolEvents;
 
 /// The most bytes that the elements of an event have together.
 pub const EVENT_BYTES: usize = 64;

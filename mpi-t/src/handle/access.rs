@@ -2,7 +2,7 @@
 //!
 //! Invariant: no lock, no allocation, no call out of this crate: async-signal-safe and thread-safe at all times.
 //! An array's elements are stepped one after the other; each of them is exact for itself.
-//! Not here: how words become values (`telling`), the fast read (`table`), giving out handles (`pool`).
+//! Not here: how words become values (`value_format`), the fast read (`table`), giving out handles (`pool`).
 #![allow(unsafe_code)] // sources and states are found through pointers, values are stored in callers' buffers
 
 use std::ffi::c_void;
@@ -12,10 +12,10 @@ use mpi_core::Handle;
 use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
 
 use crate::field::WordUnit;
-use crate::handle::slot::{Look, Slot};
-use crate::handle::state::{self, Gone, Stepped};
+use crate::handle::slot::{Slot, SlotView};
+use crate::handle::state::{self, HandleEnded, Stepped};
 use crate::handle::table::Step;
-use crate::handle::telling::{Scalar, Telling};
+use crate::handle::value_format::{Scalar, ValueFormat};
 use crate::handle::{pool, refusal, table};
 use crate::last_error::record_failure;
 use crate::{Level, TError, TResult, Value, ValueType, watch};
@@ -25,16 +25,16 @@ use crate::{Level, TError, TResult, Value, ValueType, watch};
 struct Found {
     handle: usize,
     slot: &'static Slot,
-    look: Look,
+    view: SlotView,
 }
 
 impl Found {
-    fn reading(&self) -> Telling {
-        Telling::from_bits(self.look.facts.telling())
+    fn value_format(&self) -> ValueFormat {
+        ValueFormat::from_bits(self.view.facts.value_format())
     }
 
     fn count(&self) -> usize {
-        self.look.facts.count()
+        self.view.facts.count()
     }
 
     /// State word and source of element `i < count`.
@@ -42,8 +42,8 @@ impl Found {
         // SAFETY: a handle's source has `count` elements `stride` words apart, all of them static; so are the
         // elements' state words where there are some.
         unsafe {
-            let source = &*self.look.source.add(i * self.look.facts.stride());
-            let own = if self.look.elements.is_null() { &self.slot.state } else { &*self.look.elements.add(i) };
+            let source = &*self.view.source.add(i * self.view.facts.stride());
+            let own = if self.view.elements.is_null() { &self.slot.state } else { &*self.view.elements.add(i) };
             (own, source)
         }
     }
@@ -51,17 +51,17 @@ impl Found {
     /// Takes a step on every element; the state of an array as a whole is stepped first.
     fn each(
         &self,
-        mut step: impl FnMut(usize, &'static AtomicU64, &'static AtomicU64) -> Result<(), Gone>,
+        mut step: impl FnMut(usize, &'static AtomicU64, &'static AtomicU64) -> Result<(), HandleEnded>,
     ) -> TResult<()> {
         (0..self.count())
             .try_for_each(|i| {
                 let (word, source) = self.element(i);
                 step(i, word, source)
             })
-            .map_err(|Gone| self.object_freed())
+            .map_err(|HandleEnded| self.object_freed())
     }
 
-    fn is_gone(&self) -> bool {
+    fn has_ended(&self) -> bool {
         matches!(
             state::State(self.slot.state.load(std::sync::atomic::Ordering::Acquire)).format(),
             state::Format::Ended
@@ -69,11 +69,11 @@ impl Found {
     }
 
     fn read(&self, mut tell: impl FnMut(usize, Scalar)) -> TResult<()> {
-        if self.is_gone() {
+        if self.has_ended() {
             return Err(self.object_freed());
         }
-        let (kind, telling) = (self.look.facts.kind(), self.reading());
-        self.each(|i, word, source| state::read(word, source, kind).map(|bits| tell(i, telling.tell(bits))))
+        let (kind, format) = (self.view.facts.kind(), self.value_format());
+        self.each(|i, word, source| state::read(word, source, kind).map(|bits| tell(i, format.to_scalar(bits))))
     }
 
     /// As `read`, for sums and levels that are told as `u64`: elements of arrays in a few instructions each.
@@ -81,13 +81,13 @@ impl Found {
     /// # Safety
     /// `out` has room for the handle's elements.
     unsafe fn read_counts(&self, out: *mut u64) -> TResult<()> {
-        if self.is_gone() {
+        if self.has_ended() {
             return Err(self.object_freed());
         }
         self.each(|i, word, source| {
             let value = match state::read_narrow(word, source) {
                 Some(value) => value,
-                None => state::read(word, source, self.look.facts.kind())?,
+                None => state::read(word, source, self.view.facts.kind())?,
             };
             // SAFETY: the caller's promise.
             unsafe { out.add(i).write_unaligned(value) };
@@ -96,36 +96,36 @@ impl Found {
     }
 
     fn set_running(&self, running: bool) -> TResult<()> {
-        if !self.look.elements.is_null() {
-            state::mark_running(&self.slot.state, running).map_err(|Gone| self.object_freed())?;
+        if !self.view.elements.is_null() {
+            state::mark_running(&self.slot.state, running).map_err(|HandleEnded| self.object_freed())?;
         }
-        let kind = self.look.facts.kind();
+        let kind = self.view.facts.kind();
         self.each(|_, word, source| state::set_running(word, source, kind, running).map(|step| self.watch(step)))
     }
 
     fn reset(&self, mut tell: impl FnMut(usize, Scalar)) -> TResult<()> {
-        if self.is_gone() {
+        if self.has_ended() {
             return Err(self.object_freed());
         }
-        let (kind, telling) = (self.look.facts.kind(), self.reading());
+        let (kind, format) = (self.view.facts.kind(), self.value_format());
         self.each(|i, word, source| {
             state::reset(word, source, kind).map(|step| {
                 self.watch(step);
-                tell(i, telling.tell(step.value));
+                tell(i, format.to_scalar(step.value));
             })
         })
     }
 
     fn write(&self, fetch: impl Fn(usize) -> Scalar) -> TResult<()> {
-        if self.look.facts.readonly() {
+        if self.view.facts.readonly() {
             return Err(self.no_write());
         }
-        if self.is_gone() {
+        if self.has_ended() {
             return Err(self.object_freed());
         }
-        let (kind, telling) = (self.look.facts.kind(), self.reading());
+        let (kind, format) = (self.view.facts.kind(), self.value_format());
         self.each(|i, word, source| {
-            state::write(word, source, kind, telling.word(fetch(i))).map(|step| self.watch(step))
+            state::write(word, source, kind, format.to_word(fetch(i))).map(|step| self.watch(step))
         })
     }
 
@@ -142,25 +142,25 @@ impl Found {
     /// An error that the handle's variable is the reason of. The rule reads on after the variable's index.
     #[cold]
     fn of_variable(&self, error: TError, rule: &'static str) -> TError {
-        error.of_pvar(Handle(self.handle), self.look.variable, rule)
+        error.of_pvar(Handle(self.handle), self.view.variable, rule)
     }
 
     /// A running watermark has a new mark: the level must come here when it passes it.
     fn watch(&self, step: Stepped) {
-        if step.running && self.look.facts.is_mark() {
+        if step.running && self.view.facts.is_mark() {
             // SAFETY: watermarks are declared on levels only, so the source is the first word of one.
-            let level = unsafe { &*self.look.source.cast::<Level>() };
-            watch::expect(level, self.look.facts.kind(), step.own);
+            let level = unsafe { &*self.view.source.cast::<Level>() };
+            watch::expect(level, self.view.facts.kind(), step.own);
             // What the level did meanwhile counts too.
-            state::follow(&self.slot.state, self.look.facts.kind(), level.get());
+            state::follow(&self.slot.state, self.view.facts.kind(), level.get());
         }
     }
 }
 
 fn find(session: usize, handle: usize) -> TResult<Found> {
     let slot = table::slot_of(handle);
-    match slot.look(session, handle) {
-        Some(look) if table::is_enabled() => Ok(Found { handle, slot, look }),
+    match slot.view(session, handle) {
+        Some(view) if table::is_enabled() => Ok(Found { handle, slot, view }),
         _ => Err(pool::refused(session, handle)),
     }
 }
@@ -173,7 +173,7 @@ fn all_of(session: usize) -> TResult<impl Iterator<Item = Found>> {
     Ok((1..pool::end_of_used()).filter_map(move |position| {
         let slot = table::slot_at(position);
         let handle = slot.word.load(std::sync::atomic::Ordering::Relaxed);
-        slot.look(session, handle).map(|look| Found { handle, slot, look })
+        slot.view(session, handle).map(|view| Found { handle, slot, view })
     }))
 }
 
@@ -197,7 +197,7 @@ fn code(call: &'static str, result: TResult<()>) -> i32 {
 pub(crate) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
     if let Some((value, facts)) = table::read_single(session, handle) {
         // SAFETY: the caller's promise, and the facts are this handle's.
-        unsafe { Telling::from_bits(facts.telling()).tell(value).store(out, 0) };
+        unsafe { ValueFormat::from_bits(facts.value_format()).to_scalar(value).store(out, 0) };
         return MPI_SUCCESS;
     }
     // SAFETY: the caller's promise.
@@ -210,9 +210,11 @@ pub(crate) unsafe fn read_raw(session: usize, handle: usize, out: *mut c_void) -
 unsafe fn read_any(session: usize, handle: usize, out: *mut c_void) -> i32 {
     code(
         "MPI_T_pvar_read",
-        find(session, handle).and_then(|found| match (found.reading(), found.look.facts.is_mark()) {
+        find(session, handle).and_then(|found| match (found.value_format(), found.view.facts.is_mark()) {
             // SAFETY: the caller's promise: the elements are u64, and come with consistent facts.
-            (Telling { value: ValueType::U64, unit: WordUnit::One }, false) => unsafe { found.read_counts(out.cast()) },
+            (ValueFormat { value: ValueType::U64, unit: WordUnit::One }, false) => unsafe {
+                found.read_counts(out.cast())
+            },
             // SAFETY: the caller's promise, and the elements come with consistent facts.
             _ => found.read(|i, value| unsafe { value.store(out, i) }),
         }),
@@ -265,7 +267,7 @@ pub unsafe fn pvar_write_raw(session: usize, handle: usize, from: *const c_void)
     code(
         "MPI_T_pvar_write",
         find(session, handle).and_then(|found| {
-            let value = found.reading().value;
+            let value = found.value_format().value;
             // SAFETY: the caller's promise.
             found.write(|i| unsafe { Scalar::fetch(value, from, i) })
         }),
@@ -308,7 +310,7 @@ fn reset_code(session: usize, handle: usize) -> i32 {
 /// Reads a handle's first element into a value.
 pub(crate) fn read_first(session: usize, handle: usize) -> TResult<Value> {
     if let Some((value, facts)) = table::read_single(session, handle) {
-        return Ok(Telling::from_bits(facts.telling()).tell(value).into());
+        return Ok(ValueFormat::from_bits(facts.value_format()).to_scalar(value).into());
     }
     let mut first = None;
     read(session, handle, |value| first = first.take().or(Some(value)))?;
@@ -330,7 +332,7 @@ pub(crate) fn read_and_reset(session: usize, handle: usize, mut tell: impl FnMut
 /// Sets a handle's elements; the values must be as many and of the type that the handle has.
 pub(crate) fn write(session: usize, handle: usize, values: &[Value]) -> TResult<()> {
     let found = find(session, handle)?;
-    let right = |value: &Value| value.value_type() == found.reading().value;
+    let right = |value: &Value| value.value_type() == found.value_format().value;
     if values.len() != found.count() || !values.iter().all(right) {
         return Err(wrong_values(&found, values));
     }
@@ -342,11 +344,11 @@ pub(crate) fn write(session: usize, handle: usize, values: &[Value]) -> TResult<
 pub(crate) fn set_running(session: usize, handle: usize, running: bool) -> TResult<()> {
     if handle == MPI_T_PVAR_ALL_HANDLES {
         return all_of(session)?
-            .filter(|found| !found.look.facts.continuous() && !found.is_gone())
+            .filter(|found| !found.view.facts.continuous() && !found.has_ended())
             .try_for_each(|found| found.set_running(running).map_err(|_| one_ended(TError::PVAR_NO_STARTSTOP)));
     }
     let found = find(session, handle)?;
-    if found.look.facts.continuous() {
+    if found.view.facts.continuous() {
         return Err(found.of_variable(TError::PVAR_NO_STARTSTOP, "cannot be started or stopped: it is continuous"));
     }
     found.set_running(running)
@@ -357,11 +359,11 @@ pub(crate) fn set_running(session: usize, handle: usize, running: bool) -> TResu
 pub(crate) fn reset(session: usize, handle: usize) -> TResult<()> {
     if handle == MPI_T_PVAR_ALL_HANDLES {
         return all_of(session)?
-            .filter(|found| !found.look.facts.readonly() && !found.is_gone())
+            .filter(|found| !found.view.facts.readonly() && !found.has_ended())
             .try_for_each(|found| found.reset(|_, _| ()).map_err(|_| one_ended(TError::PVAR_NO_WRITE)));
     }
     let found = find(session, handle)?;
-    if found.look.facts.readonly() {
+    if found.view.facts.readonly() {
         return Err(found.no_write());
     }
     found.reset(|_, _| ())
@@ -369,12 +371,12 @@ pub(crate) fn reset(session: usize, handle: usize) -> TResult<()> {
 
 /// The index of a handle's variable.
 pub(crate) fn variable_of(session: usize, handle: usize) -> TResult<usize> {
-    Ok(find(session, handle)?.look.variable)
+    Ok(find(session, handle)?.view.variable)
 }
 
 fn readable_and_resettable(found: &Found) -> TResult<()> {
     // Everything that can be reset can be read and reset in one step.
-    if !found.look.facts.readonly() {
+    if !found.view.facts.readonly() {
         return Ok(());
     }
     Err(found.of_variable(TError::PVAR_NO_ATOMIC, "cannot be read and reset in one step: it is not atomic"))
@@ -388,7 +390,7 @@ fn one_ended(error: TError) -> TError {
 
 #[cold]
 fn wrong_values(found: &Found, values: &[Value]) -> TError {
-    let (count, wanted) = (found.count(), found.reading().value.name());
+    let (count, wanted) = (found.count(), found.value_format().value.name());
     let given = values.iter().map(|value| value.value_type().name()).find(|name| *name != wanted).unwrap_or(wanted);
     TError::INVALID.because(format!("{} of {given} were given, but the handle has {count} of {wanted}", values.len()))
 }

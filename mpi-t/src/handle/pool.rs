@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use mpi_core::handle::{GENERATION_MASK, Kind as HandleKind};
 use mpi_core::{Handle, ShortMutex, ShortMutexGuard};
 
-use crate::handle::slot::{Facts, Look, Slot};
+use crate::handle::slot::{Facts, Slot, SlotView};
 use crate::handle::state::{self, Format, State};
 use crate::handle::{refusal, table};
-use crate::own::{HandleInstruments, handle_instruments};
+use crate::tool_metrics::{HandleInstruments, handle_instruments};
 use crate::{Level, TError, TResult, watch};
 
 /// How many sessions can be at a time.
@@ -30,8 +30,8 @@ struct Pool {
     initializations: usize,
     free: Vec<u32>,
     live: usize,
-    /// What is told of handles and sessions; from the first initialization on.
-    told: Option<&'static HandleInstruments>,
+    /// What is metrics of handles and sessions; from the first initialization on.
+    metrics: Option<&'static HandleInstruments>,
     /// Per session position: the generation of the session, or of the last one.
     session_generations: Vec<u32>,
     free_sessions: Vec<u32>,
@@ -47,7 +47,7 @@ impl Pool {
             initializations: 0,
             free: Vec::new(),
             live: 0,
-            told: None,
+            metrics: None,
             session_generations: Vec::new(),
             free_sessions: Vec::new(),
             session_handles: Vec::new(),
@@ -76,7 +76,7 @@ pub(crate) fn initialize() -> bool {
     let mut pool = pool();
     table::enable(true);
     pool.initializations += 1;
-    pool.told.get_or_insert_with(handle_instruments);
+    pool.metrics.get_or_insert_with(handle_instruments);
     table::is_enabled()
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn create_session() -> TResult<Handle> {
     pool.session_generations[position] = generation;
     let handle = Handle::pack(HandleKind::PvarSession, position as u32, generation);
     SESSION_WORDS[position].store(handle.0, Ordering::Release);
-    pool.told.inspect(|told| told.pvar_sessions.raise(1));
+    pool.metrics.inspect(|metrics| metrics.pvar_sessions.raise(1));
     Ok(handle)
 }
 
@@ -129,13 +129,13 @@ pub(crate) fn free_session(session: usize) -> TResult<()> {
     let position = Handle(session).index();
     SESSION_WORDS[position as usize].store(0, Ordering::Release);
     pool.free_sessions.push(position);
-    pool.told.inspect(|told| told.pvar_sessions.lower(1));
+    pool.metrics.inspect(|metrics| metrics.pvar_sessions.lower(1));
     if pool.session_handles[position as usize] > 0 {
         for position in 1..end_of_used() {
             let slot = table::slot_at(position);
             let handle = slot.word.load(Ordering::Relaxed);
-            if let Some(look) = slot.look(session, handle) {
-                pool.close(position, slot, session, &look);
+            if let Some(view) = slot.view(session, handle) {
+                pool.close(position, slot, session, &view);
             }
         }
     }
@@ -150,12 +150,12 @@ pub(crate) fn open(session: usize, new: NewHandle) -> TResult<Handle> {
     let handle = Handle::pack(HandleKind::Pvar, table::index_of(position), generation);
     let NewHandle { facts, format, variable, source } = new;
     let first = source.as_ptr().cast_mut();
-    let look = Look { facts, source: first, elements: std::ptr::null_mut(), variable };
+    let view = SlotView { facts, source: first, elements: std::ptr::null_mut(), variable };
     if facts.is_plain() {
         let state = facts.kind().initial(generation, format, facts.continuous(), source[0].load(Ordering::Relaxed));
-        slot.open(session, handle.0, look, state);
+        slot.open(session, handle.0, view, state);
     } else {
-        pool.open_array_or_mark(slot, session, handle, look, &new);
+        pool.open_array_or_mark(slot, session, handle, view, &new);
     }
     Ok(handle)
 }
@@ -170,8 +170,8 @@ pub(crate) fn close(session: usize, handle: usize) -> TResult<()> {
         return Err(refused(session, handle));
     }
     let slot = table::slot_at(position);
-    let look = slot.look(session, handle).ok_or_else(|| refused(session, handle))?;
-    pool.close(position, slot, session, &look);
+    let view = slot.view(session, handle).ok_or_else(|| refused(session, handle))?;
+    pool.close(position, slot, session, &view);
     Ok(())
 }
 
@@ -187,12 +187,12 @@ pub(crate) fn end_handles_of(words: &'static [AtomicU64]) {
         let source = slot.source.load(Ordering::Relaxed).cast_const();
         if slot.word.load(Ordering::Relaxed) != 0 && range.contains(&source) && !has_ended(slot) {
             state::end(&slot.state);
-            let look = slot.look(slot.session.load(Ordering::Relaxed), slot.word.load(Ordering::Relaxed));
-            let Some(look) = look else { continue };
-            if let Some(level) = watched_level(&look) {
+            let view = slot.view(slot.session.load(Ordering::Relaxed), slot.word.load(Ordering::Relaxed));
+            let Some(view) = view else { continue };
+            if let Some(level) = watched_level(&view) {
                 watch::remove(level, &slot.state);
             }
-            count_handle(&look, u64::MAX);
+            count_handle(&view, u64::MAX);
         }
     }
 }
@@ -216,14 +216,21 @@ impl Pool {
             }
         };
         self.live += 1;
-        self.told.inspect(|told| told.pvar_handles.raise(1));
+        self.metrics.inspect(|metrics| metrics.pvar_handles.raise(1));
         self.session_handles[Handle(session).index() as usize] += 1;
         Ok((position, table::slot_at(position)))
     }
 
     /// Opens a handle that has states of its own for its elements, or whose level or timer must know of it.
     #[inline(never)]
-    fn open_array_or_mark(&mut self, slot: &'static Slot, session: usize, handle: Handle, look: Look, new: &NewHandle) {
+    fn open_array_or_mark(
+        &mut self,
+        slot: &'static Slot,
+        session: usize,
+        handle: Handle,
+        view: SlotView,
+        new: &NewHandle,
+    ) {
         let (generation, facts) = (slot.generation.load(Ordering::Relaxed) as u32, new.facts);
         let (kind, running) = (facts.kind(), facts.continuous());
         let last = (facts.count() - 1) * facts.stride() + facts.handles_word();
@@ -240,40 +247,40 @@ impl Pool {
             elements = words.as_ptr().cast_mut();
             State::new(0, generation, Format::Other, running)
         };
-        let look = Look { elements, ..look };
-        slot.open(session, handle.0, look, state);
-        if let Some(level) = watched_level(&look) {
+        let view = SlotView { elements, ..view };
+        slot.open(session, handle.0, view, state);
+        if let Some(level) = watched_level(&view) {
             watch::add(level, kind, &slot.state);
         }
-        count_handle(&look, 1);
+        count_handle(&view, 1);
     }
 
     #[inline]
-    fn close(&mut self, position: usize, slot: &'static Slot, session: usize, look: &Look) {
+    fn close(&mut self, position: usize, slot: &'static Slot, session: usize, view: &SlotView) {
         slot.close();
-        if !look.facts.is_plain() {
-            self.close_array_or_mark(slot, look);
+        if !view.facts.is_plain() {
+            self.close_array_or_mark(slot, view);
         }
         state::close(&slot.state);
         self.live -= 1;
-        self.told.inspect(|told| told.pvar_handles.lower(1));
+        self.metrics.inspect(|metrics| metrics.pvar_handles.lower(1));
         self.session_handles[Handle(session).index() as usize] -= 1;
         self.free.push(position as u32);
     }
 
     #[inline(never)]
-    fn close_array_or_mark(&mut self, slot: &'static Slot, look: &Look) {
-        if let Some(level) = watched_level(look) {
+    fn close_array_or_mark(&mut self, slot: &'static Slot, view: &SlotView) {
+        if let Some(level) = watched_level(view) {
             watch::remove(level, &slot.state);
         }
         // The words of a handle that has ended may be another object's by now.
         if !has_ended(slot) {
-            count_handle(look, u64::MAX);
+            count_handle(view, u64::MAX);
         }
-        if !look.elements.is_null() {
-            let count = look.facts.count();
+        if !view.elements.is_null() {
+            let count = view.facts.count();
             // SAFETY: an array's state words came from `elements`, this many of them, static.
-            let words: &'static [AtomicU64] = unsafe { std::slice::from_raw_parts(look.elements, count) };
+            let words: &'static [AtomicU64] = unsafe { std::slice::from_raw_parts(view.elements, count) };
             words.iter().for_each(state::close);
             self.free_elements.entry(count).or_default().push(words);
         }
@@ -317,17 +324,17 @@ fn has_ended(slot: &Slot) -> bool {
 }
 
 /// The level that a watermark watches.
-fn watched_level(look: &Look) -> Option<&'static Level> {
+fn watched_level(view: &SlotView) -> Option<&'static Level> {
     // SAFETY: watermarks are declared on levels only, so the source is the first word of one, which is static.
-    look.facts.is_mark().then(|| unsafe { &*look.source.cast::<Level>() })
+    view.facts.is_mark().then(|| unsafe { &*view.source.cast::<Level>() })
 }
 
 /// Adds to the number of handles that a watched field's elements have; `u64::MAX` takes one away.
-fn count_handle(look: &Look, change: u64) {
-    let (facts, word) = (look.facts, look.facts.handles_word());
+fn count_handle(view: &SlotView, change: u64) {
+    let (facts, word) = (view.facts, view.facts.handles_word());
     for element in 0..if word == 0 { 0 } else { facts.count() } {
         // SAFETY: a source has `count` elements, `stride` words apart, each of a field that has this word.
-        let handles = unsafe { &*look.source.add(element * facts.stride() + word) };
+        let handles = unsafe { &*view.source.add(element * facts.stride() + word) };
         handles.fetch_add(change, Ordering::Relaxed);
     }
 }

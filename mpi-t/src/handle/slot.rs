@@ -35,7 +35,7 @@ pub(crate) struct Slot {
 pub(crate) struct Traits {
     pub(crate) kind: Kind,
     /// How values are told; `access` gives the meaning.
-    pub(crate) telling: u8,
+    pub(crate) value_format: u8,
     pub(crate) readonly: bool,
     pub(crate) continuous: bool,
     /// Which word of the source counts its handles, 1 or 3; 0: none does.
@@ -66,7 +66,7 @@ impl Facts {
                 | if traits.readonly { READONLY } else { 0 }
                 | if traits.continuous { CONTINUOUS } else { 0 }
                 | (traits.handles_word as u64) << WATCHED_SHIFT & WATCHED
-                | (traits.telling as u64) << 8
+                | (traits.value_format as u64) << 8
                 | (traits.stride as u64) << 16
                 | (traits.count as u64) << COUNT_SHIFT,
         )
@@ -77,7 +77,7 @@ impl Facts {
         Kind::from_bits(self.0 as u8)
     }
 
-    pub(crate) const fn telling(self) -> u8 {
+    pub(crate) const fn value_format(self) -> u8 {
         (self.0 >> 8) as u8
     }
 
@@ -123,7 +123,7 @@ impl Facts {
 
 /// A consistent look at a slot's facts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct SlotView {
     pub(crate) facts: Facts,
     pub(crate) source: *mut AtomicU64,
     pub(crate) elements: *mut AtomicU64,
@@ -133,13 +133,13 @@ pub(crate) struct Look {
 impl Slot {
     /// The facts of this handle, or `None` if the slot is not, or no more, this handle's in this session.
     #[inline]
-    pub(crate) fn look(&self, session: usize, handle: usize) -> Option<Look> {
+    pub(crate) fn view(&self, session: usize, handle: usize) -> Option<SlotView> {
         // Acquire pairs with the Release in `open`.
         if handle == 0 || self.word.load(Ordering::Acquire) != handle {
             return None;
         }
         let of_session = self.session.load(Ordering::Relaxed);
-        let look = Look {
+        let view = SlotView {
             facts: Facts(self.facts.load(Ordering::Relaxed)),
             source: self.source.load(Ordering::Relaxed),
             elements: self.elements.load(Ordering::Relaxed),
@@ -147,19 +147,19 @@ impl Slot {
         };
         // Pairs with the Release fence in `close`: facts of a later handle come with a later word.
         fence(Ordering::Acquire);
-        (self.word.load(Ordering::Relaxed) == handle && of_session == session).then_some(look)
+        (self.word.load(Ordering::Relaxed) == handle && of_session == session).then_some(view)
     }
 
     /// Makes the slot a handle's. The caller holds the pool's lock, and the slot is closed.
     #[inline]
-    pub(crate) fn open(&self, session: usize, handle: usize, look: Look, state: State) {
+    pub(crate) fn open(&self, session: usize, handle: usize, view: SlotView, state: State) {
         self.session.store(session, Ordering::Relaxed);
-        self.source.store(look.source, Ordering::Relaxed);
+        self.source.store(view.source, Ordering::Relaxed);
         self.state.store(state.0, Ordering::Relaxed);
-        self.elements.store(look.elements, Ordering::Relaxed);
-        self.facts.store(look.facts.0, Ordering::Relaxed);
-        self.variable.store(look.variable, Ordering::Relaxed);
-        // Pairs with the Acquire in `look`.
+        self.elements.store(view.elements, Ordering::Relaxed);
+        self.facts.store(view.facts.0, Ordering::Relaxed);
+        self.variable.store(view.variable, Ordering::Relaxed);
+        // Pairs with the Acquire in `view`.
         self.word.store(handle, Ordering::Release);
     }
 
@@ -167,7 +167,7 @@ impl Slot {
     #[inline]
     pub(crate) fn close(&self) {
         self.word.store(0, Ordering::Relaxed);
-        // Pairs with the Acquire fence in `look`.
+        // Pairs with the Acquire fence in `view`.
         fence(Ordering::Release);
     }
 }

@@ -172,7 +172,7 @@ const fn is_narrow(own: u64) -> bool {
 
 /// The object is gone: the handle has no value any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Gone;
+pub(crate) struct HandleEnded;
 
 /// What a step changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,14 +187,14 @@ pub(crate) struct Stepped {
 
 /// The value now.
 #[inline]
-pub(crate) fn read(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<u64, Gone> {
+pub(crate) fn read(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<u64, HandleEnded> {
     loop {
         let state = State(word.load(Ordering::Acquire));
         let value = kind.value(state, source.load(Ordering::Relaxed));
         // Pairs with the Release fence in `step`: a source written after a step is not taken for one before it.
         fence(Ordering::Acquire);
         if word.load(Ordering::Relaxed) == state.0 {
-            return if matches!(state.format(), Format::Ended) { Err(Gone) } else { Ok(value) };
+            return if matches!(state.format(), Format::Ended) { Err(HandleEnded) } else { Ok(value) };
         }
     }
 }
@@ -212,7 +212,12 @@ pub(crate) fn read_narrow(word: &AtomicU64, source: &AtomicU64) -> Option<u64> {
 }
 
 /// Lets the handle run, or stops it; no change if it already does.
-pub(crate) fn set_running(word: &AtomicU64, source: &AtomicU64, kind: Kind, running: bool) -> Result<Stepped, Gone> {
+pub(crate) fn set_running(
+    word: &AtomicU64,
+    source: &AtomicU64,
+    kind: Kind,
+    running: bool,
+) -> Result<Stepped, HandleEnded> {
     step(word, source, kind, |state, from| {
         if state.running() == running {
             return state;
@@ -228,11 +233,11 @@ pub(crate) fn set_running(word: &AtomicU64, source: &AtomicU64, kind: Kind, runn
 }
 
 /// Marks an array as a whole as running or stopped.
-pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), Gone> {
+pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), HandleEnded> {
     let mut state = State(word.load(Ordering::Relaxed));
     loop {
         if matches!(state.format(), Format::Ended) {
-            return Err(Gone);
+            return Err(HandleEnded);
         }
         match compare_exchange(word, state.0, state.with_running(running).0) {
             Ok(_) => return Ok(()),
@@ -242,14 +247,14 @@ pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), Gone> 
 }
 
 /// Gives the handle its starting value; tells the value before, nothing lost and nothing counted twice in between.
-pub(crate) fn reset(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<Stepped, Gone> {
+pub(crate) fn reset(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<Stepped, HandleEnded> {
     step(word, source, kind, |state, from| {
         state.with_own(kind.own_for(kind.starting_value(from), state.running(), from))
     })
 }
 
 /// Gives the handle a value.
-pub(crate) fn write(word: &AtomicU64, source: &AtomicU64, kind: Kind, value: u64) -> Result<Stepped, Gone> {
+pub(crate) fn write(word: &AtomicU64, source: &AtomicU64, kind: Kind, value: u64) -> Result<Stepped, HandleEnded> {
     step(word, source, kind, |state, from| state.with_own(kind.own_for(value, state.running(), from)))
 }
 
@@ -309,11 +314,16 @@ pub(crate) fn close(word: &AtomicU64) {
 }
 
 /// One step: from the word and the source as they are together to a new word.
-fn step(word: &AtomicU64, source: &AtomicU64, kind: Kind, next: impl Fn(State, u64) -> State) -> Result<Stepped, Gone> {
+fn step(
+    word: &AtomicU64,
+    source: &AtomicU64,
+    kind: Kind,
+    next: impl Fn(State, u64) -> State,
+) -> Result<Stepped, HandleEnded> {
     loop {
         let before = State(word.load(Ordering::Acquire));
         if matches!(before.format(), Format::Ended) {
-            return Err(Gone);
+            return Err(HandleEnded);
         }
         let from = source.load(Ordering::Relaxed);
         let after = next(before, from);

@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Growth, Registry, int, joined, names};
+use super::{Registry, RegistryState, int, joined, names};
 use crate::{TError, TResult};
 
 /// What is told of a category.
@@ -71,7 +71,7 @@ impl CategoryInfo {
 impl Registry {
     /// Says what categories are about, before variables are put in them.
     pub fn describe_categories(&self, texts: &[(&'static str, &'static str)]) {
-        self.growth().category_texts.extend(texts.iter().copied());
+        self.lock_state().category_texts.extend(texts.iter().copied());
     }
 
     /// `MPI_T_category_get_num`
@@ -121,34 +121,34 @@ impl Registry {
     }
 
     /// Puts a control variable in a category.
-    pub(super) fn categorize_cvar(&self, growth: &mut Growth, path: &str, cvar: usize) {
-        self.categorize(growth, path, |members| members.cvars.push(int(cvar)));
+    pub(super) fn categorize_cvar(&self, state: &mut RegistryState, path: &str, cvar: usize) {
+        self.categorize(state, path, |members| members.cvars.push(int(cvar)));
     }
 
     /// Puts a performance variable in a category.
-    pub(super) fn categorize_pvar(&self, growth: &mut Growth, path: &str, pvar: usize) {
-        self.categorize(growth, path, |members| members.pvars.push(int(pvar)));
+    pub(super) fn categorize_pvar(&self, state: &mut RegistryState, path: &str, pvar: usize) {
+        self.categorize(state, path, |members| members.pvars.push(int(pvar)));
     }
 
     /// Puts an event type in a category.
-    pub(super) fn categorize_event(&self, growth: &mut Growth, path: &str, event: usize) {
-        self.categorize(growth, path, |members| members.events.push(int(event)));
+    pub(super) fn categorize_event(&self, state: &mut RegistryState, path: &str, event: usize) {
+        self.categorize(state, path, |members| members.events.push(int(event)));
     }
 
-    fn categorize(&self, growth: &mut Growth, path: &str, add: impl FnOnce(&mut Members)) {
-        if let Some(category) = self.category(growth, path).and_then(|index| self.categories.get(index)) {
+    fn categorize(&self, state: &mut RegistryState, path: &str, add: impl FnOnce(&mut Members)) {
+        if let Some(category) = self.category(state, path).and_then(|index| self.categories.get(index)) {
             category.with(add);
             self.changed();
         }
     }
 
     /// The category of this path, made with its prefixes if it is new; `None` if there is no room.
-    fn category(&self, growth: &mut Growth, path: &str) -> Option<usize> {
+    fn category(&self, state: &mut RegistryState, path: &str) -> Option<usize> {
         if let Some(index) = self.category_named(path) {
             return Some(index);
         }
-        let parent = path.rsplit_once('.').and_then(|(prefix, _)| self.category(growth, prefix));
-        let description = joined(growth.category_texts.get(path).unwrap_or(&""));
+        let parent = path.rsplit_once('.').and_then(|(prefix, _)| self.category(state, prefix));
+        let description = joined(state.category_texts.get(path).unwrap_or(&""));
         let category = CategoryInfo { name: path.to_owned(), description, members: Mutex::default() };
         let index = self.categories.push(category).ok()?;
         self.names

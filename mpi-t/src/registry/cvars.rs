@@ -15,7 +15,7 @@ use mpi_core::handle::Kind;
 use mpi_errors::Result;
 
 use super::cvar_slots::{CvarHandle, Mirrored};
-use super::reading::values;
+use super::value_parser::values;
 use super::{Registry, described, full, int, names, refusal, taken};
 use crate::{Bind, Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
 
@@ -131,20 +131,20 @@ impl Registry {
         cells: impl Iterator<Item = Option<&'static dyn Cell>>,
         refuse: Option<Refuse>,
     ) -> Result<()> {
-        let mut growth = self.growth();
+        let mut state = self.lock_state();
         for (definition, cell) in definitions.into_iter().zip(cells) {
             if self.cvar_named(definition.name).is_some() {
                 return Err(taken("control variable", definition.name));
             }
-            let given = growth.environment.value_for(&definition);
+            let given = state.environment.value_for(&definition);
             if let (Some(value), Some(cell)) = (&given, cell) {
                 // Types agree: the environment was read by this declaration.
                 let allowed = refuse.as_ref().map_or(Ok(()), |refuse| refuse(&definition, value));
                 if let Err(error) = allowed.and_then(|()| cell.write(value)) {
-                    growth.environment.refused_by_owner(&definition, error);
+                    state.environment.refused_by_owner(&definition, error);
                 }
             }
-            let states = definition.states.and_then(|states| self.intern(&mut growth, states));
+            let states = definition.states.and_then(|states| self.intern(&mut state, states));
             let info = CvarInfo {
                 definition,
                 description: with_values(&definition),
@@ -157,32 +157,32 @@ impl Registry {
             self.names
                 .cvars
                 .add(index, |index| names::hash(self.cvars.get(index).map_or("", CvarInfo::name).as_bytes(), 0));
-            self.categorize_cvar(&mut growth, definition.category, index);
+            self.categorize_cvar(&mut state, definition.category, index);
         }
         Ok(())
     }
 
     /// From here on, handles for this object read and set this block, which was declared.
     pub fn bind_settings<S: Settings>(&self, object: usize, block: &'static S) {
-        let mut growth = self.growth();
+        let mut state = self.lock_state();
         for (definition, cell) in S::definitions().iter().zip(block.cells()) {
             let Some(index) = self.cvar_named(definition.name) else { continue };
             if let Some(value) = self.cvars.get(index).and_then(|info| info.given.as_ref()) {
                 // Types agree, as for variables of the process.
                 let _ = cell.write(value);
             }
-            growth.cells.insert((S::BIND, object, index), cell);
+            state.cells.insert((S::BIND, object, index), cell);
         }
     }
 
     /// The object goes away: handles for it end (they must still be freed). After this the block may be given to
     /// another object.
     pub fn unbind_settings<S: Settings>(&self, object: usize) {
-        let mut growth = self.growth();
+        let mut state = self.lock_state();
         for index in S::definitions().iter().filter_map(|definition| self.cvar_named(definition.name)) {
-            growth.cells.remove(&(S::BIND, object, index));
+            state.cells.remove(&(S::BIND, object, index));
         }
-        // Under the growth lock, so that no handle is allocated for it in between.
+        // Under the registry's lock, so that no handle is allocated for it in between.
         self.with_handles(|handles| {
             let of_object = |handle: &CvarHandle| handle.object == (S::BIND, object);
             let ending: Vec<Handle> =
@@ -222,18 +222,18 @@ impl Registry {
         let info = self.cvar_get_info(index)?;
         let index = index as usize;
         let bind = info.definition.bind;
-        let growth = self.growth();
+        let state = self.lock_state();
         let (object, cell) = match info.cell {
             Some(cell) => (0, cell),
             None => {
-                let cell = object.and_then(|object| Some((object, *growth.cells.get(&(bind, object, index))?)));
+                let cell = object.and_then(|object| Some((object, *state.cells.get(&(bind, object, index))?)));
                 cell.ok_or_else(|| refusal::no_object(info.name(), bind, object))?
             }
         };
         let handle = self.with_handles(|handles| {
             let handle = handles.insert(CvarHandle { index, object: (bind, object), cell: Some(cell) }).ok()?;
             self.cvar_mirrors.open(handle, cell.word(), info.definition.value.size());
-            self.own.cvar_handles.raise(1);
+            self.metrics.cvar_handles.raise(1);
             Some(handle)
         });
         let handle =
@@ -247,7 +247,7 @@ impl Registry {
         let freed = self.with_handles(|handles| {
             let freed = handles.remove(handle)?;
             self.cvar_mirrors.close(handle);
-            self.own.cvar_handles.lower(1);
+            self.metrics.cvar_handles.lower(1);
             Some(freed)
         });
         freed.map(|_| ()).ok_or_else(|| bad_handle(handle))
@@ -274,7 +274,7 @@ impl Registry {
             refuse(definition, value).map_err(|error| error.or_explained(explain))?;
         }
         self.with_cell(handle, |cell| cell.write(value))??;
-        self.own_events.cvar_set.emit(|| (int(index), value.as_f64().unwrap_or(0.0)));
+        self.tool_events.cvar_set.emit(|| (int(index), value.as_f64().unwrap_or(0.0)));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //! without a handle: their values and the names of states.
 //!
 //! Invariant: a value is accepted or refused as in a program that declares the variable itself, with the same sentence.
-//! Not here: variables beside the fields that they set (`cvars`), variables of plug-ins (`added`).
+//! Not here: variables beside the fields that they set (`cvars`), variables of plug-ins (`runtime_variables`).
 
 use mpi_errors::Result;
 

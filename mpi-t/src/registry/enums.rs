@@ -5,7 +5,7 @@
 use mpi_core::Handle;
 use mpi_core::handle::Kind;
 
-use super::{Growth, Registry, enum_handle, int};
+use super::{Registry, RegistryState, enum_handle, int};
 use crate::handle::refusal;
 use crate::{EnumDef, TError, TResult};
 
@@ -34,7 +34,7 @@ impl Registry {
     }
 
     /// The handle of an enumeration, which is added if it is new.
-    pub(super) fn intern(&self, _: &mut Growth, definition: &'static EnumDef) -> Option<Handle> {
+    pub(super) fn intern(&self, _: &mut RegistryState, definition: &'static EnumDef) -> Option<Handle> {
         let known = self.enums.iter().position(|known| std::ptr::eq(*known, definition));
         known.or_else(|| self.enums.push(definition).ok()).map(enum_handle)
     }

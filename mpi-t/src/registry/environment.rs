@@ -5,7 +5,7 @@
 //! elsewhere by its name.
 //! Invariant: whatever comes from outside, the result is an accepted value or a sentence for the user, which says where
 //! the value stood.
-//! Not here: setting the cells (`cvars`), texts of values (`reading`), the file's lines (`file`), which name was meant
+//! Not here: setting the cells (`cvars`), texts of values (`value_parser`), the file's lines (`file`), which name was meant
 //! (`nearest`).
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::Registry;
 use super::file::SettingsFile;
 use super::nearest::nearest;
-use super::reading::{expectation, parse};
+use super::value_parser::{expectation, parse};
 use crate::{CvarDef, TError, Value};
 
 /// What the names of the environment variables begin with, unless a program has its own
@@ -219,7 +219,7 @@ impl Registry {
     /// A value that an option of a launcher gives a variable, which wins over environment and file. To be called before
     /// the variable is registered; the last of several for one name counts.
     pub fn give_value(&self, option: &'static str, name: &str, value: &str) {
-        let environment = &mut self.growth().environment;
+        let environment = &mut self.lock_state().environment;
         let source = Source::Option { place: environment.options, name: option };
         let given = Given { source, name: name.to_owned(), value: value.to_owned() };
         let key = environment.key(name);
@@ -230,12 +230,12 @@ impl Registry {
     /// Sentences on what is wrong with the settings file, and on values from outside that were not accepted, as they
     /// were found: the file's own first, then in the order of registration.
     pub fn startup_errors(&self) -> Vec<String> {
-        self.growth().environment.errors.iter().map(|(_, sentence)| sentence.clone()).collect()
+        self.lock_state().environment.errors.iter().map(|(_, sentence)| sentence.clone()).collect()
     }
 
     /// [`Registry::startup_errors`], each with where the value stands, in the order of these places.
     pub fn startup_errors_with_source(&self) -> Vec<(Source, String)> {
-        let mut errors = self.growth().environment.errors.clone();
+        let mut errors = self.lock_state().environment.errors.clone();
         errors.sort_by_key(|(source, _)| *source);
         errors
     }
@@ -243,7 +243,7 @@ impl Registry {
     /// Names that other parts of the library read from the environment, so that they are not taken for mistakes there,
     /// and are mistakes elsewhere ([`Registry::startup_errors`]). To be called after [`Registry::give_value`].
     pub fn reserve_environment(&self, names: &[&str]) {
-        let environment = &mut self.growth().environment;
+        let environment = &mut self.lock_state().environment;
         names.iter().for_each(|name| environment.reserve(name));
     }
 
@@ -258,12 +258,12 @@ impl Registry {
     /// Names of the file, of the environment (those that begin with the prefix) and of options that nothing reads.
     /// Ask when everything is registered; who adds variables later still gets the values.
     pub fn unknown_names(&self) -> Vec<UnknownName> {
-        self.growth().environment.unknown().collect()
+        self.lock_state().environment.unknown().collect()
     }
 
     /// The sentences of [`Registry::unknown_names`].
     pub fn unknown_environment(&self) -> Vec<String> {
-        self.growth().environment.unknown().map(|unknown| unknown.sentence).collect()
+        self.lock_state().environment.unknown().map(|unknown| unknown.sentence).collect()
     }
 }
 

@@ -78,7 +78,7 @@ fn no_callback(level: Safety) -> TError {
 impl Registry {
     /// Gives the event types of a block their indices. A block belongs to one registry.
     pub fn register_events<E: Events>(&self, block: &'static E) -> Result<()> {
-        let mut growth = self.growth();
+        let mut state = self.lock_state();
         for (definition, point) in block.points() {
             if self.event_named(definition.name).is_some() {
                 return Err(taken("event type", definition.name));
@@ -93,7 +93,7 @@ impl Registry {
                     let name = Box::leak(format!("{}_elements", definition.name).into_boxed_str());
                     // Once for each event type, which last as long as the process.
                     let names = Box::leak(Box::new(EnumDef { name, items: Vec::leak(names) }));
-                    self.intern(&mut growth, names)
+                    self.intern(&mut state, names)
                 }
             };
             let info = EventInfo {
@@ -106,7 +106,7 @@ impl Registry {
             debug_assert_eq!(index, event, "both lists grow together, under one lock");
             let name_of = |index| self.events.get(index).map_or("", |info| info.definition.name);
             self.names.events.add(index, |index| names::hash(name_of(index).as_bytes(), 0));
-            self.categorize_event(&mut growth, definition.category, index);
+            self.categorize_event(&mut state, definition.category, index);
             if !point.core().connect(Arc::downgrade(&self.hub), event) {
                 return Err(taken("registry for the event type", definition.name));
             }
@@ -116,14 +116,14 @@ impl Registry {
 
     /// From here on, events raised with this key are of this object.
     pub fn bind_events(&self, bind: Bind, object: usize, key: usize) {
-        self.growth().event_keys.insert((bind, object), key);
+        self.lock_state().event_keys.insert((bind, object), key);
     }
 
     /// The object goes away: its registrations get no further events; what waits is still delivered, and the handles
     /// must still be freed.
     pub fn unbind_events(&self, bind: Bind, object: usize) {
-        let mut growth = self.growth();
-        if let Some(key) = growth.event_keys.remove(&(bind, object)) {
+        let mut state = self.lock_state();
+        if let Some(key) = state.event_keys.remove(&(bind, object)) {
             self.hub
                 .dispatcher
                 .end(key, |event| self.hub.types.get(event).is_some_and(|facts| facts.definition.bind == bind));
@@ -192,16 +192,16 @@ impl Registry {
         take_hints(hints, &mut used, &mut capacity)?;
         let bind = info.definition.bind;
         // Held while the registration is made, so that the object does not go away in between.
-        let growth = self.growth();
+        let state = self.lock_state();
         let key = match bind {
             Bind::NoObject => 0,
             _ => {
-                let key = object.and_then(|object| growth.event_keys.get(&(bind, object)));
+                let key = object.and_then(|object| state.event_keys.get(&(bind, object)));
                 *key.ok_or_else(|| super::refusal::no_object(info.definition.name, bind, object))?
             }
         };
         let registration = self.hub.dispatcher.open(index as usize, info.source as usize, key, capacity, used);
-        self.own.registrations.raise(1);
+        self.metrics.registrations.raise(1);
         Ok(registration)
     }
 
@@ -260,10 +260,10 @@ impl Registry {
     pub fn event_handle_free(&self, registration: Handle, freed: Option<FreedCallback>) -> TResult<()> {
         self.check_initialized()?;
         let now = {
-            let _growth = self.growth();
+            let _growth = self.lock_state();
             let freed = freed.map(|freed| (registration, freed));
             let now = self.hub.dispatcher.free(registration, freed).map_err(bad_registration(registration))?;
-            self.own.registrations.lower(1);
+            self.metrics.registrations.lower(1);
             now
         };
         if let Some((registration, freed)) = now {

@@ -7,7 +7,6 @@
 //! Invariant: what has an index keeps it and all that was told of it; everything only grows.
 //! Not here: handles (`handle`), the fields (`field`).
 
-mod added;
 mod append;
 mod categories;
 mod cvar_slots;
@@ -21,8 +20,9 @@ mod names;
 mod nearest;
 mod on_demand;
 mod pvars;
-mod reading;
 mod refusal;
+mod runtime_variables;
+mod value_parser;
 mod word_hasher;
 
 use std::any::TypeId;
@@ -36,12 +36,11 @@ use mpi_core::handle::Kind;
 use mpi_core::{Handle, ShortMutex, ShortMutexGuard, Table, single_threaded};
 use mpi_errors::Error;
 
-use crate::events::OwnEvents;
+use crate::events::ToolEvents;
 use crate::events::hub::Hub;
 use crate::handle::pool;
-use crate::own::{self, RegistryInstruments};
+use crate::tool_metrics::{self, RegistryInstruments};
 use crate::{Bind, Cell, EnumDef, PvarClass, TError, TResult};
-pub use added::AddedTexts;
 pub(crate) use append::AppendOnly;
 pub use categories::CategoryInfo;
 use cvar_slots::{CvarHandle, Mirrors};
@@ -54,7 +53,8 @@ use names::Names;
 pub use on_demand::{OnDemand, Open, end_handles};
 use pvars::Elements;
 pub use pvars::{Allocated, PvarInfo};
-pub use reading::expectation;
+pub use runtime_variables::VariableTexts;
+pub use value_parser::expectation;
 use word_hasher::BuildWordHasher;
 
 /// All variables of one process.
@@ -94,15 +94,15 @@ pub struct Registry {
     cvars: AppendOnly<CvarInfo>,
     events: AppendOnly<EventInfo>,
     hub: Arc<Hub>,
-    own_events: &'static OwnEvents,
-    own: &'static RegistryInstruments,
+    tool_events: &'static ToolEvents,
+    metrics: &'static RegistryInstruments,
     categories: AppendOnly<CategoryInfo>,
     enums: AppendOnly<&'static EnumDef>,
     names: Lookups,
     stamp: AtomicI32,
     /// Held while the first initialization or the last finalization is under way.
     turning: Mutex<()>,
-    growth: ShortMutex<Growth>,
+    state: ShortMutex<RegistryState>,
     cvar_handles: ShortMutex<Table<CvarHandle>>,
     cvar_mirrors: Mirrors,
 }
@@ -125,9 +125,9 @@ impl Default for Lookups {
 /// Kind of object, handle word (0: none), and the block's type.
 type BlockKey = (Bind, usize, TypeId);
 
-/// What changes when the registry grows; its lock also orders growth.
+/// What changes when the registry grows; its lock also orders state.
 #[derive(Default)]
-struct Growth {
+struct RegistryState {
     /// By kind of object and handle word: the key with which the object's events are raised.
     event_keys: HashMap<(Bind, usize), usize, BuildWordHasher>,
     category_texts: HashMap<&'static str, &'static str>,
@@ -144,7 +144,7 @@ struct Growth {
     environment: Environment,
 }
 
-impl Growth {
+impl RegistryState {
     #[inline]
     fn bound_words(&mut self, key: BlockKey) -> Option<&'static [AtomicU64]> {
         match self.last_used {
@@ -158,9 +158,9 @@ impl Growth {
     }
 }
 
-impl std::fmt::Debug for Growth {
+impl std::fmt::Debug for RegistryState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Growth").finish_non_exhaustive()
+        f.debug_struct("RegistryState").finish_non_exhaustive()
     }
 }
 
@@ -224,25 +224,25 @@ impl Registry {
             cvars: AppendOnly::new(),
             events: AppendOnly::new(),
             hub: Arc::new(Hub::new()),
-            own_events: OwnEvents::new(),
-            own: RegistryInstruments::detached(),
+            tool_events: ToolEvents::new(),
+            metrics: RegistryInstruments::detached(),
             categories: AppendOnly::new(),
             enums: AppendOnly::new(),
             names: Lookups::default(),
             stamp: AtomicI32::new(1),
             turning: Mutex::new(()),
-            growth: ShortMutex::new(Growth { environment, ..Growth::default() }),
+            state: ShortMutex::new(RegistryState { environment, ..RegistryState::default() }),
             cvar_handles: ShortMutex::new(Table::new(Kind::Cvar)),
             cvar_mirrors: Mirrors::new(),
         };
-        registry.describe_categories(&own::CATEGORIES);
-        registry.register_events(registry.own_events).expect("the first events of a new registry");
+        registry.describe_categories(&tool_metrics::CATEGORIES);
+        registry.register_events(registry.tool_events).expect("the first events of a new registry");
         registry
     }
 
     /// What tools have of this registry, to be registered where they are to see it.
     pub fn instruments(&self) -> &'static RegistryInstruments {
-        self.own
+        self.metrics
     }
 
     /// `MPI_T_init_thread`: one more initialization; the thread level provided is always `MPI_THREAD_MULTIPLE`.
@@ -333,7 +333,7 @@ impl Registry {
         self.names.pvars.find(names::hash(name, class as i32), is)
     }
 
-    /// Lets a performance variable be found by its name. Under the growth lock, as all that adds.
+    /// Lets a performance variable be found by its name. Under the registry's lock, as all that adds.
     fn name_pvar(&self, index: usize) {
         let hash_of =
             |index| self.pvars.get(index).map_or(0, |info| names::hash(info.name().as_bytes(), info.class() as i32));
@@ -363,9 +363,9 @@ impl Registry {
         if self.is_initialized() { Ok(()) } else { Err(TError::NOT_INITIALIZED) }
     }
 
-    fn growth(&self) -> ShortMutexGuard<'_, Growth> {
+    fn lock_state(&self) -> ShortMutexGuard<'_, RegistryState> {
         // Entries are added to the lists before the maps, so a panic leaves at most an entry without a name.
-        self.growth.lock()
+        self.state.lock()
     }
 }
 

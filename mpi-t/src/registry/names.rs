@@ -1,6 +1,6 @@
 //! From a name to an index, without a lock: a hash table that only grows.
 //!
-//! Names are added under the registry's growth lock. A table that is half full is followed by one twice as large with
+//! Names are added under the registry's lock. A table that is half full is followed by one twice as large with
 //! all names; the old ones stay, because readers may be in them.
 //! Invariant: an index, once in a table, stays there; a reader that misses a name began before it was added.
 //! Not here: the names themselves (the lists that the indices lead to).

@@ -27,10 +27,10 @@ use crate::memory::{words_of, words_of_rows};
 use crate::{HeapMemory, Instruments, PvarDef, TError, TResult, place, retire};
 
 /// Asks an owner for the words of an object.
-type Lend = dyn Fn(usize, &mut dyn FnMut(Elements) -> TResult<()>) -> TResult<()> + Send + Sync;
+type OpenFor = dyn Fn(usize, &mut dyn FnMut(Elements) -> TResult<()>) -> TResult<()> + Send + Sync;
 
 /// The owner of a kind of object.
-pub(super) struct OnDemandSource(Box<Lend>);
+pub(super) struct OnDemandSource(Box<OpenFor>);
 
 impl fmt::Debug for OnDemandSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,7 +63,7 @@ impl Registry {
     /// Declares a block's variables for objects that get their block when a handle is asked for. An object for which a
     /// block was bound ([`Registry::bind`]) has that; the others are asked for here.
     ///
-    /// `lend` gets the word of the object's handle (0 for the process), which may be any word. It finds the object,
+    /// `open_for` gets the word of the object's handle (0 for the process), which may be any word. It finds the object,
     /// lets nobody end it, calls `open` with its block (or its rows, each of which becomes an element) and gives back
     /// what that said; or it refuses: [`TError::INVALID`] when there is no such object. It may wait for a lock under
     /// which the caller also calls [`end_handles`], but for none under which somebody allocates handles.
@@ -71,7 +71,7 @@ impl Registry {
     /// Errors: as [`Registry::declare`].
     pub fn declare_on_demand<B: Instruments>(
         &self,
-        lend: impl Fn(usize, &mut Open<'_, B>) -> TResult<()> + Send + Sync + 'static,
+        open_for: impl Fn(usize, &mut Open<'_, B>) -> TResult<()> + Send + Sync + 'static,
     ) -> Result<()> {
         const { assert!(size_of::<B>() / 8 <= u16::MAX as usize, "a block is as long as a stride can tell") }
         let words = |rows: &'static [B]| Elements {
@@ -79,8 +79,8 @@ impl Registry {
             stride: (size_of::<B>() / 8) as u16,
             count: u32::try_from(rows.len()).unwrap_or(u32::MAX),
         };
-        let lender = OnDemandSource(Box::new(move |object, open| lend(object, &mut |rows| open(words(rows)))));
-        self.declare_with::<B>(Some(lender))
+        let on_demand = OnDemandSource(Box::new(move |object, open| open_for(object, &mut |rows| open(words(rows)))));
+        self.declare_with::<B>(Some(on_demand))
     }
 }
 
@@ -121,7 +121,7 @@ impl<B: Instruments> OnDemand<B> {
     }
 
     /// Opens a handle on the block of an object that exists; a new block is filled in first.
-    pub fn lend(&mut self, object: usize, fill: impl FnOnce(&'static B), open: &mut Open<'_, B>) -> TResult<()> {
+    pub fn open_for(&mut self, object: usize, fill: impl FnOnce(&'static B), open: &mut Open<'_, B>) -> TResult<()> {
         let block = self.0.entry(object).or_insert_with(|| {
             let block = place(&HeapMemory, "");
             fill(block);
@@ -134,12 +134,12 @@ impl<B: Instruments> OnDemand<B> {
     #[inline]
     pub fn end(&mut self, object: usize) {
         if !self.0.is_empty() {
-            self.end_asked(object);
+            self.end_watched(object);
         }
     }
 
     #[cold]
-    fn end_asked(&mut self, object: usize) {
+    fn end_watched(&mut self, object: usize) {
         if let Some(block) = self.0.remove(&object) {
             end_handles(block);
             retire(&HeapMemory, block);

@@ -14,14 +14,14 @@ use mpi_core::abi::{MPI_ERR_ARG, MPI_T_ENUM_NULL};
 use mpi_errors::{Error, Result};
 
 use super::on_demand::OnDemandSource;
-use super::{Growth, Registry, described, full, int, refusal, taken};
+use super::{Registry, RegistryState, described, full, int, refusal, taken};
 use crate::handle::access;
 use crate::handle::kind::Kind;
 use crate::handle::pool::{self, NewHandle};
 use crate::handle::refusal::session as session_refused;
 use crate::handle::slot::{Facts, Traits};
 use crate::handle::state::Format;
-use crate::handle::telling::Telling;
+use crate::handle::value_format::ValueFormat;
 use crate::memory::{words_of, words_of_rows};
 use crate::{Bind, Instruments, Level, PvarClass, PvarDef, TError, TResult, Value, ValueType, Verbosity};
 
@@ -40,7 +40,7 @@ pub struct PvarInfo {
     /// Whether it is bound in rows somewhere.
     in_rows: AtomicBool,
     /// Who has the words, where no block is bound.
-    pub(super) lender: Option<Arc<OnDemandSource>>,
+    pub(super) on_demand: Option<Arc<OnDemandSource>>,
 }
 
 impl PvarInfo {
@@ -48,7 +48,7 @@ impl PvarInfo {
         definition: &'static PvarDef,
         enumeration: Handle,
         block: TypeId,
-        lender: Option<Arc<OnDemandSource>>,
+        on_demand: Option<Arc<OnDemandSource>>,
     ) -> PvarInfo {
         PvarInfo {
             definition,
@@ -57,11 +57,11 @@ impl PvarInfo {
             block,
             single: facts_of(definition, 1, 1),
             in_rows: AtomicBool::new(false),
-            lender,
+            on_demand,
         }
     }
 
-    /// The variable is bound in rows from here on. Under the growth lock, as where that is looked at.
+    /// The variable is bound in rows from here on. Under the registry's lock, as where that is looked at.
     pub(super) fn is_in_rows(&self) {
         self.in_rows.store(true, Relaxed);
     }
@@ -117,10 +117,10 @@ impl Registry {
     }
 
     /// As [`Registry::declare`], with who has the words if they are not bound.
-    pub(super) fn declare_with<B: Instruments>(&self, lender: Option<OnDemandSource>) -> Result<()> {
-        let lender = lender.map(Arc::new);
-        let mut growth = self.growth();
-        if growth.blocks.contains_key(&TypeId::of::<B>()) {
+    pub(super) fn declare_with<B: Instruments>(&self, on_demand: Option<OnDemandSource>) -> Result<()> {
+        let on_demand = on_demand.map(Arc::new);
+        let mut state = self.lock_state();
+        if state.blocks.contains_key(&TypeId::of::<B>()) {
             return Ok(());
         }
         let key = |definition: &PvarDef| (definition.name, definition.class);
@@ -130,22 +130,26 @@ impl Registry {
                 return Err(taken("performance variable", definition.name));
             }
         }
-        growth.blocks.insert(TypeId::of::<B>(), self.pvars.len());
+        state.blocks.insert(TypeId::of::<B>(), self.pvars.len());
         for definition in B::VARS {
-            let states = definition.states.and_then(|states| self.intern(&mut growth, states));
+            let states = definition.states.and_then(|states| self.intern(&mut state, states));
             let states = states.unwrap_or(Handle(MPI_T_ENUM_NULL));
-            let info = PvarInfo::new(definition, states, TypeId::of::<B>(), lender.clone());
-            self.append_pvar(&mut growth, info).map_err(|_| full())?;
+            let info = PvarInfo::new(definition, states, TypeId::of::<B>(), on_demand.clone());
+            self.append_pvar(&mut state, info).map_err(|_| full())?;
         }
         Ok(())
     }
 
     /// Gives a variable its index, by which its name and its category lead to it; gives it back when there is no room.
-    pub(super) fn append_pvar(&self, growth: &mut Growth, info: PvarInfo) -> std::result::Result<usize, PvarInfo> {
+    pub(super) fn append_pvar(
+        &self,
+        state: &mut RegistryState,
+        info: PvarInfo,
+    ) -> std::result::Result<usize, PvarInfo> {
         let category = info.definition.category;
         let index = self.pvars.push(info)?;
         self.name_pvar(index);
-        self.categorize_pvar(growth, category, index);
+        self.categorize_pvar(state, category, index);
         Ok(index)
     }
 
@@ -158,9 +162,9 @@ impl Registry {
 
     /// From here on, handles for this object (`0`: the process) read this block.
     pub fn bind<B: Instruments>(&self, object: usize, block: &'static B) {
-        let mut growth = self.growth();
-        growth.last_used = None;
-        growth.bound.insert((B::BIND, object, TypeId::of::<B>()), words_of(block));
+        let mut state = self.lock_state();
+        state.last_used = None;
+        state.bound.insert((B::BIND, object, TypeId::of::<B>()), words_of(block));
     }
 
     /// From here on, handles of these variables for this object (`0`: the process) have one element for each row: a
@@ -175,11 +179,11 @@ impl Registry {
             return Err(Error::new(MPI_ERR_ARG, format!("{} rows of {} cannot be bound", rows.len(), B::NAME)));
         };
         let words = words_of_rows(rows);
-        let mut growth = self.growth();
-        let first = growth.blocks[&TypeId::of::<B>()];
+        let mut state = self.lock_state();
+        let first = state.blocks[&TypeId::of::<B>()];
         for (place, definition) in B::VARS.iter().enumerate() {
             let bound = Elements { words: &words[definition.word..], stride, count };
-            growth.elements.insert((B::BIND, object, first + place), bound);
+            state.elements.insert((B::BIND, object, first + place), bound);
             if let Some(info) = self.pvars.get(first + place) {
                 info.is_in_rows();
             }
@@ -189,12 +193,12 @@ impl Registry {
 
     /// The object goes away: its handles end (they must still be freed). After this the block may be retired.
     pub fn unbind<B: Instruments>(&self, object: usize, block: &'static B) {
-        let mut growth = self.growth();
-        growth.last_used = None;
-        growth.bound.remove(&(B::BIND, object, TypeId::of::<B>()));
-        // Under the growth lock, so that no handle is allocated for it in between.
+        let mut state = self.lock_state();
+        state.last_used = None;
+        state.bound.remove(&(B::BIND, object, TypeId::of::<B>()));
+        // Under the registry's lock, so that no handle is allocated for it in between.
         pool::end_handles_of(words_of(block));
-        let of_object = growth.elements.extract_if(|key, _| (key.0, key.1) == (B::BIND, object));
+        let of_object = state.elements.extract_if(|key, _| (key.0, key.1) == (B::BIND, object));
         of_object.for_each(|(_, elements)| pool::end_handles_of(elements.words));
     }
 
@@ -255,18 +259,18 @@ impl Registry {
             _ => object().ok_or_else(|| refusal::no_object(def.name, def.bind, None))?,
         };
         let usize_index = index as usize;
-        let mut growth = self.growth();
+        let mut state = self.lock_state();
         if info.in_rows.load(Relaxed)
-            && let Some(elements) = growth.elements.get(&(def.bind, object, usize_index))
+            && let Some(elements) = state.elements.get(&(def.bind, object, usize_index))
         {
             let new = new_handle(def, usize_index, elements.words, elements.count, elements.stride);
             return Ok((pool::open(session.0, new)?, int(elements.count as usize)));
         }
-        let Some(words) = growth.bound_words((def.bind, object, info.block)) else {
-            drop(growth);
+        let Some(words) = state.bound_words((def.bind, object, info.block)) else {
+            drop(state);
             let refused = |error| refusal::by_owner(def, object, error);
-            let lender = info.lender.as_ref().ok_or_else(|| refused(TError::INVALID))?;
-            let (handle, count) = lender.open(session.0, def, usize_index, object).map_err(refused)?;
+            let on_demand = info.on_demand.as_ref().ok_or_else(|| refused(TError::INVALID))?;
+            let (handle, count) = on_demand.open(session.0, def, usize_index, object).map_err(refused)?;
             return Ok((handle, int(count as usize)));
         };
         let own = if def.class.is_watermark() { size_of::<Level>() / 8 } else { 1 };
@@ -356,12 +360,23 @@ fn facts_of(def: &PvarDef, count: u32, stride: u16) -> (Facts, Format) {
         PvarClass::LowWatermark => Kind::Low,
         _ => Kind::Mirror,
     };
-    let telling = Telling { value: def.value, unit: def.unit_of_word };
+    let value_format = ValueFormat { value: def.value, unit: def.unit_of_word };
     let format = match (kind, def.value) {
         (Kind::Sum | Kind::Mirror, ValueType::U64) if count == 1 => Format::U64,
         (Kind::Sum | Kind::Mirror, ValueType::U32) if count == 1 => Format::U32,
         _ => Format::Other,
     };
     let (readonly, continuous, handles_word) = (def.readonly(), def.continuous, def.handles_word);
-    (Facts::of(Traits { kind, telling: telling.bits(), readonly, continuous, handles_word, stride, count }), format)
+    (
+        Facts::of(Traits {
+            kind,
+            value_format: value_format.bits(),
+            readonly,
+            continuous,
+            handles_word,
+            stride,
+            count,
+        }),
+        format,
+    )
 }

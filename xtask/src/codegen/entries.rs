@@ -215,7 +215,7 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         let by = match check {
             _ if array_length(spec, parameter).is_some() => "check::slice",
             // What a buffer needs of its datatype, it copies.
-            DATATYPE_CHECK if absorbed[index] => "cx.lent_datatype",
+            DATATYPE_CHECK if absorbed[index] => "cx.borrowed_datatype",
             _ => check,
         };
         let _ = writeln!(checks.text, "        let {name} = {by}(\"{quoted}\", {value})?;");
@@ -336,7 +336,7 @@ mod tests {
         let text = entry("Sendrecv");
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part} in {text}"));
         assert!(place("cx.comm(") < place("check::count("));
-        assert!(place("cx.lent_datatype(\"recvtype\"") < place("cx.send_buffer("));
+        assert!(place("cx.borrowed_datatype(\"recvtype\"") < place("cx.send_buffer("));
         assert!(place("cx.recv_buffer(\"recvbuf\", recvbuf, recvcount, recvtype)") < place("imp::"));
     }
 

@@ -1,7 +1,7 @@
 //! What this crate tells of itself: handles, sessions and registrations that tools have.
 //!
 //! Invariant: a level changes under the lock under which its things come and go.
-//! Not here: the events of this crate (`events::own`).
+//! Not here: the events of this crate (`events::tool_events`).
 
 use std::sync::OnceLock;
 

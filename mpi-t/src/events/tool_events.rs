@@ -8,7 +8,7 @@ pub static SETTINGS: SourceDef =
 
 crate::events! {
     /// What becomes of the interface's own variables.
-    pub(crate) struct OwnEvents: NoObject, from: SETTINGS, verbosity: TunerAll {
+    pub(crate) struct ToolEvents: NoObject, from: SETTINGS, verbosity: TunerAll {
         /// A control variable was set, to the same value or another, by MPI_T_cvar_write or from Rust. The value is
         /// told as a number, 0 for texts.
         pub cvar_set(cvar_index: i32, value: f64) =

@@ -1,6 +1,6 @@
 //! The context of one call: the process, its lock, and the communicator it speaks of.
 //!
-//! Invariant: a `Cx` exists only between initialisation and finalisation, and while it exists its guard is held.
+//! Invariant: a `CallContext` exists only between initialisation and finalisation, and while it exists its guard is held.
 //! Not here: checks that need no process (`check`).
 
 use core::ffi::c_void;
@@ -16,12 +16,12 @@ use mpi_fabric::Mark;
 use mpi_io::File;
 use mpi_win::Win;
 
-use crate::bad::{bad_comm, bad_object, bad_op, bad_rank, bad_root, bad_type};
 use crate::check;
 use crate::errors::Outcome;
+use crate::handle_errors::{bad_comm, bad_object, bad_op, bad_rank, bad_root, bad_type};
 
 /// One call's view of the library.
-pub struct Cx {
+pub struct CallContext {
     /// The process.
     pub process: &'static Process,
     /// Its lock, held.
@@ -31,16 +31,16 @@ pub struct Cx {
 
 /// A call's view of the library without its lock.
 #[derive(Clone, Copy)]
-pub struct LocklessCx {
+pub struct LocklessContext {
     /// The process.
     pub process: &'static Process,
 }
 
-impl LocklessCx {
+impl LocklessContext {
     /// Looks into the library; an error while nobody uses it.
     #[inline]
-    pub fn new() -> Result<LocklessCx> {
-        Ok(LocklessCx { process: mpi_env::running()? })
+    pub fn new() -> Result<LocklessContext> {
+        Ok(LocklessContext { process: mpi_env::running()? })
     }
 
     /// A communicator; its context is none of a lockless's business.
@@ -131,12 +131,12 @@ impl Record {
     }
 }
 
-impl Cx {
+impl CallContext {
     /// Enters the library; an error before initialisation and after finalisation.
     #[inline]
-    pub fn new() -> Result<Cx> {
+    pub fn new() -> Result<CallContext> {
         let process = mpi_env::running()?;
-        Ok(Cx { process, guard: process.engine.lock(), comm: CommView::NONE })
+        Ok(CallContext { process, guard: process.engine.lock(), comm: CommView::NONE })
     }
 
     /// Writes the begin of a call that may wait into the flight recorder.
@@ -198,10 +198,10 @@ impl Cx {
 
     /// A datatype for as long as the lock is source: all that a buffer needs, and nothing to give up afterwards.
     #[inline]
-    pub fn lent_datatype(&self, name: &'static str, word: usize) -> Result<&Datatype> {
+    pub fn borrowed_datatype(&self, name: &'static str, word: usize) -> Result<&Datatype> {
         match predefined_unwatched(word) {
             Some(datatype) => Ok(datatype),
-            None => lent_datatype(self.process, &self.guard, name, word),
+            None => borrowed_datatype(self.process, &self.guard, name, word),
         }
     }
 
@@ -265,7 +265,7 @@ impl Cx {
         buffer.ok_or_else(|| check::too_many(name, count, datatype))
     }
 
-    /// Memory to receive into, as [`Cx::send_buffer`].
+    /// Memory to receive into, as [`CallContext::send_buffer`].
     #[inline]
     pub fn recv_buffer(
         &self,
@@ -298,11 +298,11 @@ impl Cx {
     }
 }
 
-// What follows takes values, not the `Cx`: a cold call that borrowed it would keep all of it in memory on the hot path.
+// What follows takes values, not the `CallContext`: a cold call that borrowed it would keep all of it in memory on the hot path.
 
 #[cold]
 fn own_datatype(process: &Process, guard: &Guard<'_>, name: &'static str, word: usize) -> Result<TypeRef> {
-    let datatype = lent_datatype(process, guard, name, word)?;
+    let datatype = borrowed_datatype(process, guard, name, word)?;
     let source = match predefined(word) {
         Some(datatype) => DatatypeSource::Predefined(datatype),
         None => DatatypeSource::Own(Box::new(datatype.clone())),
@@ -311,7 +311,7 @@ fn own_datatype(process: &Process, guard: &Guard<'_>, name: &'static str, word: 
 }
 
 #[cold]
-fn lent_datatype<'g>(
+fn borrowed_datatype<'g>(
     process: &'g Process,
     guard: &'g Guard<'_>,
     name: &'static str,

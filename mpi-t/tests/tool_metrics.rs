@@ -9,7 +9,7 @@ mpi_t::instruments! {
     /// Something to have handles of.
     struct Block: NoObject {
         /// Events.
-        events: Counter = { name: "own_events", class: Counter, type: u64, unit: "events", category: "x" },
+        events: Counter = { name: "tool_events", class: Counter, type: u64, unit: "events", category: "x" },
     }
 }
 
@@ -43,7 +43,7 @@ fn levels_follow_what_tools_allocate_and_free() {
     assert_eq!(now(), [5, 1, 0, 0]);
 
     let other = registry.pvar_session_create().expect("room");
-    let handles = [(); 3].map(|()| handle(other, "own_events", PvarClass::Counter));
+    let handles = [(); 3].map(|()| handle(other, "tool_events", PvarClass::Counter));
     let setting = registry.cvar_handle_alloc(registry.cvar_get_index("own_number").expect("declared"), None);
     let event = registry.event_get_index("tool_cvar_set").expect("declared");
     let registration = registry.event_handle_alloc(event, None, &Info::new()).expect("room");

@@ -11,7 +11,7 @@ use crate::{Value, ValueType};
 
 /// How the bits of a word are told as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Telling {
+pub(crate) struct ValueFormat {
     pub(crate) value: ValueType,
     pub(crate) unit: WordUnit,
 }
@@ -27,12 +27,12 @@ pub(crate) enum Scalar {
 
 const WHOLE: f64 = crate::Percentage::WHOLE as f64;
 
-impl Telling {
+impl ValueFormat {
     pub(crate) const fn bits(self) -> u8 {
         self.value as u8 | (self.unit as u8) << 4
     }
 
-    pub(crate) const fn from_bits(bits: u8) -> Telling {
+    pub(crate) const fn from_bits(bits: u8) -> ValueFormat {
         let value = match bits & 15 {
             0 => ValueType::I32,
             1 => ValueType::U32,
@@ -44,10 +44,10 @@ impl Telling {
             1 => WordUnit::Nanosecond,
             _ => WordUnit::Fraction,
         };
-        Telling { value, unit }
+        ValueFormat { value, unit }
     }
 
-    pub(crate) fn tell(self, word: u64) -> Scalar {
+    pub(crate) fn to_scalar(self, word: u64) -> Scalar {
         match (self.value, self.unit) {
             (ValueType::I32, _) => Scalar::I32(word as u32 as i32),
             (ValueType::U32, _) => Scalar::U32(u32::try_from(word).unwrap_or(u32::MAX)),
@@ -58,7 +58,7 @@ impl Telling {
         }
     }
 
-    pub(crate) fn word(self, value: Scalar) -> u64 {
+    pub(crate) fn to_word(self, value: Scalar) -> u64 {
         match (value, self.unit) {
             (Scalar::I32(value), _) => u64::from(value as u32),
             (Scalar::U32(value), _) => u64::from(value),

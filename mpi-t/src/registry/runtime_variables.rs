@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::Registry;
 use super::pvars::{Elements, PvarInfo};
-use super::reading::expectation;
+use super::value_parser::expectation;
 use crate::field::WordUnit;
 use crate::{
     Bind, BlockDescription, CvarDef, InstrumentMemory, Limits, PvarClass, PvarDef, Scope, TError, TResult, Value,
@@ -21,7 +21,7 @@ use mpi_core::abi::MPI_T_ENUM_NULL;
 
 /// What is told of a variable that is added at run time.
 #[derive(Debug, Clone, Copy)]
-pub struct AddedTexts<'a> {
+pub struct VariableTexts<'a> {
     /// The name, of letters (a to z, A to Z), digits and `_`, a letter first; unique among control variables, and with
     /// its class among performance variables.
     pub name: &'a str,
@@ -51,14 +51,14 @@ impl Registry {
     pub fn add_pvar(
         &self,
         memory: &dyn InstrumentMemory,
-        texts: &AddedTexts<'_>,
+        texts: &VariableTexts<'_>,
         class: PvarClass,
         value: ValueType,
         count: i32,
     ) -> TResult<&'static [AtomicU64]> {
         check(texts)?;
         let count = check_shape(texts.name, class, value, count)?;
-        let mut growth = self.growth();
+        let mut state = self.lock_state();
         if self.pvar_named(texts.name, class).is_some() {
             let name = texts.name;
             return Err(refused_name(format!("name is \"{name}\", which another variable of {} has", class.name())));
@@ -92,13 +92,13 @@ impl Registry {
         let words = placed.unwrap_or_else(|| Vec::leak((0..count).map(|_| AtomicU64::new(0)).collect()));
         let info = PvarInfo::new(definition, Handle(MPI_T_ENUM_NULL), TypeId::of::<Added>(), None);
         info.is_in_rows();
-        growth.category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
-        let Ok(index) = self.append_pvar(&mut growth, info) else {
+        state.category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
+        let Ok(index) = self.append_pvar(&mut state, info) else {
             // A reader of the job memory finds no variable that tools do not find.
             placed.map(|words| memory.release(words));
             return Err(TError::MEMORY.because(format!("there is no room for \"{}\"", definition.name)));
         };
-        growth.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count });
+        state.elements.insert((Bind::NoObject, 0, index), Elements { words, stride: 1, count });
         Ok(words)
     }
 
@@ -107,7 +107,7 @@ impl Registry {
     /// `MPI_T_ERR_INVALID` for an initial value out of its limits too.
     pub fn add_cvar(
         &self,
-        texts: &AddedTexts<'_>,
+        texts: &VariableTexts<'_>,
         scope: Scope,
         initial: &Value,
         limits: Limits,
@@ -145,7 +145,10 @@ impl Registry {
             category: leaked(texts.category),
             ..shape
         };
-        self.growth().category_texts.entry(definition.category).or_insert_with(|| leaked(texts.category_description));
+        self.lock_state()
+            .category_texts
+            .entry(definition.category)
+            .or_insert_with(|| leaked(texts.category_description));
         // A second of the name, added in this very moment, is refused too.
         self.add_settings(vec![definition], std::iter::once(Some(cell)), None).map_err(|_| taken())?;
         Ok(cell.word().expect("numbers lie in one word"))
@@ -161,7 +164,7 @@ fn refused_name(why: impl Into<Cow<'static, str>>) -> TError {
     TError::INVALID_NAME.because(why)
 }
 
-fn check(texts: &AddedTexts<'_>) -> TResult<()> {
+fn check(texts: &VariableTexts<'_>) -> TResult<()> {
     if texts.name.is_empty() {
         return Err(refused_name("name is empty"));
     }
@@ -207,8 +210,14 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
     use std::sync::atomic::Ordering::Relaxed;
 
-    fn texts<'a>(name: &'a str, category: &'a str) -> AddedTexts<'a> {
-        AddedTexts { name, description: "What it does.", unit: "things", category, category_description: "A plug-in." }
+    fn texts<'a>(name: &'a str, category: &'a str) -> VariableTexts<'a> {
+        VariableTexts {
+            name,
+            description: "What it does.",
+            unit: "things",
+            category,
+            category_description: "A plug-in.",
+        }
     }
 
     #[test]
@@ -269,12 +278,12 @@ mod tests {
     #[test]
     fn what_does_not_go_together_is_refused() {
         let registry = Registry::with_environment([]);
-        let add = |texts: &AddedTexts<'_>, class, value, count| {
+        let add = |texts: &VariableTexts<'_>, class, value, count| {
             let error = registry.add_pvar(&HeapMemory, texts, class, value, count).map(|_| ()).unwrap_err();
             (error.clone(), error.to_string())
         };
         let invalid = |why: &str| (TError::INVALID, why.to_owned());
-        let level = |texts: &AddedTexts<'_>| add(texts, PvarClass::Level, ValueType::U32, 1);
+        let level = |texts: &VariableTexts<'_>| add(texts, PvarClass::Level, ValueType::U32, 1);
         let good = texts("thing", "plug");
         registry.add_pvar(&HeapMemory, &good, PvarClass::Level, ValueType::U32, 1).expect("a new name");
         let taken = "name is \"thing\", which another variable of MPI_T_PVAR_CLASS_LEVEL has";
