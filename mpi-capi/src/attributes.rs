@@ -37,7 +37,7 @@ fn copied(process: &Process, object: usize, attribute: &Attribute) -> Result<Opt
     // SAFETY: the program passed a function of this type when it created the key, or one of the constants above.
     let function = unsafe { core::mem::transmute::<*const (), Copy>(address) };
     let (mut value, mut flag) = (0usize, 0);
-    // SAFETY: the callback gets the addresses of a pointer and of an int, as the standard says.
+    // SAFETY: the callback gets the addresses of a pointer and of an int, as the standard requires.
     let code = unsafe {
         function(
             object,
@@ -62,7 +62,7 @@ pub fn delete(process: &Process, object: usize, attribute: &Attribute) -> Outcom
     let address = core::ptr::with_exposed_provenance::<()>(attribute.of.delete);
     // SAFETY: the program passed a function of this type when it created the key, or the constant above.
     let function = unsafe { core::mem::transmute::<*const (), Delete>(address) };
-    // SAFETY: the callback gets what the standard says.
+    // SAFETY: the callback gets the arguments that the standard requires.
     let code = unsafe { function(object, attribute.keyval, word(attribute.value), word(attribute.of.extra_state)) };
     match code {
         abi::MPI_SUCCESS => Ok(()),

@@ -1,6 +1,6 @@
-//! The context of one call: the process, its lock, and the communicator it speaks of.
+//! The context of one call: the process, its lock, and the communicator that the call is on.
 //!
-//! Invariant: a `CallContext` exists only between initialisation and finalisation, and while it exists its guard is held.
+//! Invariant: a `CallContext` exists only between initialisation and finalisation, and holds the lock's guard.
 //! Not here: checks that need no process (`check`).
 
 use core::ffi::c_void;
@@ -37,13 +37,13 @@ pub struct LocklessContext {
 }
 
 impl LocklessContext {
-    /// Looks into the library; an error while nobody uses it.
+    /// Enters the library without its lock; an error while the library is not in use.
     #[inline]
     pub fn new() -> Result<LocklessContext> {
         Ok(LocklessContext { process: mpi_env::running()? })
     }
 
-    /// A communicator; its context is none of a lockless's business.
+    /// A communicator, without its context id, which lockless calls do not need.
     #[inline]
     pub fn comm(&self, name: &'static str, word: usize) -> Result<CommView> {
         match self.process.rank_and_size(Handle(word)) {
@@ -115,7 +115,7 @@ impl Deref for TypeRef {
 pub struct Record(Mark<'static>);
 
 impl Record {
-    /// Says that the call is over.
+    /// Records that the call has ended.
     #[inline]
     pub fn end(self, outcome: Outcome) -> Outcome {
         self.0.leave();
@@ -196,7 +196,7 @@ impl CallContext {
         }
     }
 
-    /// A datatype for as long as the lock is source: all that a buffer needs, and nothing to give up afterwards.
+    /// A datatype, borrowed for as long as the lock is held: a buffer needs no more, and nothing is to be released.
     #[inline]
     pub fn borrowed_datatype(&self, name: &'static str, word: usize) -> Result<&Datatype> {
         match predefined_unwatched(word) {
@@ -298,7 +298,8 @@ impl CallContext {
     }
 }
 
-// What follows takes values, not the `CallContext`: a cold call that borrowed it would keep all of it in memory on the hot path.
+// These functions take values, not the `CallContext`: a cold call that borrowed it would keep all of it in memory on
+// the hot path.
 
 #[cold]
 fn own_datatype(process: &Process, guard: &Guard<'_>, name: &'static str, word: usize) -> Result<TypeRef> {

@@ -1,4 +1,4 @@
-//! What all entry points have in common: is the library there, and what becomes of an error.
+//! What all entry points have in common: entering the library, and passing errors to handlers.
 //!
 //! Invariant: an entry point returns `MPI_SUCCESS`, or the code that the error handler let through; no panic and no
 //! NULL pointer crosses it.
@@ -26,8 +26,8 @@ pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(CallCont
     }
 }
 
-/// A call that needs the library running, and only looks at what does not change or keeps books with a lock of their
-/// own: it does not take the process's. `object` as in [`running`].
+/// A call that needs the library running, and only reads what does not change or what has a lock of its own: it does
+/// not take the process's lock. `object` as in [`running`].
 #[inline]
 pub fn lockless(function: u16, object: Option<Object>, body: impl FnOnce(LocklessContext) -> Outcome) -> c_int {
     let outcome = match LocklessContext::new() {
@@ -40,8 +40,8 @@ pub fn lockless(function: u16, object: Option<Object>, body: impl FnOnce(Lockles
     }
 }
 
-/// The end of a call that failed, or that events wait for: those that come only where a callback may call anything,
-/// which is here, where no lock is held.
+/// The end of a call that failed, or that events wait for: callbacks that may call anything run here, where no lock is
+/// held.
 #[cold]
 #[inline(never)]
 fn ended(function: u16, object: Option<Object>, outcome: Outcome) -> c_int {
@@ -65,7 +65,7 @@ pub fn anytime(function: u16, object: Option<Object>, body: impl FnOnce() -> Out
     }
 }
 
-/// A call that may free the handle at `address`: remembers that it did, for who uses the handle afterwards.
+/// A call that may free the handle at `address`: records that it did, for errors of calls that use the handle later.
 #[inline]
 pub fn freeing(function: u16, address: *const usize, call: impl FnOnce() -> c_int) -> c_int {
     let word = at(address);

@@ -1,4 +1,4 @@
-//! From an error to its code: which handler takes it, and calling that (MPI-5.0, 9.3).
+//! From an error to its code: the choice and the call of its handler (MPI-5.0, 9.3).
 //!
 //! Invariant: a user's handler is called while no lock of the library is held.
 //! Not here: the table of handlers (mpi-errors), which object has which (mpi-env).
@@ -25,7 +25,7 @@ pub struct Raised {
     returned: Option<c_int>,
 }
 
-/// Whose handler takes an error.
+/// The object whose handler an error goes to.
 #[derive(Debug)]
 enum To {
     /// That of the call's own object.
@@ -79,7 +79,7 @@ impl Raised {
     }
 }
 
-/// Gives an error to the handler it belongs to; the code that the call returns, if it returns. `object` is the call's
+/// Calls the handler of an error; returns the code that the call returns, if the handler returns. `object` is the call's
 /// own.
 #[cold]
 #[inline(never)]
@@ -161,7 +161,7 @@ pub fn in_status(error: Error, context: Option<u32>) -> (Error, c_int) {
     (error, code)
 }
 
-/// Who takes an error.
+/// The error handler that an error goes to.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     /// The object whose handler it is; none for the initial handler, which needs none.
@@ -187,7 +187,7 @@ fn responsible(process: &Process, guard: &Guard<'_>, own: Option<Object>) -> Tar
     })
 }
 
-/// A handler of the program's; the standard's type has further arguments, which nobody passes.
+/// A handler of the program's; the standard's type has further arguments, which are not passed.
 type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 
 /// Calls a handler of the program's. No guard is held.
@@ -197,13 +197,13 @@ pub fn call_function(function: usize, object: Object, mut code: c_int) {
     let address = core::ptr::with_exposed_provenance::<()>(function);
     // SAFETY: the program passed a function of this type when it made the handler; it is not NULL.
     let function = unsafe { core::mem::transmute::<*const (), UserHandler>(address) };
-    // SAFETY: the handler gets the addresses of a handle and a code, as the standard says.
+    // SAFETY: the handler gets the addresses of a handle and a code, as the standard requires.
     unsafe { function(&mut word, &mut code) }
 }
 
 impl Target {
     /// Calls the handler; returns when that lets the program go on: whether there was no need to refuse (`nesting`).
-    /// The error is asked for only when it is to be told.
+    /// The error is made only when a report needs it.
     #[inline]
     pub fn take(self, process: &'static Process, error: impl FnOnce() -> Error, code: c_int) -> bool {
         match self.handler {
@@ -216,7 +216,7 @@ impl Target {
         }
     }
 
-    /// Ends the job. Its processes end together: with some of them gone the others would wait for ever, so that
+    /// Ends the job. Its processes end together: if some of them ended, the others would wait for ever, so that
     /// MPI_ERRORS_ABORT ends all connected processes, too, as the standard lets it (MPI-5.0, 11.4).
     #[cold]
     fn end(self, process: &'static Process, error: &Error) -> ! {

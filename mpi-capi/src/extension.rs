@@ -1,7 +1,7 @@
 //! The functions beyond the standard: a shared object adds variables of its own (`ferrum_tool.h`).
 //!
-//! Invariant: whatever the struct holds, the result is a variable, or a code and a text of its own; what comes out are
-//! words of this library's, which last as long as the process.
+//! Invariant: whatever the struct holds, the result is a variable, or a code with a reason; the words that come out
+//! belong to this library and last as long as the process.
 //! Not here: what variables are (mpi-t).
 
 use core::cmp::Ordering;
@@ -10,7 +10,7 @@ use mpi_core::abi;
 use mpi_env::Process;
 use mpi_t::{Limits, PvarClass, Scope, TError, TResult, Value, ValueType, VariableTexts};
 
-/// What the program says of a variable; as `struct ferrum_tool_variable`.
+/// A variable as the program describes it: `struct ferrum_tool_variable`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Variable {

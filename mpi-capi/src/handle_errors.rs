@@ -1,4 +1,4 @@
-//! Errors about what names nothing: ranks and handles that are none (MPI-5.0, 9.4).
+//! Errors of ranks and handles that do not exist (MPI-5.0, 9.4).
 //!
 //! Not here: checks that need no process (`check`).
 

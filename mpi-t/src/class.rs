@@ -197,7 +197,7 @@ impl Bind {
     }
 }
 
-/// Who must agree when a control variable is changed (MPI-5.0, section 15.3.6).
+/// Which processes must change a control variable together (MPI-5.0, section 15.3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Scope {
@@ -237,7 +237,7 @@ impl Scope {
     }
 }
 
-/// For whom a variable is meant (MPI-5.0, section 15.3.1); the crate's text says what belongs to which level.
+/// The intended readers of a variable (MPI-5.0, section 15.3.1); the crate's documentation defines the levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i32)]
 pub enum Verbosity {

@@ -25,7 +25,7 @@ pub unsafe trait Instruments: Sync + 'static {
 pub struct EnumDef {
     /// The enumeration's name, unique in a process.
     pub name: &'static str,
-    /// Values and their names, in the order in which they are told.
+    /// Values and their names, in the order of their indices.
     pub items: &'static [(i32, &'static str)],
 }
 
@@ -53,7 +53,7 @@ pub struct PvarDef {
     pub value: ValueType,
     /// What it is bound to.
     pub bind: Bind,
-    /// For whom it is meant.
+    /// Its intended readers.
     pub verbosity: Verbosity,
     /// Whether it is always active, so that it can be neither started nor stopped.
     pub continuous: bool,
@@ -114,7 +114,7 @@ impl PvarDef {
         ""
     }
 
-    /// For whom it is meant; users if not said.
+    /// Its intended readers; [`Verbosity::UserBasic`] by default.
     pub const fn verbosity(self, verbosity: Verbosity) -> PvarDef {
         PvarDef { verbosity, ..self }
     }
@@ -124,7 +124,7 @@ impl PvarDef {
         PvarDef { description, ..self }
     }
 
-    /// Whether it is always active; only sizes are if not said. Watermarks and sums need starting points of their own.
+    /// Whether it is always active; by default only sizes are. Watermarks and sums need starting points of their own.
     pub const fn continuous(self, continuous: bool) -> PvarDef {
         PvarDef { continuous, ..self }
     }
@@ -151,7 +151,7 @@ impl PvarDef {
 /// use mpi_t::{Counter, Level};
 ///
 /// mpi_t::instruments! {
-///     /// What a queue tells of itself.
+///     /// Metrics of a queue.
 ///     pub struct QueueInstruments: NoObject {
 ///         /// Items put into the queue.
 ///         pub items: Counter = { name: "queue_items", class: Counter, type: u64, unit: "items", category: "queue" },
@@ -170,8 +170,8 @@ impl PvarDef {
 /// assert_eq!(QueueInstruments::VARS.len(), 3);
 /// ```
 ///
-/// After the struct's name stands what the block is bound to ([`Bind`](crate::Bind)), and there may stand for whom its
-/// variables are meant, `, verbosity: TunerDetail` for example ([`Verbosity`](crate::Verbosity)). `class` is a
+/// After the struct's name stands what the block is bound to ([`Bind`](crate::Bind)), and there may stand the intended readers of its
+/// variables, `, verbosity: TunerDetail` for example ([`Verbosity`](crate::Verbosity)). `class` is a
 /// [`PvarClass`](crate::PvarClass), `type` one of `i32`, `u32`, `u64`, `f64`. Further keys: `doc`, `verbosity`,
 /// `continuous`, `states`, as the methods of [`PvarDef`](crate::PvarDef). The text above a field becomes the
 /// description of its variables: say what is counted and when it changes. The scheme of names is in the crate's text.
@@ -237,7 +237,7 @@ macro_rules! instruments {
                 $crate::place(memory, object)
             }
 
-            /// A zeroed block on the heap, which nobody outside can see.
+            /// A zeroed block on the heap, which readers of the job memory do not find.
             $visibility fn detached() -> &'static Self {
                 $crate::place(&$crate::HeapMemory, "")
             }
@@ -245,7 +245,7 @@ macro_rules! instruments {
     };
 }
 
-/// The [`Verbosity`](crate::Verbosity) of a block; the second if none is said.
+/// The [`Verbosity`](crate::Verbosity) of a block; the second by default.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __verbosity {

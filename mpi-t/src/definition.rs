@@ -32,7 +32,7 @@ pub struct CvarDef {
     pub value: ValueType,
     /// What it is bound to.
     pub bind: Bind,
-    /// Who must agree on a change.
+    /// Which processes must change it together.
     pub scope: Scope,
     /// For whom it is meant.
     pub verbosity: Verbosity,
@@ -72,7 +72,7 @@ impl CvarDef {
         CvarDef { category, ..self }
     }
 
-    /// Who must agree on a change; by default each process may change its own.
+    /// Which processes must change it together; by default each process may change its own.
     pub const fn scope(self, scope: Scope) -> CvarDef {
         CvarDef { scope, ..self }
     }
@@ -82,7 +82,7 @@ impl CvarDef {
         CvarDef { verbosity, ..self }
     }
 
-    /// The smallest and the largest whole number it can take; all of the type if not said.
+    /// The smallest and the largest whole number it can take; all values of the type by default.
     pub const fn range(self, range: std::ops::RangeInclusive<i128>) -> CvarDef {
         CvarDef { limits: Limits::Whole(*range.start(), *range.end()), ..self }
     }

@@ -38,7 +38,7 @@ pub type TResult<T> = Result<T, TError>;
 
 #[derive(Clone)]
 enum Reason {
-    /// The code says it all.
+    /// None beyond the code.
     None,
     Argument {
         name: &'static str,
@@ -146,7 +146,7 @@ impl TError {
         TError { code: self.code, reason: Reason::Argument { name, value: value.into(), rule: Rule::Text(rule) } }
     }
 
-    /// This error with a sentence that says what was wrong. Takes no memory for a text that is static.
+    /// This error with a sentence on what was wrong. Takes no memory for a text that is static.
     #[cold]
     pub fn because(self, text: impl Into<Cow<'static, str>>) -> TError {
         TError { code: self.code, reason: Reason::Text(text.into()) }

@@ -1,9 +1,9 @@
 //! The fields that an engine keeps and that variables read: words of zeroed memory, nothing else.
 //!
-//! Writers hold the engine's lock, so an update is a plain load and store. Readers are anybody, at any time.
+//! Writers hold the engine's lock, so an update is a plain load and store. Any thread reads at any time.
 //! Invariant: every field is whole `AtomicU64` words, and zeroed memory is a valid field; another process that can
 //! write the memory can make values wrong, but nothing else.
-//! Not here: declaring (`declare`), who watches a level (`watch`).
+//! Not here: declaring (`declare`), the watermarks of a level (`watch`).
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -196,17 +196,17 @@ impl Percentage {
     }
 }
 
-/// How much of a resource is in use, with watermarks for those who watch.
+/// How much of a resource is in use, with watermarks for handles.
 ///
-/// While nobody watches, a change costs one load and one branch never taken. While somebody does, only a new highest
+/// While no watermark has a handle, a change costs one load and one branch never taken. Otherwise only a new highest
 /// or lowest level costs more.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Level {
     pub(crate) value: AtomicU64,
-    /// The complement of the level above which a high-water mark must be moved; zero: nobody watches.
+    /// The complement of the level above which a high-water mark must be moved; zero: no handle exists.
     pub(crate) above: AtomicU64,
-    /// The level below which a low-water mark must be moved; zero: nobody watches.
+    /// The level below which a low-water mark must be moved; zero: no handle exists.
     pub(crate) below: AtomicU64,
 }
 

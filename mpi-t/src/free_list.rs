@@ -10,20 +10,20 @@ use std::sync::{Mutex, PoisonError};
 use crate::Settings;
 
 /// Blocks given back, by their type.
-static SPARE: Mutex<BTreeMap<TypeId, Vec<&'static (dyn Any + Sync)>>> = Mutex::new(BTreeMap::new());
+static FREE: Mutex<BTreeMap<TypeId, Vec<&'static (dyn Any + Sync)>>> = Mutex::new(BTreeMap::new());
 
 /// A block of control variables for one object, with their initial values. Thread-safe; takes a lock.
 pub fn place_settings<S: Settings + Any>() -> &'static S {
-    let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-    let block = spare.get_mut(&TypeId::of::<S>()).and_then(Vec::pop);
+    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let block = free.get_mut(&TypeId::of::<S>()).and_then(Vec::pop);
     block.and_then(|block| (block as &dyn Any).downcast_ref()).unwrap_or_else(S::make)
 }
 
 /// Gives a block back, for another object. Unbind it from registries first. Thread-safe; takes a lock.
 pub fn retire_settings<S: Settings + Any>(block: &'static S) {
     block.restore();
-    let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-    spare.entry(TypeId::of::<S>()).or_default().push(block);
+    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    free.entry(TypeId::of::<S>()).or_default().push(block);
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //!
 //! - [`instruments!`] declares performance variables beside the fields that they describe, [`cvars!`] control
 //!   variables; the fields are [`Counter`], [`Level`], [`Timer`] and their like.
-//! - Objects that come and go too often to have instruments each get them when a tool asks
+//! - Objects that come and go too often to have instruments each get them when a tool allocates a handle
 //!   ([`Registry::declare_on_demand`]).
-//! - [`events!`] declares event types; raising one is a load and a branch while nobody listens.
+//! - [`events!`] declares event types; raising one is a load and a branch while no callback is registered.
 //! - [`InstrumentMemory`] is where the fields live: the heap, or a page that others can see.
 //! - [`Variables`] is a tool's view of a registry: variables by name, as Rust's types, with handles that free
 //!   themselves.
@@ -16,7 +16,7 @@
 //! a high-water mark). The one name in capitals is that of the standard's own example. Categories are dotted paths
 //! by subsystem (`p2p.unexpected`); each prefix is a category that contains the next.
 //!
-//! Verbosity: [`Verbosity`] says for whom a variable or an event is meant, by what can be done about it (MPI-5.0,
+//! Verbosity: [`Verbosity`] names the intended readers of a variable or an event, by what they can do about it (MPI-5.0,
 //! 15.3.1). A tool that takes all up to a level has what the readers of that level and of those before it need. The
 //! library's own keep to this list, and variables of one name have one level:
 //!
@@ -24,9 +24,9 @@
 //!   errors and waiting in all; settings that find mistakes or show these numbers.
 //! - `UserDetail`: the same in parts, by process, size or operation; queues; times; how many objects there are; the
 //!   form of reports; most events.
-//! - `UserAll`: what one request, message, group, datatype, info object or the like tells of itself; settings of the
+//! - `UserAll`: metrics of one request, message, group, datatype, info object or the like; settings of the
 //!   flight recorder.
-//! - `TunerBasic`: the settings to try first for a faster job, and the counts that tell whether to.
+//! - `TunerBasic`: the settings to try first for a faster job, and the counts that show whether they help.
 //! - `TunerDetail`: settings of one communicator or operation; protocols, algorithms, rings and waiting in parts.
 //! - `TunerAll`: settings that seldom pay; what tools themselves hold and change.
 //! - `DeveloperBasic`: what the library has for itself: slots, connections, allocations.
@@ -35,7 +35,7 @@
 //!
 //! Variables that a program or a plug-in adds at run time are `UserBasic`.
 //!
-//! Invariant: an instrument is written by one thread at a time (the engine's lock sees to it) and read by anybody.
+//! Invariant: an instrument is written by one thread at a time (under the engine's lock) and read by any thread.
 //! Not here: what the variables count, messages, C types.
 
 mod class;

@@ -10,12 +10,12 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Instruments, PvarDef};
 
-/// What a block of instruments is, for a reader from outside who sees only words.
+/// What a block of instruments is, for a reader from outside, which finds only words.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockDescription<'a> {
     /// The name of the block's type.
     pub block: &'static str,
-    /// Its variables; [`PvarDef::word`] says which word of the block each one reads.
+    /// Its variables; [`PvarDef::word`] is the word of the block that each one reads.
     pub variables: &'static [PvarDef],
     /// The object it belongs to, for people (`"MPI_COMM_WORLD"`); empty: the process.
     pub object: &'a str,
@@ -26,11 +26,11 @@ pub trait InstrumentMemory: Send + Sync {
     /// `words` zeroed words, or `None` when there is no room left (the block then goes to the heap).
     fn allocate(&self, words: usize, description: &BlockDescription<'_>) -> Option<&'static [AtomicU64]>;
 
-    /// Takes words back that [`InstrumentMemory::allocate`] of this memory may have handed out; says whether it had.
+    /// Takes words back that [`InstrumentMemory::allocate`] of this memory may have handed out; returns whether it had.
     /// A reader may still look at them for a moment, and then sees that its handle has ended.
     fn release(&self, words: &'static [AtomicU64]) -> bool;
 
-    /// The object of words in use is called so from here on, for a reader from outside. Nothing where nobody can look.
+    /// The object of words in use is called so from here on, for a reader from outside. Nothing where there is no such reader.
     fn rename(&self, _words: &'static [AtomicU64], _object: &str) {}
 }
 
@@ -74,7 +74,7 @@ pub fn place<B: Instruments>(memory: &dyn InstrumentMemory, object: &str) -> &'s
     unsafe { &*words.as_ptr().cast::<B>() }
 }
 
-/// Gives a block back; nobody may write it from here on. Unbind it from registries first.
+/// Gives a block back; it must not be written from here on. Unbind it from registries first.
 pub fn retire<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B) {
     let words = words_of(block);
     if !memory.release(words) {

@@ -185,10 +185,10 @@ word!(bool, I32, Limits::Whole(0, 1), Some(&SWITCH), u64::from, |b| b != 0, i32:
 /// assert_eq!((settings.limit.get(), settings.lossy.get()), (64, false));
 /// ```
 ///
-/// The types are `bool` (told as off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and
+/// The types are `bool` (off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and
 /// [`Text`](crate::Text). After the struct's name may stand what the block is bound to, `: Comm` for example
-/// ([`Bind`](crate::Bind)); each object then has a block of its own. Then there may stand for whom its variables are
-/// meant, `, verbosity: TunerDetail` ([`Verbosity`](crate::Verbosity)). Only the name is required. The other keys may
+/// ([`Bind`](crate::Bind)); each object then has a block of its own. Then there may stand the intended readers of its
+/// variables, `, verbosity: TunerDetail` ([`Verbosity`](crate::Verbosity)). Only the name is required. The other keys may
 /// be left out: `unit`, `category` (by default the name up to its first `_`), `scope` (a [`Scope`](crate::Scope),
 /// `Local` by default), `range`, `real_range`, `states`, `verbosity`, `until_init`, as the methods of
 /// [`CvarDef`](crate::CvarDef). A registry that the block is added to sets each cell from the environment variable
@@ -259,7 +259,7 @@ macro_rules! cvars {
     };
 }
 
-/// The [`Bind`](crate::Bind) of a block; the process if not said.
+/// The [`Bind`](crate::Bind) of a block; the process by default.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __bind {

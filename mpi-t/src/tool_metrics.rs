@@ -1,4 +1,4 @@
-//! What this crate tells of itself: handles, sessions and registrations that tools have.
+//! Metrics of this crate itself: handles, sessions and registrations that tools have.
 //!
 //! Invariant: a level changes under the lock under which its things come and go.
 //! Not here: the events of this crate (`events::tool_events`).
@@ -27,7 +27,7 @@ crate::instruments! {
 }
 
 crate::instruments! {
-    /// What tools have of one registry.
+    /// What tools have allocated of one registry.
     pub struct RegistryInstruments: NoObject, verbosity: TunerAll {
         /// Handles of control variables that are allocated.
         pub cvar_handles: Level =

@@ -1,6 +1,6 @@
-//! Who watches a level, so that its high- and low-water marks move.
+//! The watermarks of a level: which handles it moves when it passes their marks.
 //!
-//! A level knows above and below which value some running mark must be moved; only then does it come here. The marks
+//! A level keeps the values above and below which some running mark must be moved; only then it calls this. The marks
 //! are in the state words of the handles. Starting, resetting and writing a watermark ([`expect`]) only widens what
 //! the level reports, without a lock, so it is async-signal-safe; narrowing it again is done here, by the level.
 //!
@@ -33,7 +33,7 @@ pub(crate) fn rose(level: &Level, now: u64) {
 }
 
 /// As [`rose`], for a level that may rise while this thread is among the watchers: because they take memory, and the
-/// level counts that. It is then told when the thread leaves them.
+/// level counts that. The watchers then follow when the thread leaves them.
 #[cold]
 pub(crate) fn rose_anywhere(level: &'static Level, now: u64) {
     if !AMONG.get() {
@@ -59,7 +59,7 @@ pub(crate) fn add(level: &'static Level, kind: Kind, state: &'static AtomicU64) 
     }
 }
 
-/// The watermark is gone.
+/// Removes a watermark whose handle is freed.
 pub(crate) fn remove(level: &'static Level, state: &'static AtomicU64) {
     with_watchers(|watchers| {
         if let Some(of_level) = watchers.get_mut(&address(level)) {

@@ -1,9 +1,10 @@
-//! Fields that take work to keep, and are kept only while somebody asks: a word behind the value counts the handles.
+//! Fields that are expensive to update, and are updated only while a handle exists: a word behind the value counts the
+//! handles.
 //!
-//! What is kept is truthful for who asks: a sum counts from a handle's start, and a level is made right by its owner
+//! A handle reads true values: a sum counts from the handle's start, and the owner of a level sets it
 //! when the first handle is made ([`declare_on_demand`](crate::Registry::declare_on_demand)).
 //! Invariant: nothing is kept while no handle exists; whether one does is one load.
-//! Not here: who counts handles (`handle::pool`), the fields themselves (`field`).
+//! Not here: the count of handles (`handle::pool`), the fields themselves (`field`).
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -52,15 +53,15 @@ macro_rules! watched {
 }
 
 watched! {
-    /// Sums up time, but only while somebody asks for it: for what is too short to be timed on the chance of a reader.
+    /// Sums up time, but only while a handle exists: for intervals so short that timing each would cost too much.
     WatchedTimer: Timer;
-    /// Counts events, but only while somebody asks: for what happens where even a count costs too much.
+    /// Counts events, but only while a handle exists: for places where even a count costs too much.
     WatchedCounter: Counter;
-    /// Which part of a resource is in use, but only while somebody asks for it: for what takes work to find out.
+    /// Which part of a resource is in use, updated only while a handle exists: for values that are expensive to compute.
     WatchedPercentage: Percentage;
-    /// How much of a resource is in use, with watermarks, but only while somebody asks for it.
+    /// How much of a resource is in use, with watermarks, updated only while a handle exists.
     WatchedLevel: Level;
-    /// The state something is in, but only while somebody asks for it.
+    /// The state of something, updated only while a handle exists.
     WatchedState: State;
 }
 

@@ -21,7 +21,7 @@ const ALL_REDUCE: CallName = CallName::new("World::all_reduce", functions::MPI_A
 const ALL_REDUCE_ONE: CallName = CallName::new("World::all_reduce_one", functions::MPI_ALLREDUCE);
 const ALL_GATHER: CallName = CallName::new("World::all_gather", functions::MPI_ALLGATHER);
 
-/// How values of several processes become one.
+/// The operation of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// The sum.

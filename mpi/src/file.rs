@@ -25,7 +25,7 @@ const SET_SIZE: CallName = CallName::new("File::set_size", functions::MPI_FILE_S
 const SYNC: CallName = CallName::new("File::sync", functions::MPI_FILE_SYNC);
 const CLOSE: CallName = CallName::new("File::close", functions::MPI_FILE_CLOSE);
 
-/// What a file is opened for: the same in all processes.
+/// The access mode of a file, the same in all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     bits: i32,
@@ -55,7 +55,7 @@ impl Access {
     }
 }
 
-/// An open file. Dropping it closes it, as [`File::close`] does, but tells no error.
+/// An open file. Dropping it closes it, as [`File::close`] does, but reports no error.
 ///
 /// ```no_run
 /// use mpi::Access;
@@ -79,7 +79,7 @@ pub struct File<'w, M: ThreadUse = Single> {
 impl<M: ThreadUse> World<M> {
     /// Opens a file in all processes of the job (`MPI_File_open`); waits for all. Errors, in all processes or in none:
     /// `MPI_ERR_AMODE` for what contradicts itself, `MPI_ERR_NOT_SAME` when the processes differ,
-    /// `MPI_ERR_NO_SUCH_FILE` and its like for what the system says.
+    /// `MPI_ERR_NO_SUCH_FILE` and its like for what the system reports.
     pub fn open(&self, path: impl AsRef<Path>, access: Access) -> Result<File<'_, M>> {
         let args = OpenArgs {
             name: Ok(path.as_ref().as_os_str().to_owned()),
@@ -118,31 +118,31 @@ impl<M: ThreadUse> File<'_, M> {
     }
 
     /// Reads from byte `offset` on until `into` is full or the file ends; the number of elements that are there.
-    /// Errors: `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, what the system says.
+    /// Errors: `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, those of the system.
     pub fn read_at<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
-        let status = self.call(READ_AT, count, |file| file.read_at(place(offset), RecvBuf::from_slice(into)))?;
+        let status = self.call(READ_AT, count, |file| file.read_at(byte_offset(offset), RecvBuf::from_slice(into)))?;
         Ok(status.bytes() as usize / size_of::<T>().max(1))
     }
 
     /// Writes all of `data` from byte `offset` on. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY`.
     pub fn write_at<T: Element>(&self, offset: u64, data: &[T]) -> Result<()> {
         let count = data.len() as u64;
-        self.call(WRITE_AT, count, |file| file.write_at(place(offset), SendBuf::from_slice(data))).map(drop)
+        self.call(WRITE_AT, count, |file| file.write_at(byte_offset(offset), SendBuf::from_slice(data))).map(drop)
     }
 
-    /// Bytes in the file. Errors: what the system says.
+    /// Bytes in the file. Errors: those of the system.
     pub fn size(&self) -> Result<u64> {
         self.call(SIZE, 0, mpi_io::File::size)
     }
 
-    /// Cuts the file to so many bytes, or lets it grow; all processes call it alike, and it waits for all. Errors:
-    /// `MPI_ERR_NOT_SAME`, `MPI_ERR_ARG`, `MPI_ERR_READ_ONLY`, what the system says.
+    /// Sets the file's size; all processes call it with the same value, and it waits for all. Errors:
+    /// `MPI_ERR_NOT_SAME`, `MPI_ERR_ARG`, `MPI_ERR_READ_ONLY`, those of the system.
     pub fn set_size(&self, bytes: u64) -> Result<()> {
-        self.call(SET_SIZE, 0, |file| file.set_size(place(bytes)))
+        self.call(SET_SIZE, 0, |file| file.set_size(byte_offset(bytes)))
     }
 
-    /// What this process has written is on the device. Errors: what the system says.
+    /// Writes what this process has written to the device. Errors: those of the system.
     pub fn sync(&self) -> Result<()> {
         self.call(SYNC, 0, mpi_io::File::sync)
     }
@@ -153,21 +153,21 @@ impl<M: ThreadUse> File<'_, M> {
     }
 
     /// Closes the file, which all processes do; what was written is on the device then. Waits for all when the file is
-    /// deleted. Errors: what the system says, also of writes that had seemed to succeed.
+    /// deleted. Errors: those of the system, also of writes that seemed to succeed.
     pub fn close(mut self) -> Result<()> {
         self.closed = true;
         self.close_in_place()
     }
 }
 
-/// A place as the library counts it; one beyond what it can is refused there as negative.
-fn place(bytes: u64) -> i64 {
+/// An offset as the library takes it; one that is too large becomes negative, which the library refuses.
+fn byte_offset(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(-1)
 }
 
 impl<M: ThreadUse> Drop for File<'_, M> {
     fn drop(&mut self) {
-        // After a panic the job ends, and waiting for the others would be in vain.
+        // After a panic the job ends, so waiting for the others is useless.
         if !self.closed && !std::thread::panicking() {
             let _ = self.close_in_place();
         }

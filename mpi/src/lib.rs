@@ -13,14 +13,14 @@
 //!     let next = (world.rank() + 1) % world.size();
 //!     world.process(next).send(&[world.rank()], 0)?;
 //!     let (from, _) = world.any().receive::<u32>(0)?;
-//!     println!("rank {} heard of {:?}", world.rank(), from);
+//!     println!("rank {} received {:?}", world.rank(), from);
 //!     world.barrier()
 //! });
 //! ```
 //!
-//! A panic ends the job: the other processes would wait for ever for this one.
+//! A panic ends the job, because the other processes would wait for ever for this one.
 //! Invariant: MPI is initialized at most once in a process, so there is at most one [`World`] in its life.
-//! Not here: anything the crates underneath do not do; this one only makes it safe and short.
+//! Not here: the implementation (the crates underneath); this crate makes it safe and short.
 
 mod call;
 mod collective;

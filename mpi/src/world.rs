@@ -1,4 +1,4 @@
-//! The processes of the job, and this one's life among them (MPI-5.0, chapter 11).
+//! The processes of the job, and the start and end of this one (MPI-5.0, chapter 11).
 //!
 //! Invariant: while a [`World`] lives, MPI is initialized. A world of [`Single`] stays on its thread, so the engine
 //! needs no lock.

@@ -1,6 +1,6 @@
 //! Attributes and their keys (MPI-5.0, 7.7 and 9.1.2).
 //!
-//! Invariant: the predefined attributes have every communicator, and nobody can change them or free their keys.
+//! Invariant: the predefined attributes have every communicator, and a program can neither change them nor free their keys.
 //! Not here: calling the program's callbacks (`crate::attributes`), keys and values (mpi-env).
 
 use core::ffi::{c_int, c_void};
@@ -78,7 +78,7 @@ pub(super) fn free(cx: CallContext, holder: Holder, keyval: Out<i32>) -> Outcome
     Ok(())
 }
 
-/// A value set before is deleted first, as the standard says.
+/// A value set before is deleted first, as the standard requires.
 pub(super) fn set(cx: CallContext, holder: Holder, object: usize, keyval: i32, value: *mut c_void) -> Outcome {
     not_predefined(keyval)?;
     let CallContext { process, guard, .. } = cx;

@@ -113,8 +113,8 @@ pub fn comm_split(cx: CallContext, comm: CommView, color: i32, key: i32, new: Ou
     Ok(())
 }
 
-/// `MPI_Comm_split_type`: all processes share one host's memory. Of kinds of hardware it knows those that
-/// `MPI_Get_hw_resource_info` tells; a process that is not bound to one of the kind gets `MPI_COMM_NULL`.
+/// `MPI_Comm_split_type`: all processes share one host's memory. The kinds of hardware are those that
+/// `MPI_Get_hw_resource_info` returns; a process that is not bound to one of the kind gets `MPI_COMM_NULL`.
 pub fn comm_split_type(cx: CallContext, comm: CommView, kind: i32, key: i32, info: usize, new: Out<usize>) -> Outcome {
     let hints = hints(info)?;
     let named = |key: &str| hints.as_ref().and_then(|hints| hints.get(key)).map(str::to_owned);

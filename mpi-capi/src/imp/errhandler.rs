@@ -131,7 +131,7 @@ pub fn error_string(code: i32, text: *mut c_char, length: Out<i32>) -> Outcome {
         length.set(stored as i32);
     };
     match classes::code_text(code) {
-        // A class's own text needs nobody else.
+        // A class's own text needs no process.
         Some(found) => put(found),
         None => put(&mpi_env::codes().string_of(code).ok_or_else(|| no_such_code(code))?),
     }
@@ -187,7 +187,7 @@ fn call(process: &'static Process, guard: Guard<'_>, name: &'static str, object:
     }
 }
 
-/// The error that a fatal handler tells of when the program calls it.
+/// The error that a fatal handler reports when the program calls it.
 #[cold]
 fn told(process: &Process, object: Object, class: i32, code: i32) -> Error {
     let text = match classes::text(code) {
@@ -214,7 +214,7 @@ fn too_deep() -> Raised {
     Error::new(abi::MPI_ERR_OTHER, rule).into()
 }
 
-/// The class of any code; the process is asked only for those that the program added.
+/// The class of any code; only those that the program added need the process.
 #[inline]
 fn class_of(code: i32) -> Result<i32> {
     match own_class(code) {

@@ -36,7 +36,7 @@ pub fn event_register_callback(
             let function = unsafe { core::mem::transmute::<*const (), EventFunction>(address) };
             let call = move |event: &EventInstance<'_>| {
                 let (instance, registration) = (event.handle().0, event.registration().0);
-                // SAFETY: the function gets what the standard says, and the program's own pointer.
+                // SAFETY: the function gets the arguments that the standard requires, and the program's own pointer.
                 unsafe { function(instance, registration, event.safety() as i32, pointer(data)) }
             };
             EventCallback { call: Arc::new(call), data }

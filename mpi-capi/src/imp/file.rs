@@ -1,4 +1,4 @@
-//! Files: opening, closing, and what one tells of itself (MPI-5.0, 14.2, 14.4.3 and 14.6).
+//! Files: opening, closing, and inquiry (MPI-5.0, 14.2, 14.4.3 and 14.6).
 //!
 //! Invariant: no lock is held while the system works on a file.
 //! Not here: reading and writing (`file_access`), views (`file_view`), error handlers of files (`errhandler`).
@@ -89,7 +89,7 @@ pub fn file_get_info(_cx: CallContext, file: Arc<File>, used: Out<usize>) -> Out
     Ok(())
 }
 
-/// `MPI_File_set_info`: what it does not know it ignores.
+/// `MPI_File_set_info`: unknown hints are ignored.
 pub fn file_set_info(cx: CallContext, file: Arc<File>, info: usize) -> Outcome {
     let hints = hints(info)?;
     drop(cx);

@@ -1,6 +1,6 @@
 //! Info objects by handle (MPI-5.0, chapter 10): allowed at any time, from any thread.
 //!
-//! Invariant: no process is needed, except for what `MPI_INFO_ENV` tells.
+//! Invariant: no process is needed, except for `MPI_INFO_ENV`.
 //! Not here: what an info object is (mpi-core), their handles (mpi-env).
 
 use core::ffi::{CStr, c_char};
@@ -52,7 +52,7 @@ fn no_info(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_INFO, Kind::Info, (abi::MPI_INFO_NULL, "MPI_INFO_NULL", "info object"))
 }
 
-/// What `MPI_INFO_ENV` says of how the program was started (MPI-5.0, 11.5.3), as it was when somebody first asked, at
+/// How the program was started, for `MPI_INFO_ENV` (MPI-5.0, 11.5.3), as it was at the first inquiry, at
 /// the latest in `MPI_Init`. What was not said when the program was started is absent: `soft`, `file`; `thread_level`
 /// always.
 pub fn environment() -> &'static Info {
@@ -67,7 +67,7 @@ pub fn environment() -> &'static Info {
 fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
     let mut info = Info::new();
     let directory = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
-    // In a job of several programs what was asked for is each program's own.
+    // In a job of several programs each program has its own request.
     let asked = mpi_env::Process::asked;
     let size = || mpi_env::size_of_job().map(|size| size.to_string());
     let facts = [

@@ -1,4 +1,4 @@
-//! Start, end, and what a program may ask at any time about them (MPI-5.0, 11.2 to 11.4).
+//! Start, end, and the inquiry about them that is allowed at any time (MPI-5.0, 11.2 to 11.4).
 //!
 //! Not here: what starting up consists of (mpi-env).
 

@@ -75,7 +75,7 @@ pub fn session_get_num_psets(_cx: CallContext, _session: Handle, info: usize, co
 }
 
 /// `MPI_Session_get_nth_pset`: the name cut to the program's memory; the room it needs, NUL included, comes back. With
-/// no room only that is told.
+/// no room only that is reported.
 pub fn session_get_nth_pset(
     _cx: CallContext,
     _session: Handle,

@@ -1,4 +1,4 @@
-//! What a status tells, and setting it (MPI-5.0, 3.2.5, 3.8.4, 5.1.5, 13.3).
+//! Reading and setting the fields of a status (MPI-5.0, 3.2.5, 3.8.4, 5.1.5, 13.3).
 
 use mpi_core::{Status, abi};
 use mpi_datatype::{Category, Datatype, Scalar};

@@ -6,9 +6,9 @@ use mpi_core::{abi, functions};
 
 use crate::tool_edge::{failed, required, store, with_registry};
 
-/// `MPI_T_init_thread`: any thread may use the interface at any time, whatever level is asked for, one that does not
-/// exist included; `MPI_THREAD_MULTIPLE` is granted. Why the process cannot be made is told on the standard error
-/// output, once, since the code does not say.
+/// `MPI_T_init_thread`: any thread may use the interface at any time, whatever level is requested, one that does not
+/// exist included; `MPI_THREAD_MULTIPLE` is provided. The reason why the process cannot be made is printed once on the
+/// standard error output.
 pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
     if let Err(error) = required("provided", provided) {
         return failed(functions::MPI_T_INIT_THREAD, &error);

@@ -1,6 +1,6 @@
 //! Attributes of windows (MPI-5.0, 7.7.3 and 12.2.6).
 //!
-//! Invariant: the predefined attributes have every window, and nobody can change them or free their keys.
+//! Invariant: the predefined attributes have every window, and a program can neither change them nor free their keys.
 //! Not here: what all kinds of objects have in common (`attribute`). Windows are never copied, so no copy callback of a
 //! window's key is ever called.
 
@@ -41,7 +41,7 @@ pub fn win_delete_attr(cx: CallContext, win: WinRef, keyval: i32) -> Outcome {
     delete(cx, Holder::Win, win.handle.0, keyval)
 }
 
-/// `MPI_Win_get_attr`: the base is told itself, of all else the place where it stands.
+/// `MPI_Win_get_attr`: the base is returned itself, all other values by their address.
 pub fn win_get_attr(cx: CallContext, win: WinRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
     let value = place(value)?;
     let told: &WinAttributes = win.win.attributes();

@@ -60,7 +60,7 @@ pub struct EventDef {
 }
 
 impl EventDef {
-    /// For whom it is meant; users if not said.
+    /// Its intended readers; [`Verbosity::UserDetail`] by default.
     pub const fn verbosity(self, verbosity: Verbosity) -> EventDef {
         EventDef { verbosity, ..self }
     }
@@ -188,7 +188,7 @@ payload!(A B C D E F G H);
 /// After the struct's name stands what its events are bound to ([`Bind`](crate::Bind)) and their
 /// [`SourceDef`](crate::SourceDef). `at` is a [`Safety`](crate::Safety): what callbacks may do where the event is
 /// raised, `MpiRestricted` under the engine's lock, `None` where no lock is held. `verbosity` is a further
-/// key; it may stand for all behind the source, `, verbosity: TunerDetail`, and is `UserDetail` where nothing is said.
+/// key; it may stand for all behind the source, `, verbosity: TunerDetail`, and is `UserDetail` by default.
 #[macro_export]
 macro_rules! events {
     (
@@ -213,7 +213,7 @@ macro_rules! events {
             /// For whom its events are meant that say nothing else.
             const VERBOSITY: $crate::Verbosity = $crate::__verbosity!($($verbosity)?, UserDetail);
 
-            /// A block of points that nobody listens to yet. It lives for ever; a process makes one.
+            /// A block of points without callbacks. It lives for ever; a process makes one.
             #[allow(clippy::new_ret_no_self)] // it is the static reference that is wanted
             $visibility fn new() -> &'static Self {
                 Box::leak(Box::default())

@@ -1,4 +1,4 @@
-//! The dispatcher: who registered for which event, and the queues in which events wait for their callbacks.
+//! The dispatcher: registrations for events, and the queues in which events wait for their callbacks.
 //!
 //! Raising an event ([`Dispatcher::post`]) puts it into the queue of its source, once for every registration that wants it;
 //! then the raiser serves the queue ([`Dispatcher::drain`]) as far as its place allows. One thread serves a queue at a time;
@@ -6,7 +6,7 @@
 //! leaves. What cannot be served at this place waits for the next drain at one that allows more.
 //!
 //! Invariants: callbacks of one source run one at a time, in the order of their events' times; a registration's queue
-//! never holds more than its capacity, and what is beyond is counted; nobody is called with the dispatcher's lock held;
+//! never holds more than its capacity, and what is beyond is counted; no callback runs with the dispatcher's lock held;
 //! after a registration is freed, its callback is not begun again, and `Freed` comes after the last one has returned.
 //! Handle words are serial numbers, so a freed one never comes to life again.
 //! Not here: what a callback is (`hub`). `tests/loom.rs` checks this file.
@@ -30,11 +30,11 @@ pub(crate) trait DispatcherTypes {
     type Drop: Clone;
     /// What is called when a registration is free.
     type Free;
-    /// Who must know whether anybody listens.
+    /// The point that raises the event, which counts the registrations.
     type Point: Interest;
 }
 
-/// Is told how many registrations with callbacks an event has.
+/// Counts the registrations with callbacks that an event has.
 pub(crate) trait Interest {
     fn more(&self);
     fn less(&self);
@@ -62,7 +62,7 @@ struct Queue<P: DispatcherTypes> {
     items: VecDeque<Item>,
     /// The time of the last event.
     last: u64,
-    /// Somebody serves the queue.
+    /// A thread serves the queue.
     busy: bool,
     /// Whose callback runs.
     current: Option<usize>,
@@ -91,7 +91,7 @@ struct Registration<P: DispatcherTypes> {
     lost: u64,
     /// The time of the first event lost since the last report.
     lost_since: u64,
-    /// The object is gone: nothing more will happen to it.
+    /// The object was freed: no further event is of it.
     ended: bool,
 }
 
@@ -226,7 +226,7 @@ impl<P: DispatcherTypes> Dispatcher<P> {
         Ok(now)
     }
 
-    /// The object with this key of these events is gone: its registrations get nothing new.
+    /// Ends the registrations for events of the object with this key, which was freed: they get no further events.
     pub fn end(&self, key: usize, of: impl Fn(usize) -> bool) {
         self.with(|state| {
             for registration in state.registrations.values_mut().filter(|each| each.key == key && of(each.event)) {
@@ -238,7 +238,7 @@ impl<P: DispatcherTypes> Dispatcher<P> {
         });
     }
 
-    /// An event has happened: it waits for all who registered for it from here on. Gives the time of the source.
+    /// Queues an event for each registration for it; returns the time of the source.
     pub fn post(&self, event: usize, source: usize, key: usize, now: impl FnOnce() -> u64, data: Data) {
         self.with(|state| {
             let State { registrations, queues, .. } = state;
@@ -267,7 +267,7 @@ impl<P: DispatcherTypes> Dispatcher<P> {
         self.waiting.load(Ordering::Relaxed) != 0
     }
 
-    /// Serves a source's queue as far as this place allows, unless somebody does already.
+    /// Serves a source's queue as far as this place allows, unless another thread does already.
     pub fn drain(&self, source: usize, place: Safety, mut act: impl FnMut(Step<P>)) {
         if self.with(|state| std::mem::replace(&mut state.queues[source].busy, true)) {
             return;
@@ -276,7 +276,7 @@ impl<P: DispatcherTypes> Dispatcher<P> {
         for _ in 0..TURNS {
             let next = self.with(|state| {
                 let next = state.next(source, place, &self.waiting);
-                // In the same step, so that whoever posts after it finds the queue free, and serves it.
+                // In the same step, so that a thread that posts after it finds the queue free, and serves it.
                 state.queues[source].busy = next.is_some();
                 next
             });
@@ -388,7 +388,7 @@ impl<P: DispatcherTypes> Registration<P> {
         self.callbacks[place.place()..].iter().flatten().next()
     }
 
-    /// Tells of dropped events, if there are any and somebody to tell.
+    /// Calls the handler of dropped events, if there are any and the registration has a handler.
     fn report(&mut self, handle: Handle, place: Safety) -> Option<Step<P>> {
         if self.lost == 0 {
             return None;

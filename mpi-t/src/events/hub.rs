@@ -1,6 +1,6 @@
 //! One process's events: the dispatcher, the instances being looked at, and what the callbacks are.
 //!
-//! Invariant: while the interface is not initialized nothing is raised and nobody is called.
+//! Invariant: while the interface is not initialized no event is raised and no callback runs.
 //! Not here: names and indices (`registry::events`).
 
 use std::fmt;
@@ -35,10 +35,10 @@ pub struct EventInstance<'a> {
     place: Safety,
 }
 
-/// What a handler of dropped events is told.
+/// What a handler of dropped events gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dropped {
-    /// How many events of the registration were dropped since the last time this was told.
+    /// How many events of the registration were dropped since the last call of the handler.
     pub count: u64,
     /// The registration.
     pub registration: Handle,
@@ -50,7 +50,7 @@ pub struct Dropped {
     pub data: usize,
 }
 
-/// What the callback of a registration's end is told.
+/// What the callback of a registration's end gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Freed {
     /// The registration, no longer valid.

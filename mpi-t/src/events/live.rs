@@ -1,8 +1,8 @@
-//! The event instances that callbacks look at: one for each source at a time.
+//! The event instances that callbacks read: one for each source at a time.
 //!
 //! An instance's handle is a serial number that is never used again, so a callback that keeps one finds it stale.
 //! Invariant: the fields change only while `word` is 0, by the one thread that serves the source's queue.
-//! Not here: who may look (anybody: reading is async-signal-safe and thread-safe).
+//! Reading is async-signal-safe and thread-safe. Not here: the queues (`dispatcher`).
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
@@ -37,7 +37,7 @@ impl Live {
         self.word.store(word, Ordering::Release);
     }
 
-    /// The instance is gone: its callback has returned.
+    /// Ends the instance, whose callback has returned.
     pub fn close(&self) {
         self.word.store(0, Ordering::Relaxed);
         // Pairs with the Acquire fence in `look`: facts of a later instance come with a later word.

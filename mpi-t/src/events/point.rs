@@ -2,7 +2,7 @@
 //!
 //! Invariant: with no callback registered in the operating-system process, raising is one relaxed load and one branch
 //! that is never taken: the payload is not even made.
-//! Not here: who is called (`dispatcher`).
+//! Not here: the callbacks (`dispatcher`).
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -17,7 +17,7 @@ use crate::field::KEPT;
 /// and one cache line serves every point.
 static LISTENERS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether anybody listens to any event: one relaxed load. Async-signal-safe; thread-safe.
+/// Whether any event has a callback: one relaxed load. Async-signal-safe; thread-safe.
 #[inline(always)]
 pub fn somebody_listens() -> bool {
     KEPT && LISTENERS.load(Relaxed) != 0
@@ -50,7 +50,7 @@ impl<P> Default for EventPoint<P> {
 }
 
 impl<P: Payload> EventPoint<P> {
-    /// Raises an event of the process as a whole. Call it where the declaration says the place is: under the engine's
+    /// Raises an event of the process as a whole. Call it at the declared place: under the engine's
     /// lock, or with none held. Thread-safe; not for signal handlers. A `move` closure costs nothing while nobody
     /// listens; one that borrows has what it borrows kept in memory.
     #[inline(always)]
@@ -105,7 +105,7 @@ impl PointCore {
 }
 
 impl Interest for &'static PointCore {
-    // Relaxed: who is called is decided under the dispatcher's lock; these only say whether it is worth asking.
+    // Relaxed: the dispatcher chooses callbacks under its lock; these counts only decide whether to take it.
     fn more(&self) {
         self.listeners.fetch_add(1, Relaxed);
         LISTENERS.fetch_add(1, Relaxed);

@@ -1,4 +1,4 @@
-//! What this crate itself raises events of: control variables that were set.
+//! The events that this crate itself raises: control variables that were set.
 
 use crate::SourceDef;
 
@@ -7,10 +7,10 @@ pub static SETTINGS: SourceDef =
     SourceDef { name: "settings", description: "Changes of control variables, in the thread that makes them." };
 
 crate::events! {
-    /// What becomes of the interface's own variables.
+    /// Changes of the interface's own variables.
     pub(crate) struct ToolEvents: NoObject, from: SETTINGS, verbosity: TunerAll {
         /// A control variable was set, to the same value or another, by MPI_T_cvar_write or from Rust. The value is
-        /// told as a number, 0 for texts.
+        /// converted to a number; it is 0 for texts.
         pub cvar_set(cvar_index: i32, value: f64) =
             { name: "tool_cvar_set", category: "tool.events", at: None },
     }

@@ -76,7 +76,7 @@ impl Found {
         self.each(|i, word, source| state::read(word, source, kind).map(|bits| tell(i, format.to_scalar(bits))))
     }
 
-    /// As `read`, for sums and levels that are told as `u64`: elements of arrays in a few instructions each.
+    /// As `read`, for sums and levels of type `u64`: elements of arrays in a few instructions each.
     ///
     /// # Safety
     /// `out` has room for the handle's elements.

@@ -1,6 +1,6 @@
 //! What a handle's value is made of, by the class of its variable: of its own part and of the source.
 //!
-//! Invariant: the own part that a value asks for gives that value back, running or stopped.
+//! Invariant: the own part that is computed for a value gives that value back, running or stopped.
 //! Not here: how both are looked at together (`state`). `tests/loom.rs` checks this file with it.
 
 use crate::handle::state::{Format, State};

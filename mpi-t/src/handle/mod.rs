@@ -1,7 +1,7 @@
 //! Handles of performance variables: what each one has accumulated, apart from all others (MPI-5.0, section 15.3.7).
 //!
 //! - `state`: the one word in which a handle keeps its own starting point, and the steps on it.
-//! - `kind`: what a value is made of, by class. `value_format`: how it is told, and stored for the caller.
+//! - `kind`: what a value is made of, by class. `value_format`: how it is converted, and stored for the caller.
 //! - `wide`: starting points too large for that word.
 //! - `slot`: what a handle is; how a slot is given out again without a reader being fooled.
 //! - `table`: where slots lie; the few instructions from a handle word to a value.

@@ -30,7 +30,7 @@ struct Pool {
     initializations: usize,
     free: Vec<u32>,
     live: usize,
-    /// What is metrics of handles and sessions; from the first initialization on.
+    /// Metrics of handles and sessions; from the first initialization on.
     metrics: Option<&'static HandleInstruments>,
     /// Per session position: the generation of the session, or of the last one.
     session_generations: Vec<u32>,
@@ -175,7 +175,7 @@ pub(crate) fn close(session: usize, handle: usize) -> TResult<()> {
     Ok(())
 }
 
-/// Ends all handles that read these words: their object goes away. They must still be freed.
+/// Ends all handles that read these words: their object is freed. They must still be freed.
 pub(crate) fn end_handles_of(words: &'static [AtomicU64]) {
     let pool = pool();
     if pool.live == 0 {
@@ -221,7 +221,7 @@ impl Pool {
         Ok((position, table::slot_at(position)))
     }
 
-    /// Opens a handle that has states of its own for its elements, or whose level or timer must know of it.
+    /// Opens a handle that has states of its own for its elements, or that its level or timer counts.
     #[inline(never)]
     fn open_array_or_mark(
         &mut self,
@@ -318,7 +318,7 @@ fn out_of_handles() -> TError {
     TError::OUT_OF_HANDLES.because(format!("{most} handles exist, and there can be no more: free some"))
 }
 
-/// Whether the object of the slot's handle is gone; its words may be another object's by now.
+/// Whether the object of the slot's handle was freed; its words may be another object's by now.
 fn has_ended(slot: &Slot) -> bool {
     matches!(State(slot.state.load(Ordering::Relaxed)).format(), Format::Ended)
 }

@@ -34,7 +34,7 @@ pub(crate) struct Slot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Traits {
     pub(crate) kind: Kind,
-    /// How values are told; `access` gives the meaning.
+    /// How words become values (`ValueFormat`).
     pub(crate) value_format: u8,
     pub(crate) readonly: bool,
     pub(crate) continuous: bool,
@@ -103,18 +103,18 @@ impl Facts {
         (self.0 >> COUNT_SHIFT) as usize
     }
 
-    /// Whether it is a watermark, which its level must know.
+    /// Whether it is a watermark, which is registered with its level.
     pub(crate) const fn is_mark(self) -> bool {
         self.0 & MARK != 0
     }
 
-    /// Whether it has one element and nobody is told of its handles: no mark, not watched.
+    /// Whether it has one element and its handles are not counted: no mark, not watched.
     #[inline]
     pub(crate) const fn is_plain(self) -> bool {
         self.0 & (MARK | WATCHED | (u32::MAX as u64) << COUNT_SHIFT) == 1 << COUNT_SHIFT
     }
 
-    /// Whether it is a sum that can be started and stopped, and nobody is told of its handles.
+    /// Whether it is a sum that can be started and stopped, and its handles are not counted.
     #[inline(always)]
     pub(crate) const fn is_plain_sum(self) -> bool {
         self.0 & (Kind::Mirror as u64 | MARK | WATCHED | CONTINUOUS) == 0

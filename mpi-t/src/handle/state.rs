@@ -1,4 +1,4 @@
-//! The state word of a handle: its own part of a value, whether it runs, and how the value is told.
+//! The state word of a handle: its own part of a value, whether it runs, and the value's format.
 //!
 //! ```text
 //!   63                         7   6      5        3 2      1    0
@@ -27,16 +27,16 @@ const LOW_BITS: u64 = (1 << OWN_SHIFT) - 1;
 
 const _: () = assert!(64 - OWN_SHIFT == wide::NAME_BITS);
 
-/// How a value is told.
+/// The format of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// As a `u64`; running, this is the fast path.
     U64 = 0,
     /// As a `u32`, at most `u32::MAX`.
     U32 = 1,
-    /// In another way, which the slot's facts tell.
+    /// Another one, which the slot's facts have.
     Other = 2,
-    /// Not any more: the object is gone.
+    /// None: the object was freed.
     Ended = 3,
 }
 
@@ -99,7 +99,7 @@ impl State {
         }
     }
 
-    /// Whether the handle runs, is not wide, and its value is told as a `u64`: one test of four bits.
+    /// Whether the handle runs, is not wide, and its value is a `u64`: one test of four bits.
     #[inline(always)]
     pub(crate) const fn is_running_u64(self) -> bool {
         self.0 & (WIDE | STOPPED | 3 << FORMAT_SHIFT) == 0
@@ -141,7 +141,7 @@ impl State {
         if is_narrow(own) { Some(State(own << OWN_SHIFT | self.0 & LOW_BITS)) } else { None }
     }
 
-    /// Whether a value that is told as a number is told as a `u64`.
+    /// Whether a whole number is a `u64`.
     #[inline(always)]
     pub(crate) const fn is_u64(self) -> bool {
         self.0 & 1 << FORMAT_SHIFT == 0
@@ -153,7 +153,7 @@ impl State {
         self.0 & WIDE == 0 && !matches!(self.format(), Format::Ended)
     }
 
-    /// Whether the own part stands in the word, and the value is told as a `u64` or a `u32`.
+    /// Whether the own part stands in the word, and the value is a `u64` or a `u32`.
     #[inline(always)]
     pub(crate) const fn is_narrow_number(self) -> bool {
         self.0 & (WIDE | 2 << FORMAT_SHIFT) == 0
@@ -170,7 +170,7 @@ const fn is_narrow(own: u64) -> bool {
     signed << OWN_SHIFT >> OWN_SHIFT == signed
 }
 
-/// The object is gone: the handle has no value any more.
+/// The object was freed, so the handle has no value any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HandleEnded;
 
@@ -246,7 +246,7 @@ pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), Handle
     }
 }
 
-/// Gives the handle its starting value; tells the value before, nothing lost and nothing counted twice in between.
+/// Gives the handle its starting value; returns the value before, nothing lost and nothing counted twice in between.
 pub(crate) fn reset(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<Stepped, HandleEnded> {
     step(word, source, kind, |state, from| {
         state.with_own(kind.own_for(kind.starting_value(from), state.running(), from))
@@ -308,7 +308,7 @@ pub(crate) fn end(word: &AtomicU64) {
 pub(crate) fn close(word: &AtomicU64) {
     end(word);
     let ended = State(word.load(Ordering::Relaxed));
-    // Nothing steps from an ended state, so nobody else takes the name out.
+    // Nothing steps from an ended state, so no other thread takes the name out.
     word.store((ended.0 & LOW_BITS) & !WIDE, Ordering::Relaxed);
     ended.give_back();
 }

@@ -3,7 +3,7 @@
 //! The slots of all handles of an operating-system process lie in one stretch of address space, reserved once and
 //! never returned, of which only pages in use take memory. A handle's index is the byte offset of its slot, so finding
 //! it is an `and` and an `add`, and finding whether it is the right one a compare. While the interface is not
-//! initialized the mask is zero, every handle leads to slot 0, and slot 0 is nobody's: no extra check is needed.
+//! initialized the mask is zero, every handle leads to slot 0, and no handle has slot 0: no extra check is needed.
 //!
 //! Invariant: `mask` is nonzero only after `base` points at the whole stretch, and `base` never changes after.
 //! Not here: giving out slots (`pool`), whatever is not fast (`access`).
@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 1 << 26;
 
 const _: () = assert!(SLOT_BYTES == 64);
 
-/// Nobody's slot: no handle word equals its word, because the kind in it does not exist.
+/// The slot of no handle: no handle word equals its word, because the kind in it does not exist.
 static NOBODY: Slot = Slot {
     word: AtomicUsize::new(usize::MAX),
     session: AtomicUsize::new(usize::MAX),
@@ -36,7 +36,7 @@ static NOBODY: Slot = Slot {
     variable: AtomicUsize::new(0),
     generation: AtomicUsize::new(0),
 };
-/// Stopped, and not told as a `u64`, so the fast path ends even for somebody who guesses the words.
+/// Stopped, and not of type `u64`, so the fast path ends even for a caller that guesses the words.
 const NOBODYS_STATE: State = State::new(0, 0, Format::Other, false);
 static NOTHING: AtomicU64 = AtomicU64::new(0);
 
@@ -59,14 +59,14 @@ static STRETCH: Stretch = Stretch {
 /// Async-signal-safe; thread-safe. No lock, no allocation, no system call.
 ///
 /// # Safety
-/// `out` has room for the variable's elements, by the type and count that were told for the handle. Any words are
+/// `out` has room for the variable's elements, by the variable's type and the handle's count. Any words are
 /// fine as `session` and `handle`.
 #[inline(always)]
 pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
     let slot = slot_of(handle);
     // The order matters: state, then whose it is, then the source, then the state again. The handle was given out
     // before this call, so a state seen before its word is one of this handle's or of a later one; and an equal state
-    // after the source says that the slot was this handle's all the time. Acquire keeps the order.
+    // after the source proves that the slot was this handle's all the time. Acquire keeps the order.
     let state = State(slot.state.load(Ordering::Acquire));
     let mine = slot.word.load(Ordering::Relaxed) == handle && slot.session.load(Ordering::Relaxed) == session;
     if mine {
@@ -117,7 +117,7 @@ pub(crate) enum Step {
     Reset,
 }
 
-/// One step of a sum that is told as a number and not continuous, in a few instructions. The value before, and the
+/// One step of a sum that is a whole number and not continuous, in a few instructions. The value before, and the
 /// state; `None`, and nothing is changed, for all other handles.
 #[inline(always)]
 pub(crate) fn step_sum(session: usize, handle: usize, step: Step) -> Option<(u64, State)> {
@@ -206,7 +206,7 @@ pub(crate) fn index_of(position: usize) -> u32 {
     (position * SLOT_BYTES) as u32
 }
 
-/// The position of the slot that a handle's index tells.
+/// The position of the slot of a handle's index.
 pub(crate) fn position_of(index: u32) -> usize {
     index as usize / SLOT_BYTES
 }
@@ -233,7 +233,7 @@ fn reserve() -> usize {
         };
         if at != libc::MAP_FAILED {
             let base = at.cast::<Slot>();
-            // SAFETY: the first slot of a fresh mapping, zeroed and aligned to a page; nobody else has it yet.
+            // SAFETY: the first slot of a fresh mapping, zeroed and aligned to a page; no other thread has it yet.
             unsafe { copy_nobody(&*base) };
             STRETCH.base.store(base, Ordering::Release);
             STRETCH.bytes.store(bytes, Ordering::Release);

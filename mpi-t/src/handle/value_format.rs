@@ -1,6 +1,6 @@
-//! How the bits of a word are told as a value, and where values stand in callers' memory.
+//! How the bits of a word become a value, and where values stand in callers' memory.
 //!
-//! Invariant: a value that was told makes the word that it was told of, as far as its type can say.
+//! Invariant: a value that was made of a word converts back to it, as far as its type can hold it.
 //! Not here: which word (`state`), whose memory (`access`).
 #![allow(unsafe_code)] // values are stored in callers' buffers
 
@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use crate::field::WordUnit;
 use crate::{Value, ValueType};
 
-/// How the bits of a word are told as a value.
+/// How the bits of a word become a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ValueFormat {
     pub(crate) value: ValueType,

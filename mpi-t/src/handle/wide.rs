@@ -1,7 +1,7 @@
 //! Own parts of handles that do not fit into their state word: beyond 2^56, which only writing such values brings.
 //!
 //! The state word then names a cell here, and how often cells were taken, so that it never repeats. A cell is given
-//! back by whoever takes the name out of the state word.
+//! back by the thread that takes the name out of the state word.
 //! Invariant: lock-free and async-signal-safe; a cell has one owner, the state word that names it.
 //! Not here: which own parts are wide (`state`).
 

@@ -1,6 +1,6 @@
 //! A list that only grows, read without a lock while it does.
 //!
-//! Invariant: an entry's index and address never change. Not here: who may add (the registry's lock).
+//! Invariant: an entry's index and address never change. Not here: the lock under which entries are added (the registry's).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{Registry, RegistryState, int, joined, names};
 use crate::{TError, TResult};
 
-/// What is told of a category.
+/// What tools can read about a category.
 #[derive(Debug)]
 pub struct CategoryInfo {
     name: String,
@@ -69,7 +69,7 @@ impl CategoryInfo {
 }
 
 impl Registry {
-    /// Says what categories are about, before variables are put in them.
+    /// Gives categories their descriptions, before variables are put in them.
     pub fn describe_categories(&self, texts: &[(&'static str, &'static str)]) {
         self.lock_state().category_texts.extend(texts.iter().copied());
     }

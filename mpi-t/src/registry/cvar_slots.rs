@@ -20,7 +20,7 @@ pub(super) struct CvarHandle {
     pub index: usize,
     /// The object that it is bound to.
     pub object: (Bind, usize),
-    /// `None`: the object is gone.
+    /// `None`: the object was freed.
     pub cell: Option<&'static dyn Cell>,
 }
 
@@ -68,7 +68,7 @@ impl Mirrors {
         mirror.word.store(handle.0, Ordering::Release);
     }
 
-    /// The handle is freed, or its object gone. The caller holds the lock of the handles.
+    /// Ends the mirror of a handle that is freed, or whose object is. The caller holds the lock of the handles.
     pub fn close(&self, handle: Handle) {
         if let Some(mirror) = self.0.get(handle.index() as usize) {
             mirror.word.store(0, Ordering::Relaxed);

@@ -19,7 +19,7 @@ use super::value_parser::values;
 use super::{Registry, described, full, int, names, refusal, taken};
 use crate::{Bind, Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
 
-/// What is told of a control variable.
+/// What tools can read about a control variable.
 pub struct CvarInfo {
     /// As it was declared.
     pub definition: CvarDef,
@@ -34,7 +34,7 @@ pub struct CvarInfo {
     refuse: Option<Refuse>,
 }
 
-/// Asked before a variable is set: `Err` refuses.
+/// Called before a variable is set: `Err` refuses the value.
 type Refuse = Arc<dyn Fn(&CvarDef, &Value) -> TResult<()> + Send + Sync>;
 
 impl fmt::Debug for CvarInfo {
@@ -76,18 +76,18 @@ fn bad_handle(handle: Handle) -> TError {
 
 impl Registry {
     /// Gives the variables of a block their indices, and those that a file or the environment names their values. A
-    /// value that is not accepted is left out, and told by [`Registry::startup_errors`].
+    /// value that is not accepted is left out, and reported by [`Registry::startup_errors`].
     pub fn register_settings<S: Settings>(&self, block: &'static S) -> Result<()> {
         self.add_settings(S::definitions(), block.cells().into_iter().map(Some), None)
     }
 
     /// As [`Registry::register_settings`], for an owner that cannot take every change at every moment: `refuse` is
-    /// asked before any variable of the block is set, whoever sets it, and its error is what [`Registry::cvar_write`]
+    /// called before any variable of the block is set, and its error is what [`Registry::cvar_write`]
     /// returns: `MPI_T_ERR_CVAR_SET_NOT_NOW` for a change that may be possible later, `MPI_T_ERR_CVAR_SET_NEVER` for
     /// one that will not be, `MPI_T_ERR_INVALID` for a value that is in the declared range and no good all the same. A
-    /// value from the environment that it refuses is left out, and told by [`Registry::startup_errors`].
+    /// value from the environment that it refuses is left out, and reported by [`Registry::startup_errors`].
     ///
-    /// It is asked in the thread that writes, which may hold the engine's lock (a callback's does), so it must not take
+    /// It runs in the thread that writes, which may hold the engine's lock (a callback's does), so it must not take
     /// that, nor call this registry. What it finds may change before the value is set.
     ///
     /// ```
@@ -282,7 +282,7 @@ impl Registry {
     /// first thousand at a time.
     ///
     /// # Safety
-    /// `out` has room for the variable's elements, by the type and count that were told for the handle.
+    /// `out` has room for the variable's elements, by the variable's type and the handle's count.
     #[inline]
     pub unsafe fn cvar_read_raw(&self, handle: Handle, out: *mut c_void) -> TResult<()> {
         if self.is_initialized()
@@ -327,7 +327,7 @@ impl Registry {
     /// `MPI_T_cvar_write` from C memory. A text ends at its null, or at its count.
     ///
     /// # Safety
-    /// At `from` lie the variable's elements, by the type and count that were told for the handle.
+    /// At `from` lie the variable's elements, by the variable's type and the handle's count.
     pub unsafe fn cvar_write_raw(&self, handle: Handle, from: *const c_void) -> TResult<()> {
         let definition = &self.cvar_of(handle)?.1.definition;
         // SAFETY: the caller's promise; a text is read up to its null, and never beyond its count.

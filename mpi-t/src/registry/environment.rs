@@ -3,8 +3,8 @@
 //!
 //! In the environment a variable is called by the registry's prefix (`FERRUM_` by default) and its name in capitals;
 //! elsewhere by its name.
-//! Invariant: whatever comes from outside, the result is an accepted value or a sentence for the user, which says where
-//! the value stood.
+//! Invariant: whatever comes from outside, the result is an accepted value or a sentence for the user, which names the
+//! place of the value.
 //! Not here: setting the cells (`cvars`), texts of values (`value_parser`), the file's lines (`file`), which name was meant
 //! (`nearest`).
 
@@ -19,13 +19,13 @@ use crate::{CvarDef, TError, Value};
 /// What the names of the environment variables begin with, unless a program has its own
 /// ([`Registry::with_prefix`]).
 pub const PREFIX: &str = "FERRUM_";
-/// The environment variable by which a launcher tells which others it has set because of its option [`CVAR_OPTION`]:
+/// The environment variable in which a launcher lists the others that it has set because of its option [`CVAR_OPTION`]:
 /// the names as the user wrote them, divided by blanks.
 pub const CVARS_READ: &str = "FERRUM_CVARS_READ";
 /// The launcher's option that gives one control variable its value.
 pub const CVAR_OPTION: &str = "--cvar";
 
-/// Where a value of a control variable stands. The order is that in which mistakes are told: line by line, word by
+/// Where a value of a control variable stands. The order is that in which mistakes are reported: line by line, word by
 /// word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
@@ -49,7 +49,7 @@ pub struct UnknownName {
     pub name: String,
     /// Where it stands.
     pub source: Source,
-    /// What to tell the user, with the nearest name that a variable has.
+    /// The sentence for the user, with the nearest name that a variable has.
     pub sentence: String,
     /// Whether some variable's name is so near that the user will have meant that.
     pub is_near_another: bool,
@@ -61,7 +61,7 @@ pub(super) struct Environment {
     /// What the names of the environment variables begin with, in capitals.
     prefix: String,
     path: String,
-    /// By the name in the environment; the order tells which wins.
+    /// By the name in the environment; an earlier source wins.
     sources: [BTreeMap<String, Given>; 3],
     /// Names that are read, as in the environment.
     known: Vec<String>,
@@ -121,7 +121,7 @@ impl Environment {
         with_prefix(&self.prefix, name)
     }
 
-    /// Lets those values that a launcher's option stands behind be told as that option.
+    /// Marks the values that a launcher set because of its option, so that reports name the option.
     fn name_options(&mut self) {
         let variables = &mut self.sources[ENVIRONMENT];
         let names = variables.remove(CVARS_READ).map_or_else(String::new, |given| given.value);
@@ -247,8 +247,8 @@ impl Registry {
         names.iter().for_each(|name| environment.reserve(name));
     }
 
-    /// The file's names that are nearly a variable's, to be told beside its other mistakes, with their sentences. Ask
-    /// when everything is registered.
+    /// The file's names that are nearly a variable's, to be reported beside its other mistakes, with their sentences.
+    /// Call it when everything is registered.
     pub fn misspelt_in_file(&self) -> Vec<(Source, String)> {
         let unknown = self.unknown_names().into_iter();
         let misspelt = unknown.filter(|name| name.is_near_another && matches!(name.source, Source::File(_)));
@@ -256,7 +256,7 @@ impl Registry {
     }
 
     /// Names of the file, of the environment (those that begin with the prefix) and of options that nothing reads.
-    /// Ask when everything is registered; who adds variables later still gets the values.
+    /// Call it when everything is registered; variables that are added later still get their values.
     pub fn unknown_names(&self) -> Vec<UnknownName> {
         self.lock_state().environment.unknown().collect()
     }

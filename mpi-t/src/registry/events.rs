@@ -19,11 +19,11 @@ use crate::{
     Value, now_ns,
 };
 
-/// The hint that says how many events of a registration wait at most, 1 to 1048576.
+/// The hint for the number of events of a registration that wait at most, 1 to 1048576.
 pub const CAPACITY_HINT: &str = "ferrum_waiting_events";
 const MOST_WAITING: u32 = 1 << 20;
 
-/// What is told of an event type.
+/// What tools can read about an event type.
 #[derive(Debug)]
 pub struct EventInfo {
     /// As it was declared.
@@ -131,7 +131,7 @@ impl Registry {
     }
 
     /// Calls the callbacks of all events that wait for a place where anything may be called: here. For the end of a
-    /// call, with no lock held. One load while nobody listens.
+    /// call, with no lock held. One load while no callback is registered.
     #[inline(always)]
     pub fn deliver_events(&self) {
         if crate::somebody_listens() {
@@ -151,7 +151,7 @@ impl Registry {
         Ok(int(self.hub.sources.len()))
     }
 
-    /// `MPI_T_source_get_info`: all sources are ordered, and tell nanoseconds that never wrap.
+    /// `MPI_T_source_get_info`: all sources are ordered; their time is in nanoseconds and never wraps.
     pub fn source_get_info(&self, index: i32) -> TResult<&'static SourceDef> {
         self.check_initialized()?;
         let found = usize::try_from(index).ok().and_then(|index| self.hub.sources.get(index));
@@ -273,9 +273,9 @@ impl Registry {
     }
 
     /// Calls `callback` with each event of a name from here on, until the registration returned is freed
-    /// ([`Registry::event_handle_free`]). `object` as for [`Registry::event_handle_alloc`]; `level` says what the
-    /// callback restricts itself to: with [`Safety::None`] it may be called later than the event, where somebody calls
-    /// [`Registry::deliver_events`]; whoever raises events at places below that level does so at the end of its calls.
+    /// ([`Registry::event_handle_free`]). `object` as for [`Registry::event_handle_alloc`]; `level` states what the
+    /// callback restricts itself to: with [`Safety::None`] it may run later than the event, in
+    /// [`Registry::deliver_events`], which engines that raise events at other places call at the end of their calls.
     pub fn subscribe(
         &self,
         name: &str,
@@ -300,7 +300,7 @@ impl Registry {
         })
     }
 
-    /// `MPI_T_event_copy`: the data of an instance, laid out as its type says, and their number of bytes.
+    /// `MPI_T_event_copy`: the data of an instance, laid out by its type, and their number of bytes.
     /// Async-signal-safe.
     pub fn event_copy(&self, instance: Handle) -> TResult<([u8; EVENT_BYTES], usize)> {
         self.check_initialized()?;

@@ -84,7 +84,7 @@ impl SettingsFile {
     /// Reads the bytes of a file, which is called `path` in sentences.
     pub fn parse(path: &str, bytes: &[u8]) -> SettingsFile {
         let mut file = SettingsFile { path: path.to_owned(), ..SettingsFile::default() };
-        // Some editors begin a file with this mark, which nobody sees.
+        // Some editors begin a file with this mark, which they do not show.
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
             match std::str::from_utf8(line).ok().filter(|line| !line.contains('\0')) {
@@ -164,7 +164,7 @@ fn default_path(get: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 }
 
 fn load(path: &Path) -> io::Result<SettingsFile> {
-    // Asked first: to open a pipe could wait for ever, a device never end.
+    // Checked first: opening a pipe could wait for ever, and reading a device could never end.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no plain file"));
     }

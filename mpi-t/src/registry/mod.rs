@@ -4,7 +4,7 @@
 //! thread-safe. Those of `pvar_start` to `pvar_readreset` are async-signal-safe too; the others take short locks of
 //! the registry's own, never the engine's, and must not be called from signal handlers.
 //!
-//! Invariant: what has an index keeps it and all that was told of it; everything only grows.
+//! Invariant: an entry keeps its index and its description; lists only grow.
 //! Not here: handles (`handle`), the fields (`field`).
 
 mod append;
@@ -63,7 +63,7 @@ use word_hasher::BuildWordHasher;
 /// use mpi_t::{Counter, PvarClass, Registry, Value};
 ///
 /// mpi_t::instruments! {
-///     /// What a shop tells of itself.
+///     /// Metrics of a shop.
 ///     struct Shop: NoObject {
 ///         /// Customers who came in.
 ///         customers: Counter =
@@ -240,7 +240,7 @@ impl Registry {
         registry
     }
 
-    /// What tools have of this registry, to be registered where they are to see it.
+    /// Metrics of the tools that use this registry; a program registers them where tools are to read them.
     pub fn instruments(&self) -> &'static RegistryInstruments {
         self.metrics
     }
@@ -278,7 +278,7 @@ impl Registry {
     fn count(&self, next: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         let count = &self.initializations;
         if single_threaded::is_single_threaded() {
-            // Nobody comes between: this is not for signal handlers.
+            // No other thread exists, and signal handlers do not call this.
             let before = count.load(Ordering::Relaxed);
             count.store(next(before)?, Ordering::Relaxed);
             return Some(before);
@@ -382,7 +382,7 @@ impl Drop for Registry {
     }
 }
 
-/// A count or an index as the standard's functions tell it.
+/// A count or an index as the standard's functions return it.
 fn int(value: usize) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }

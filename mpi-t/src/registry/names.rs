@@ -62,7 +62,7 @@ impl Names {
         }
     }
 
-    /// Adds an index, whose entry is in its list; `hash_of` tells the hashes of those before. One thread at a time.
+    /// Adds an index, whose entry is in its list; `hash_of` returns the hashes of those before. One thread at a time.
     pub fn add(&self, index: usize, hash_of: impl Fn(usize) -> u64) {
         let (current, len) = (self.current.load(Ordering::Relaxed), self.len.load(Ordering::Relaxed) + 1);
         self.len.store(len, Ordering::Relaxed);
@@ -94,8 +94,8 @@ fn put(table: &[AtomicU64], hash: u64, index: usize) {
     table[at].store(Place::new(hash, index).0, Ordering::Release);
 }
 
-/// The hash of a name, with a number that tells names apart which are alike: of its length, its first eight bytes, its
-/// last and those in the middle, side by side. Names that agree in all of these are told apart by comparing them.
+/// The hash of a name, with a number that distinguishes equal names: of its length, its first eight bytes, its
+/// last and those in the middle, side by side. Names that agree in all of these differ when compared.
 #[inline]
 pub(super) fn hash(name: &[u8], number: i32) -> u64 {
     let (first, middle, last) = match name.len() {

@@ -1,6 +1,6 @@
 //! Which variable a user meant by a name that none has.
 //!
-//! Not here: who asks (`environment`, whose tests have the sentences).
+//! Not here: the sentences (`environment`, `refusal`).
 
 use mpi_core::text;
 

@@ -1,9 +1,9 @@
-//! Objects whose instruments are placed when somebody asks for them: those that come and go too often to have some
+//! Objects whose instruments are placed when a handle is allocated: those that come and go too often to have some
 //! each.
 //!
-//! Whoever owns a kind of object declares its block with a function that lends the block of one object
+//! The owner of a kind of object declares its block with a function that opens the block of one object
 //! ([`Registry::declare_on_demand`]). Allocating a handle calls that function, and the function opens the handle while it
-//! keeps the object from going away. So nothing is done for objects that nobody asks about.
+//! keeps the object from going away. So objects without handles cost nothing.
 //!
 //! Locks: the registry holds none when it calls; the owner holds its own while it opens the handle, which takes the
 //! pool's. That is the order in which an owner ends handles too. The owner's lock may be waited for, so allocating
@@ -26,7 +26,7 @@ use crate::handle::pool;
 use crate::memory::{words_of, words_of_rows};
 use crate::{HeapMemory, Instruments, PvarDef, TError, TResult, place, retire};
 
-/// Asks an owner for the words of an object.
+/// Opens a handle on the words of an object, by its owner.
 type OpenFor = dyn Fn(usize, &mut dyn FnMut(Elements) -> TResult<()>) -> TResult<()> + Send + Sync;
 
 /// The owner of a kind of object.
@@ -60,13 +60,13 @@ impl OnDemandSource {
 pub type Open<'a, B> = dyn FnMut(&'static [B]) -> TResult<()> + 'a;
 
 impl Registry {
-    /// Declares a block's variables for objects that get their block when a handle is asked for. An object for which a
-    /// block was bound ([`Registry::bind`]) has that; the others are asked for here.
+    /// Declares a block's variables for objects that get their block when a handle is allocated. An object for which a
+    /// block was bound ([`Registry::bind`]) has that block; `open_for` provides the others.
     ///
     /// `open_for` gets the word of the object's handle (0 for the process), which may be any word. It finds the object,
-    /// lets nobody end it, calls `open` with its block (or its rows, each of which becomes an element) and gives back
-    /// what that said; or it refuses: [`TError::INVALID`] when there is no such object. It may wait for a lock under
-    /// which the caller also calls [`end_handles`], but for none under which somebody allocates handles.
+    /// keeps it from being freed, calls `open` with its block (or its rows, each of which becomes an element) and returns
+    /// its result; or it refuses: [`TError::INVALID`] when there is no such object. It may wait for a lock under
+    /// which the caller also calls [`end_handles`], but for none under which handles are allocated.
     ///
     /// Errors: as [`Registry::declare`].
     pub fn declare_on_demand<B: Instruments>(
@@ -85,12 +85,12 @@ impl Registry {
 }
 
 /// Ends all handles that read this block: its object goes away. They must still be freed. After this the block may be
-/// retired; nobody may be opening a handle for it, which the lock that its owner holds sees to.
+/// retired. The caller holds the owner's lock, so no handle is being opened for it.
 pub fn end_handles<B: Instruments>(block: &'static B) {
     pool::end_handles_of(words_of(block));
 }
 
-/// The blocks of those objects of one kind that somebody asked about, by the words of their handles.
+/// The blocks of those objects of one kind that have had a handle, by the objects' handle words.
 ///
 /// For the owner of the objects, under its lock.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl<B: Instruments> Default for OnDemand<B> {
 }
 
 impl<B: Instruments> OnDemand<B> {
-    /// Whether nobody asked about any object that is left.
+    /// Whether no live object has a block.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -114,7 +114,7 @@ impl<B: Instruments> OnDemand<B> {
         self.0.values().any(|block| is_so(block))
     }
 
-    /// The block of an object that somebody asked about.
+    /// The block of an object, if it has one.
     #[inline]
     pub fn get(&self, object: usize) -> Option<&'static B> {
         if self.0.is_empty() { None } else { self.0.get(&object).copied() }
@@ -130,7 +130,7 @@ impl<B: Instruments> OnDemand<B> {
         open(std::slice::from_ref(*block))
     }
 
-    /// The object goes away: its handles end.
+    /// Ends the handles of an object that is freed.
     #[inline]
     pub fn end(&mut self, object: usize) {
         if !self.0.is_empty() {

@@ -1,4 +1,4 @@
-//! Performance variables: declaring them, binding blocks to objects, telling of them, allocating handles
+//! Performance variables: declaring them, binding blocks to objects, describing them, allocating handles
 //! (MPI-5.0, section 15.3.7).
 //!
 //! Invariant: name and class are unique together; a handle is allocated only for words that are bound.
@@ -25,7 +25,7 @@ use crate::handle::value_format::ValueFormat;
 use crate::memory::{words_of, words_of_rows};
 use crate::{Bind, Instruments, Level, PvarClass, PvarDef, TError, TResult, Value, ValueType, Verbosity};
 
-/// What is told of a performance variable.
+/// What tools can read about a performance variable.
 #[derive(Debug)]
 pub struct PvarInfo {
     /// As it was declared.
@@ -39,7 +39,7 @@ pub struct PvarInfo {
     single: (Facts, Format),
     /// Whether it is bound in rows somewhere.
     in_rows: AtomicBool,
-    /// Who has the words, where no block is bound.
+    /// The owner of the words, where no block is bound.
     pub(super) on_demand: Option<Arc<OnDemandSource>>,
 }
 
@@ -116,7 +116,7 @@ impl Registry {
         self.declare_with::<B>(None)
     }
 
-    /// As [`Registry::declare`], with who has the words if they are not bound.
+    /// As [`Registry::declare`], with the owner of the words that are not bound.
     pub(super) fn declare_with<B: Instruments>(&self, on_demand: Option<OnDemandSource>) -> Result<()> {
         let on_demand = on_demand.map(Arc::new);
         let mut state = self.lock_state();
@@ -237,12 +237,12 @@ impl Registry {
 
     /// `MPI_T_pvar_handle_alloc`. `object` is the handle word of the object to bind to; it is ignored for variables of
     /// the process. `MPI_T_ERR_INVALID` if the variable does not exist for that object; `MPI_T_ERR_NOT_ACCESSIBLE` if
-    /// the object's owner cannot be asked from this thread or within this callback.
+    /// the object is not accessible from this thread or within this callback.
     pub fn pvar_handle_alloc(&self, session: Handle, index: i32, object: Option<usize>) -> TResult<Allocated> {
         self.pvar_handle_alloc_with(session, index, || object)
     }
 
-    /// As [`Registry::pvar_handle_alloc`]; the object is asked for only where the variable is bound to one.
+    /// As [`Registry::pvar_handle_alloc`]; `object` is called only where the variable is bound to one.
     pub fn pvar_handle_alloc_with(
         &self,
         session: Handle,

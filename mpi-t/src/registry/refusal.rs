@@ -1,6 +1,6 @@
 //! Why names, classes, objects and values are refused: errors whose sentences name them, and what is allowed.
 //!
-//! Not here: handles and sessions (`handle::refusal`), who checks.
+//! Not here: handles and sessions (`handle::refusal`), the checks.
 
 use mpi_core::Handle;
 

@@ -2,7 +2,7 @@
 //!
 //! Their words come from here and last as long as the process, so a plug-in may be unloaded: its variables then stand
 //! still. Invariant: as for declared variables, class, type and limits go together.
-//! Not here: who calls (`mpi-capi`'s extension).
+//! Not here: the C interface of this (`mpi-capi`'s extension).
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ use crate::{
 use mpi_core::Handle;
 use mpi_core::abi::MPI_T_ENUM_NULL;
 
-/// What is told of a variable that is added at run time.
+/// The texts of a variable that is added at run time.
 #[derive(Debug, Clone, Copy)]
 pub struct VariableTexts<'a> {
     /// The name, of letters (a to z, A to Z), digits and `_`, a letter first; unique among control variables, and with
@@ -42,7 +42,7 @@ enum Added {}
 const MOST_ELEMENTS: i32 = 1 << 20;
 
 impl Registry {
-    /// Adds a performance variable of the process and gives the words that it reads, zeroed; whoever adds it writes
+    /// Adds a performance variable of the process and returns the words that it reads, zeroed; the caller writes
     /// them, a word at a time. A word is the value itself, nanoseconds for timers, 2^-32 parts for percentages. A
     /// single word is placed in `memory`, where that has room.
     /// Errors: `MPI_T_ERR_INVALID` for a class and type that do not go together, for watermarks, a bad count and a
@@ -78,14 +78,14 @@ impl Registry {
             value,
             bind: Bind::NoObject,
             verbosity: Verbosity::UserBasic,
-            // Tools that know a variable of another library by name start whatever they read.
+            // Tools written for another library start every variable that they read.
             continuous: false,
             states: None,
             word: 0,
             handles_word: 0,
             unit_of_word,
         }));
-        // Who looks from outside knows of one word for each variable.
+        // A reader of the job memory finds one word for each variable.
         let variables = std::slice::from_ref(definition);
         let description = BlockDescription { block: definition.name, variables, object: "" };
         let placed = if count == 1 { memory.allocate(1, &description) } else { None };
@@ -102,7 +102,7 @@ impl Registry {
         Ok(words)
     }
 
-    /// Adds a control variable of the process and gives the word that it sets, which whoever adds it reads: the value
+    /// Adds a control variable of the process and returns the word that it sets, which the caller reads: the value
     /// in its low bytes. The environment may set it at once. Errors: as for [`Registry::add_pvar`];
     /// `MPI_T_ERR_INVALID` for an initial value out of its limits too.
     pub fn add_cvar(

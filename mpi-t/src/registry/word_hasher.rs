@@ -1,6 +1,6 @@
 //! The hash of the registry's tables, whose keys are words that programs were given: handles, indices, types.
 //!
-//! Nobody outside can choose the keys, so one multiplication for each word is enough.
+//! Input from outside cannot choose the keys, so one multiplication for each word is enough.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
