@@ -15,7 +15,7 @@ use crate::{Result, paths, process};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Shell lines, as in `launch`; `$J` is `mpiexec` with JSON.
-const RUNS: [&str; 18] = [
+const RUNS: [&str; 19] = [
     "$J -n 2 sh -c 'exit 3'",
     "$J -n 2 $P/refused",
     "$J -n 2 $P/traffic die",
@@ -28,6 +28,7 @@ const RUNS: [&str; 18] = [
     "$J echo lost > /dev/full",
     "$J --nonsense",
     "$J --settings /nonexistent/settings true",
+    "$J --cvar error_verbosity=full $P/cvars no_such_variable",
     "$J -x NOT_SET_ANYWHERE true",
     "$J --cvar nonsense=1 $P/size",
     "FERRUM_ERROR_FORMAT=json $P/abort",
