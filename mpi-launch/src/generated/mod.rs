@@ -149,7 +149,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_comm_eager_limit",
-                description: "The eager limit of this communicator alone, its collectives' messages included: longest message that is sent whole, from the next send on; -1: as p2p_eager_limit says. Every communicator begins with -1, a duplicate too, or with what a settings file, the environment or mpiexec --cvar says.",
+                description: "The eager limit of this communicator alone, its collectives' messages included: longest message that is sent whole, from the next send on; -1: p2p_eager_limit holds. Every communicator begins with -1, a duplicate too, or with the value of a settings file, the environment or mpiexec --cvar.",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::I32,
@@ -181,7 +181,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_barrier_shape",
-                description: "How the messages of MPI_Barrier travel: flat, tree, or as coll_shape says (auto). Set it alike in all processes of the job.",
+                description: "How the messages of MPI_Barrier travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -197,7 +197,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_bcast_shape",
-                description: "How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape says (auto). Set it alike in all processes of the job.",
+                description: "How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -213,7 +213,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_reduce_shape",
-                description: "How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto). Set it alike in all processes of the job.",
+                description: "How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -229,7 +229,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allreduce_shape",
-                description: "How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape says (auto). Set it alike in all processes of the job.",
+                description: "How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -245,7 +245,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allgather_shape",
-                description: "How the messages of an MPI_Allgather up to coll_allgather_limit travel: flat, tree, or as coll_shape says (auto). Set it alike in all processes of the job.",
+                description: "How the messages of an MPI_Allgather up to coll_allgather_limit travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -261,7 +261,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allgather_limit",
-                description: "Longest result of MPI_Allgather, all blocks together, whose blocks are moved more than once to need fewer messages; above it everybody tells everybody. Set it alike in all processes of the job.",
+                description: "Longest result of MPI_Allgather, all blocks together, whose blocks are moved more than once to need fewer messages; above it every process sends to every other one. Set it alike in all processes of the job.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
@@ -309,7 +309,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "win_direct",
-                description: "Whether puts and gets copy to and from the target's memory at once where the kernel allows it; otherwise they go as messages, which the target carries out in its next fence. In force with the next operation.",
+                description: "Whether puts and gets copy to and from the target's memory at once where the kernel allows it; otherwise they go as messages, which the target carries out when it makes progress. In force with the next operation.",
                 unit: "",
                 category: "win",
                 value: ValueType::I32,
@@ -325,7 +325,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "win_shared",
-                description: "Whether the memory of MPI_Win_allocate is such that all processes of the window can map it, so that operations need neither the kernel nor their target. In force with the next window; one process that says no, or cannot, decides for all of the window, and MPI_Win_allocate_shared then fails.",
+                description: "Whether the memory of MPI_Win_allocate is such that all processes of the window can map it, so that operations need neither the kernel nor their target. In force with the next window; one process that is set to no, or cannot map memory, decides for all of the window, and MPI_Win_allocate_shared then fails.",
                 unit: "",
                 category: "win",
                 value: ValueType::I32,
@@ -438,7 +438,7 @@ pub static CATALOG: Catalog = Catalog {
     pvars: &[
         PvarRow {
             name: "MPI_T_UMQ_LENGTH",
-            description: "Messages that this process has found to have arrived and that wait for a receive to be posted. It looks for messages in calls that make progress, MPI_Iprobe for example, and takes some at each look; those before lie in the rings, where their senders' fabric_ring_used tells of them.",
+            description: "Messages that this process has found to have arrived and that wait for a receive to be posted. It looks for messages in calls that make progress, MPI_Iprobe for example, and takes some at each look; those before lie in the rings, where their senders' fabric_ring_used counts them.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::Level,
@@ -768,7 +768,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_requests",
-            description: "Requests that exist: their operation is under way, or over and not yet asked for. A send that was over when it started, as short ones are, is not among them.",
+            description: "Requests that exist: their operation is under way, or complete and not yet taken by a wait or test. A send that was over when it started, as short ones are, is not among them.",
             unit: "requests",
             category: "p2p.requests",
             class: PvarClass::Level,
@@ -856,7 +856,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_messages_held",
-            description: "Most messages that matched probes had taken and nobody received.",
+            description: "Most messages that matched probes had taken and that were not received yet.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::HighWatermark,
@@ -2011,7 +2011,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_request_bytes",
-            description: "Bytes that the operation was given to send, or has room to receive. Of a receive whose buffer is filled already when this is first asked, or is being filled by both sides, the bytes that it takes.",
+            description: "Bytes that the operation was given to send, or has room to receive. Of a receive whose buffer is filled already when the handle is allocated, or is being filled by both sides, the bytes that it takes.",
             unit: "bytes",
             category: "p2p.requests",
             class: PvarClass::Size,
@@ -2079,7 +2079,7 @@ pub static CATALOG: Catalog = Catalog {
     events: &[
         EventRow {
             name: "tool_cvar_set",
-            description: "A control variable was set, to the same value or another, by MPI_T_cvar_write or from Rust. The value is told as a number, 0 for texts.",
+            description: "A control variable was set, to the same value or another, by MPI_T_cvar_write or from Rust. The value is converted to a number; it is 0 for texts.",
             category: "tool.events",
             source: "settings",
             bind: Bind::NoObject,
@@ -2097,7 +2097,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_posted",
-            description: "A receive waits for its message: the source and the tag that it asked for, wildcards included.",
+            description: "A receive waits for its message: the source and the tag that it names, wildcards included.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2106,7 +2106,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_matched",
-            description: "A message has found its receive, posted or not, or a matched probe: who sent it, its tag and its size.",
+            description: "A message has found its receive, posted or not, or a matched probe: its sender, its tag and its size.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2115,7 +2115,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_receive_completed",
-            description: "A receive that had been posted, or whose message was offered first, is complete, or was cancelled: source, tag and bytes as its status tells them.",
+            description: "A receive that had been posted, or whose message was offered first, is complete, or was cancelled: source, tag and bytes as in its status.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2133,7 +2133,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_rendezvous_begin",
-            description: "The transfer of an offered message into its receive begins: who sent it, its tag and its size.",
+            description: "The transfer of an offered message into its receive begins: its sender, its tag and its size.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2142,7 +2142,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_rendezvous_end",
-            description: "The transfer of an offered message has ended: source, tag and bytes as the receive's status tells them.",
+            description: "The transfer of an offered message has ended: source, tag and bytes as in the receive's status.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
