@@ -1,4 +1,4 @@
-//! What a blocked call waits for.
+//! The condition that a blocked call waits for: its requests, or any change.
 //!
 //! Not here: how the thread that completes it finds the waiting thread (`waiting`).
 

@@ -4,7 +4,8 @@
 //! The receiver removes the message from its unexpected messages, or answers that it was matched. Until the answer
 //! arrives, the send is not complete.
 //! So a wait for a send that was cancelled after it had left lasts until its receiver is inside MPI.
-//! Invariant: the question follows its message in the same ring, so the receiver has seen the message when it comes.
+//! Invariant: the cancel request follows its message in the same ring, so the receiver has processed the message when
+//! the request arrives.
 //! Not here: handles of cancelled requests (`complete`).
 
 use mpi_core::{Handle, Kind, Status};

@@ -74,7 +74,7 @@ impl<T: Copy> Chains<T> {
         node
     }
 
-    /// Keeps an item that is not to be found until it is linked.
+    /// Stores an item that no search finds until it is linked.
     #[inline]
     pub fn keep(&mut self, key: Key, stamp: u64, item: T) -> Node {
         let slot = Slot { key, stamp, next: NIL, previous: NIL, item };
@@ -89,7 +89,7 @@ impl<T: Copy> Chains<T> {
         node
     }
 
-    /// Lets a kept item be found, behind all others of its key.
+    /// Links a stored item behind all others of its key, so that searches find it.
     #[inline]
     pub fn link(&mut self, node: Node) {
         if self.len > self.buckets.len() * 2 {
@@ -153,7 +153,7 @@ impl<T: Copy> Chains<T> {
         self.release(node)
     }
 
-    /// Gives up an item that was kept and not linked.
+    /// Removes an item that was stored and never linked.
     #[inline]
     pub fn release(&mut self, node: Node) -> T {
         let slot = &mut self.nodes[node as usize];

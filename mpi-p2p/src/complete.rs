@@ -96,8 +96,8 @@ impl Engine {
         }
     }
 
-    /// Waits for at least one of several and gives all that are done to `each`, with their indices.
-    /// `None` when all are null; else how many were given.
+    /// Waits for at least one of several and passes all that are done to `each`, with their indices. Returns `None`
+    /// when all are null; else how many were passed.
     pub fn wait_some(
         &self,
         guard: Guard<'_>,
@@ -120,7 +120,8 @@ impl Engine {
         taken
     }
 
-    /// Tests several and gives all that are done to `each`. `None` when all are null; else how many were given.
+    /// Tests several and passes all that are done to `each`. Returns `None` when all are null; else how many were
+    /// passed.
     pub fn test_some(
         &self,
         guard: &mut Guard<'_>,
@@ -141,7 +142,7 @@ impl Engine {
         Ok(Some(taken))
     }
 
-    /// Waits for all and gives each completion to `each`, in the order of the list.
+    /// Waits for all and passes each completion to `each`, in the order of the list.
     #[inline]
     pub fn wait_all(
         &self,
@@ -172,7 +173,7 @@ impl Engine {
         waited?
     }
 
-    /// If all are done, gives each completion to `each` and returns true; else changes nothing.
+    /// If all are done, passes each completion to `each` and returns true; else changes nothing.
     pub fn test_all(
         &self,
         guard: &mut Guard<'_>,
@@ -207,7 +208,7 @@ impl Engine {
         missing.map_or(Ok(true), |request| Err(no_such_request(request)))
     }
 
-    /// Gives a request up: it completes by itself (MPI-4.1, 3.7.3).
+    /// Frees a request without waiting for it: its operation completes by itself (MPI-4.1, 3.7.3).
     pub fn request_free(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         if request.is(Kind::Recipe) {
             return self.free_recipe(guard, request);

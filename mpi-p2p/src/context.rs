@@ -50,7 +50,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Whether a message is short enough to be sent without asking.
+    /// Whether a message is short enough for the eager protocol.
     #[inline(always)]
     pub fn is_eager(&self, bytes: u64) -> bool {
         bytes <= self.eager_limit.load(Relaxed)

@@ -1,5 +1,5 @@
-//! Context ids of communicators that are created without a message of the program's: `MPI_Comm_idup` (MPI-5.0, 7.4.2)
-//! and `MPI_Comm_create_from_group` (MPI-5.0, 7.4.2).
+//! Agreement on the context ids of communicators that are created without messages of the program: `MPI_Comm_idup`
+//! (MPI-5.0, 7.4.2) and `MPI_Comm_create_from_group` (MPI-5.0, 7.4.2).
 //!
 //! One process of the new communicator, the provider, takes an id and sends it to the others under a key that all of
 //! them compute: for a duplicate its parent and its number among the parent's duplicates, because the calls have the
@@ -46,8 +46,8 @@ impl Engine {
         state.agree(Key::Duplicate(parent, number), parent + 1, (provider, &members), id, make)
     }
 
-    /// A communicator of the processes `members`, by world rank, none of which needs to know of another one; `digest`
-    /// stands for it in all of them. As [`Engine::duplicate`] else; `id` is given in the process that
+    /// Creates a communicator of the processes `members` (world ranks), which need no parent communicator; `digest`
+    /// identifies it in all of them. Otherwise as [`Engine::duplicate`]; `id` is given in the process that
     /// [`Engine::named_provider`] names.
     pub fn named(
         &self,

@@ -3,7 +3,7 @@
 //! [`State`] is the fabric's endpoint beside [`Core`], so that the endpoint can hand records to the core while it
 //! polls. The core sends nothing during a poll: it queues replies and large transfers, which are carried
 //! out after the poll, in `progress`.
-//! Not here: what becomes of a record that arrives (`arrival`).
+//! Not here: handling of arriving records (`arrival`).
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -260,7 +260,7 @@ impl Core {
         }
     }
 
-    /// Makes a context, and hands it the records that came before.
+    /// Creates a context, and processes the records that arrived before.
     pub fn add_context(&mut self, spec: ContextSpec) {
         let id = spec.id;
         spec.instruments.settings.eager_limit.join(&self.settings.eager_limit);

@@ -1,4 +1,4 @@
-//! What can be set of the engine (MPI-4.1, 15.3.6); a change holds from the next send or wait on.
+//! The control variables of the engine (MPI-4.1, 15.3.6); a change takes effect with the next send or wait.
 
 use crate::limits::{AS_PROCESS, CommLimit, ProcessLimit};
 use mpi_t::Verbosity::TunerAll;

@@ -1,8 +1,8 @@
 //! The direct receive: a blocking receive that waits without a request while its thread holds the lock.
 //!
-//! It stands behind all posted receives of its context, as the latest of them, and takes its message straight from
-//! the ring. When the wait gets long, before anybody else could enter, it is posted like any other.
-//! Invariant: at most one direct receive exists, and none when the lock is given up.
+//! It stands behind all posted receives of its context, as the latest of them, and takes its message straight from the
+//! ring. When the wait gets long, the engine posts it like any other receive before another thread can take the lock.
+//! Invariant: at most one direct receive exists, and none when the lock is released.
 
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 use mpi_core::{Handle, Status};

@@ -1,6 +1,7 @@
-//! Polling for the message of a direct receive (`direct`), and what becomes of the receive when the wait gets long.
+//! Polling for the message of a direct receive (`direct`), and turning the receive into a request when the wait gets
+//! long.
 //!
-//! Invariant: no direct receive exists when the lock is given up.
+//! Invariant: no direct receive exists when the lock is released.
 
 use mpi_core::{Handle, Status};
 use mpi_datatype::RecvBuf;

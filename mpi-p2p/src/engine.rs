@@ -1,4 +1,4 @@
-//! The engine as others use it: non-blocking calls under the guard, blocking calls that give it up while they wait.
+//! The engine's public calls: non-blocking calls under the guard, and blocking calls that release it while they wait.
 //!
 //! Invariant: no call sleeps with the process lock held, and none runs the program's code.
 //! Not here: waiting (`waiting`), sets of requests (`complete`), argument checks (`mpi-capi`).
@@ -124,7 +124,7 @@ impl Engine {
         self.instruments
     }
 
-    /// What can be set of the engine.
+    /// The engine's control variables.
     pub fn settings(&self) -> &'static EngineSettings {
         self.settings
     }
@@ -134,7 +134,7 @@ impl Engine {
         self.state.get(&self.lock()).core.sizes
     }
 
-    /// Makes a communicator known, before any of its messages is sent or received here.
+    /// Registers a communicator, before any of its messages is sent or received here.
     pub fn add_context(&self, guard: &mut Guard<'_>, spec: ContextSpec) {
         self.state.get_mut(guard).core.add_context(spec);
     }
@@ -232,7 +232,7 @@ impl Engine {
         self.state.get(guard).core.contexts.get(context).map_or(0, |context| context.eager_limit.load(Relaxed))
     }
 
-    /// A blocking receive into a buffer that lives until this call returns.
+    /// A blocking receive into a buffer that is valid until this call returns.
     #[inline]
     fn receive(
         &self,
@@ -322,7 +322,7 @@ impl Engine {
         })
     }
 
-    /// Whether `context` is known.
+    /// Whether `context` is the context of a registered communicator.
     pub fn check_context(&self, guard: &Guard<'_>, context: u32) -> Result<()> {
         match self.state.get(guard).core.contexts.get(context) {
             Some(_) => Ok(()),

@@ -1,7 +1,7 @@
 //! The events of the engine (MPI-5.0, 15.3.8): messages of the program as they come, are matched and complete, and waits.
 //!
-//! Invariant: raised under the process lock; the library's own messages raise nothing. While nobody listens, each
-//! place costs one load and a branch, and the path of a short send has none.
+//! Invariant: events are raised under the process lock; the library's own messages raise none. While no listener is
+//! registered, each place costs one load and a branch, and the path of a short send has none.
 //! Not here: what becomes of events (mpi-t), counting (`instruments`).
 
 use mpi_t::Verbosity::TunerDetail;
@@ -52,13 +52,13 @@ mpi_t::events! {
 }
 
 impl WaitEvents {
-    /// A wait begins; when, in nanoseconds, if anybody listens.
+    /// Raises the begin of a wait; returns its time in nanoseconds, or 0 while no listener is registered.
     pub(crate) fn tell_begin(&self, requests: u64) -> u64 {
         self.begin.emit(|| (requests,));
         if mpi_t::somebody_listens() { mpi_t::now_ns() } else { 0 }
     }
 
-    /// The wait that began then is over.
+    /// Raises the end of the wait that began at that time.
     pub(crate) fn tell_end(&self, began: u64) {
         if began != 0 {
             self.end.emit(|| (mpi_t::now_ns().saturating_sub(began),));
@@ -72,8 +72,8 @@ pub(crate) fn of(instruments: &'static CommInstruments) -> usize {
     std::ptr::from_ref(instruments) as usize
 }
 
-// Arguments go by value to functions off the path: a closure that borrows them would have them stored there even while
-// nobody listens.
+// Functions off the path take their arguments by value: a closure that borrows them would force them onto the stack
+// even while no listener is registered.
 impl MessageEvents {
     /// A message of this context has come before its receive.
     #[inline(always)]

@@ -306,12 +306,12 @@ impl EngineInstruments {
         }
     }
 
-    /// Notes that a blocking call has begun to wait in earnest.
+    /// Records that a blocking call has begun to wait in earnest.
     pub(crate) fn begin_wait(&self) -> Waited {
         Waited { doing: self.begin(Doing::Waiting), began: Instant::now() }
     }
 
-    /// Notes that the wait is over; for the holder of the process lock.
+    /// Records that the wait is over; for the holder of the process lock.
     pub(crate) fn end_wait(&self, waited: Waited) {
         self.waits.incr();
         self.time_waited.add_ns(waited.began.elapsed().as_nanos() as u64);

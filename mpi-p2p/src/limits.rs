@@ -1,6 +1,6 @@
 //! Eager limits: the process's, and of each communicator its own or none.
 //!
-//! What a send compares is one word for each communicator, made anew whenever any of the limits is set.
+//! A send compares its size with one word per communicator, which is recomputed whenever one of the limits is set.
 //! Invariant: that word is the communicator's own limit if it has one, else the process's, and never more than what one
 //! record can carry.
 //! Not here: the variables as tools see them (`cvars`), the comparison (`send`).

@@ -1,4 +1,4 @@
-//! The context ids that a process waits for, and those that came before it needed them.
+//! Context ids that a process waits for, and ids that arrived before the call that needs them.
 //!
 //! Invariant: the ids of one key are in the order of the calls.
 //! Not here: the agreement itself (`context_agreement`).

@@ -1,7 +1,8 @@
 //! Room in the buffers of posted receives, by communicator, kept while an MPI_T handle is bound to it (MPI-5.0, 15.3.7).
 //!
-//! A communicator gets the block when a handle is first allocated for it, with what is posted then. From there on what
-//! is posted or leaves changes it, until a change finds that no handle is left; the next handle begins anew.
+//! A communicator gets the block when a handle is first allocated for it, with the room that is posted then. From then
+//! on each receive that is posted or removed updates the block, until an update finds no handle left; the next handle
+//! starts a new block.
 //! Invariant: while a block is kept its level is right. While any is kept no receive is direct, so that all are posted.
 //! Not here: the number of posted receives, which is always kept (`instruments`).
 

@@ -1,4 +1,4 @@
-//! Progress: everything that moves when the process is inside the library (MPI-4.1, 3.5 and 2.9).
+//! Progress: one pass advances all pending operations while the process is inside the library (MPI-4.1, 3.5 and 2.9).
 //!
 //! Invariant: with nothing under way but receives, a pass is one poll of the rings and three compares.
 

@@ -20,7 +20,7 @@ use crate::request::{Request, Work, too_many_requests};
 use crate::wire;
 
 impl State {
-    /// Starts a receive; the caller sees to it that the buffer lives until the request is done.
+    /// Starts a receive; the caller keeps the buffer valid until the request is done.
     #[inline]
     pub fn start_receive(
         &mut self,
@@ -68,8 +68,8 @@ impl State {
         self.receive_directly(context_id, key, buffer, instruments)
     }
 
-    /// Receives the unexpected message that `slot` names: out of its slot if it is there whole and nobody waits for
-    /// that.
+    /// Receives the unexpected message in `slot`: directly out of the slot if its data is there and its sender does not
+    /// wait for the receive.
     #[inline]
     fn receive_unexpected(&mut self, context_id: u32, slot: u32, mut buffer: RecvBuf<'static>) -> Result<Outcome> {
         let core = &mut self.core;

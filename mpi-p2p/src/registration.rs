@@ -2,7 +2,7 @@
 //!
 //! Invariant: what holds a registration holds the memory's buffer too, or is dropped before it.
 //! Not here: what a registration permits (`mpi_fabric`), when it ends (`transfer`, `shared_copy`).
-#![allow(unsafe_code)] // vouches for buffers whose requests are under way
+#![allow(unsafe_code)] // asserts that buffers of requests under way are valid
 
 use mpi_fabric::{Access, Endpoint, RegionKey, Registration};
 

@@ -1,8 +1,8 @@
-//! Copying to and from another process's memory without its help, for one-sided communication.
+//! Copying to and from another process's memory without action by that process, for one-sided communication.
 //!
 //! Invariant: nothing here waits, and a bad key is an error, never a crash.
-//! Not here: messages that are moved this way (`transfer`), whose memory may be touched (`mpi-win`).
-#![allow(unsafe_code)] // passes a promise about memory on
+//! Not here: messages that are moved this way (`transfer`), which memory a program may access (`mpi-win`).
+#![allow(unsafe_code)] // forwards its caller's guarantee about memory
 
 use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
@@ -18,11 +18,11 @@ impl Engine {
         self.state.get(guard).endpoint.can_copy(world_rank)
     }
 
-    /// Lets processes of the job read and write memory by the key, until the registration is dropped.
+    /// Permits processes of the job to read and write the memory by the key, until the registration is dropped.
     ///
     /// # Safety
-    /// Until then `bytes` bytes from the exposed address `start` are readable and writable, and whoever else uses them
-    /// meanwhile expects them to change.
+    /// Until then `bytes` bytes from the exposed address `start` are readable and writable, and all other code that
+    /// uses them expects them to change.
     pub unsafe fn register(
         &self,
         guard: &Guard<'_>,

@@ -26,7 +26,7 @@ pub(crate) enum Started {
 }
 
 impl State {
-    /// Starts a send; the caller sees to it that the buffer lives until the request is done.
+    /// Starts a send; the caller keeps the buffer valid until the request is done.
     #[inline(always)] // the mode is a constant in every caller
     pub fn start_send(
         &mut self,
@@ -68,7 +68,7 @@ impl State {
         pushed.is_ok()
     }
 
-    /// Starts a send; the caller sees to it that the buffer lives until the request is done.
+    /// Starts a send; the caller keeps the buffer valid until the request is done.
     #[inline(always)] // a handful of instructions around `send_at_once`
     pub fn isend(
         &mut self,

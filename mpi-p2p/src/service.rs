@@ -3,7 +3,7 @@
 //! A message for a service does not go through matching. `arrival` queues it, and the next call that makes progress
 //! passes it to the service of its context, whatever that call waits for. The engine calls up only through [`Service`].
 //! Invariants: messages of one sender reach a service in the order in which they were sent; no service is called while
-//! a reference into the engine's state lives. Messages for a context whose service is not registered yet are kept.
+//! a reference into the engine's state exists. Messages for a context whose service is not registered yet are kept.
 //! Not here: what services do with messages (`mpi-win`), messages of the program and of collectives (`matching`).
 #![allow(unsafe_code)] // a long message is received into memory that is kept here
 

@@ -1,4 +1,4 @@
-//! What has arrived for services, until they are called (`service`).
+//! Messages that have arrived for services, queued until the services are called (`service`).
 //!
 //! Invariant: the messages of one sender leave the queue in the order in which they came.
 

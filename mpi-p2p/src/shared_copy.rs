@@ -1,7 +1,7 @@
 //! Long messages that both sides copy, chunk by chunk, over a transfer slot of the receiver.
 //!
-//! Invariant: a receive is complete, or forgotten, only when no process copies into its buffer any more: all chunks are
-//! done, or the slot is closed and all claimed chunks are done, or the sender has ended.
+//! Invariant: a receive completes, or its request is dropped, only when no process copies into its buffer any more: all
+//! chunks are done, or the slot is closed and all claimed chunks are done, or the sender has ended.
 //! Not here: the claims themselves (`chunk_claims`), which messages go this way (`transfer`).
 
 use std::thread::yield_now;
@@ -163,8 +163,8 @@ impl Core {
 }
 
 impl State {
-    /// Gives a request up whose buffer is about to go away, after a fault. False while another process may still copy
-    /// into the buffer: then the request is dropped by [`Core::complete_shared_copies`], as soon as none does.
+    /// Revokes a request after a fault, before its buffer becomes invalid. Returns false while another process may
+    /// still copy into the buffer: then [`Core::complete_shared_copies`] drops the request as soon as no process does.
     #[cold]
     fn revoke(&mut self, request: Handle) -> bool {
         self.take_back(request);
@@ -186,8 +186,8 @@ impl State {
 }
 
 impl Engine {
-    /// Gives requests up whose buffers are about to go away, after a fault. Waits, without the process's lock, while
-    /// another process copies into one of the buffers; after the call none does.
+    /// Revokes requests after a fault, before their buffers become invalid. Waits, without the process's lock, while
+    /// another process copies into one of the buffers; after the call no process does.
     #[cold]
     pub fn revoke(&self, requests: &[Handle]) {
         let mut guard = self.lock();

@@ -1,10 +1,11 @@
 //! Large messages: offered first, then moved in a single copy or as fragments.
 //!
 //! The receiver decides once its receive is matched. Where the kernel lets it read the sender's memory it copies the
-//! data itself; for a long message it sends the region of its buffer to the sender, and both copy chunks, claimed one by one from a
-//! counter in the receiver's page, until none is left. Otherwise the sender feeds fragments through the ring.
-//! Invariant: a receive completes when every byte it wants is in place; a send when its receiver said so, or when
-//! its last fragment is in the ring.
+//! data itself; for a long message it sends the region of its buffer to the sender, and both copy chunks, claimed one
+//! by one from a counter in the receiver's page, until none is left. Otherwise the sender feeds fragments through the
+//! ring.
+//! Invariant: a receive completes when all of its bytes are in place; a send completes when its receiver has reported
+//! that, or when its last fragment is in the ring.
 //! Not here: matching (`arrival`).
 
 use mpi_core::{Handle, Status};

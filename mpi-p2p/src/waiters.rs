@@ -1,9 +1,9 @@
 //! The threads of one process that wait: which one polls for messages, and which ones to wake.
 //!
-//! One waiting thread leads: it polls the rings and sleeps on the process's doorbell. The others follow: each sleeps on a
-//! word of its own until its operation is complete, its condition may have changed, or the lead is vacant. All calls
-//! here are made with the process's lock held, so a thread that looks at its condition and then follows, under one
-//! guard, misses nothing.
+//! One waiting thread leads: it polls the rings and sleeps on the process's doorbell. The others follow: each sleeps on
+//! a word of its own until its operation is complete, its condition may have changed, or the lead is vacant. All calls
+//! here are made with the process's lock held, so a thread that checks its condition and then follows, under one guard,
+//! loses no wake-up.
 //! Invariant: while a thread follows and none leads, a thread has been woken that will look: the successor, or one that
 //! leaves and then names the next.
 //! Not here: what a thread waits for, polling and sleeping (`waiting`). Model: `tests/loom_waiters.rs`.

@@ -1,8 +1,8 @@
 //! Waiting: how a blocking call releases the lock, polls, and sleeps.
 //!
 //! A thread that is going to sleep marks the requests that it waits for with its place among the waiters; a request
-//! that completes, or is let go of, wakes the place in its mark. What cannot be tied to a request is looked at again
-//! whatever moves.
+//! that completes, is freed or is dropped wakes the thread at the place in its mark. A condition that depends on no
+//! single request is checked again after every change.
 //! Invariants: no call sleeps with the process lock held, and none runs the program's code. A mark names a place only
 //! while the thread there sleeps, or is about to.
 //! Not here: what a poll moves (`progress`), which thread polls (`waiters`), how a thread sleeps and is woken
@@ -183,7 +183,8 @@ impl Engine {
                 }
                 continue;
             }
-            // `next` may yield the core: never with the lock, where another thread wants it.
+            // `next` may yield the core, so a thread with a seat calls it with the lock released: other threads may
+            // need it.
             let mut step = WaitStep::Again;
             match seat {
                 Some(_) => guard = self.pause(guard, seat, || step = wait.next()),

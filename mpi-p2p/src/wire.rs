@@ -19,7 +19,7 @@ pub(crate) const ACK: u8 = 4;
 pub(crate) const STREAM: u8 = 5;
 /// Help to copy: `b` is the sender's token, the payload a [`Share`].
 pub(crate) const SHARE: u8 = 6;
-/// The receiver has all it wants: `b` is the sender's token.
+/// The receiver needs no more data: `b` is the sender's token.
 pub(crate) const DONE: u8 = 7;
 /// Part of a message: `b` is the receiver's token, `a` the offset in bytes, the payload data.
 pub(crate) const FRAGMENT: u8 = 8;

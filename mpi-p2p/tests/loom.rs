@@ -102,7 +102,7 @@ fn a_late_helper_claims_nothing_of_the_next_round() {
     });
 }
 
-/// The receiver gives the transfer up while a helper copies; `wait` says whether it waits for claimed chunks.
+/// The receiver revokes the transfer while a helper copies; `wait`: whether it waits for claimed chunks.
 fn revoke(wait: bool) {
     loom::model(move || {
         let transfer = Transfer::open(1);

@@ -81,7 +81,7 @@ struct State {
     waiters: Waiters,
     done: [bool; 2],
     awaited_by: [Option<Place>; 2],
-    /// The fault has been reported: a wait that begins now would not hear of it.
+    /// The fault has been reported: a wait that begins now does not receive it.
     failed: bool,
 }
 

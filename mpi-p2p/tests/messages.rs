@@ -1,4 +1,4 @@
-//! Messages between ranks that live as threads: order, protocols, probes, completion.
+//! Messages between ranks that are threads: order, protocols, probes, completion.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Which process gives the ids of communicators that are made without waiting.
+//! Which process provides the ids of communicators that are created without waiting.
 
 mod common;
 

@@ -69,7 +69,7 @@ impl Drop for Recorder {
 /// Starts a generalized request on a rank; its callbacks take the lock of the rank's engine.
 fn generalized(rank: &Arc<Rank>, bytes: u64) -> (Handle, Arc<Mutex<Vec<&'static str>>>) {
     let calls = Arc::new(Mutex::new(Vec::new()));
-    // The engine of a test's rank lives as long as the process.
+    // The engine of a test's rank exists as long as the process.
     let engine: &'static Engine = &Box::leak(Box::new(rank.clone())).engine;
     let callbacks = Arc::new(Recorder { engine: Some(engine), calls: calls.clone(), bytes });
     let request = engine.start_generalized(&mut engine.lock(), CONTEXT, callbacks).expect("made");

@@ -1,4 +1,5 @@
-//! A peer that is a bare endpoint plays the sender: it follows the protocol as slowly, or as badly, as the rule needs.
+//! Transfers whose sender is a bare endpoint, which follows the protocol as slowly, or as incorrectly, as the tested
+//! rule requires.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

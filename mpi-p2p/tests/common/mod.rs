@@ -1,5 +1,5 @@
 //! Ranks as threads of one process, each with its own engine, under a watchdog.
-#![allow(unsafe_code)] // tests lend their buffers to requests and wait for them
+#![allow(unsafe_code)] // tests keep the buffers of requests valid and wait for the requests
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
