@@ -1,5 +1,5 @@
-//! A process of another MPI library, as far as its launcher is concerned: it speaks PMI-1 over `PMI_FD`, and does what
-//! its first argument says; the tests of `mpiexec` run it.
+//! A process of another MPI library, as its launcher sees it: it speaks PMI-1 over `PMI_FD` and performs the action
+//! that its first argument names; the tests of `mpiexec` run it.
 //!
 //! `mpiexec -n 4 target/debug/examples/guest exchange`
 #![allow(unsafe_code)] // writes to a descriptor that the environment names
@@ -41,7 +41,7 @@ fn main() {
             return;
         }
         "flood" if last => {
-            // The launcher gives this connection up, not the job.
+            // The launcher closes this connection; the job goes on.
             for _ in 0..100_000 {
                 let line = b"cmd=get_maxes\n";
                 // SAFETY: as in `write_raw`; that it fails in the end is the point.

@@ -1,4 +1,5 @@
-//! A rank that uses the fabric alone, and does what its first argument says; the tests of `mpiexec` run it.
+//! A rank that uses the fabric alone and performs the action that its first argument names; the tests of `mpiexec` run
+//! it.
 //!
 //! `mpiexec -n 4 target/debug/examples/rank ring`
 
@@ -104,9 +105,9 @@ fn main() {
             exit(15);
         }
         "leave" if rank == 1 => return,
-        // Nobody says that it has finished.
+        // Returns without a report that it has finished.
         "unfinished" => return,
-        // Waits like a rank that another one forgot.
+        // Waits like a rank whose peer never sends.
         "wait" => {
             endpoint.recorder().enter(functions::MPI_RECV, 0, ((rank + 1) % size) as i32, 7, 1);
             println!("up");

@@ -3,7 +3,7 @@
 //! - `parse`: groups, options and their values.
 //! - `foreign`: options of other launchers.
 //! - `names`, `value`, `soft`, `words`: the options' names, single values, the lists of `-soft`, files of options.
-//! - `types`, `error`, `help`: what comes of it.
+//! - `types`, `error`, `help`: the parsed command, its errors, the help text.
 //!
 //! Invariant: the parser changes nothing, and reads only the files that the command line names.
 //! Not here: whether programs, directories and hosts exist (`mpiexec`).

@@ -1,8 +1,8 @@
 //! The PMI-1 server of `mpiexec`, for programs of other MPI libraries.
 //!
 //! Each rank inherits one end of a socket pair. Programs of this library do not use it, and it costs them nothing but
-//! the descriptor. The server never waits: what a rank does not read is kept up to a bound, and then its connection is
-//! given up.
+//! the descriptor. The server never waits: it queues what a rank does not read up to a bound, and then closes the
+//! rank's connection.
 //!
 //! - [`pmi_state`]: the answers. - [`key_values`]: the values.
 //!
@@ -24,7 +24,7 @@ const MOST_UNREAD: usize = 1 << 20;
 
 /// One rank's connection.
 struct Link {
-    /// `None` once it is closed or given up.
+    /// `None` once it is closed.
     stream: Option<UnixStream>,
     /// What came and is no whole line yet.
     input: Vec<u8>,
@@ -99,7 +99,7 @@ impl Server {
     }
 
     /// A rank's process has ended: reads what it still sent. Returns whether it ended without `finalize`, and what it
-    /// wanted of the job.
+    /// requested of the job.
     pub fn ended(&mut self, rank: u32) -> (bool, Option<Abort>) {
         let Some(link) = self.links.get(rank as usize) else { return (false, None) };
         let abort = link.stream.is_some().then(|| self.read(rank)).flatten();

@@ -1,6 +1,6 @@
 //! Ways for a job to end. After each: the right code and sentence, no process, no file, nothing in shared
 //! memory.
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
 
@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use common::{Job, mpiexec, rank_program};
 
-/// What happens from outside once all ranks have said that they are up.
+/// What happens from outside once all ranks have reported that they are up.
 enum Act {
     Nothing,
     /// `mpiexec` gets these signals.
     Signals(&'static [i32]),
     /// Its whole process group gets one.
     Group(i32),
-    /// Who reads its output goes away.
+    /// The reader of its output closes the pipe.
     ReaderLeaves,
     /// Its output cannot be written.
     FullDevice,
@@ -188,7 +188,7 @@ fn check(ending: &Ending, directory: &Path) {
     assert!(matches!(ending.act, Act::ReaderLeaves) || up.iter().all(|line| line == "up"), "{name}: {up:?}");
     match ending.act {
         Act::Signals(signals) => signals.iter().for_each(|signal| {
-            // One after the other, as somebody sends them who waits in vain.
+            // One after the other, as a user sends them when the job does not end.
             std::thread::sleep(Duration::from_millis(50));
             job.signal(*signal);
         }),
@@ -199,7 +199,7 @@ fn check(ending: &Ending, directory: &Path) {
     match ending.code {
         None => job.wait_for_members_to_vanish(),
         Some(code) => {
-            // It asserts that no process of the job is left, and with the last one the job's memory is gone.
+            // It asserts that no process of the job is left; the job's memory ends with the last process.
             let done = job.finish();
             assert_eq!(done.code, Some(code), "{name}: {}", done.stderr);
             assert!(done.stderr.contains(ending.says), "{name}: {}", done.stderr);

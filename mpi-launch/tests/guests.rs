@@ -1,5 +1,5 @@
 //! Processes of other libraries under `mpiexec`: what its PMI-1 server does for them, and what they cannot do to it.
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot continue panics
 #![allow(dead_code)] // of what tests share, this one does not need all
 
 mod common;

@@ -1,5 +1,5 @@
 //! `mpiexec` as users meet it: exit codes, streams, signals, and nothing left behind.
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
 

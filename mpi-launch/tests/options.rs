@@ -1,5 +1,5 @@
 //! The options of `mpiexec`, from the command line to what the ranks see.
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
 
@@ -160,7 +160,7 @@ fn the_standard_input_goes_where_it_is_sent() {
     ] {
         let mut command = mpiexec();
         let mut job = Job::start(command.args(["-n", "3", "--stdin", who, "sh", "-c", script]).stdin(Stdio::piped()));
-        // Who is not to have it may be gone before it is written.
+        // A rank that gets no input may end before the input is written.
         let _ = job.stdin().write_all(b"one\ntwo\n");
         let done = job.finish();
         assert_eq!((sorted(&done.stdout), done.code), (due.to_vec(), Some(0)), "--stdin {who}: {}", done.stderr);

@@ -1,5 +1,5 @@
 //! Values of control variables on their way to the ranks: a file, the environment, `--cvar`; what is refused, and how.
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use common::{Job, mpiexec, run};
 
-/// A folder of one test, gone after it.
+/// A folder of one test, removed after it.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -88,7 +88,7 @@ fn faults_are_reported_once_before_anything_starts() {
         misspelt.starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\"")
             && misspelt.contains("did you mean coll_shape?")
     );
-    // The environment is for the ranks to judge.
+    // The ranks check the environment, `mpiexec` does not.
     assert_eq!(Job::start(mpiexec().env("FERRUM_P2P_EAGER_LIMIT", "-1").args(["true"])).finish().code, Some(0));
 }
 

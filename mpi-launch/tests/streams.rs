@@ -1,5 +1,5 @@
 //! What ranks write arrives whole: much of it, in lines of any length, with or without a last newline.
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! What `mpiexec` does when it cannot learn how its children end, or one of them does not end.
 #![allow(unsafe_code)] // signals and system call filters, which the standard library does not have
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
 

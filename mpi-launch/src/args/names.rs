@@ -33,7 +33,7 @@ pub(super) enum Meaning {
     Cvar,
     Settings,
     List(Listing),
-    /// Asks for what this launcher does anyway; other launchers need it.
+    /// Requests what this launcher does anyway; other launchers need it.
     Needless,
 }
 

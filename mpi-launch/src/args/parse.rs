@@ -312,7 +312,7 @@ fn not_empty(rule: &'static str) -> impl Fn(&OsStr) -> Result<OsString, String> 
     move |text| if text.is_empty() { Err(rule.into()) } else { Ok(text.to_owned()) }
 }
 
-/// A file's name; not an option, before which it was forgotten.
+/// A file's name; an option in its place means that the name is missing.
 fn file_name(text: &OsStr) -> Result<OsString, String> {
     match text.as_bytes() {
         [] => Err("the name of a file".into()),

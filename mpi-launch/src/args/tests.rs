@@ -1,4 +1,4 @@
-//! Command lines and the commands that they are, and the sentences on malformed ones.
+//! Command lines with the commands that they parse to, and the sentences on malformed ones.
 
 use std::ffi::OsString;
 use std::io;

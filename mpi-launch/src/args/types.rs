@@ -1,4 +1,4 @@
-//! The command that a command line is.
+//! The types of a parsed command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -90,7 +90,7 @@ pub struct Options {
     pub timeout: Option<Duration>,
     /// Where ranks run.
     pub bind: Bind,
-    /// Who gets the standard input.
+    /// Which ranks get the standard input.
     pub input: Input,
     /// Whether failures and warnings are left out.
     pub quiet: bool,
@@ -114,14 +114,14 @@ pub enum Bind {
     None,
 }
 
-/// Who gets the standard input.
+/// Which ranks get the standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// One rank.
     Rank(u32),
     /// Each gets all of it.
     All,
-    /// Nobody.
+    /// No rank.
     None,
 }
 

@@ -1,4 +1,4 @@
-//! What ranks are doing, by their flight recorders and the system: for the report when a job takes too long.
+//! What each rank does, from its flight recorder and the system, for the report on a job that takes too long.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ struct Activity {
     process: Option<(&'static str, f64)>,
 }
 
-/// Who does what, in a few lines: ranks that do the same share one.
+/// What each rank does, in a few lines: ranks that do the same share one.
 pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
     let mut groups: BTreeMap<_, Vec<Activity>> = BTreeMap::new();
     for activity in all(job, processes) {

@@ -36,7 +36,7 @@ pub(super) struct Ending {
     failure: Option<Failure>,
     /// Whether it ended ranks that were still running.
     pub(super) others_ended: bool,
-    /// Who left without MPI_Finalize, and when; the first one, and how many.
+    /// The first rank that left without MPI_Finalize, when it left, and how many have.
     left: Option<(u32, Instant, u32)>,
     /// When the time is over.
     over_at: Option<Instant>,

@@ -117,7 +117,7 @@ fn watch(pipe: &OwnedFd, groups: &[AtomicI32], job_id: u64) {
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&mut all);
         libc::sigprocmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());
-        // Whoever waits for the end of the launcher's streams must not wait for the guard.
+        // A process that waits for the end of the launcher's streams must not wait for the guard.
         let keep = pipe.as_raw_fd() as libc::c_uint;
         libc::syscall(libc::SYS_close_range, 0, keep - 1, 0);
         libc::syscall(libc::SYS_close_range, keep + 1, libc::c_uint::MAX, 0);

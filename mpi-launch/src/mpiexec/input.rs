@@ -1,8 +1,9 @@
 //! The standard input: which ranks get it, and how it is forwarded where a rank cannot read it itself.
 //!
-//! Input from a file or pipe that goes to one rank is not touched: the rank reads it itself. What goes to all is copied
-//! to each. A terminal no rank can read, being in a background process group: its lines are read only while `mpiexec`
-//! is in the foreground, and only when the lines before were taken, so that little that was meant for others is eaten.
+//! Input from a file or pipe that goes to one rank is not forwarded: the rank reads it itself. Input that goes to all
+//! ranks is copied to each. No rank can read a terminal, because the ranks are in background process groups: `mpiexec`
+//! reads the terminal's lines only while it is in the foreground, and only after the lines before were taken, so that
+//! it consumes little input that was meant for other programs.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! `-host` and `-arch`: whether a name means this machine, without asking any server.
+//! `-host` and `-arch`: whether a name means this machine, decided without a query to any server.
 
 use std::ffi::OsStr;
 use std::net::IpAddr;

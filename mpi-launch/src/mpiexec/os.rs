@@ -1,4 +1,4 @@
-//! The system calls of the launcher, each with a safe face.
+//! The system calls of the launcher, each behind a safe function.
 #![allow(unsafe_code)] // system calls; each block has its reason
 
 mod machine;

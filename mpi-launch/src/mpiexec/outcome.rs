@@ -165,7 +165,7 @@ fn last_call(job: &Job, rank: u32) -> String {
     }
 }
 
-/// The call before MPI_Abort, if it was refused: most likely why the program gave up.
+/// The call before MPI_Abort, if it was refused: most likely why the program aborted.
 fn refused_before_abort(job: &Job, rank: u32) -> Option<String> {
     let calls = job.recorder(rank).calls();
     let before = calls.iter().rev().find(|call| call.function != functions::MPI_ABORT)?;

@@ -131,7 +131,7 @@ impl Template {
         let plan_address = (&raw mut plan).cast::<libc::c_void>();
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
         // SAFETY: the stack is large enough, aligned, and grows down from its end; the parent does not run, so does not
-        // touch stack or plan, until the child has executed or ended; all that the plan points to lives until then.
+        // touch stack or plan, until the child has executed or ended; all that the plan points to is valid until then.
         let (pid, error) = unsafe {
             let pid = libc::clone(child, self.stack.as_mut_ptr().add(STACK_WORDS).cast(), flags, plan_address);
             (pid, plan_address.cast::<Plan<'_>>().read_volatile().error)

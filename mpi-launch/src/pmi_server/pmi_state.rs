@@ -1,6 +1,7 @@
 //! The state of the server: lines in, lines out, without any socket.
 //!
-//! Invariant: every request gets an answer; the answer to a malformed line is an error, and the line changes nothing. A barrier ends when all ranks of the job are in it.
+//! Invariant: every request gets an answer; the answer to a malformed line is an error, and the line changes nothing. A
+//! barrier ends when all ranks of the job are in it.
 
 use super::key_values::{KeyValueSpace, LONGEST_KEY, LONGEST_NAME, LONGEST_VALUE};
 use mpi_wireup::pmi::wire::{Message, compose};
@@ -59,7 +60,7 @@ impl PmiState {
         }
     }
 
-    /// Notes which of several programs a rank runs. Panics if there is no such rank.
+    /// Records which of several programs a rank runs. Panics if there is no such rank.
     pub fn set_program(&mut self, rank: u32, program: u32) {
         self.rank_states[rank as usize].program = program;
     }
@@ -74,7 +75,7 @@ impl PmiState {
         self.rank_states.len()
     }
 
-    /// Notes that a rank's process has ended.
+    /// Records that a rank's process has ended.
     pub fn set_gone(&mut self, rank: u32) {
         self.rank_states[rank as usize].ended = true;
     }
@@ -143,7 +144,7 @@ impl PmiState {
 
     fn init(&mut self, rank: u32, message: &Message<'_>) -> Act {
         if message.number::<u32>("pmi_version") != Some(1) {
-            // Asking again with version 1 is allowed.
+            // A second request with version 1 is allowed.
             let spoken =
                 [("pmi_version", "1"), ("pmi_subversion", "1"), ("rc", "-1"), ("msg", "only_version_1_is_spoken")];
             return Act::Answer(compose("response_to_init", &spoken));

@@ -1,6 +1,6 @@
 //! Running `mpiexec` in tests, with a check after every run that no process of the job is left.
 #![allow(unsafe_code)] // kill and waitpid, which the standard library does not have
-#![allow(clippy::unwrap_used)] // a test that cannot go on says so
+#![allow(clippy::unwrap_used)] // a test that cannot continue panics
 #![allow(dead_code)] // each test uses a part
 
 use std::io::{BufRead, BufReader, Read};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub fn mpiexec() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpiexec"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Signals that whoever runs the tests ignores, as in the background of a script, would stay ignored in the job.
+    // Signals that the parent of the tests ignores, as in the background of a script, would stay ignored in the job.
     // SAFETY: between fork and exec dispositions are set, which allocates nothing.
     unsafe {
         command.pre_exec(|| {
@@ -69,13 +69,13 @@ pub fn example(name: &str) -> String {
     program.to_str().expect("the target directory is text").into()
 }
 
-/// No run of a test takes so long: one that does hangs, and is killed, which its test then tells.
+/// No run of a test takes so long: one that does hangs; it is killed, and its test fails.
 const LIMIT: Duration = Duration::from_secs(100);
 
 /// A run of `mpiexec`.
 pub struct Job {
     child: Child,
-    /// Dropped with the job; until then somebody waits for it, at most [`LIMIT`].
+    /// Dropped with the job; until then a thread waits for the drop, at most [`LIMIT`].
     _watched: Sender<()>,
     output: Option<BufReader<ChildStdout>>,
     error: Option<ChildStderr>,
@@ -175,13 +175,13 @@ impl Job {
         Done { code, stdout, stderr: reader.join().expect("the reader does not panic") }
     }
 
-    /// Waits until all processes of the job are gone, after `mpiexec` was killed.
+    /// Waits until all processes of the job have ended, after `mpiexec` was killed.
     pub fn wait_for_members_to_vanish(mut self) {
         self.child.wait().expect("mpiexec can be waited for");
         // The pipe ends when the last process that holds it does.
         let mut rest = Vec::new();
         self.stdout().read_to_end(&mut rest).expect("a pipe can be read");
-        // The guard holds no stream and is last; nothing tells of its end but its absence.
+        // The guard holds no stream and ends last; only its absence shows its end.
         let deadline = Instant::now() + Duration::from_secs(10);
         while !self.members().is_empty() {
             assert!(Instant::now() < deadline, "left: {:?}", self.members());

@@ -67,7 +67,7 @@ pub(in crate::mpiexec) fn mask_of(core: usize) -> Mask {
     mask
 }
 
-/// Year, month, day, hour, minute and second where this process lives, for seconds since 1970.
+/// Year, month, day, hour, minute and second in this process's time zone, for seconds since 1970.
 pub(in crate::mpiexec) fn local_time(seconds: u64) -> [i32; 6] {
     // SAFETY: `tm` is plain data; the call fills it, or leaves the zeroes. One thread runs, and it does not change the
     // environment that the call reads.

@@ -55,7 +55,7 @@ impl Source {
         self.fd.is_none() && self.line.is_empty()
     }
 
-    /// Reads nothing more, and forgets what was not passed on.
+    /// Stops reading, and discards what was not passed on.
     pub(super) fn drop_all(&mut self) {
         self.fd = None;
         self.line = Vec::new();
@@ -76,7 +76,7 @@ impl Source {
         Taken::Nothing
     }
 
-    /// Takes note that nothing more comes.
+    /// Records that nothing more comes.
     pub(super) fn end(&mut self, own: usize, sink: &mut Sink) {
         self.fd = None;
         if matches!(sink.tail, Tail::Shown(tail) | Tail::Long(tail) if tail == own) {
