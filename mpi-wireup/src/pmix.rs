@@ -70,7 +70,7 @@ impl Client {
     fn join(library: Library, limit: Duration) -> Result<Process, LauncherError> {
         let (tell, told) = mpsc::channel();
         let waiting = std::thread::Builder::new().name("pmix-init".into()).spawn(move || {
-            // The receiver may have given up.
+            // The receiver may have reached its time limit.
             let _ = tell.send(library.init());
         });
         waiting.map_err(|error| LauncherError(format!("cannot start a thread to wait for the launcher: {error}")))?;

@@ -1,8 +1,9 @@
 //! A process's connection to the PMI-1 server of the launcher that started it.
 //!
-//! Invariant: one question is under way at a time, and every answer is checked before it is used. A launcher that does
-//! not answer within the time limit, hangs up, refuses or answers something else is an error that names the command. Only a fence
-//! is waited for without a limit: it ends when the slowest process comes, or when the launcher hangs up.
+//! Invariant: one request is under way at a time, and every answer is checked before it is used. A launcher that does
+//! not answer within the time limit, closes the connection, refuses or answers something else is an error that names
+//! the command. Only a fence is waited for without a limit: it ends when the slowest process comes, or when the
+//! launcher closes the connection.
 
 mod connection;
 

@@ -1,4 +1,5 @@
-//! Where libpmix lies: best the very file that the launcher uses, which is seldom where the system looks.
+//! The search for libpmix: the best file is the one that the launcher itself uses, which is seldom on the system's
+//! path.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! The functions of libpmix that starting needs, with the layouts and values that the PMIx standard (versions 3 to 5)
 //! gives them.
 //!
-//! Invariant: what the library returns is copied out and checked before use; a value of another type than asked for is
-//! none. Values that it allocates are few, small and not given back: how to do so differs between its versions.
+//! Invariant: what the library returns is copied out and checked before use; a value of another type than requested
+//! counts as none. Values that it allocates are few, small and not given back: how to do so differs between its
+//! versions.
 #![allow(unsafe_code)] // a C library found at run time
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -15,7 +16,7 @@ use crate::launcher::LauncherError;
 const SUCCESS: c_int = 0;
 /// The status of `PMIx_Get` for a missing key.
 const NOT_FOUND: c_int = -46;
-/// Who may see a value: all processes of the job.
+/// The scope of a value: all processes of the job may read it.
 const GLOBAL: u8 = 3;
 /// Types of values.
 const BOOL: u16 = 1;
@@ -62,7 +63,7 @@ type Abort = unsafe extern "C" fn(c_int, *const c_char, *const Process, usize) -
 type Finalize = unsafe extern "C" fn(*const c_void, usize) -> c_int;
 type ErrorString = unsafe extern "C" fn(c_int) -> *const c_char;
 
-/// The loaded library. It stays loaded as long as the process lives.
+/// The loaded library. It stays loaded until the process ends.
 #[derive(Clone, Copy)]
 pub(super) struct Library {
     name: &'static Path,
@@ -168,7 +169,8 @@ impl Library {
         if value.is_null() {
             return Err(NOT_FOUND);
         }
-        // SAFETY: the library says that a value lies there. It is read without its spare bytes, which are only in ours.
+        // SAFETY: the library reported a value at this address. It is read without its spare bytes, which are only in
+        // ours.
         unsafe {
             let kind = (*value).kind;
             let mut data = Data { space: [0; 8] };

@@ -1,4 +1,4 @@
-//! Meeting of processes that are threads here, by a launcher that is a table here.
+//! The rendezvous between threads that stand for processes, over a table that stands for the launcher.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;

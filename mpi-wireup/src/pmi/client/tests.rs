@@ -1,4 +1,4 @@
-//! The client before launchers that work, and before those that do not.
+//! The client with launchers that follow the protocol, and with launchers that do not.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, Write};
