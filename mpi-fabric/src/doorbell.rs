@@ -1,11 +1,11 @@
 //! Waiting for messages: poll, then yield the core, then sleep; and waking threads that sleep.
 //!
-//! A sender publishes a record and then looks at the receiver's `waiters` word; a receiver that wants to sleep raises
-//! `waiters`, polls once more, and sleeps on the `futex` word. Lost wake-ups are excluded as in Dekker's algorithm: of
-//! (store record; load waiters) and (store waiters; load record) at least one load must see the other's store. That
-//! takes a full fence between store and load on both sides. The receiver, who is about to sleep anyway, pays for both:
-//! `membarrier` makes every sender pass a fence. A sender that could not register for it fences for itself; a receiver
-//! that cannot issue it sleeps with a time limit.
+//! A sender publishes a record and then reads the receiver's `waiters` word; a receiver that is going to sleep
+//! increments `waiters`, polls once more, and sleeps on the `futex` word. Lost wake-ups are excluded as in Dekker's
+//! algorithm: of (store record; load waiters) and (store waiters; load record) at least one load must see the other's
+//! store. That takes a full fence between store and load on both sides. The receiver, which is about to sleep anyway,
+//! pays for both: `membarrier` makes every sender pass a fence. A sender that could not register for it fences for
+//! itself; a receiver that cannot issue it sleeps with a time limit.
 //!
 //! Among the threads of one process one at a time waits so. The others wait on a [`ThreadWord`] each, which that thread
 //! sets when it has completed their operation.

@@ -39,7 +39,7 @@ fn affinity_cores() -> u32 {
     affinity().iter().map(|word| word.count_ones()).sum::<u32>().max(1)
 }
 
-/// Numbers of the cores that the calling process may run on, in order; empty if the kernel does not say.
+/// Numbers of the cores that the calling process may run on, in order; empty if the kernel does not report them.
 pub fn allowed_cores() -> Vec<u32> {
     let mask = affinity();
     (0..64 * mask.len() as u32).filter(|core| mask[*core as usize / 64] & 1 << (core % 64) != 0).collect()

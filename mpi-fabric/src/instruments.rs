@@ -46,7 +46,7 @@ pub struct JobInstruments {
     state: Mutex<Directory>,
 }
 
-/// What the owner remembers so as not to search the area, which others can write.
+/// The owner's private index, so that it does not search the area, which other processes can write.
 #[derive(Default)]
 struct Directory {
     used: usize,

@@ -1,6 +1,6 @@
 //! The job memory as mapped into this process.
 //!
-//! Invariant: `base..base + bytes` stays mapped while the value lives, and its first bytes for ever once
+//! Invariant: `base..base + bytes` stays mapped while the value exists, and its first bytes for ever once
 //! [`Mapping::keep`] was called; every access is checked against `bytes` here or by the layout it was made from.
 
 use std::fs::File;
@@ -105,14 +105,14 @@ impl Mapping {
     /// The word at an offset that is a multiple of 8.
     pub(crate) fn word(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8));
-        // SAFETY: mapped while `self` lives (checked by `at`) and aligned.
+        // SAFETY: mapped while `self` exists (checked by `at`) and aligned.
         unsafe { AtomicU64::from_ptr(self.at(offset, 8).as_ptr().cast()) }
     }
 
     /// The half word at an offset that is a multiple of 4.
     pub(crate) fn half(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4));
-        // SAFETY: mapped while `self` lives (checked by `at`) and aligned.
+        // SAFETY: mapped while `self` exists (checked by `at`) and aligned.
         unsafe { AtomicU32::from_ptr(self.at(offset, 4).as_ptr().cast()) }
     }
 }

@@ -72,8 +72,8 @@ pub trait RecorderMemory {
 #[cfg(not(loom))]
 pub type Recorder = Recording<mapped::MappedEntries>;
 
-/// A rank's recorder. Cheap to clone. Reading is thread-safe. Whoever records a call keeps others from recording one
-/// meanwhile (the process's lock); a mark may be used without.
+/// A rank's recorder. Cheap to clone. Reading is thread-safe. The caller that records a call prevents other threads
+/// from recording one meanwhile (the process's lock); a mark may be used without.
 #[derive(Clone)]
 pub struct Recording<M>(M);
 
@@ -202,7 +202,7 @@ impl<M: RecorderMemory> Recording<M> {
         self.word(DEPTH_AT).load(Ordering::Relaxed).min(MOST)
     }
 
-    /// How many calls are remembered from now on, at most [`MOST`]; 0: none. Earlier ones may be forgotten.
+    /// How many calls are remembered from now on, at most [`MOST`]; 0: none. Earlier ones may be lost.
     pub fn set_depth(&self, depth: u64) {
         let depth = depth.min(MOST);
         self.word(MASK_AT).store((depth.max(1).next_power_of_two() - 1) * UNIT, Ordering::Relaxed);

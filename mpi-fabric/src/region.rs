@@ -130,8 +130,8 @@ impl Regions {
     /// Registers memory until the result is dropped.
     ///
     /// # Safety
-    /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and whoever else uses it
-    /// meanwhile expects it to change.
+    /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and all other code
+    /// that uses it meanwhile expects it to change.
     pub(crate) unsafe fn add(self: &Arc<Regions>, start: *mut u8, bytes: usize, access: Access) -> Registered {
         let mut table = self.write_table();
         let id = table.next_id;

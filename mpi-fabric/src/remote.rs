@@ -1,7 +1,7 @@
 //! Reading and writing another process's memory (`process_vm_readv`, `process_vm_writev`).
 //!
 //! Whether the kernel allows it depends on user, container and security modules, so it is tried once per peer, on a
-//! word that the peer published for the purpose: that also finds out when the peer's process id means another process
+//! word that the peer published for the purpose: that also detects a process id of the peer that means another process
 //! here. A bad address is an error in every case, never a crash.
 //! Not here: copies between ranks of one process (`region`), which process a peer is (`endpoint/process.rs`).
 

@@ -3,8 +3,8 @@
 //! A record lies in consecutive cache lines: head, payload. The sender zeroes the first word of the line *after* the
 //! record, writes the record, and stores the record's own first word last (Release); the receiver polls the first word
 //! at its position (Acquire). So a short message is one cache line that moves once, and there is no shared index. The
-//! receiver reports how far it is in a line of its own, once per quarter of the ring, which is all the sender needs to
-//! know what it may overwrite.
+//! receiver reports its position in a line of its own, once per quarter of the ring; the sender needs no more to find
+//! out what it may overwrite.
 //!
 //! Invariants:
 //! - at the receiver's position there is 0, a complete record, or a wrap mark, and nothing is ever published behind a
@@ -156,7 +156,7 @@ impl<M: RingMemory> Producer<M> {
         }
     }
 
-    /// Gives up room that was found: all but one record with `len` bytes of payload, or all. The next record reads the
+    /// Discards room that was found: all but one record with `len` bytes of payload, or all. The next record reads the
     /// receiver's report again.
     pub(crate) fn limit(&mut self, len: Option<usize>) {
         if len.is_none() {

@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn writing_to_a_pipe_that_nobody_reads_is_an_error_and_nothing_more() {
-        // The test harness ignores SIGPIPE, a program's default is to die of it: what is tested runs in a child that
+        // The test harness ignores SIGPIPE, its default action ends a program: what is tested runs in a child that
         // has the default.
         let mut ends = [0; 2];
         // SAFETY: the call fills both ends, which are then owned by files.

@@ -1,4 +1,4 @@
-//! The seam between an endpoint and a network: what a way to peers outside the host must offer.
+//! The interface between an endpoint and a network: what a way to peers outside the host must offer.
 //!
 //! An endpoint reaches each peer one way ([`Way`]). Peers on the host share memory with it, and their records go into
 //! rings without a call through this trait. All other peers share one [`Transport`]: its calls are virtual, and come
@@ -52,8 +52,8 @@ pub trait Transport: Send {
     /// Registers memory for the peers until the result is dropped; the number becomes [`RegionKey::number`].
     ///
     /// # Safety
-    /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and whoever else uses it
-    /// meanwhile expects it to change.
+    /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and all other code
+    /// that uses it meanwhile expects it to change.
     unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (u64, Registration);
 
     /// Copies from a peer's region, from `offset` on. Returns when the bytes are there.

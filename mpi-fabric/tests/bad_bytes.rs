@@ -23,7 +23,7 @@ impl Sink for Digest {
     }
 }
 
-/// A job with one honest rank (0) and bytes that anybody writes.
+/// A job with one correct rank (0), whose memory gets arbitrary bytes.
 struct Victim {
     memory: File,
     job: Job,

@@ -1,4 +1,4 @@
-//! Any bytes at any place of the job memory, while an honest rank polls and pushes.
+//! Any bytes at any place of the job memory, while a correct rank polls and pushes.
 #![no_main]
 
 use std::fs::File;

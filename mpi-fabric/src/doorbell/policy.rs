@@ -15,7 +15,7 @@ pub(crate) const BURST: u32 = 32;
 
 impl WaitPolicy {
     /// The policy for a job: with a core for every rank poll for some ten microseconds, then sleep (to yield would give
-    /// a whole time slice to whatever else wants the core); otherwise give the core to the other ranks at once.
+    /// a whole time slice to any other runnable process); otherwise give the core to the other ranks at once.
     pub fn for_job(ranks: u32, cores: u32) -> WaitPolicy {
         let (spins, yields) = if ranks <= cores { (2048, 0) } else { (0, 64) };
         WaitPolicy { spins: AtomicU32::new(spins), yields: AtomicU32::new(yields), sleep: AtomicU32::new(1) }

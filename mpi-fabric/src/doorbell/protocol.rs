@@ -19,8 +19,8 @@ pub(crate) struct Bell<'a> {
 }
 
 impl Bell<'_> {
-    /// Says that the caller is going to sleep. After this, and before [`Self::sleep`], it must look for messages once
-    /// more. Returns the futex word's value, and whether a wake-up could still be missed.
+    /// Announces that the caller is going to sleep. After this, and before [`Self::sleep`], it must look for messages
+    /// once more. Returns the futex word's value, and whether a wake-up could still be missed.
     pub(crate) fn announce(&self, kernel: &impl Kernel) -> (u32, bool) {
         self.waiters.fetch_add(1, Ordering::Relaxed);
         // Pairs with the fence in `ring`: our store above is before the last poll's loads.
@@ -63,7 +63,7 @@ impl Bell<'_> {
     }
 }
 
-/// The real thing.
+/// The services of the Linux kernel.
 #[cfg(not(loom))]
 pub(crate) struct LinuxKernel;
 

@@ -1,7 +1,7 @@
 //! The word that one waiting thread of a process sleeps on while another thread of the process waits for messages.
 //!
-//! Whoever completes the thread's operation sets the word. Only a setter that finds the thread asleep has to call the
-//! kernel; so a thread that still spins costs it nothing.
+//! The thread that completes the waiting thread's operation sets the word. Only a setter that finds the thread asleep
+//! has to call the kernel; so a thread that still spins costs it nothing.
 //! Invariant: one thread waits on a word at a time. All else that the threads exchange is ordered by the lock that both
 //! take, so every step here is relaxed. Model: `mpi-p2p/tests/loom_waiters.rs`.
 //! Not here: how long the thread spins, and the kernel's calls (`thread_wait`).

@@ -49,8 +49,8 @@ impl Endpoint {
     /// Opens memory to `peers`, which read and write it by the key until the registration is dropped.
     ///
     /// # Safety
-    /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and whoever else uses it
-    /// meanwhile expects it to change.
+    /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and all other code
+    /// that uses it meanwhile expects it to change.
     pub unsafe fn register(
         &self,
         peers: &[u32],

@@ -52,7 +52,7 @@ impl PeerProcess {
         (pid != 0).then(|| *self.pid.get_or_init(|| pid))
     }
 
-    /// How to copy to and from the peer; `is_member` says whether this process has registered the peer's regions.
+    /// How to copy to and from the peer; `is_member`: whether this process has registered the peer's regions.
     #[inline]
     pub(super) fn copies(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> Copies {
         match self.copies.get() {

@@ -22,7 +22,7 @@ unsafe impl Send for MappedRing {}
 
 impl MappedRing {
     /// # Safety
-    /// `at..at + ring_bytes` is mapped for as long as the value lives, is used by this protocol alone, and `at` is a
+    /// `at..at + ring_bytes` is mapped for as long as the value exists, is used by this protocol alone, and `at` is a
     /// multiple of a page, `ring_bytes` of a cache line.
     pub(crate) unsafe fn new(at: NonNull<u8>, ring_bytes: usize) -> MappedRing {
         // SAFETY: a ring is longer than its control lines (`layout::MIN_RING_BYTES`).

@@ -1,4 +1,4 @@
-//! Who runs next: the virtual clocks, the records under way, and the turn that goes from rank to rank.
+//! Which rank runs next: the virtual clocks, the records under way, and the turn that goes from rank to rank.
 //!
 //! Invariant: while a rank has the turn, no other rank that is ready has a lower clock, so nothing that arrives later
 //! can have been sent to it earlier than what it sees.
@@ -38,7 +38,7 @@ pub(super) struct InFlight {
     sequence: u64,
     pub(super) from: u32,
     pub(super) head: RecordHead,
-    /// The payload, in words as [`crate::Payload`] wants it, and its length in bytes.
+    /// The payload, in words as [`crate::Payload`] requires, and its length in bytes.
     pub(super) words: Vec<u64>,
     pub(super) len: usize,
 }
@@ -316,7 +316,7 @@ impl State {
         self.ready.push(Reverse((at, rank)));
     }
 
-    /// Whether nobody else is to run before a rank with this clock.
+    /// Whether no other rank is to run before a rank with this clock.
     fn is_first(&mut self, clock: u64, rank: u32) -> bool {
         self.drop_outdated();
         let next_loss = self.topology.losses().get(self.losses);

@@ -176,7 +176,7 @@ impl Row {
             return;
         };
         let sum: f64 = values().map(|(word, _)| word as f64).sum();
-        // What neither adds up nor is a part of a whole has no mean that says anything.
+        // A value that neither adds up nor is a part of a whole has no meaningful mean.
         let mean = match self.class {
             Some(PvarClass::Percentage) => self.show(sum / values().count() as f64),
             class if adds_up(class) => self.show(sum / values().count() as f64),
@@ -230,7 +230,7 @@ impl Row {
     }
 }
 
-/// Watermarks are kept for tools that ask, and say nothing of the whole run.
+/// Watermarks are kept for tools that read them, and do not describe the whole run.
 fn is_wanted(class: Option<PvarClass>, summary: bool) -> bool {
     class.is_some_and(PvarClass::is_sum) || !summary && !class.is_some_and(PvarClass::is_watermark)
 }
@@ -239,7 +239,7 @@ fn adds_up(class: Option<PvarClass>) -> bool {
     class.is_some_and(|class| class.is_sum() || class == PvarClass::Level)
 }
 
-/// The class as its constant calls it, without what all have in common.
+/// The class by the name of its constant, without the common prefix.
 fn class_name(class: Option<PvarClass>) -> String {
     let name = class.map_or("unknown", PvarClass::name);
     name.trim_start_matches("MPI_T_PVAR_CLASS_").to_ascii_lowercase()
