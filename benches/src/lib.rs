@@ -1,4 +1,4 @@
-//! What the criterion benches share: an engine in a world of one, whose messages go to itself.
+//! Shared parts of the criterion benches: an engine in a world of one, whose messages go to itself.
 //!
 //! Not here: the side-by-side programs (`c/`, run by `cargo xtask bench`).
 
@@ -32,7 +32,7 @@ impl Alone {
         Alone { engine }
     }
 
-    /// Sends a short message that nobody has asked for yet.
+    /// Sends a short message for which no receive is posted yet.
     ///
     /// # Panics
     ///
