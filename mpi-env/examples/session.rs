@@ -1,5 +1,5 @@
-//! Starts the library by a session, and looks at its process sets. `cargo run -p mpi-env --example session`, or under
-//! `mpiexec -n 2`.
+//! Initialises the library with a session and prints the session's process sets. `cargo run -p mpi-env --example
+//! session`, or under `mpiexec -n 2`.
 
 use mpi_core::Handle;
 use mpi_core::abi::MPI_ERRORS_RETURN;

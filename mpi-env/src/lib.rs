@@ -1,18 +1,18 @@
 //! Environmental management: start-up and shutdown, the process record, version, processor name, timers
 //! (MPI-5.0, chapters 9 and 11).
 //!
-//! - [`Process`]: all that one process of a job owns: engine, collectives, registry of variables, tables of objects.
-//! - [`join_job`], [`joined`], [`running`]: the one process of the C interface; a Rust program may make its own with
-//!   [`Process::new`], several as threads.
-//! - `process`: start and end, abort, sessions, reports of errors.
-//! - `objects`: the calls that make, find and end objects, and their error handlers.
-//! - `record`: what [`Process`] holds, made of `tables` (attributes, names, hints, info objects) and `metrics` (the
-//!   variables and events of objects, and the allocator that counts, [`Heap`]).
+//! - [`Process`]: the record of one process of a job: engine, collectives, registry of variables, tables of objects.
+//! - [`join_job`], [`joined`], [`running`]: the one process record of the C interface. A Rust program may create
+//!   its own records with [`Process::new`], one per thread for example.
+//! - `process`: initialisation and finalisation, abort, sessions, error reports.
+//! - `objects`: the functions that create, look up and free objects, and the objects' error handlers.
+//! - `record`: the fields of [`Process`]. It uses `tables` (attributes, names, hints, info objects) and `metrics` (the
+//!   variables and events of objects, and the counting allocator [`Heap`]).
 //!
-//! Uses go one way: process, objects, record, metrics, tables.
+//! Each module uses only those after it in this order: process, objects, record, metrics, tables.
 //!
-//! Invariant: the tool interface works from the first call of anything until the process ends; everything else only
-//! between initialisation and finalisation.
+//! Invariant: the tool interface works from the first call of any function until the process ends; everything else
+//! works only between initialisation and finalisation.
 //!
 //! ```
 //! use mpi_core::abi::MPI_THREAD_FUNNELED;

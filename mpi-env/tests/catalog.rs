@@ -1,6 +1,6 @@
-//! The catalog by which `mpiexec` describes the variables of a process is that of this release's processes.
+//! The catalog that `mpiexec` uses to describe variables equals the registry of a process.
 //!
-//! Run with `CATALOG_WRITE=1` (`cargo xtask catalog` does so), the test writes the catalog in place of comparing it.
+//! With `CATALOG_WRITE=1`, which `cargo xtask catalog` sets, the test writes the catalog instead of comparing it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,12 +10,12 @@ use mpi_env::Process;
 use mpi_fabric::Endpoint;
 use mpi_t::{EnumDef, Registry, SWITCH, Value};
 
-/// Control variables whose first value a process chooses by the machine, unless it is given.
+/// Control variables whose default value depends on the machine.
 const CHOSEN: [&str; 3] = ["fabric_ring_bytes", "p2p_wait_spins", "p2p_wait_yields"];
 
 const FILE: &str = "mpi-launch/src/generated/mod.rs";
 
-/// Texts of the source that several rows use.
+/// Parts of the generated source that several rows share.
 #[derive(Default)]
 struct Writer {
     enums: BTreeMap<&'static str, &'static EnumDef>,
@@ -23,11 +23,11 @@ struct Writer {
 }
 
 impl Writer {
-    /// The name of the static that has an enumeration, as an option.
+    /// The source text of an `Option` that names the static of an enumeration.
     fn states(&mut self, states: Option<&'static EnumDef>) -> String {
         let Some(states) = states else { return "None".into() };
         if std::ptr::eq(states, &SWITCH) {
-            // The variables that accept yes and no as well.
+            // Variables that also accept yes and no.
             return "Some(&SWITCH)".into();
         }
         self.enums.insert(states.name, states);
@@ -148,7 +148,7 @@ impl Writer {
     }
 }
 
-/// A description in one line.
+/// A description on one line.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

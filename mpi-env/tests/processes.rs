@@ -1,4 +1,4 @@
-//! Rules of the process record, with processes as threads: life, communicators, objects, variables.
+//! Rules of the process record, with processes as threads: initialisation, communicators, objects, variables.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -14,10 +14,10 @@ use mpi_errors::{Errhandler, HandlerKind};
 use mpi_fabric::Endpoint;
 use mpi_p2p::Mode;
 
-/// Far more than any test needs, also on a machine that is busy with others.
+/// A limit far above the time of any test, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Runs `body` in `size` processes; fails when they take longer than [`PATIENCE`].
+/// Runs `body` in `size` processes; fails if they take longer than [`PATIENCE`].
 fn run(size: u32, body: impl Fn(&Arc<Process>) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let (report, reports) = channel();
@@ -31,7 +31,7 @@ fn run(size: u32, body: impl Fn(&Arc<Process>) + Send + Sync + 'static) {
     }
     drop(report);
     for _ in 0..size {
-        // Ranks stay alive until all are done: a peer may still copy from them.
+        // No rank is dropped until all have finished: a peer may still copy from its memory.
         std::mem::forget(reports.recv_timeout(PATIENCE).expect("a rank panicked, or hangs"));
     }
 }
@@ -91,7 +91,8 @@ fn a_duplicate_is_congruent_and_keeps_messages_apart() {
         assert_eq!(process.handle_of_context(&guard, comm.collective_context()), Some(copy));
         drop(guard);
 
-        // The same tag on both: each receive gets the message of its communicator, whichever came first.
+        // Both messages have the same tag: each receive gets the message of its own communicator, in any order of
+        // arrival.
         let engine = &process.engine;
         let (next, before) = ((process.rank() as i32 + 1) % 4, (process.rank() as i32 + 3) % 4);
         for (context, value) in [(process.world().context(), [1u8]), (comm.context(), [2u8])] {
@@ -139,7 +140,7 @@ fn threads_duplicate_different_communicators_at_once() {
             .map(|(thread, parent)| {
                 let process = process.clone();
                 std::thread::spawn(move || {
-                    // Each process begins with another thread, so that they meet in different orders.
+                    // Each process starts its threads in a different order, so that the calls interleave differently.
                     std::thread::sleep(Duration::from_millis((thread as u64 * 7 + process.rank() as u64 * 3) % 11));
                     let copies: Vec<_> = (0..5).map(|_| process.comm_dup(parent).expect("collective")).collect();
                     for copy in &copies {
@@ -184,7 +185,7 @@ fn a_duplicate_inherits_the_error_handler_and_keeps_it_alive() {
         let copy = process.comm_dup(Handle(MPI_COMM_WORLD)).expect("collective");
         let guard = &mut process.engine.lock();
         assert_eq!(process.comm(guard, copy).expect("alive").errhandler().get(), handler);
-        // Taken off the parent, it is still the duplicate's.
+        // After the parent has another handler, the duplicate still has this one.
         process.world().errhandler().swap(Handle(MPI_ERRORS_RETURN));
         let handlers = process.errhandlers.get_mut(guard);
         handlers.detach(handler);
@@ -306,7 +307,7 @@ fn a_duplicate_settles_when_its_request_completes_and_one_freed_before_leaves_no
             process.engine.check_context(&process.engine.lock(), context).expect("known to the engine");
             process.comm_free(copy).expect("live");
         }
-        // The ids of those that were given up come as well, and end them.
+        // The context ids of the freed duplicates arrive as well, and complete them.
         while live() > 0 {
             process.engine.progress(&mut process.engine.lock()).expect("no fault");
         }
@@ -335,7 +336,7 @@ fn the_library_runs_while_a_session_or_the_world_model_uses_it() {
         let second = process.session_init(Some("MPI_THREAD_SINGLE"), ret).expect("room");
         process.session_finalize(first).expect("live");
         assert_eq!(process.session_finalize(first).expect_err("over").class(), MPI_ERR_SESSION);
-        // What a session made stays while the library runs.
+        // Objects of a finalised session remain while the library is running.
         barrier(over);
         process.comm_free(over).expect("live");
         process.session_finalize(second).expect("live");

@@ -1,5 +1,5 @@
-//! A thread with a small stack starts the library. The limit is that of builds without optimisation, whose frames are
-//! several times as large; the C interface is tested with 64 KB.
+//! A thread with a small stack can initialise the library. The limit suits unoptimised builds, whose frames are several
+//! times as large; the C interface is tested with 64 KB.
 
 use mpi_core::abi::MPI_THREAD_MULTIPLE;
 

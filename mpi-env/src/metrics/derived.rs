@@ -1,6 +1,7 @@
-//! The objects that are derived from sessions, and how many of each kind each session has (MPI-5.0, 11.3).
+//! The objects derived from sessions, counted by session and kind (MPI-5.0, 11.3).
 //!
-//! Invariant: the counts of a session are those of the objects recorded here; a session without any has no entry.
+//! Invariant: the counts of a session equal the numbers of its objects recorded here; a session without objects has no
+//! entry.
 //! Not here: the variables of sessions (`on_demand`).
 
 use std::collections::HashMap;
@@ -11,32 +12,32 @@ use rustc_hash::FxBuildHasher;
 /// The kinds of objects that are derived from sessions.
 const KINDS: [Kind; 4] = [Kind::Group, Kind::Comm, Kind::Win, Kind::File];
 
-/// How many groups, communicators, windows and files.
+/// Numbers of groups, communicators, windows and files.
 pub(crate) type Counts = [u64; KINDS.len()];
 
 /// Derived objects.
 #[derive(Debug, Default)]
 pub(crate) struct Derived {
-    /// Each with its session.
+    /// Object to session.
     sessions: HashMap<usize, Handle, FxBuildHasher>,
-    /// By session.
+    /// Session to counts.
     counts: HashMap<usize, Counts, FxBuildHasher>,
 }
 
 impl Derived {
-    /// How many objects of each kind are derived from a session.
+    /// The numbers of objects of each kind that are derived from a session.
     pub(crate) fn counts(&self, session: Handle) -> Counts {
         self.counts.get(&session.0).copied().unwrap_or_default()
     }
 
-    /// An object is derived from this session. It is of one of these kinds, and was not recorded before.
+    /// Records that an object is derived from this session. The object is of one of [`KINDS`] and not yet recorded.
     pub(crate) fn made(&mut self, object: Handle, session: Handle) {
         let before = self.sessions.insert(object.0, session);
         debug_assert!(before.is_none(), "{object:?} is noted already");
         self.counts.entry(session.0).or_default()[place(object)] += 1;
     }
 
-    /// The handle of an object is stale; its session, if it was derived from one that is not over.
+    /// Removes an object whose handle is stale. Returns its session if that is not finalised.
     pub(crate) fn gone(&mut self, object: Handle) -> Option<Handle> {
         let session = self.sessions.remove(&object.0)?;
         let counts = self.counts.get_mut(&session.0).expect("a session with objects has counts");
@@ -47,7 +48,7 @@ impl Derived {
         Some(session)
     }
 
-    /// A session has ended: its objects belong to none.
+    /// Removes a finalised session and the records of its objects.
     pub(crate) fn session_ended(&mut self, session: Handle) {
         if self.counts.remove(&session.0).is_some() {
             self.sessions.retain(|_, of| *of != session);
@@ -55,7 +56,7 @@ impl Derived {
     }
 }
 
-/// Which count is that of an object's kind.
+/// The position in [`Counts`] of an object's kind.
 fn place(object: Handle) -> usize {
     KINDS.iter().position(|kind| object.is(*kind)).expect("groups, communicators, windows and files are derived")
 }

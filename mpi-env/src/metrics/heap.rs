@@ -1,10 +1,11 @@
-//! Heap memory that the library itself holds, counted where it is allocated.
+//! Metrics of the heap memory that the library allocates for itself.
 //!
-//! The C library makes [`Heap`] the allocator of all Rust code in it, so nothing it holds is left out. A program in
-//! Rust has an allocator of its own choice: there these variables do not exist.
-//! Invariant: nothing here allocates, and the values are the bytes that were requested, without the allocator's own overhead.
-//! Not here: memory that the job's processes share (mpi-fabric), what the program requested (`tables::memory`).
-#![allow(unsafe_code)] // an allocator is an unsafe trait
+//! The C library uses [`Heap`] as its global allocator, so the metrics cover all its heap memory. A Rust program
+//! chooses its own allocator; there these variables do not exist.
+//! Invariant: this module never allocates. Values count requested bytes, without the overhead of the system's
+//! allocator.
+//! Not here: memory that the job's processes share (mpi-fabric), memory that the program allocates (`tables::memory`).
+#![allow(unsafe_code)] // `GlobalAlloc` is an unsafe trait
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::AtomicU64;
@@ -31,7 +32,7 @@ mpi_t::instruments! {
 
 const WORDS: usize = size_of::<HeapInstruments>() / 8;
 
-/// Memory that is there before anything is allocated.
+/// Static memory, available before the first allocation.
 struct Static;
 
 impl InstrumentMemory for Static {
@@ -51,7 +52,7 @@ pub(crate) fn instruments() -> &'static HeapInstruments {
     mpi_t::place(&Static, "")
 }
 
-/// The system's allocator, counted.
+/// The system's allocator with counters.
 #[derive(Debug)]
 pub struct Heap;
 
@@ -61,8 +62,8 @@ fn grew(bytes: usize) {
     heap.held.raise_shared(bytes as u64);
 }
 
-// SAFETY: everything is done by the system's allocator, with the caller's promises; the counting allocates nothing and
-// cannot panic.
+// SAFETY: each method passes its arguments, and with them the caller's promises, to the system's allocator; the
+// counters do not allocate and cannot panic.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.

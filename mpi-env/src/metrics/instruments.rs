@@ -1,6 +1,6 @@
 //! The variables and events of objects (MPI-5.0, 15.3.7 and 15.3.8).
 //!
-//! Not here: where they are kept (`objects`), and the places that change them (`updates`).
+//! Not here: their storage (`objects`), the code that changes them (`updates`).
 
 use mpi_t::Verbosity::UserBasic;
 use mpi_t::{Counter, Level, SourceDef, WatchedCounter};

@@ -4,7 +4,8 @@
 //! - `on_demand`: variables of single groups, operations and sessions, created when a handle is allocated for one.
 //! - `predefined_uses`: uses of predefined datatypes. `derived`: objects derived from sessions. `heap`: the allocator.
 //!
-//! Not here: what changes them (`objects::updates`); metrics of messages, collectives, windows and files (their crates).
+//! Not here: the code that changes them (`objects::updates`); metrics of messages, collectives, windows and files
+//! (their crates).
 
 pub(crate) mod derived;
 pub(crate) mod heap;

@@ -1,7 +1,7 @@
-//! The metrics of a process's objects: counts, events, and a block for each error handler and datatype.
+//! The metrics of a process's objects: counts, events, and one block of variables for each error handler and datatype.
 //!
 //! Invariant: a block is bound to a handle exactly while the handle is live.
-//! Not here: the variables themselves (`instruments`), the calls that change them (`updates`).
+//! Not here: the definitions of the variables (`instruments`), the functions that change them (`updates`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct ObjectMetrics {
 }
 
 impl ObjectMetrics {
-    /// Declares everything to the registry, and binds what is there from the start.
+    /// Declares all metrics to the registry and binds those of the predefined objects.
     pub(crate) fn new(
         lock: &Arc<ProcessLock>,
         registry: &Registry,
@@ -56,7 +56,7 @@ impl ObjectMetrics {
     }
 }
 
-/// The key with which events of a communicator are raised: where its instruments are.
+/// The key of a communicator's events: the address of its instruments.
 pub(crate) fn event_key(instruments: CommMeters) -> usize {
     std::ptr::from_ref(instruments.block) as usize
 }

@@ -1,10 +1,10 @@
 //! Metrics of single groups, operations and sessions, created when a handle is allocated for one (MPI-5.0, 15.3.2 and
 //! 15.3.7).
 //!
-//! Programs create and free many of them, and tools watch few: an object has instruments from when a handle is allocated
-//! for it until it is freed, and counts nothing before.
-//! Invariant: an object with metrics exists; they end where the object leaves its table.
-//! Not here: info objects (`infos`), requests and messages (mpi-p2p), objects that always count (`objects`).
+//! Programs create and free many of these objects, and tools observe few of them. So an object has instruments only
+//! from the allocation of the first MPI_T handle for it until the object is freed, and counts nothing before.
+//! Invariant: every object with metrics is in its table; the code that removes the object removes its metrics.
+//! Not here: info objects (`infos`), requests and messages (mpi-p2p), objects that always have metrics (`objects`).
 
 use std::sync::Arc;
 
@@ -72,14 +72,15 @@ mpi_t::instruments! {
 }
 
 impl SessionInstruments {
-    /// Updates how many objects of each kind there are.
+    /// Sets the levels of the session's objects.
     fn tell(&self, counts: Counts) {
         let levels = [&self.groups, &self.communicators, &self.windows, &self.files];
         levels.into_iter().zip(counts).for_each(|(level, count)| level.follow(count));
     }
 }
 
-/// The blocks that tools watch, and the objects derived from sessions, which a later handle counts.
+/// The blocks that MPI_T handles were allocated for, and the objects derived from sessions: a handle that is allocated
+/// later starts with their counts.
 #[derive(Debug, Default)]
 struct OnDemandBlocks {
     groups: OnDemand<GroupInstruments>,
@@ -89,7 +90,7 @@ struct OnDemandBlocks {
 }
 
 impl OnDemandBlocks {
-    /// ObjectMetrics how many objects are derived from a session, after one has come or gone.
+    /// Updates a session's levels after one of its objects was created or freed.
     fn update_derived(&self, session: Handle) {
         if let Some(instruments) = self.sessions.get(session.0) {
             instruments.tell(self.derived.counts(session));
@@ -100,7 +101,7 @@ impl OnDemandBlocks {
 /// Metrics of groups, operations and sessions.
 pub(crate) struct OnDemandMetrics(Arc<Guarded<OnDemandBlocks>>);
 
-/// The tables of those objects.
+/// The tables of the objects that have metrics on demand.
 pub(crate) struct Tables<'a> {
     pub comms: &'a Arc<Guarded<Table<Arc<Comm>>>>,
     pub groups: &'a Arc<Guarded<Table<Group>>>,
@@ -109,7 +110,7 @@ pub(crate) struct Tables<'a> {
 }
 
 impl OnDemandMetrics {
-    /// Declares the variables, which find their objects in these tables.
+    /// Declares the variables. Their callbacks look objects up in these tables.
     pub(crate) fn new(
         lock: &ProcessLock,
         registry: &Registry,
@@ -164,20 +165,20 @@ impl OnDemandMetrics {
         Ok(OnDemandMetrics(asked))
     }
 
-    /// A call was given this group, which exists.
+    /// Counts a call that uses this live group.
     pub(crate) fn group_used(&self, guard: &Guard<'_>, group: Handle) {
         if let Some(instruments) = self.0.get(guard).groups.get(group.0) {
             instruments.uses.incr();
         }
     }
 
-    /// The handle of a group is stale.
+    /// Removes the metrics of a group whose handle is stale.
     pub(crate) fn group_freed(&self, guard: &mut Guard<'_>, group: Handle) {
         self.0.get_mut(guard).groups.end(group.0);
         self.gone(guard, group);
     }
 
-    /// An object has its handle: this group, or one over its processes.
+    /// Records a new object: this group, or an object over its processes.
     pub(crate) fn made(&self, guard: &mut Guard<'_>, object: Handle, group: &Group) {
         if let Some(session) = group.session() {
             let asked = self.0.get_mut(guard);
@@ -186,7 +187,7 @@ impl OnDemandMetrics {
         }
     }
 
-    /// The handle of an object is stale.
+    /// Removes the record of an object whose handle is stale.
     pub(crate) fn gone(&self, guard: &mut Guard<'_>, object: Handle) {
         let asked = self.0.get_mut(guard);
         if let Some(session) = asked.derived.gone(object) {
@@ -194,26 +195,26 @@ impl OnDemandMetrics {
         }
     }
 
-    /// The handle of an operation is stale.
+    /// Removes the metrics of an operation whose handle is stale.
     pub(crate) fn op_freed(&self, guard: &mut Guard<'_>, op: Handle) {
         self.0.get_mut(guard).ops.end(op.0);
     }
 
-    /// A call was given this session, which exists.
+    /// Counts a call that uses this live session.
     pub(crate) fn session_used(&self, guard: &Guard<'_>, session: Handle) {
         if let Some(instruments) = self.0.get(guard).sessions.get(session.0) {
             instruments.uses.incr();
         }
     }
 
-    /// A session is over.
+    /// Removes the metrics of a finalised session.
     pub(crate) fn session_ended(&self, guard: &mut Guard<'_>, session: Handle) {
         let asked = self.0.get_mut(guard);
         asked.sessions.end(session.0);
         asked.derived.session_ended(session);
     }
 
-    /// A reduction or accumulation was given this operation, and this much data to combine. For any word.
+    /// Counts a reduction or accumulation with this operation over this number of bytes. `op` may be any word.
     #[inline]
     pub(crate) fn op_used(&self, guard: &Guard<'_>, op: usize, bytes: u64) {
         if let Some(instruments) = self.0.get(guard).ops.get(op) {

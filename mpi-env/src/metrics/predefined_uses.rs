@@ -1,11 +1,11 @@
-//! How often predefined datatypes are used, counted while a handle is allocated for it (MPI-5.0, 3.2.2 and 15.3.7).
+//! Counts uses of predefined datatypes while an MPI_T handle is allocated for one (MPI-5.0, 3.2.2 and 15.3.7).
 //!
-//! Nearly every call is given one, so nothing is counted without a handle: the calls look predefined datatypes up in a way
-//! that finds none while there is a handle for any of them
-//! ([`predefined_unwatched`](mpi_datatype::predefined_unwatched)), and look again and count then. The first call that
-//! finds no handle left ends that.
-//! Invariant: while a handle exists, this process is among the watchers; it is among them once at most.
-//! Not here: datatypes of the program's, which always count (`objects`).
+//! Nearly every call has a predefined datatype as an argument, so a call counts nothing while no handle exists. Calls
+//! look up predefined datatypes with [`predefined_unwatched`](mpi_datatype::predefined_unwatched), which finds none
+//! while a handle for any of them exists; the call then takes the slow path, which counts the use. The first slow call
+//! that finds no handle switches counting off.
+//! Invariant: while a handle exists, this process is registered as a watcher; it is registered at most once.
+//! Not here: datatypes that the program created, which always count (`objects`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -22,7 +22,7 @@ use crate::metrics::instruments::DatatypeInstruments;
 #[derive(Debug, Default)]
 pub(crate) struct PredefinedUses {
     on_demand: OnDemand<DatatypeInstruments>,
-    /// Changed under the process lock.
+    /// Whether this process is registered as a watcher. Changed under the process lock.
     watching: AtomicBool,
 }
 
@@ -33,7 +33,7 @@ impl PredefinedUses {
         }
     }
 
-    /// A call was given this predefined datatype.
+    /// Counts a call that uses this predefined datatype.
     #[cold]
     pub(crate) fn used(&self, word: usize) {
         if let Some(block) = self.on_demand.get(word).filter(|block| block.uses.is_watched()) {
@@ -50,7 +50,7 @@ impl Drop for PredefinedUses {
     }
 }
 
-/// Declares the variables of datatypes: a predefined one gets its block when a handle is allocated.
+/// Declares the variables of datatypes. A predefined datatype gets its block when a handle is allocated for it.
 pub(crate) fn declare(lock: &Arc<ProcessLock>, registry: &Registry, uses: &Arc<Guarded<PredefinedUses>>) -> Result<()> {
     let (lock, uses) = (lock.clone(), uses.clone());
     registry.declare_on_demand::<DatatypeInstruments>(move |object, open| {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: every change of the handler of a communicator calls `note_callee`, with the process lock held.
 //! Not here: handlers of other objects (`handlers`).
-#![allow(unsafe_code)] // counters are found by the address that stands beside the function
+#![allow(unsafe_code)] // the cache stores the address of the counters beside the function's
 
 use mpi_core::{Guard, Handle};
 use mpi_errors::Errhandler;
@@ -11,9 +11,9 @@ use crate::metrics::instruments::ErrhandlerInstruments;
 use crate::record::process::Process;
 
 impl Process {
-    /// The address of the program's function that is a communicator's error handler, about to be called: that is
-    /// counted. `None` when it is no such function, or none is cached: use [`Process::handler_to_call`] then.
-    /// Takes no lock; thread-safe.
+    /// Returns the address of the program's function that is a communicator's error handler, and counts the call that
+    /// follows. `None` if the handler is not a function of the program, or is not cached: use
+    /// [`Process::handler_to_call`] then. Takes no lock; thread-safe.
     #[inline]
     pub fn callee(&self, comm: Handle) -> Option<usize> {
         let (function, counter) = match self.errhandler_cache.predefined(comm) {
@@ -24,13 +24,13 @@ impl Process {
                 self.errhandler_cache.counters.get(comm)? as usize,
             ),
         };
-        // SAFETY: `note_callee` stores no other address than that of a block of counters, which are never unmapped.
+        // SAFETY: `note_callee` stores only addresses of blocks of counters, which are never unmapped.
         let block = unsafe { &*std::ptr::with_exposed_provenance::<ErrhandlerInstruments>(counter) };
         self.count_call(block);
         Some(function)
     }
 
-    /// A communicator has another error handler, or is new.
+    /// Updates the cache after a communicator was created or got another error handler.
     pub(crate) fn note_callee(&self, guard: &Guard<'_>, comm: Handle) {
         let word = self.comm(guard, comm).map(|comm| comm.errhandler().get());
         let found = word.and_then(|word| match self.errhandlers.get(guard).attached(word) {

@@ -1,7 +1,8 @@
-//! Making communicators out of others (MPI-5.0, 7.4.2), and groups by handle.
+//! Creation of communicators from communicators (MPI-5.0, 7.4.2), and groups by handle.
 //!
-//! Invariant: a new communicator has its parent's error handler, no name, no hints and no attributes but those that
-//! the C interface copies. Not here: agreeing on context ids (`mpi-comm`), duplicates that do not wait (`late`).
+//! Invariant: a new communicator has its parent's error handler, no name, no hints, and only the attributes that the C
+//! interface copies.
+//! Not here: agreement on context ids (`mpi-comm`), non-blocking duplicates (`idup`).
 
 use std::sync::Arc;
 
@@ -19,8 +20,8 @@ use crate::record::process::Process;
 const NULL: Handle = Handle(MPI_COMM_NULL);
 
 impl Process {
-    /// `MPI_Comm_create`: a communicator of `group`, which is part of the parent; `MPI_COMM_NULL` for a process outside it.
-    /// Collective over the parent; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_GROUP`,
+    /// `MPI_Comm_create`: a communicator of `group`, a subset of the parent's; `MPI_COMM_NULL` for a process outside
+    /// it. Collective over the parent; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_GROUP`,
     /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn comm_create(&self, parent: Handle, group: &Group) -> Result<Handle> {
         let parent = self.parent(parent)?;
@@ -40,9 +41,9 @@ impl Process {
         self.member_comm(&parent, context, group)
     }
 
-    /// `MPI_Comm_split`: a communicator of those with the same color, ordered by key; `MPI_COMM_NULL` for the color
-    /// `MPI_UNDEFINED`. The caller has checked that the color is not negative else. Collective; waits, with no guard
-    /// held. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    /// `MPI_Comm_split`: a communicator of the processes with the same color, ordered by key; `MPI_COMM_NULL` for the
+    /// color `MPI_UNDEFINED`. The caller has checked that no other negative color is passed. Collective; waits, with no
+    /// guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn comm_split(&self, parent: Handle, color: i32, key: i32) -> Result<Handle> {
         let parent = self.parent(parent)?;
         let agreed = agree(&self.engine, &parent, &self.context_ids, [color, key])?;
@@ -68,14 +69,15 @@ impl Process {
         self.comm(&guard, handle).cloned().ok_or_else(|| no_comm(handle))
     }
 
-    /// The communicator of a group that all its members have agreed on; none for others.
+    /// Creates the communicator of a group whose members have agreed on this context id; returns `MPI_COMM_NULL` in
+    /// processes outside the group.
     fn member_comm(&self, parent: &Comm, context: u32, group: &Group) -> Result<Handle> {
         let Some(rank) = group.rank_of(self.rank()) else { return Ok(NULL) };
         let guard = &mut self.engine.lock();
         self.adopt(guard, CommSpec::part(parent, context, group, rank))
     }
 
-    /// A handle for a communicator that is agreed on. Errors: `MPI_ERR_NO_MEM`.
+    /// Creates a handle for a communicator whose processes have agreed on its context id. Errors: `MPI_ERR_NO_MEM`.
     pub(crate) fn adopt(&self, guard: &mut Guard<'_>, spec: CommSpec) -> Result<Handle> {
         self.errhandlers.get_mut(guard).attach_again(spec.errhandler);
         match self.comms.get_mut(guard).reserve() {
@@ -90,7 +92,7 @@ impl Process {
         }
     }
 
-    /// Makes the communicator of a reserved handle. Its error handler is attached already.
+    /// Creates the communicator of a reserved handle. The caller has attached its error handler.
     pub(crate) fn establish(&self, guard: &mut Guard<'_>, handle: Handle, spec: CommSpec) {
         self.retire_left(guard);
         let instruments =
@@ -106,7 +108,7 @@ impl Process {
         }
     }
 
-    /// The group a handle names; `None` for a null, freed, forged or wrong-kind word.
+    /// The group that a handle names; `None` for a null, freed, forged or wrong-kind word.
     pub fn group(&self, guard: &Guard<'_>, handle: Handle) -> Option<Group> {
         let found = match handle.0 {
             MPI_GROUP_EMPTY => Group::new([]),
@@ -116,7 +118,7 @@ impl Process {
         Some(found)
     }
 
-    /// A handle for a group: `MPI_GROUP_EMPTY` for the empty one. Errors: `MPI_ERR_NO_MEM`.
+    /// Returns a handle for a group: `MPI_GROUP_EMPTY` for the empty group. Errors: `MPI_ERR_NO_MEM`.
     pub fn group_insert(&self, guard: &mut Guard<'_>, group: Group) -> Result<Handle> {
         if group.size() == 0 {
             return Ok(Handle(MPI_GROUP_EMPTY));
@@ -148,7 +150,7 @@ impl Process {
     }
 }
 
-/// What is read of a communicator without the lock: its size, and the process's rank in it.
+/// The word that calls read without the lock: a communicator's size, and the process's rank in it.
 pub(crate) fn fact(comm: &Comm) -> u64 {
     u64::from(comm.size()) << 32 | u64::from(comm.rank())
 }

@@ -1,7 +1,8 @@
 //! Files by handle (MPI-5.0, 14.2).
 //!
-//! Invariant: a file is in the table from when all its processes have opened it until this one has closed it.
-//! Not here: opening, reading and writing (mpi-io), error handlers of files (`handlers`).
+//! Invariant: a file is in the table from the time when all its processes have opened it until this process has closed
+//! it.
+//! Not here: open, read and write operations (mpi-io), error handlers of files (`handlers`).
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use mpi_io::{File, OpenArgs};
 use crate::record::process::Process;
 
 impl Process {
-    /// The file a handle names; `None` for a null, closed, forged or wrong-kind word.
+    /// The file that a handle names; `None` for a null, closed, forged or wrong-kind word.
     #[inline]
     pub fn file<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Arc<File>> {
         self.files.get(guard).get(handle)
@@ -78,7 +79,7 @@ impl Process {
         self.registry.unbind(handle.0, file.instruments());
         self.on_demand.gone(guard, handle);
         self.io.leave(guard, file.comm());
-        // A call of another thread, which has no business to be under way, still counts in its instruments.
+        // A concurrent call of another thread, which is an error in the program, may still write the instruments.
         if let Some(file) = Arc::into_inner(file) {
             mpi_t::retire(&*self.memory, file.instruments());
         }
@@ -89,8 +90,8 @@ impl Process {
         self.io.delete(name)
     }
 
-    /// Closes what the program has left open at the end, which is an error in it (MPI-5.0, 14.2.2): says so, brings
-    /// the data to the device, and deletes what is to be deleted on closing.
+    /// Closes files that the program has left open at finalisation, which is an error in the program (MPI-5.0, 14.2.2):
+    /// prints a warning, writes the data to the device, and deletes files that were opened with delete-on-close.
     pub(crate) fn close_left_files(&self) {
         let left: Vec<_> =
             self.files.get(&self.engine.lock()).iter().map(|(handle, file)| (handle, file.clone())).collect();

@@ -1,7 +1,7 @@
-//! Which object has which error handler (MPI-5.0, 9.3).
+//! The error handler of each object (MPI-5.0, 9.3).
 //!
-//! Invariant: a handler that stands in an object's place is attached once for that place.
-//! Not here: the handlers themselves (`mpi_errors::Errhandlers`), calling them (mpi-capi).
+//! Invariant: each object's [`Attached`] word holds one attachment of the handler that it names.
+//! Not here: the table of handlers (`mpi_errors::Errhandlers`), calls of handlers (mpi-capi).
 
 use std::sync::atomic::Ordering;
 
@@ -11,10 +11,10 @@ use mpi_errors::{Attached, Errhandler, HandlerKind, Result};
 
 use crate::record::process::Process;
 
-/// An object that has an error handler, or that a program took for one.
+/// An object with an error handler, as a call's arguments name it; it need not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Object {
-    /// What the call takes it for.
+    /// The kind of object that the call takes.
     pub kind: HandlerKind,
     /// The handle.
     pub handle: Handle,
@@ -58,7 +58,7 @@ impl Object {
 }
 
 impl Process {
-    /// Where the word of the object's error handler stands; `None` for what is no live object of its kind.
+    /// The place of the object's error handler; `None` if the handle names no live object of its kind.
     #[inline]
     fn place_of<'p>(&'p self, guard: &'p Guard<'_>, object: Object) -> Option<&'p Attached> {
         match object.kind {
@@ -70,7 +70,8 @@ impl Process {
         }
     }
 
-    /// The object, for people: `communicator "MPI_COMM_WORLD"`; `None` for what is no live object of its kind.
+    /// A description of the object for messages: `communicator "MPI_COMM_WORLD"`; `None` if the handle names no live
+    /// object of its kind.
     pub fn describe(&self, guard: &Guard<'_>, object: Object) -> Option<String> {
         match object.kind {
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| match comm.name() {
@@ -86,13 +87,13 @@ impl Process {
         }
     }
 
-    /// The error handler of an object; `None` for what is no live object of its kind.
+    /// The error handler of an object; `None` if the handle names no live object of its kind.
     pub fn handler_of(&self, guard: &Guard<'_>, object: Object) -> Option<Errhandler> {
         let place = self.place_of(guard, object)?;
         Some(self.errhandlers.get(guard).attached(place.get()))
     }
 
-    /// As [`Process::handler_of`], before a call of the handler, which it counts.
+    /// As [`Process::handler_of`]; also counts the call of the handler that follows.
     #[inline]
     pub fn handler_to_call(&self, guard: &Guard<'_>, object: Object) -> Option<Errhandler> {
         let word = self.place_of(guard, object)?.get();
@@ -100,17 +101,17 @@ impl Process {
         Some(self.errhandlers.get(guard).attached(word))
     }
 
-    /// The object whose error handler takes errors of calls that have no object of their own: `MPI_COMM_SELF`
-    /// (MPI-5.0, 9.3), or `MPI_COMM_WORLD` while the program has set the handler of that alone, as programs written for
-    /// earlier versions of the standard do.
+    /// The object whose error handler handles errors of calls without an object: `MPI_COMM_SELF` (MPI-5.0, 9.3), or
+    /// `MPI_COMM_WORLD` if the program has set only that one's handler, as programs for earlier versions of the
+    /// standard do.
     pub fn default_object(&self) -> Object {
         let is_set = self.comm_self_handler_set.load(Ordering::Relaxed);
         let same = self.world.errhandler().get() == self.comm_self.errhandler().get();
         Object::comm(if is_set || same { MPI_COMM_SELF } else { MPI_COMM_WORLD })
     }
 
-    /// `MPI_X_set_errhandler`: false, and nothing is changed, for what is no live object of its kind.
-    /// Errors: `MPI_ERR_ERRHANDLER` for what is no handler, or one of another kind of object.
+    /// `MPI_X_set_errhandler`: returns false and changes nothing if the handle names no live object of its kind.
+    /// Errors: `MPI_ERR_ERRHANDLER` if `errhandler` is not a handler for this kind of object.
     pub fn set_errhandler(&self, guard: &mut Guard<'_>, object: Object, errhandler: Handle) -> Result<bool> {
         if self.place_of(guard, object).is_none() {
             return Ok(false);
@@ -128,7 +129,7 @@ impl Process {
         Ok(true)
     }
 
-    /// `MPI_X_get_errhandler`: a handle that the program frees; `None` for what is no live object of its kind.
+    /// `MPI_X_get_errhandler`: a handle that the program frees; `None` if the handle names no live object of its kind.
     pub fn get_errhandler(&self, guard: &mut Guard<'_>, object: Object) -> Option<Handle> {
         let errhandler = self.place_of(guard, object)?.get();
         Some(self.errhandlers.get_mut(guard).hold(errhandler))

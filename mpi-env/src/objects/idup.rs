@@ -1,9 +1,9 @@
-//! Duplicates that do not wait: `MPI_Comm_idup` (MPI-5.0, 7.4.2).
+//! Non-blocking duplicates: `MPI_Comm_idup` (MPI-5.0, 7.4.2).
 //!
-//! Handle, group, error handler and instruments are there at once, so that attributes can be copied and the tool
-//! interface can bind to the duplicate; its context comes with its id, which one of the processes sends, inside whatever call makes
-//! progress then. Until then it is an error to use the duplicate.
-//! Not here: which process sends the id (`mpi-p2p`), communicators without a context (`unsettled`).
+//! `MPI_Comm_idup` creates the handle, the group, the error handler and the instruments at once, so that the caller can
+//! copy attributes and the tool interface can bind to the duplicate. One of the processes sends the context id; the
+//! call that receives it while it makes progress creates the context. Using the duplicate earlier is an error.
+//! Not here: the choice of the process that sends the id (`mpi-p2p`), communicators without a context (`unsettled`).
 
 use mpi_core::Handle;
 use mpi_errors::Result;
@@ -12,7 +12,7 @@ use crate::objects::unsettled::Unsettled;
 use crate::record::process::Process;
 
 impl Process {
-    /// `MPI_Comm_idup`: the handle of the duplicate, good once the request is complete, and the request. Collective;
+    /// `MPI_Comm_idup`: the handle of the duplicate, usable once the request is complete, and the request. Collective;
     /// does not wait. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn comm_idup(&self, parent: Handle) -> Result<(Handle, Handle)> {
         let parent = self.parent(parent)?;

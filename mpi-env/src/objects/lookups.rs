@@ -1,7 +1,7 @@
-//! Handles of communicators, datatypes and operations, and the calls that make and end such objects.
+//! Handles of communicators, datatypes and operations, and the functions that create and free such objects.
 //!
-//! Invariant: predefined objects are no entries of the tables; a look-up compares their words first.
-//! Not here: error handlers (`mpi_errors::Errhandlers` is its own table), requests (`mpi-p2p`).
+//! Invariant: the tables hold no predefined objects; a look-up compares the predefined words first.
+//! Not here: error handlers (`mpi_errors::Errhandlers`), requests (`mpi-p2p`).
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use mpi_errors::{Error, Result};
 use crate::record::process::Process;
 use crate::tables::freed::Freed;
 
-/// A communicator that stays alive without the guard: for collectives, which give it up. The predefined ones, which
-/// never end, cost no count of references.
+/// A communicator that stays alive without the guard, for collectives, which release the lock. A predefined
+/// communicator is never freed and needs no reference count.
 #[derive(Debug, Clone)]
 pub enum CommRef<'p> {
     /// `MPI_COMM_WORLD` or `MPI_COMM_SELF`.
     Predefined(&'p Comm),
-    /// Any other.
+    /// Any other communicator.
     Own(Arc<Comm>),
 }
 
@@ -39,7 +39,7 @@ impl Deref for CommRef<'_> {
 }
 
 impl Process {
-    /// The communicator a handle names, to keep without the guard; `None` as for [`Process::comm`].
+    /// The communicator that a handle names, usable without the guard; `None` as for [`Process::comm`].
     #[inline]
     pub fn comm_ref(&self, guard: &Guard<'_>, handle: Handle) -> Option<CommRef<'_>> {
         match handle.0 {
@@ -49,8 +49,8 @@ impl Process {
         }
     }
 
-    /// The communicator a handle names; `None` for a null, freed, forged or wrong-kind word, and for the predefined
-    /// ones outside the world model.
+    /// The communicator that a handle names; `None` for a null, freed, forged or wrong-kind word, and for predefined
+    /// communicators outside the world model.
     #[inline]
     pub fn comm<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Arc<Comm>> {
         match handle.0 {
@@ -60,8 +60,8 @@ impl Process {
         }
     }
 
-    /// The handle of the communicator with this context id, of its program's messages or of its collectives. Walks
-    /// through all communicators.
+    /// The handle of the communicator with this context id, for point-to-point messages or for collectives. Searches
+    /// all communicators.
     pub fn handle_of_context(&self, guard: &Guard<'_>, context: u32) -> Option<Handle> {
         let even = context & !1;
         let predefined = [&self.world, &self.comm_self].into_iter();
@@ -70,7 +70,7 @@ impl Process {
     }
 
     /// `MPI_Comm_dup`. Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, and
-    /// `MPI_ERR_OTHER` when there are no context ids left.
+    /// `MPI_ERR_OTHER` when no context ids are left.
     pub fn comm_dup(&self, handle: Handle) -> Result<Handle> {
         let parent = self.parent(handle)?;
         let context = agree_on_context(&self.engine, &parent, &self.context_ids)?;
@@ -97,7 +97,7 @@ impl Process {
         Ok(())
     }
 
-    /// Gives back the instruments of freed communicators that the engine does not write any more.
+    /// Retires the instruments of freed communicators that the engine no longer writes.
     pub(crate) fn retire_left(&self, guard: &mut Guard<'_>) {
         let mut leaving = std::mem::take(self.leaving.get_mut(guard));
         leaving.retain(|(context, instruments)| {
@@ -117,7 +117,7 @@ impl Process {
         Ok(handle)
     }
 
-    /// `MPI_Type_free`; operations under way keep what they need. Errors: `MPI_ERR_TYPE`.
+    /// `MPI_Type_free`; pending operations complete. Errors: `MPI_ERR_TYPE`.
     pub fn type_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
         remove(self.datatypes.get_mut(guard), &self.freed, handle, MPI_ERR_TYPE, "datatype")?;
         self.on_datatype_freed(guard, handle);
@@ -132,7 +132,7 @@ impl Process {
         Ok(handle)
     }
 
-    /// `MPI_Op_free`; operations under way keep what they need. Errors: `MPI_ERR_OP`.
+    /// `MPI_Op_free`; pending operations complete. Errors: `MPI_ERR_OP`.
     pub fn op_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
         remove(self.ops.get_mut(guard), &self.freed, handle, MPI_ERR_OP, "op")?;
         self.on_demand.op_freed(guard, handle);

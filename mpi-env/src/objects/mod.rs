@@ -1,9 +1,9 @@
-//! The calls that make, find, change and end the objects of the program, under the process lock.
+//! The functions that create, look up, change and free the program's objects, under the process lock.
 //!
-//! - `lookups`, `comms`, `idup`, `unsettled`, `files`, `windows`: handles, and the calls that make and end objects.
-//! - `handlers`, `cached_handlers`: error handlers of objects. `updates`: what changes the metrics of objects.
+//! - `lookups`, `comms`, `idup`, `unsettled`, `files`, `windows`: handles, creating and freeing objects.
+//! - `handlers`, `cached_handlers`: error handlers of objects. `updates`: changes of the objects' metrics.
 //!
-//! Not here: the state (`tables`), what the objects do (the engine crates).
+//! Not here: the state (`tables`), operations on the objects (the engine crates).
 
 pub(crate) mod cached_handlers;
 pub(crate) mod comms;

@@ -1,7 +1,7 @@
-//! Communicators whose context id is still to come: duplicates that do not wait, and those made of groups alone.
+//! Communicators without a context id yet: non-blocking duplicates, and communicators created from groups.
 //!
-//! Invariant: the handle is reserved, and names the communicator from when its context is requested.
-//! Not here: which process gives the id (`mpi-p2p`).
+//! Invariant: the handle is reserved first; it names the communicator once the context id is requested.
+//! Not here: the choice of the process that sends the id (`mpi-p2p`).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use mpi_p2p::{CommMeters, ContextSpec, MakeContext, UNSETTLED};
 use crate::objects::comms::fact;
 use crate::record::process::Process;
 
-/// A communicator whose context is still to come, and what makes that.
+/// A communicator without a context yet, and the function that creates the context.
 pub(crate) struct Unsettled {
     pub handle: Handle,
     pub comm: Arc<Comm>,
@@ -22,7 +22,7 @@ pub(crate) struct Unsettled {
 }
 
 impl Process {
-    /// A communicator with all but its context, under a reserved handle.
+    /// Creates a communicator without its context, and reserves its handle.
     pub(crate) fn unsettled(
         &self,
         guard: &mut Guard<'_>,
@@ -37,7 +37,7 @@ impl Process {
         let instruments = CommMeters::place(&*self.memory, name, group.size());
         let comm = Arc::new(Comm::new(UNSETTLED, rank, group, "", errhandler, instruments));
         comm.set_handle(handle);
-        // One that is freed before its id comes needs no context.
+        // A communicator that is freed before its id arrives needs no context.
         let weak = Arc::downgrade(&comm);
         let make = Box::new(move |id| {
             let comm = weak.upgrade()?;
@@ -47,7 +47,8 @@ impl Process {
         Ok(Unsettled { handle, comm, make })
     }
 
-    /// Puts the communicator into its place, now that its context is on its way; else takes all back.
+    /// Fills the reserved handle with the communicator if the request for its context id was made; otherwise frees the
+    /// handle and the instruments.
     pub(crate) fn place_unsettled(
         &self,
         guard: &mut Guard<'_>,

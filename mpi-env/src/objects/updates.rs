@@ -1,6 +1,6 @@
-//! What changes the metrics of objects: they are created, named, used and freed.
+//! Updates of the objects' metrics when objects are created, named, used and freed.
 //!
-//! Invariant: the caller holds the process lock, except where a counter is shared.
+//! Invariant: the caller holds the process lock, except where counters may be written without it.
 //! Not here: the metrics (`objects`, `on_demand`, `predefined_uses`).
 
 use mpi_comm::Comm;
@@ -14,7 +14,7 @@ use crate::metrics::objects::event_key;
 use crate::record::process::Process;
 
 impl Process {
-    /// A communicator has its handle: variables and events can be bound to it.
+    /// Binds variables and events to the handle of a new communicator.
     pub(crate) fn on_comm_created(&self, guard: &mut Guard<'_>, handle: Handle, rank: u32, size: u32) {
         let Some(comm) = self.comm(guard, handle).cloned() else { return };
         self.on_demand.made(guard, handle, comm.group());
@@ -25,8 +25,8 @@ impl Process {
         self.metrics.events.comm_made.emit(|| (handle.0 as u64, rank, size));
     }
 
-    /// A live communicator has a new name: reports outside the process use it. Those of the predefined communicators
-    /// keep their names, so that each can be recognised.
+    /// Gives a live communicator's new name to its instruments, for reports outside the process. The instruments of the
+    /// predefined communicators keep their names, so that each can be recognised.
     pub fn on_comm_named(&self, comm: &Comm) {
         let (name, number) = (comm.name(), comm.context() / 2);
         let is_predefined = [MPI_COMM_WORLD, MPI_COMM_SELF].contains(&comm.handle().0);
@@ -37,7 +37,7 @@ impl Process {
         }
     }
 
-    /// A communicator's handle is stale.
+    /// Removes the metrics of a communicator whose handle is stale.
     pub(crate) fn on_comm_freed(&self, guard: &mut Guard<'_>, handle: Handle, instruments: CommMeters) {
         self.on_demand.gone(guard, handle);
         instruments.unbind(&self.registry, handle.0);
@@ -46,7 +46,7 @@ impl Process {
         self.metrics.events.comm_freed.emit(|| (handle.0 as u64,));
     }
 
-    /// A datatype of the program's has its handle.
+    /// Binds variables to the handle of a datatype that the program created.
     pub(crate) fn on_datatype_created(&self, guard: &mut Guard<'_>, handle: Handle, bytes: u64) {
         let block = DatatypeInstruments::place_for(&*self.memory, "a datatype");
         let (index, all) = (handle.index() as usize, self.metrics.datatypes.get_mut(guard));
@@ -57,7 +57,7 @@ impl Process {
         self.metrics.events.datatype_made.emit(|| (handle.0 as u64, bytes));
     }
 
-    /// A datatype's handle is stale.
+    /// Removes the metrics of a datatype whose handle is stale.
     pub(crate) fn on_datatype_freed(&self, guard: &mut Guard<'_>, handle: Handle) {
         let place = self.metrics.datatypes.get_mut(guard).get_mut(handle.index() as usize);
         if let Some(block) = place.and_then(Option::take) {
@@ -68,14 +68,14 @@ impl Process {
         self.metrics.events.datatype_freed.emit(|| (handle.0 as u64,));
     }
 
-    /// A call was given this datatype of the program's, which lives.
+    /// Counts a call that uses this live datatype of the program.
     pub fn on_datatype_used(&self, guard: &Guard<'_>, handle: Handle) {
         if let Some(Some(block)) = self.metrics.datatypes.get(guard).get(handle.index() as usize) {
             block.uses.incr();
         }
     }
 
-    /// An error handler of the program's was made.
+    /// Binds variables to the handle of an error handler that the program created.
     pub fn on_errhandler_created(&self, guard: &mut Guard<'_>, handle: Handle) {
         self.update_errhandlers(guard);
         let block = ErrhandlerInstruments::place_for(&*self.memory, "an error handler");
@@ -83,7 +83,7 @@ impl Process {
         self.registry.bind(handle.0, block);
     }
 
-    /// Error handlers were made or freed: retires the metrics of those that nothing refers to any more.
+    /// Updates the metrics after error handlers were created or freed: retires those of handlers without references.
     pub fn update_errhandlers(&self, guard: &mut Guard<'_>) {
         let gone: Vec<usize> = {
             let all = self.errhandlers.get(guard);
@@ -98,12 +98,12 @@ impl Process {
         }
     }
 
-    /// Memory was allocated or freed.
+    /// Updates the metrics after memory was allocated or freed.
     pub fn update_memory(&self, guard: &Guard<'_>) {
         self.metrics.counts.alloc_mem.follow(self.blocks.get(guard).bytes());
     }
 
-    /// An error is given to this error handler.
+    /// Counts an error that is passed to this error handler.
     pub fn on_errhandler_called(&self, guard: &Guard<'_>, handle: Handle) {
         if let Some(block) = self.counters_of(guard, handle) {
             self.count_call(block);
@@ -115,7 +115,7 @@ impl Process {
         self.metrics.handlers.get(guard).get(&handle.0).copied()
     }
 
-    /// Counts a call, with the process lock or without it.
+    /// Counts a call of an error handler. The caller need not hold the process lock.
     #[inline]
     pub(crate) fn count_call(&self, block: &ErrhandlerInstruments) {
         match self.engine.process_lock().is_multiple() {
@@ -124,13 +124,14 @@ impl Process {
         }
     }
 
-    /// A reduction or accumulation was given this operation, and this much data to combine. For any word.
+    /// Counts a reduction or accumulation with this operation over this number of bytes. `op` may be any word.
     #[inline]
     pub fn on_op_used(&self, guard: &Guard<'_>, op: usize, bytes: u64) {
         self.on_demand.op_used(guard, op, bytes);
     }
 
-    /// A call was given this predefined datatype while a handle is allocated for one, in this process record or in another.
+    /// Counts a call that uses this predefined datatype, while this process record or another has a handle allocated
+    /// for one.
     #[cold]
     pub fn on_predefined_used(&self, guard: &Guard<'_>, word: usize) {
         self.metrics.predefined.get(guard).used(word);

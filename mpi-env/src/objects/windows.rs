@@ -1,9 +1,9 @@
-//! Handles of windows, and the calls that make and end them (MPI-5.0, 12.2).
+//! Handles of windows, and the functions that create and free windows (MPI-5.0, 12.2).
 //!
-//! Invariant: a window is in the table, with its variables bound, from when all processes have made it until the first
-//! of its processes begins to free it.
-//! Not here: what is done with windows (`mpi-win`).
-#![allow(unsafe_code)] // the program's promise about its memory is passed on
+//! Invariant: a window is in the table, with its variables bound, from the time when all its processes have created it
+//! until the first of them begins to free it.
+//! Not here: operations on windows (`mpi-win`).
+#![allow(unsafe_code)] // passes on the program's promise about its memory
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use mpi_win::{Exposure, Win};
 use crate::record::process::Process;
 
 impl Process {
-    /// The window a handle names; `None` for a null, freed, forged or wrong-kind word.
+    /// The window that a handle names; `None` for a null, freed, forged or wrong-kind word.
     #[inline]
     pub fn win<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Arc<Win>> {
         self.windows.get(guard).get(handle)
@@ -26,7 +26,7 @@ impl Process {
     /// `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, `MPI_ERR_RMA_SHARED`, `MPI_ERR_OTHER`.
     ///
     /// # Safety
-    /// The program's memory that it exposes stays until the window is freed.
+    /// The program's memory that the window exposes stays valid until the window is freed.
     pub unsafe fn win_create(&self, parent: Handle, what: Exposure) -> Result<Handle> {
         let parent = self.parent(parent)?;
         let reserved = self.windows.get_mut(&mut self.engine.lock()).reserve();
@@ -48,13 +48,13 @@ impl Process {
                 self.metrics.counts.windows.follow(self.windows.get(guard).len() as u64);
                 Err(error)
             }
-            // No process has made the window.
+            // No process has created the window.
             (_, Err(_)) => Err(Error::new(MPI_ERR_NO_MEM, "there are too many windows")),
         }
     }
 
     /// `MPI_Win_free`: the handle is stale from here on. Collective; waits, with no guard held. Errors: `MPI_ERR_WIN`;
-    /// `MPI_ERR_RMA_SYNC` while operations are under way, and then the window stays.
+    /// `MPI_ERR_RMA_SYNC` while operations are under way, in that case the window is not freed.
     pub fn win_free(&self, handle: Handle) -> Result<()> {
         let win = {
             let guard = &mut self.engine.lock();

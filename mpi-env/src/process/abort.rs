@@ -1,7 +1,8 @@
-//! Ending the job: `MPI_Abort`, and errors that are fatal (MPI-5.0, 9.3 and 11.4).
+//! Abnormal end of the job: `MPI_Abort` and fatal errors (MPI-5.0, 9.3 and 11.4).
 //!
-//! The launcher is notified first, so the job ends even if this process then hangs while it writes its output. The first
-//! process to end the job decides its exit code, and only its report is printed.
+//! Invariant: the process requests the end of the job before it prints or flushes anything, so this library's launcher
+//! ends the job even if the process then hangs while it writes its output. The first process that ends the job sets the
+//! exit code, and only its report is printed.
 #![allow(unsafe_code)] // flushes C's output and ends the process
 
 use std::process;
@@ -14,7 +15,7 @@ use crate::process::stderr::say;
 use crate::process::{failing, global, running};
 use crate::record::process::Process;
 
-/// Seconds that a dying process has to write what C has buffered.
+/// Seconds that an aborting process has to flush the buffers of C's `stdout`.
 const LAST_WORDS: u32 = 5;
 
 /// The most calls that a report lists.
@@ -24,7 +25,7 @@ impl Process {
     /// `MPI_Abort`: prints one line and ends the job with this code. Never returns; takes no lock.
     #[cold]
     pub fn abort(&self, code: i32) -> ! {
-        // This library's launcher prints that itself.
+        // This library's launcher prints the line.
         let told = self.is_launched() && self.manager.is_none();
         if self.job.request_abort(self.rank(), code, AbortCause::Call) && !told {
             let (rank, size, host) = (self.rank(), self.size(), &self.host.host);
@@ -39,8 +40,8 @@ impl Process {
         self.leave(code)
     }
 
-    /// An error that `MPI_ERRORS_ARE_FATAL` or `MPI_ERRORS_ABORT` takes: prints the report and ends the job with the
-    /// error's class. Never returns.
+    /// Handles an error for `MPI_ERRORS_ARE_FATAL` or `MPI_ERRORS_ABORT`: prints the report and ends the job with the
+    /// error's class as its exit code. Never returns.
     #[cold]
     pub fn fatal(&self, error: &Error, route: Route<'_>) -> ! {
         let code = exit_code(error);
@@ -61,7 +62,7 @@ impl Process {
         self.leave(code)
     }
 
-    /// The calls that the process made last, with their numbers; at most [`LAST_CALLS`].
+    /// The process's last calls with their sequence numbers; at most [`LAST_CALLS`].
     fn last_calls(&self) -> Vec<String> {
         let all = self.recorder.calls();
         let last = &all[all.len().saturating_sub(LAST_CALLS)..];
@@ -77,29 +78,29 @@ impl Process {
     }
 }
 
-/// Ends the process: flushes its output, reports the exit status by `tell`, and exits.
+/// Ends the process: flushes its output, passes the exit status to `tell`, and exits.
 fn leave(code: i32, tell: impl FnOnce(i32)) -> ! {
-    // In a child of `fork` the buffer holds what its parent prints.
+    // In a child of `fork` the buffer holds a copy of output that the parent prints.
     if running::parents_errhandler().is_none() {
         flush_output();
     }
-    // What the shell sees is one byte; a failure never becomes a success.
+    // The exit status is one byte; a nonzero code with a low byte of 0 becomes 1.
     let status = if code != 0 && code & 0xff == 0 { 1 } else { code & 0xff };
     tell(status);
     // SAFETY: ends the process; no destructor or exit handler may run in the middle of the library.
     unsafe { libc::_exit(status) }
 }
 
-/// How an error came to the handler that ends the job, as far as the report contains it.
+/// What the report of a fatal error contains about its error handler.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Route<'a> {
-    /// The object whose handler it was, where that is not the call's own.
+    /// The object whose handler handled the error, if that is not the call's own object.
     pub handler_of: Option<&'a str>,
-    /// The call that would have set another handler, such as `MPI_Comm_set_errhandler`.
+    /// The function that sets another handler, such as `MPI_Comm_set_errhandler`.
     pub handled_by: Option<&'a str>,
 }
 
-/// As [`Process::fatal`], when there is no process: for who found that [`crate::record::process`] fails.
+/// As [`Process::fatal`], for a process whose record does not exist.
 #[cold]
 pub fn fatal_without_process(error: &Error) -> ! {
     let code = exit_code(error);
@@ -128,12 +129,13 @@ fn exit_code(error: &Error) -> i32 {
     if error.class() == MPI_SUCCESS { MPI_ERR_UNKNOWN } else { error.class() }
 }
 
-/// Writes what the program has printed but C has not written yet, as `exit` would.
+/// Flushes C's `stdout`, as `exit` would.
 fn flush_output() {
     unsafe extern "C" {
         static stdout: *mut libc::FILE;
     }
-    // SAFETY: plain calls of C; the alarm's default action ends the process should another thread hold the stream.
+    // SAFETY: C functions without preconditions; if another thread holds the stream, the alarm's default action ends
+    // the process.
     unsafe {
         libc::signal(libc::SIGALRM, libc::SIG_DFL);
         libc::alarm(LAST_WORDS);

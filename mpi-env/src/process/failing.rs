@@ -1,6 +1,6 @@
-//! How errors are reported: the form of a fatal one's report, and the handler that a process begins with (MPI-5.0, 9.3).
+//! The form of warnings and of reports of fatal errors, with and without a process record.
 //!
-//! Invariant: what the environment says of it holds for a process whose record could not be made, too.
+//! Invariant: the settings in file and environment also apply to a process whose record could not be created.
 //! Not here: the report's text (mpi-errors), ending the job (`abort`).
 
 use std::io::IsTerminal;
@@ -16,13 +16,13 @@ use crate::record::error_settings::ErrorSettings;
 use crate::record::process::Process;
 
 impl Process {
-    /// Writes what the user should know although nothing has failed, in the form of reports.
+    /// Prints a warning in the form of error reports.
     pub fn warn(&self, sentence: &str) {
         tell(self.errors, "warning", sentence, &[("rank", self.rank().into())]);
     }
 }
 
-/// One line, or one object with the kind and these numbers as well.
+/// Prints a message as one line of text, or as one JSON object that also has the kind and these numbers.
 pub(crate) fn tell(settings: &ErrorSettings, kind: &str, sentence: &str, numbers: &[(&str, i64)]) {
     if !settings.is_json() {
         return say(&format!("Ferrum MPI: {sentence}\n"));
@@ -32,7 +32,7 @@ pub(crate) fn tell(settings: &ErrorSettings, kind: &str, sentence: &str, numbers
     say(&(object.text("message", sentence).end() + "\n"));
 }
 
-/// The form of a report by these settings.
+/// The form of a report according to these settings.
 pub(crate) fn report_format(settings: &ErrorSettings) -> ReportFormat {
     match (settings.is_json(), settings.color.get()) {
         (true, _) => ReportFormat::Json,
@@ -42,7 +42,7 @@ pub(crate) fn report_format(settings: &ErrorSettings) -> ReportFormat {
     }
 }
 
-/// How much of an error is reported by these settings.
+/// The level of detail of a report according to these settings.
 pub(crate) fn detail(settings: &ErrorSettings) -> Detail {
     match settings.verbosity.get() {
         0 => Detail::Brief,
@@ -58,8 +58,8 @@ fn on_a_terminal() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Reports, once, why the process could not be made: for calls that have a code to return and no error handler to call.
-/// Nothing when it could be made, or no call has tried. Thread-safe.
+/// Prints once why the process record could not be created, for calls that return a code and call no error handler.
+/// Prints nothing if the record exists or no call has tried to create it. Thread-safe.
 pub fn report_start_failure() {
     static ONCE: Once = Once::new();
     let Some(failure) = start_failure() else { return };
@@ -70,7 +70,7 @@ pub fn report_start_failure() {
     });
 }
 
-/// The form of a report when there is no record whose settings could say: as file and environment have it.
+/// The form of a report of a process without a record, from the settings in file and environment.
 pub(crate) fn report_without_process() -> (ReportFormat, Detail) {
     let settings = settings_without_process();
     (report_format(settings), detail(settings))
@@ -78,7 +78,7 @@ pub(crate) fn report_without_process() -> (ReportFormat, Detail) {
 
 fn settings_without_process() -> &'static ErrorSettings {
     let settings = ErrorSettings::new();
-    // What cannot be taken is the failure to be reported, or is beside it.
+    // An invalid setting is either the failure that is being reported, or has no effect on the report.
     let _ = Registry::from_surroundings().register_settings(settings);
     settings
 }

@@ -1,10 +1,10 @@
-//! The one process of the C interface: making its record.
+//! Creation of the one process record of the C interface.
 //!
-//! Only calls that start the library join the process's job ([`join_job`]); all others use the record that such a call
-//! has made.
-//! Invariant: the record, once made, is never moved or dropped.
-//! Not here: finding it (`running`), what it is made of (`start`).
-#![allow(unsafe_code)] // functions that C calls at the end of the process and in a child of `fork`
+//! Only calls that initialise the library join the process's job ([`join_job`]); all other calls use the record that
+//! such a call has created.
+//! Invariant: once created, the record is never moved or dropped.
+//! Not here: access to the record (`running`), creation of its parts (`start`).
+#![allow(unsafe_code)] // registers functions that C calls at process exit and in a child of `fork`
 
 use std::sync::{Arc, LazyLock, Once, OnceLock};
 
@@ -19,14 +19,14 @@ use crate::record::process::{Life, Process};
 
 static PROCESS: OnceLock<std::result::Result<Box<Process>, StartFailure>> = OnceLock::new();
 
-/// The failure, if making the process has failed.
+/// The failure, if creating the process record has failed.
 pub(crate) fn start_failure() -> Option<&'static StartFailure> {
     PROCESS.get().and_then(|made| made.as_ref().err())
 }
 
-/// The process's record; the first call makes it: attached to its job, its variables registered, MPI not initialised.
-/// For calls that start the library. Thread-safe. Errors: `MPI_ERR_OTHER` if the launcher's facts are not usable, the
-/// same at each call, and in a child of `fork`.
+/// The process record. The first call creates it: attached to its job, with its variables registered, MPI not
+/// initialised. For calls that initialise the library. Thread-safe. Errors: `MPI_ERR_OTHER` if the launcher's
+/// environment is not usable, the same at each call, and in a child of `fork`.
 #[inline]
 pub fn join_job() -> Result<&'static Process> {
     match joined() {
@@ -45,8 +45,8 @@ fn make() -> Result<&'static Process> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         tool_failure::begin(process.errors, process.rank());
-        // SAFETY: functions of this library, which C calls while the library is loaded. Without memory for the first
-        // one, children of `fork` are taken for their parent.
+        // SAFETY: C calls these functions of this library while the library is loaded. If there is no memory to
+        // register the first one, a child of `fork` uses its parent's record.
         unsafe {
             pthread_atfork(None, None, Some(in_child));
             if process.manager.is_some() {
@@ -73,20 +73,21 @@ pub fn codes() -> &'static Arc<ErrorCodes> {
     &CODES
 }
 
-/// A program that used the tool interface only has joined its job all the same.
+/// Finalises the launcher's connection of a program that used only the tool interface: it has joined its job, too.
 extern "C" fn at_exit() {
     if let Some(process) = joined() {
         process.part_from_launcher();
     }
 }
 
-/// Why a call has no process although one is needed: the process is a child of `fork`, or making it has failed; `None`
-/// if no call has started the library.
+/// The reason why no process record exists: the process is a child of `fork`, or creating the record failed; `None` if
+/// no call has initialised the library.
 pub fn cause_of_absence() -> Option<Error> {
     forked().or_else(|| start_failure().map(StartFailure::error))
 }
 
-/// Number of processes of the job that this process is in or would join, as far as that is known without joining it.
+/// Number of processes of the job that this process is in or would join; `None` if that is not known without joining
+/// it.
 pub fn size_of_job() -> Option<u32> {
     if let Some(process) = joined() {
         return Some(process.size());

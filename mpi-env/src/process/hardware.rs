@@ -1,23 +1,23 @@
-//! Which parts of the host this process may run on (MPI-5.0, 9.1.3), as the kernel reports them.
+//! The hardware of the host that this process may run on (MPI-5.0, 9.1.3), as the kernel reports it.
 //!
-//! Invariant: what the kernel does not report is absent, never guessed. Each call reads it anew: a process may be bound
-//! differently later.
-#![allow(unsafe_code)] // the set of processors that the process may run on
+//! Invariant: no value is guessed; what the kernel does not report is absent. Each call reads the kernel's data again,
+//! because the binding of a process can change.
+#![allow(unsafe_code)] // reads the process's CPU affinity mask by a C function
 
 use std::collections::BTreeSet;
 use std::fs;
 
-/// The kinds of hardware that can be distinguished, largest first: the whole host's memory, a socket, a core with its
-/// hardware threads, a hardware thread.
+/// The supported kinds of hardware, largest first: the memory of the host, a socket, a core with its hardware threads,
+/// a hardware thread.
 pub const KINDS: [&str; 4] = ["mpi_shared_memory", "sysfs://package", "sysfs://core", "sysfs://cpu"];
 
-/// The number of the one part of this kind that the process may run on; `None` when it may run on several, and for a
-/// kind that is not known.
+/// The number of the one resource of this kind that the process may run on; `None` if it may run on several, or for an
+/// unknown kind.
 pub fn instance(kind: &str) -> Option<u32> {
     let number = |cpu: u32| match kind {
         "mpi_shared_memory" => Some(0),
         "sysfs://package" => topology(cpu, "physical_package_id"),
-        // Cores are numbered anew in each package; the first hardware thread stands for its core.
+        // Core numbers repeat in each package, so the first hardware thread identifies its core.
         "sysfs://core" => first_sibling(cpu),
         "sysfs://cpu" => Some(cpu),
         _ => None,
@@ -45,7 +45,7 @@ fn allowed() -> Vec<u32> {
     if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) } != 0 {
         return Vec::new();
     }
-    // SAFETY: the numbers lie within the set.
+    // SAFETY: the numbers are within the set.
     (0..libc::CPU_SETSIZE as usize).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) }).map(|cpu| cpu as u32).collect()
 }
 

@@ -1,5 +1,5 @@
 //! Versions, the processor's name, time (MPI-5.0, 9.1 and 9.6).
-#![allow(unsafe_code)] // the clock
+#![allow(unsafe_code)] // reads the clock by C functions
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ pub fn processor_name() -> &'static str {
     NAME.get_or_init(mpi_fabric::host::name)
 }
 
-/// `MPI_Wtime`: seconds since some moment in the past, the same for all processes of a host; never goes back.
+/// `MPI_Wtime`: seconds since a fixed time in the past, the same for all processes of a host; never decreases.
 /// Thread-safe and async-signal-safe.
 #[inline]
 pub fn wtime() -> f64 {

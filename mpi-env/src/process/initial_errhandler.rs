@@ -1,6 +1,6 @@
-//! The error handler that a process begins with (MPI-5.0, 9.3 and 11.8.4), as the launcher names it.
+//! The initial error handler of a process (MPI-5.0, 9.3 and 11.8.4), as the launcher sets it in the environment.
 //!
-//! Invariant: it takes errors also in a process whose record could not be made.
+//! Invariant: it also handles errors of a process whose record could not be created.
 //! Not here: the handlers of objects (`objects::handlers`).
 
 use std::sync::OnceLock;
@@ -11,32 +11,33 @@ use mpi_wireup::INITIAL_ERRHANDLER as INITIAL;
 
 use crate::process::running::parents_errhandler;
 
-/// The names of the initial error handlers, which are compared without regard to case (MPI-5.0, 11.8.4).
+/// The names of the initial error handlers; comparison ignores case (MPI-5.0, 11.8.4).
 const HANDLERS: [(&str, usize); 3] = [
     ("mpi_errors_are_fatal", MPI_ERRORS_ARE_FATAL),
     ("mpi_errors_abort", MPI_ERRORS_ABORT),
     ("mpi_errors_return", MPI_ERRORS_RETURN),
 ];
 
-/// The error handler that takes errors while there is no `MPI_COMM_SELF`, and that the predefined communicators begin
-/// with: as the launcher said, else `MPI_ERRORS_ARE_FATAL`. Read once; thread-safe.
+/// The error handler of errors while `MPI_COMM_SELF` does not exist, and the first error handler of the predefined
+/// communicators: the one that the launcher set, else `MPI_ERRORS_ARE_FATAL`. Read once; thread-safe.
 pub fn initial_errhandler() -> Handle {
     Handle(initial().as_ref().map_or(MPI_ERRORS_ARE_FATAL, |(_, word)| *word))
 }
 
-/// Whether errors of calls return while there is no process record: as the initial error handler says, and in a child of
-/// `fork` unless errors of its parent's `MPI_COMM_WORLD` are fatal. Thread-safe.
+/// Whether calls return their error codes while no process record exists: according to the initial error handler, or,
+/// in a child of `fork`, to the handler of its parent's `MPI_COMM_WORLD`: unless that is fatal, they return.
+/// Thread-safe.
 pub fn returns_errors_without_process() -> bool {
     let handler = parents_errhandler().unwrap_or_else(initial_errhandler);
     !matches!(handler.0, MPI_ERRORS_ARE_FATAL | MPI_ERRORS_ABORT)
 }
 
-/// The initial error handler's name in lower case, as `MPI_INFO_ENV` has it.
+/// The initial error handler's name in lower case, the value in `MPI_INFO_ENV`.
 pub fn initial_errhandler_name() -> &'static str {
     initial().as_ref().map_or(HANDLERS[0].0, |(name, _)| *name)
 }
 
-/// The sentence on a name in the environment that is no initial error handler's.
+/// An error message if the environment names no valid initial error handler.
 pub(crate) fn bad_initial_errhandler() -> Option<String> {
     initial().as_ref().err().cloned()
 }

@@ -1,7 +1,8 @@
 //! Initialisation, thread levels, finalisation (MPI-5.0, 11.2 to 11.4).
 //!
-//! The library runs while it has a user: the world model, between initialisation and finalisation, and each session.
-//! Invariant: the life of the world model goes forward only, and only once through each state.
+//! The library is running while it has a user. The world model is a user between initialisation and finalisation, and
+//! each session is one.
+//! Invariant: the world model passes through its states in order, and through each state once.
 //! Not here: sessions (`sessions`).
 
 use std::sync::atomic::Ordering;
@@ -24,9 +25,9 @@ impl Process {
         self.life.compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// `MPI_Init_thread`: initialises at a thread level and returns it: what is required is provided.
-    /// The calling thread becomes the main thread. Errors: `MPI_ERR_ARG` for a level that is none; `MPI_ERR_OTHER`
-    /// when MPI was initialised before.
+    /// `MPI_Init_thread`: initialises MPI at the required thread level, which is the level provided, and returns it.
+    /// The calling thread becomes the main thread. Errors: `MPI_ERR_ARG` for an invalid level; `MPI_ERR_OTHER` if MPI
+    /// was initialised before.
     pub fn init(&self, required: i32) -> Result<i32> {
         let levels = [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE];
         if !levels.contains(&required) {
@@ -50,7 +51,7 @@ impl Process {
             self.registry.unknown_environment().iter().for_each(|sentence| self.warn(sentence));
         }
         // Some calls may come from any thread at every level that allows several (MPI-5.0, 11.6): sessions, error
-        // classes, infos. Only a program of one thread does without the real lock.
+        // classes, infos. Only `MPI_THREAD_SINGLE` needs no lock between threads.
         self.enter(&mut self.engine.lock(), required != MPI_THREAD_SINGLE);
         self.thread_level.store(required, Ordering::Relaxed);
         let _ = self.main_thread.set(thread::current().id());
@@ -59,14 +60,14 @@ impl Process {
         Ok(required)
     }
 
-    /// Reports to a launcher that is not this library's that this process will end in order, if it will: a process that ends
-    /// inside MPI does not. A program that begins another session makes no further request to the launcher.
+    /// Reports a normal end of this process to a foreign launcher, unless the process ends between initialisation and
+    /// finalisation. A session that begins later makes no further request to the launcher.
     pub(crate) fn part_from_launcher(&self) {
         if let Some(manager) = &self.manager
             && matches!(self.life(), Life::New | Life::Finalised)
             && self.engine.process_lock().try_lock().is_some_and(|guard| *self.users.get(&guard) == 0)
         {
-            // A launcher that does not listen any more sees the process end.
+            // A launcher that has closed the connection detects the end of the process.
             let _ = manager.finalize();
         }
     }
@@ -81,10 +82,11 @@ impl Process {
         self.main_thread.get() == Some(&thread::current().id())
     }
 
-    /// Somebody begins to use the library: the world model or a session. `apart`: its threads may call at once.
+    /// Registers a user of the library: the world model or a session. `apart`: the user's threads may call
+    /// concurrently.
     ///
-    /// Without users the lock is that of `MPI_THREAD_MULTIPLE`, because sessions may be begun by any thread; it is the
-    /// plain one while all users do with it.
+    /// Without users the lock is in the mode of `MPI_THREAD_MULTIPLE`, because any thread may begin a session. It is in
+    /// the mode of one calling thread while no user needs more.
     pub(crate) fn enter(&self, guard: &mut Guard<'_>, apart: bool) {
         let users = self.users.get_mut(guard);
         *users += 1;
@@ -98,8 +100,8 @@ impl Process {
         }
     }
 
-    /// A user of the library is done. The last one waits until nothing that this process has sent is still with it, so
-    /// that the process may end.
+    /// Removes a user of the library. The last user waits until all messages that this process sent have left it, so
+    /// that the process can end.
     pub(crate) fn depart(&self) -> Result<()> {
         let engine = &self.engine;
         let mut ended = Ok(());
@@ -118,16 +120,16 @@ impl Process {
         ended
     }
 
-    /// `MPI_Finalize`: buffered sends complete, all processes come together, and nothing but the tool interface can
-    /// be used afterwards. Collective; waits. Errors: `MPI_ERR_OTHER` when MPI is not initialised, or finalised.
+    /// `MPI_Finalize`: buffered sends complete, all processes synchronise, and afterwards only the tool interface can
+    /// be used. Collective; waits. Errors: `MPI_ERR_OTHER` if MPI is not initialised, or is finalised.
     pub fn finalize(&self) -> Result<()> {
         if !self.advance(Life::Initialised, Life::Finalising) {
             let state = if self.life() < Life::Initialised { "not initialized" } else { "finalized already" };
             return Err(Error::new(MPI_ERR_OTHER, format!("MPI is {state}")));
         }
         self.close_left_files();
-        // Whoever comes here has received all that was sent to it over the world, so nothing of that is under way
-        // behind this; what sessions have under way is not waited for.
+        // A process that calls this has received all messages of the world model that were sent to it, so the
+        // synchronisation overtakes none of them. Pending operations of sessions are not waited for.
         let share = (self.statistics.at_end.get() != 0).then(|| FinalizeShare::begin(&self.memory));
         let met = self.coll.synchronize(&self.world);
         let left = self.depart();
@@ -135,7 +137,7 @@ impl Process {
             share.record::<FabricInstruments>(&self.memory);
             share.record::<EngineInstruments>(&self.memory);
         }
-        // This library's launcher does it itself, when all processes have ended.
+        // This library's launcher writes the statistics when all processes have ended.
         if self.rank() == 0 && !(self.is_launched() && self.manager.is_none()) {
             let state_name = |variable: &str, value| self.registry.state_name(variable, value);
             self.statistics.write(&self.job, &state_name).unwrap_or_else(|sentence| self.warn(&sentence));

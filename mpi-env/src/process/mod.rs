@@ -1,11 +1,11 @@
-//! The process: start and end, abort, sessions, and the reports of its errors.
+//! The process: initialisation and finalisation, abort, sessions, and error reports.
 //!
-//! - `start`: making the record. `global`, `running`: the one record of the C interface.
-//! - `life`: initialisation and finalisation. `sessions`: the same for sessions. `abort`: ending the job.
-//! - `failing`, `initial_errhandler`, `stderr`, `tool_failure`: how errors are reported.
-//! - `hardware`, `identity`: where the process runs.
+//! - `start`: creation of the record. `global`, `running`: the one record of the C interface.
+//! - `life`: initialisation and finalisation. `sessions`: the same for sessions. `abort`: abnormal end of the job.
+//! - `failing`, `initial_errhandler`, `stderr`, `tool_failure`: error reports.
+//! - `hardware`, `identity`: host, hardware, version and clock of the process.
 //!
-//! Not here: what the process owns (`record`), the objects of the program (`objects`).
+//! Not here: the process record (`record`), the objects of the program (`objects`).
 
 pub(crate) mod abort;
 pub(crate) mod failing;

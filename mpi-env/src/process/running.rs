@@ -1,10 +1,10 @@
-//! The addresses of the one record of the C interface, for calls that find it by one load.
+//! The address of the one record of the C interface, which calls read with one load.
 //!
-//! Invariant: `RECORD` holds the address from when the record is made, and `RUNNING` while the library has a user: from
-//! `MPI_Init` to `MPI_Finalize`, and while a session lives. In a child of `fork`, which is no part of the job, both are
-//! null. A record that was published is never moved or dropped.
-//! Not here: making the record (`global`).
-#![allow(unsafe_code)] // the address of the record is read by one load, as the message path needs it
+//! Invariant: `RECORD` holds the address once the record is created. `RUNNING` holds it while the library has a user:
+//! from `MPI_Init` to `MPI_Finalize`, and while a session exists. Both are null in a child of `fork`, which is not part
+//! of the job. A published record is never moved or dropped.
+//! Not here: creation of the record (`global`).
+#![allow(unsafe_code)] // dereferences the record's address after one load, for the message path
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -20,23 +20,23 @@ static RUNNING: AtomicPtr<Process> = AtomicPtr::new(null_mut());
 /// In a child of `fork`, the error handler that `MPI_COMM_WORLD` had in its parent; else 0.
 static PARENTS_ERRHANDLER: AtomicUsize = AtomicUsize::new(0);
 
-/// The process's record, if a call that starts the library has made it. Joins no job; thread-safe and
+/// The process record, if a call that initialises the library has created it. Joins no job; thread-safe and
 /// async-signal-safe.
 #[inline]
 pub fn joined() -> Option<&'static Process> {
     // Acquire pairs with the Release in `publish`.
     let record = RECORD.load(Ordering::Acquire);
-    // SAFETY: only `publish` stores another address than null: that of a record that lives for ever.
+    // SAFETY: the only address other than null comes from `publish`: that of a record that is never dropped.
     if record.is_null() { None } else { Some(unsafe { &*record }) }
 }
 
-/// The record is made; it stays where it is for ever.
+/// Publishes the record, which is never moved or dropped.
 pub(super) fn publish(process: &'static Process) {
     // Release pairs with the Acquire in `joined`.
     RECORD.store(std::ptr::from_ref(process).cast_mut(), Ordering::Release);
 }
 
-/// Runs in a child of `fork`, before `fork` returns: takes the record away from all calls. Async-signal-safe.
+/// Runs in a child of `fork`, before `fork` returns: removes the record for all calls. Async-signal-safe.
 pub(super) extern "C" fn in_child() {
     if let Some(process) = joined() {
         PARENTS_ERRHANDLER.store(process.world.errhandler().get().0, Ordering::Relaxed);
@@ -67,9 +67,10 @@ pub(crate) fn parents_errhandler() -> Option<Handle> {
     }
 }
 
-/// The process, while MPI is initialised and not finalised or a session lives; what every other call of the standard
-/// needs.
-/// Thread-safe and async-signal-safe. Errors: `MPI_ERR_OTHER` that says which of the two it is.
+/// The process, while MPI is initialised and not finalised, or a session exists. Every call that needs a running
+/// library uses it.
+/// Thread-safe and async-signal-safe. Errors: `MPI_ERR_OTHER`, with a text that distinguishes before initialisation,
+/// after finalisation, and a child of `fork`.
 #[inline]
 pub fn running() -> Result<&'static Process> {
     // Acquire pairs with the Release in `announce`.
@@ -77,8 +78,8 @@ pub fn running() -> Result<&'static Process> {
     if running.is_null() {
         return Err(not_running());
     }
-    // SAFETY: only `announce` stores another address than null: that of a record that was published, which lives for
-    // ever.
+    // SAFETY: the only address other than null comes from `announce`: that of a published record, which is never
+    // dropped.
     Ok(unsafe { &*running })
 }
 
@@ -97,8 +98,8 @@ fn not_running() -> Error {
     )
 }
 
-/// Called when a process gets its first user, with its lock held: if it is the one process of the C interface, that is
-/// running now.
+/// Marks the C interface's process as running; does nothing for any other process. Called with the process lock held
+/// when the process gets its first user.
 pub(crate) fn announce(process: &Process) {
     if joined().is_some_and(|one| std::ptr::eq(one, process)) {
         // Release pairs with the Acquire in `running`.
@@ -106,7 +107,7 @@ pub(crate) fn announce(process: &Process) {
     }
 }
 
-/// Called when a process has lost its last user, with its lock held.
+/// Ends what [`announce`] began. Called with the process lock held when the process has lost its last user.
 pub(crate) fn renounce(process: &Process) {
     let _ = RUNNING.compare_exchange(
         std::ptr::from_ref(process).cast_mut(),

@@ -1,9 +1,9 @@
-//! Sessions, their process sets, and communicators made of groups alone (MPI-5.0, 11.3 and 7.4.2).
+//! Sessions, their process sets, and communicators created from groups (MPI-5.0, 11.3 and 7.4.2).
 //!
-//! A session is a use of the library beside others: it begins before, beside or after the world model, in any number.
-//! All sessions share one engine, and objects made through one stay when it ends, until they are freed.
-//! Invariant: while a session is in the table the library runs.
-//! Not here: beginning and ending to use the library (`life`).
+//! A session is one user of the library. Any number of sessions may exist before, during and after the world model. All
+//! sessions share one engine. Objects created through a session remain after its end until they are freed.
+//! Invariant: while a session is in the table, the library is running.
+//! Not here: registration of users of the library (`life`).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -19,10 +19,10 @@ use crate::objects::unsettled::Unsettled;
 use crate::record::process::Process;
 use crate::tables::session::Session;
 
-/// The process sets that every session has, in their order.
+/// The process sets of every session, in order.
 pub const PSETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
 
-/// The levels of thread support, as the hint `thread_level` has them.
+/// The levels of thread support, with their names in the hint `thread_level`.
 const LEVELS: [(&str, i32); 4] = [
     ("MPI_THREAD_SINGLE", MPI_THREAD_SINGLE),
     ("MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED),
@@ -31,9 +31,9 @@ const LEVELS: [(&str, i32); 4] = [
 ];
 
 impl Process {
-    /// `MPI_Session_init`: a session that provides the level of thread support that is required by name, by default
-    /// that of `MPI_THREAD_MULTIPLE`. Any thread may call it at any time. Errors: `MPI_ERR_ERRHANDLER`;
-    /// `MPI_ERR_ARG` for another level; `MPI_ERR_NO_MEM`.
+    /// `MPI_Session_init`: a session with the level of thread support that `level` names, by default
+    /// `MPI_THREAD_MULTIPLE`. Any thread may call it at any time. Errors: `MPI_ERR_ERRHANDLER`; `MPI_ERR_ARG` for
+    /// another level; `MPI_ERR_NO_MEM`.
     pub fn session_init(&self, level: Option<&str>, errhandler: Handle) -> Result<Handle> {
         let wanted = level.unwrap_or("MPI_THREAD_MULTIPLE");
         let Some((level, number)) = LEVELS.iter().find(|(name, _)| *name == wanted) else {
@@ -48,13 +48,13 @@ impl Process {
             return Err(Error::new(MPI_ERR_NO_MEM, "there are too many sessions"));
         };
         self.metrics.counts.sessions.follow(self.sessions.get(guard).len() as u64);
-        // Sessions of other threads may begin beside this one, so only a process of one thread needs no real lock.
+        // Other threads may begin sessions concurrently, so only `MPI_THREAD_SINGLE` needs no lock between threads.
         self.enter(guard, *number > MPI_THREAD_SINGLE);
         Ok(handle)
     }
 
-    /// `MPI_Session_finalize`. Waits only when it is the last user of the library: until nothing that this process has sent
-    /// is still with it. Errors: `MPI_ERR_SESSION`.
+    /// `MPI_Session_finalize`. Waits only if the session is the last user of the library: until all messages that this
+    /// process sent have left it. Errors: `MPI_ERR_SESSION`.
     pub fn session_finalize(&self, handle: Handle) -> Result<()> {
         let removed = {
             let guard = &mut self.engine.lock();
@@ -70,18 +70,18 @@ impl Process {
         ended
     }
 
-    /// The session a handle names; `None` for a null, finalised, forged or wrong-kind word.
+    /// The session that a handle names; `None` for a null, finalised, forged or wrong-kind word.
     pub fn session<'p>(&'p self, guard: &'p Guard<'_>, handle: Handle) -> Option<&'p Session> {
         self.sessions.get(guard).get(handle)
     }
 
-    /// A call was given this session, which exists.
+    /// Counts a call that uses this live session.
     pub fn on_session_used(&self, guard: &Guard<'_>, handle: Handle) {
         self.on_demand.session_used(guard, handle);
     }
 
-    /// The processes of a process set, whose name is a URI and so has no case (MPI-5.0, 11.3.2); `None` for a set that
-    /// does not exist.
+    /// The processes of a process set. The name is a URI, so comparison ignores case (MPI-5.0, 11.3.2). `None` for an
+    /// unknown set.
     pub fn pset(&self, name: &str) -> Option<Group> {
         let comm = match PSETS.iter().position(|known| known.eq_ignore_ascii_case(name))? {
             0 => &self.world,
@@ -90,9 +90,9 @@ impl Process {
         Some(comm.group().clone())
     }
 
-    /// `MPI_Comm_create_from_group`: a communicator of `group`, distinguished from others of the same group by a text;
-    /// `MPI_COMM_NULL` for the empty group. Collective over the group; waits, with no guard held. The caller has
-    /// checked the error handler. Errors: `MPI_ERR_GROUP` when this process is not in it, `MPI_ERR_NO_MEM`,
+    /// `MPI_Comm_create_from_group`: a communicator of `group`; the string `tag` distinguishes it from others of the
+    /// same group; `MPI_COMM_NULL` for the empty group. Collective over the group; waits, with no guard held. The
+    /// caller has checked the error handler. Errors: `MPI_ERR_GROUP` when this process is not in it, `MPI_ERR_NO_MEM`,
     /// `MPI_ERR_OTHER`.
     pub fn comm_create_from_group(&self, group: &Group, tag: &[u8], errhandler: Handle) -> Result<Handle> {
         if group.size() == 0 {
@@ -122,8 +122,8 @@ impl Process {
     }
 }
 
-/// What stands for a group and a text in all processes, which run the same library. Two that are under way at once and
-/// agree in all 128 bits are not to be met with.
+/// A hash of a group and a string tag, equal in all processes, because they run the same library. With 128 bits, a
+/// collision between two concurrent calls is not to be expected.
 fn digest(group: &Group, tag: &[u8]) -> [u64; 2] {
     [0u8, 1].map(|salt| {
         let mut hasher = DefaultHasher::new();

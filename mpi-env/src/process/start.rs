@@ -1,7 +1,7 @@
-//! Making the record of a process as its environment says.
+//! Creation of a process record from the process's environment.
 //!
-//! Invariant: a failure keeps the job and the rank that the process got, so that the report of it can end the job.
-//! Not here: the one record of the C interface (`global`), joining a job (`mpi-wireup`).
+//! Invariant: a failure keeps the job and the rank that the process has joined, so that its report can end the job.
+//! Not here: the one record of the C interface (`global`), wire-up of the job (`mpi-wireup`).
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::process::initial_errhandler::{bad_initial_errhandler, initial_errhand
 use crate::record::process::Process;
 use crate::record::variables;
 
-/// Why there is no process; each call reports it.
+/// The reason why no process record exists; each call reports it.
 pub struct StartFailure {
     class: i32,
     pub(crate) text: String,
-    /// The job that the process is in, and its rank there, if it got so far.
+    /// The job and the rank in it, if the process had joined a job before the failure.
     pub(crate) job: Option<(Arc<Job>, u32)>,
 }
 
@@ -37,10 +37,10 @@ impl StartFailure {
     }
 }
 
-/// The record of a process as its environment says: of a job when a launcher started it, else of a world of one.
-/// Under a launcher that is not this library's all processes of the job wait for each other here.
-/// Errors: `MPI_ERR_OTHER` when the launcher's facts are not usable, `MPI_ERR_ARG` when file or environment
-/// set something to what it cannot be.
+/// Creates the record of a process from its environment: in the launcher's job if a launcher started the process, else
+/// in a job of one process. Under a foreign launcher all processes of the job wait for each other here. Errors:
+/// `MPI_ERR_OTHER` if the launcher's environment is not usable, `MPI_ERR_ARG` if file or environment give a variable an
+/// invalid value.
 pub(super) fn from_environment(codes: Arc<ErrorCodes>) -> std::result::Result<Box<Process>, StartFailure> {
     let settings = FabricSettings::new();
     let registry = variables::begin(settings)?;

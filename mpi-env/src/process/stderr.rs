@@ -1,10 +1,10 @@
 //! The standard error output, for reports and warnings.
 //!
-//! Not here: what is written (`failing`, `abort`).
-#![allow(unsafe_code)] // the system call
+//! Not here: the texts (`failing`, `abort`).
+#![allow(unsafe_code)] // calls `write` directly
 
-/// Writes to the standard error output in one piece, without a lock that another thread may hold in the parent of a
-/// forked process. A closed stream is no reason to fail now.
+/// Writes a text to the standard error output without buffering. Takes no lock, because in a child of `fork` a thread
+/// of the parent may hold it. Ignores a closed stream.
 pub(crate) fn say(text: &str) {
     let mut left = text.as_bytes();
     while !left.is_empty() {

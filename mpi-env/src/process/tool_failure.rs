@@ -1,9 +1,9 @@
 //! The line that `error_verbosity=full` prints for each failed call of the tool interface.
 //!
-//! Invariant: printing takes no memory and no lock, since calls that are async-signal-safe can fail. A line is one
-//! write, so lines of several threads do not mix.
-//! Not here: the reasons (mpi-t), reports of errors that have handlers (`failing`).
-#![allow(unsafe_code)] // the line is written by the system call itself
+//! Invariant: printing allocates no memory and takes no lock, because async-signal-safe calls can fail, too. Each line
+//! is one `write`, so lines of several threads do not mix.
+//! Not here: the reasons (mpi-t), reports of errors that have error handlers (`failing`).
+#![allow(unsafe_code)] // calls `write` directly
 
 use std::ffi::CStr;
 use std::fmt::{self, Write};
@@ -11,13 +11,13 @@ use std::sync::OnceLock;
 
 use crate::record::error_settings::ErrorSettings;
 
-/// Bytes of a line: the longest reason of mpi-t with each character escaped, and what stands around it.
+/// Bytes of a line: the longest reason of mpi-t with each character escaped, and the text around it.
 const ROOM: usize = 6500;
 
-/// The settings and the rank of the process that the C interface works on.
+/// The settings and the rank of the C interface's process.
 static PROCESS: OnceLock<(&'static ErrorSettings, u32)> = OnceLock::new();
 
-/// From here on, failed calls are printed as these settings say.
+/// Prints failed calls from now on, according to these settings.
 pub(crate) fn begin(settings: &'static ErrorSettings, rank: u32) {
     let _ = PROCESS.set((settings, rank));
     mpi_t::report_failures(report);
@@ -31,7 +31,7 @@ fn report(reason: &CStr) {
     let mut line = Line { bytes: [0; ROOM], length: 0 };
     // A line that does not fit is cut.
     let _ = line.fill(settings.is_json(), *rank, reason.to_str().unwrap_or_default());
-    // SAFETY: a plain system call on memory of this frame. A closed stream is no reason to fail.
+    // SAFETY: the system call reads initialised memory of this frame. A closed stream is ignored.
     unsafe { libc::write(libc::STDERR_FILENO, line.bytes.as_ptr().cast(), line.length) };
 }
 

@@ -1,4 +1,4 @@
-//! The control variables of error reports, which `mpiexec` follows as well.
+//! The control variables of error reports, which `mpiexec` uses as well.
 //!
 //! Not here: the texts (mpi-errors, `mpiexec`).
 

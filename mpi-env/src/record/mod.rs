@@ -1,6 +1,6 @@
-//! The record: all that a process owns, and its registry of variables.
+//! The process record: the state of one process, and its registry of variables.
 //!
-//! Not here: what is done with it (`objects`, `process`).
+//! Not here: the functions that use it (`objects`, `process`).
 
 pub(crate) mod error_settings;
 pub(crate) mod process;

@@ -1,7 +1,7 @@
-//! The record of one process: made once, at the first call of the library, and passed down from there.
+//! The record of one process, created once by the first call of the library and passed down to the engine crates.
 //!
-//! Invariant: `MPI_COMM_WORLD` and `MPI_COMM_SELF` exist, with their variables bound, as long as the record does.
-//! Not here: the one static record (`global`), what may be called when (`life`).
+//! Invariant: `MPI_COMM_WORLD` and `MPI_COMM_SELF` exist, with their variables bound, as long as the record exists.
+//! Not here: the one static record (`global`), states of the library (`life`).
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,17 +33,17 @@ use crate::tables::memory::Blocks;
 use crate::tables::names_and_hints::NamesAndHints;
 use crate::tables::session::Session;
 
-/// All that one process of a job owns. Thread-safe.
+/// The state of one process of a job. Thread-safe.
 pub struct Process {
     /// The message engine, and with it the process's lock.
     pub engine: Arc<Engine>,
-    /// The collective calls.
+    /// Collective operations.
     pub coll: Collectives,
-    /// The one-sided calls.
+    /// One-sided operations.
     pub one_sided: OneSided,
     /// Control and performance variables.
     pub registry: Registry,
-    /// Error codes and what they stand for.
+    /// Error codes and their texts.
     pub codes: Arc<ErrorCodes>,
     /// The flight recorder.
     pub recorder: Recorder,
@@ -53,17 +53,17 @@ pub struct Process {
     pub windows: Guarded<Table<Arc<Win>>>,
     /// Datatypes other than the predefined ones.
     pub datatypes: Guarded<Table<Datatype>>,
-    /// Users' operations.
+    /// Operations of the program.
     pub ops: Arc<Guarded<Table<Op>>>,
-    /// Users' error handlers.
+    /// Error handlers of the program.
     pub errhandlers: Guarded<Errhandlers>,
-    /// Which calls freed which handles.
+    /// The functions that freed the last handles.
     pub freed: Freed,
     pub(crate) errors: &'static ErrorSettings,
     pub(crate) statistics: &'static StatisticsSettings,
-    /// The error handler of files that do not exist, and of new ones.
+    /// The error handler of `MPI_FILE_NULL`, and the first one of new files.
     pub(crate) file_default: Attached,
-    /// Opening and deleting files.
+    /// Opens and deletes files.
     pub(crate) io: Io,
     /// Open files.
     pub(crate) files: Guarded<Table<Arc<File>>>,
@@ -79,10 +79,10 @@ pub struct Process {
     pub metrics: ObjectMetrics,
     /// Metrics of single objects, created on demand.
     pub(crate) on_demand: OnDemandMetrics,
-    /// How many use the library: the world model, and each session.
+    /// Number of users of the library: the world model, and each session.
     pub(crate) users: Guarded<u32>,
     pub(crate) sessions: Arc<Guarded<Table<Session>>>,
-    /// Rank and size of each communicator in `comms`, to be read without the lock.
+    /// Rank and size of each communicator in `comms`, readable without the lock.
     pub(crate) facts: Facts,
     pub(crate) errhandler_cache: ErrhandlerCache,
     /// Whether the program has set the error handler of `MPI_COMM_SELF`.
@@ -90,11 +90,11 @@ pub struct Process {
     pub(crate) world: Arc<Comm>,
     pub(crate) comm_self: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
-    /// Freed communicators whose operations may still be under way: context and instruments.
+    /// Freed communicators that may have pending operations: context and instruments.
     pub(crate) leaving: Guarded<Vec<(u32, CommMeters)>>,
     pub(crate) memory: Arc<JobInstruments>,
     pub(crate) launched: bool,
-    /// The launcher, when it is not this library's.
+    /// The connection to a foreign launcher.
     pub(crate) manager: Option<Manager>,
     pub(crate) appnum: i32,
     pub(crate) job: Arc<Job>,
@@ -104,7 +104,7 @@ pub struct Process {
     pub(crate) main_thread: OnceLock<ThreadId>,
 }
 
-/// How far a process has come.
+/// The state of the world model in a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum Life {
@@ -121,17 +121,17 @@ pub enum Life {
 }
 
 impl Process {
-    /// The record over one rank's endpoint. Errors: `MPI_ERR_ARG` when file or environment give a control variable what
-    /// it cannot be.
+    /// Creates the record over one rank's endpoint. Errors: `MPI_ERR_ARG` if file or environment give a control
+    /// variable an invalid value.
     pub fn new(endpoint: Endpoint) -> Result<Box<Process>> {
         let (settings, rings) = (endpoint.settings(), endpoint.job().ring_bytes());
         let registry = variables::begin(settings)?;
-        // The job was made before these values were read.
+        // The job was created before the settings were read.
         settings.ring_bytes.set(rings as u64);
         Process::with_registry(endpoint, registry, Arc::default())
     }
 
-    /// The record is boxed, because a start-up thread with a small stack cannot hold several copies of it.
+    /// The record is boxed, because a small stack cannot hold several copies of it.
     pub(crate) fn with_registry(
         endpoint: Endpoint,
         registry: Registry,
@@ -161,7 +161,7 @@ impl Process {
         let sessions = Arc::new(Guarded::new(&lock, Table::new(Kind::Session)));
         let tables = Tables { comms: &comms, groups: &groups, ops: &ops, sessions: &sessions };
         let on_demand = OnDemandMetrics::new(&lock, &registry, &engine, &tables)?;
-        // Last of all, because programs in Rust have none of it.
+        // Registered last, because Rust programs do not have these variables.
         let heap = heap::instruments();
         if heap.allocations.get() > 0 {
             registry.register(heap)?;
@@ -214,10 +214,10 @@ impl Process {
         }))
     }
 
-    /// How far the process has come. Thread-safe and async-signal-safe.
+    /// The state of the world model. Thread-safe and async-signal-safe.
     #[inline]
     pub fn life(&self) -> Life {
-        // Acquire pairs with the Release of `advance`: who sees a state sees what led to it.
+        // Acquire pairs with the Release of `advance`: a thread that reads a state sees all writes before that change.
         match self.life.load(Ordering::Acquire) {
             0 => Life::New,
             1 => Life::Initialising,
@@ -227,10 +227,11 @@ impl Process {
         }
     }
 
-    /// Whether `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there: from the end of `MPI_Init` to the end of `MPI_Finalize`.
+    /// Whether `MPI_COMM_WORLD` and `MPI_COMM_SELF` can be used: from the end of `MPI_Init` to the end of
+    /// `MPI_Finalize`.
     #[inline]
     pub fn has_world(&self) -> bool {
-        // One bit is enough, as every message tests it.
+        // The test of one bit, because every message needs it.
         const BIT: u32 = Life::Initialised as u32 & Life::Finalising as u32;
         const {
             assert!(
@@ -247,26 +248,26 @@ impl Process {
         self.engine.rank()
     }
 
-    /// Whether a launcher started the process, which else is a world of its own.
+    /// Whether a launcher started the process; otherwise the process is a job of its own.
     #[inline]
     pub fn is_launched(&self) -> bool {
         self.launched
     }
 
-    /// Number of the process's program among those that its launcher started together, from 0 (`MPI_APPNUM`).
+    /// Number of the process's program among those of the launcher's command line, from 0 (`MPI_APPNUM`).
     #[inline]
     pub fn appnum(&self) -> &i32 {
         &self.appnum
     }
 
-    /// What the launcher was requested to do, by a key of `MPI_INFO_ENV`; `None` without a request, or if another started the
-    /// process.
+    /// The value that the launcher's command line gives for a key of `MPI_INFO_ENV`; `None` if it gives none, or if a
+    /// foreign launcher started the process.
     pub fn asked(key: &str) -> Option<String> {
         let (_, variable) = wireup::INFO_ENV_VARIABLES.iter().find(|(known, _)| *known == key)?;
         std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// The memory whose words are in the table at the job's end.
+    /// The memory of the instruments that the job's final statistics read.
     pub fn instrument_memory(&self) -> &dyn InstrumentMemory {
         &*self.memory
     }

@@ -1,6 +1,6 @@
-//! The registry of a process's variables: what every crate of the engine declares, in one place.
+//! Registration of all variables that the engine crates declare, in one registry per process.
 //!
-//! Invariant: the order of registration is fixed, so that indices are the same in every process of a job.
+//! Invariant: the order of registration is fixed, so indices are the same in every process of a job.
 
 use mpi_coll::Collectives;
 use mpi_core::abi::MPI_ERR_ARG;
@@ -16,7 +16,7 @@ use mpi_wireup::RESERVED;
 use crate::record::error_settings::ErrorSettings;
 use crate::tables::infos;
 
-/// What the subsystems are, for people.
+/// The descriptions of the categories.
 const CATEGORIES: &[(&str, &str)] = &[
     ("p2p", "Point-to-point messages: queues, traffic, protocols, waiting."),
     (
@@ -57,8 +57,8 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("win.protocol", "How operations reach their target: directly, or as messages that it carries out."),
 ];
 
-/// A registry that has the variables that must be known before the process has its place in the job.
-/// What is wrong with the values is an error only later ([`complete`]), when the report can end the job.
+/// Creates a registry with the variables that the process needs before it joins the job. Invalid values become an error
+/// only in [`complete`], when the report can end the job.
 pub(crate) fn begin(fabric: &'static FabricSettings) -> Result<Registry> {
     let registry = Registry::from_surroundings();
     registry.describe_categories(CATEGORIES);
@@ -66,9 +66,9 @@ pub(crate) fn begin(fabric: &'static FabricSettings) -> Result<Registry> {
     Ok(registry)
 }
 
-/// The registry with all variables of a process over this engine.
+/// Adds all other variables of a process over this engine to the registry.
 ///
-/// Errors: `MPI_ERR_ARG` when a control variable is given by file or environment what it cannot be.
+/// Errors: `MPI_ERR_ARG` if file or environment give a control variable an invalid value.
 pub(crate) fn complete(
     registry: Registry,
     fabric: &'static FabricInstruments,

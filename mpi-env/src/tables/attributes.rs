@@ -1,9 +1,9 @@
-//! Attributes: values that programs hang on communicators, datatypes and windows, by key (MPI-5.0, 7.7).
+//! Attributes: values that programs attach to communicators, datatypes and windows, by key (MPI-5.0, 7.7).
 //!
-//! Keys and values only: the callbacks are addresses here; the C interface calls them before a change.
-//! Invariant: a key lives while the program has not freed it or an object has a value of it; numbers of keys are never
-//! given out again, so a freed one is always seen.
-//! Not here: calling callbacks, predefined keys (`mpi-capi`).
+//! This module stores keys and values. Callbacks are plain addresses; the C interface calls them before a change.
+//! Invariant: a key exists until the program has freed it and no object has a value for it. Key numbers are never
+//! reused, so use of a freed key is always detected.
+//! Not here: calls of callbacks, predefined keys (`mpi-capi`).
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use rustc_hash::FxBuildHasher;
 /// Keys below this are predefined ones.
 const FIRST: i32 = 0x1_0000;
 
-/// What kind of object a key is for.
+/// The kind of object that a key is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
     /// `MPI_Comm_create_keyval`
@@ -25,16 +25,16 @@ pub enum Holder {
     Win,
 }
 
-/// A key's callbacks.
+/// A key: its kind of object and its callbacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keyval {
-    /// The kind of object it is for.
+    /// The kind of object that the key is for.
     pub holder: Holder,
     /// Address of the copy callback, or the ABI's constant for a predefined one.
     pub copy: usize,
     /// Address of the delete callback, or the ABI's constant for the predefined one.
     pub delete: usize,
-    /// What both are given.
+    /// The program's argument of both callbacks.
     pub extra_state: usize,
 }
 
@@ -45,7 +45,7 @@ pub struct Attribute {
     pub keyval: i32,
     /// Its value.
     pub value: usize,
-    /// What its key says.
+    /// Its key's callbacks.
     pub of: Keyval,
 }
 
@@ -54,14 +54,14 @@ pub struct Attribute {
 pub struct Attributes {
     next: i32,
     keyvals: HashMap<i32, Counted, FxBuildHasher>,
-    /// By handle word; in the order in which they were set.
+    /// Values by handle word, in the order in which they were set.
     values: HashMap<usize, Vec<(i32, usize)>, FxBuildHasher>,
 }
 
 #[derive(Debug)]
 struct Counted {
     keyval: Keyval,
-    /// How many objects have a value.
+    /// Number of objects that have a value.
     values: u32,
     freed: bool,
 }
@@ -73,12 +73,12 @@ impl Default for Attributes {
 }
 
 impl Attributes {
-    /// No key, no value.
+    /// An empty table.
     pub fn new() -> Self {
         Attributes { next: FIRST, keyvals: HashMap::default(), values: HashMap::default() }
     }
 
-    /// `MPI_Comm_create_keyval` and its like. Errors: `MPI_ERR_OTHER` when there are no numbers left.
+    /// `MPI_Comm_create_keyval` and its like. Errors: `MPI_ERR_OTHER` when no key numbers are left.
     pub fn create(&mut self, keyval: Keyval) -> Result<i32> {
         let number = self.next;
         self.next =
@@ -97,8 +97,8 @@ impl Attributes {
         Ok(())
     }
 
-    /// The key with this number, for objects of this kind: also one that the program has freed, while objects have
-    /// values of it. Errors: `MPI_ERR_KEYVAL`.
+    /// The key with this number for objects of this kind, including a key that the program has freed while objects have
+    /// values for it. Errors: `MPI_ERR_KEYVAL`.
     #[inline]
     pub fn keyval(&self, holder: Holder, number: i32) -> Result<Keyval> {
         match self.keyvals.get(&number) {
@@ -107,7 +107,7 @@ impl Attributes {
         }
     }
 
-    /// As [`Attributes::keyval`], but not one that was freed: for setting a value. Errors: `MPI_ERR_KEYVAL`.
+    /// As [`Attributes::keyval`], but without freed keys, for setting a value. Errors: `MPI_ERR_KEYVAL`.
     pub fn keyval_to_set(&self, holder: Holder, number: i32) -> Result<Keyval> {
         match self.keyvals.get(&number) {
             Some(counted) if !counted.freed && counted.keyval.holder == holder => Ok(counted.keyval),
@@ -115,13 +115,14 @@ impl Attributes {
         }
     }
 
-    /// The value an object has of a key.
+    /// An object's value for a key.
     #[inline]
     pub fn get(&self, object: usize, number: i32) -> Option<usize> {
         self.values.get(&object)?.iter().find(|each| each.0 == number).map(|each| each.1)
     }
 
-    /// Sets a value, as the last one; it replaces one set before. The key must exist, or nothing is set.
+    /// Sets a value, which becomes the last one and replaces an earlier value for the key. Does nothing if the key does
+    /// not exist.
     pub fn put(&mut self, object: usize, number: i32, value: usize) {
         self.take(object, number);
         if let Some(counted) = self.keyvals.get_mut(&number) {
@@ -130,7 +131,7 @@ impl Attributes {
         }
     }
 
-    /// Takes a value off an object; whether it was there.
+    /// Removes a value from an object; returns whether the object had it.
     pub fn take(&mut self, object: usize, number: i32) -> bool {
         let Some(values) = self.values.get_mut(&object) else { return false };
         let Some(place) = values.iter().position(|each| each.0 == number) else { return false };
@@ -145,7 +146,7 @@ impl Attributes {
         true
     }
 
-    /// The value of an object that was set last.
+    /// The value of an object that was set most recently.
     pub fn last(&self, object: usize) -> Option<Attribute> {
         self.attribute(*self.values.get(&object)?.last()?)
     }

@@ -1,14 +1,14 @@
-//! The addresses of blocks that are allocated, with what each is: open addressing in one array.
+//! The allocated blocks by address, in a hash table with open addressing in one array.
 //!
-//! Invariant: a block stands at its home or behind it without a gap between, so that a look-up ends at the first empty
-//! entry; at least half of the array is empty.
-//! Not here: allocating (`memory`).
+//! Invariant: no entry between a block's home position and its actual position is empty, so a look-up ends at the first
+//! empty entry; at least half of the array is empty.
+//! Not here: allocation (`memory`).
 
-/// A block that is allocated. The address 0 stands for no block.
+/// An allocated block. An entry with address 0 is empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Block {
     pub address: usize,
-    /// As the program requested them.
+    /// The size that the program requested.
     pub bytes: u64,
     /// A power of two.
     pub alignment: usize,
@@ -24,7 +24,7 @@ pub(crate) struct BlockTable {
 const SMALLEST: usize = 32;
 
 impl BlockTable {
-    /// Records a block, whose address is none of those recorded.
+    /// Inserts a block whose address is not in the table.
     #[inline]
     pub fn insert(&mut self, block: Block) {
         if self.live * 2 >= self.entries.len() {
@@ -42,7 +42,7 @@ impl BlockTable {
         self.entries[at] = block;
     }
 
-    /// Takes a block out by its address.
+    /// Removes a block by its address.
     #[inline]
     pub fn remove(&mut self, address: usize) -> Option<Block> {
         if self.live == 0 || address == 0 {
@@ -57,7 +57,7 @@ impl BlockTable {
         }
         let block = self.entries[hole];
         self.live -= 1;
-        // Blocks behind it move up, unless that would bring them before their home.
+        // Blocks after the hole move into it, unless that would put them before their home position.
         let mut at = self.next(hole);
         while self.entries[at].address != 0 {
             let (from_home, from_hole) =
@@ -79,7 +79,7 @@ impl BlockTable {
         old.into_iter().filter(|block| block.address != 0).for_each(|block| self.place(block));
     }
 
-    /// Where a block stands when nothing is in its way. Addresses are alike in their low bits.
+    /// A block's home position. The hash ignores the low bits, which are alike in all addresses.
     #[inline]
     fn home(&self, address: usize) -> usize {
         let spread = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,16 +1,16 @@
-//! Communicators' error handlers that are the program's own functions, to be found without the process lock
-//! (MPI-5.0, 9.3): what `MPI_Comm_call_errhandler` needs.
+//! A cache of communicators' error handlers that are functions of the program, readable without the process lock
+//! (MPI-5.0, 9.3), for `MPI_Comm_call_errhandler`.
 //!
 //! Invariant: an entry equals the communicator's attached handler, or is empty; a change of that handler updates it, under
 //! the lock.
-//! Not here: the place (`mpi_errors::Attached`), handlers that are not functions, other objects (`handlers`).
+//! Not here: the attached handler (`mpi_errors::Attached`), predefined handlers, other objects (`handlers`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mpi_core::abi::{MPI_COMM_SELF, MPI_COMM_WORLD};
 use mpi_core::{Facts, Handle};
 
-/// Functions, and the counters of their calls, by communicator.
+/// Functions and the counters of their calls, by communicator.
 #[derive(Debug, Default)]
 pub(crate) struct ErrhandlerCache {
     world: Callee,
@@ -19,7 +19,7 @@ pub(crate) struct ErrhandlerCache {
     pub(crate) counters: Facts,
 }
 
-/// Those of a predefined communicator; 0 where there are none.
+/// The addresses for a predefined communicator; 0 if its handler is not cached.
 #[derive(Debug, Default)]
 pub(crate) struct Callee {
     function: AtomicUsize,
@@ -28,7 +28,7 @@ pub(crate) struct Callee {
 
 impl Callee {
     pub(crate) fn set(&self, function: usize, counter: usize) {
-        // Release pairs with the Acquire in `get`: who reads the function reads its counter, or a later one.
+        // Release pairs with the Acquire in `get`: a thread that reads the function reads its counter, or a later one.
         self.counter.store(counter, Ordering::Release);
         self.function.store(function, Ordering::Release);
     }
@@ -50,7 +50,7 @@ impl ErrhandlerCache {
         }
     }
 
-    /// The communicator was freed.
+    /// Removes the entry of a communicator.
     pub fn forget(&self, comm: Handle) {
         self.functions.clear(comm);
         self.counters.clear(comm);

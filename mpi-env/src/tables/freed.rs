@@ -1,15 +1,15 @@
-//! Which call freed a handle, for the text of an error about a stale handle.
+//! The functions that freed handles, for the text of errors about stale handles.
 //!
-//! Invariant: an entry is one word, so the handle and the function that it holds belong together. A later free may
-//! replace an earlier one.
-//! Not here: whether a handle is stale (the tables).
+//! Invariant: an entry is one word, so its handle and its function are always consistent. A later entry may replace an
+//! earlier one.
+//! Not here: detection of stale handles (the tables).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use mpi_core::handle::{GENERATION_BITS, INDEX_BITS};
 use mpi_core::{Handle, functions};
 
-/// Handles remembered at a time.
+/// Number of handles that the table holds.
 const ENTRIES: usize = 1 << ENTRY_BITS;
 const ENTRY_BITS: u32 = 9;
 /// An entry holds, from the high bits to the low ones, a kind, a generation, the bits of the index that do not follow
@@ -19,8 +19,8 @@ const GENERATION_SHIFT: u32 = FUNCTION_BITS + INDEX_BITS - ENTRY_BITS;
 const KIND_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
 const _: () = assert!(KIND_SHIFT + 5 == u64::BITS && (functions::COUNT as u32) < 1 << FUNCTION_BITS);
 
-/// The handles that were freed last, each at a position that its kind and slot choose. Thread-safe; no lock, no
-/// allocation.
+/// The handles that were freed last, each at a position that follows from its kind and slot. Thread-safe; takes no lock
+/// and does not allocate.
 #[derive(Debug)]
 pub struct Freed {
     entries: Box<[AtomicU64]>,
@@ -33,16 +33,16 @@ impl Default for Freed {
 }
 
 impl Freed {
-    /// Nothing freed yet.
+    /// An empty table.
     pub fn new() -> Freed {
-        // Built where it stays: start-up has to do with a small stack.
+        // Built on the heap, because initialisation may run on a small stack.
         Freed { entries: (0..ENTRIES).map(|_| AtomicU64::new(0)).collect() }
     }
 
     /// Records that the function with this number freed the handle.
     pub fn record(&self, handle: Handle, function: u16) {
         if let Some((position, entry)) = entry_of(handle) {
-            // Relaxed: an entry is complete in itself.
+            // Relaxed: an entry is one word and refers to no other memory.
             self.entries[position].store(entry | u64::from(function), Relaxed);
         }
     }
@@ -54,7 +54,7 @@ impl Freed {
         (found >> FUNCTION_BITS == entry >> FUNCTION_BITS).then_some(found as u16 & ((1 << FUNCTION_BITS) - 1))
     }
 
-    /// How a stale handle ended, for people: `it was freed by MPI_Comm_free`.
+    /// A sentence about a stale handle for messages: `it was freed by MPI_Comm_free`.
     #[cold]
     pub fn describe(&self, handle: Handle) -> String {
         match self.by(handle).and_then(functions::name) {

@@ -1,7 +1,7 @@
-//! Info objects by handle (MPI-5.0, chapter 10): they may come and go at any time, from any thread.
+//! Info objects by handle (MPI-5.0, chapter 10). Any thread may create and free them at any time.
 //!
-//! Invariant: the table has a lock of its own, because there may be no process yet whose lock could be taken.
-//! Not here: what an info object is (mpi-core), `MPI_INFO_ENV` (mpi-capi).
+//! Invariant: the table has its own lock, because the process record and its lock may not exist yet.
+//! Not here: the info object itself (mpi-core), `MPI_INFO_ENV` (mpi-capi).
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -40,7 +40,7 @@ struct Infos {
 static INFOS: Mutex<Infos> = Mutex::new(Infos { table: Table::new(Kind::Info), on_demand: None });
 
 fn infos() -> MutexGuard<'static, Infos> {
-    // A panic ends the process, so the table is never left half changed.
+    // A panic ends the process, so no thread sees a partly changed table.
     INFOS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn instruments() -> &'static InfosInstruments {
     BLOCK.get_or_init(InfosInstruments::detached)
 }
 
-/// Puts an info object into the table.
+/// Inserts an info object into the table.
 pub fn insert(info: Info) -> Result<Handle, TableFull> {
     let infos = &mut *infos();
     let inserted = infos.table.insert(info);
@@ -69,7 +69,7 @@ pub fn insert(info: Info) -> Result<Handle, TableFull> {
     inserted
 }
 
-/// Looks at an info object, for a call that was given it; `None` if the handle names none.
+/// Reads an info object and counts the call that uses it; `None` if the handle names none.
 pub fn look<R>(handle: Handle, look: impl FnOnce(&Info) -> R) -> Option<R> {
     let infos = infos();
     let found = infos.table.get(handle).map(look)?;
@@ -79,7 +79,7 @@ pub fn look<R>(handle: Handle, look: impl FnOnce(&Info) -> R) -> Option<R> {
     Some(found)
 }
 
-/// As [`look`], and changes it.
+/// As [`look`], for changing the object.
 pub fn change<R>(handle: Handle, change: impl FnOnce(&mut Info) -> R) -> Option<R> {
     let infos = &mut *infos();
     let info = infos.table.get_mut(handle)?;
@@ -92,7 +92,7 @@ pub fn change<R>(handle: Handle, change: impl FnOnce(&mut Info) -> R) -> Option<
     Some(outcome)
 }
 
-/// Takes an info object out; false if the handle names none.
+/// Removes an info object; false if the handle names none.
 pub fn remove(handle: Handle) -> bool {
     let infos = &mut *infos();
     let removed = infos.table.remove(handle).is_some();

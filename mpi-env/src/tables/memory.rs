@@ -1,9 +1,9 @@
 //! Memory that programs allocate through the library (MPI-5.0, 9.2).
 //!
-//! Any memory is equally fast to this library, so it comes from the system's allocator; what the table adds is that
-//! an address that was not allocated, or is freed already, is seen without being touched.
+//! All memory is equally fast for this library, so blocks come from the system's allocator. The table detects addresses
+//! that were never allocated, or are freed already, without accessing them.
 //! Invariant: a block is in the table exactly while it is allocated.
-#![allow(unsafe_code)] // frees by address
+#![allow(unsafe_code)] // frees blocks by address
 
 use mpi_core::abi::{MPI_ERR_BASE, MPI_ERR_NO_MEM};
 use mpi_core::aligned;
@@ -11,10 +11,10 @@ use mpi_errors::{Error, Result};
 
 use crate::tables::blocks::{Block, BlockTable};
 
-/// The least alignment of a block: that of the largest type of C.
+/// The smallest alignment of a block: that of C's largest type.
 const LEAST: usize = 16;
 
-/// The blocks that are allocated now, by address.
+/// The allocated blocks, by address.
 #[derive(Debug, Default)]
 pub struct Blocks {
     live: BlockTable,
@@ -22,8 +22,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// `MPI_Alloc_mem`: the address of a new block, at least as aligned as requested. An alignment that is no power of
-    /// two, or beyond a gibibyte, is a hint that is ignored. A block of no bytes has an address of its own too.
+    /// `MPI_Alloc_mem`: the address of a new block, at least as aligned as requested. An alignment that is not a power
+    /// of two, or is larger than a gibibyte, is ignored. A block of 0 bytes also has a unique address.
     /// Errors: `MPI_ERR_NO_MEM`.
     #[inline]
     pub fn allocate(&mut self, bytes: u64, alignment: u64) -> Result<usize> {
@@ -34,17 +34,18 @@ impl Blocks {
         Ok(address)
     }
 
-    /// `MPI_Free_mem`. Errors: `MPI_ERR_BASE` for an address that is not that of a block.
+    /// `MPI_Free_mem`. Errors: `MPI_ERR_BASE` if no block has the address.
     #[inline]
     pub fn free(&mut self, address: usize) -> Result<()> {
         let Some(block) = self.live.remove(address) else { return Err(no_block(address)) };
         self.bytes -= block.bytes;
-        // SAFETY: the block was allocated with these, leaves the table once, and the program has given it up.
+        // SAFETY: the block was allocated with this size and alignment, is removed from the table once, and the program
+        // no longer uses it.
         unsafe { aligned::free(address, block.bytes, block.alignment) };
         Ok(())
     }
 
-    /// Bytes of all blocks, as they were requested.
+    /// Sum of the requested sizes of all blocks, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,10 +1,12 @@
-//! What the record holds of the program's objects.
+//! The tables of the process record that hold data of the program's objects.
 //!
-//! - `attributes`, `names_and_hints`: what programs attach to objects. `memory`, `blocks`: memory that they allocate.
-//! - `infos`: info objects. `session`: a session. `errhandler_cache`: error handlers that are found without the lock.
-//! - `freed`: which call freed a handle.
+//! - `attributes`, `names_and_hints`: data that programs attach to objects. `memory`, `blocks`: memory that they
+//!   allocate.
+//! - `infos`: info objects. `session`: a session. `errhandler_cache`: error handlers that are readable without the
+//!   lock.
+//! - `freed`: the functions that freed handles.
 //!
-//! Not here: the calls that change them (`objects`, `process`).
+//! Not here: the functions that change them (`objects`, `process`).
 
 pub(crate) mod attributes;
 pub(crate) mod blocks;

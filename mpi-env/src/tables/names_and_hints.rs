@@ -1,12 +1,12 @@
-//! What programs write on objects that the engine does not look at: names of datatypes, hints of communicators.
+//! Data of objects that the engine does not use: names of datatypes, hints of communicators.
 //!
-//! Invariant: the entries of an object are removed with the object.
+//! Invariant: the entries of an object are removed when the object is freed.
 
 use std::collections::HashMap;
 
 use mpi_core::Info;
 
-/// The assertions of MPI-5.0, 7.4.4, that a communicator keeps.
+/// The assertions of MPI-5.0, 7.4.4, that a communicator stores.
 const ASSERTIONS: [&str; 4] =
     ["mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"];
 
@@ -23,12 +23,12 @@ impl NamesAndHints {
         self.type_names.insert(datatype, name);
     }
 
-    /// The name a program gave to a datatype.
+    /// The name that the program gave to a datatype.
     pub fn type_name(&self, datatype: usize) -> Option<&str> {
         self.type_names.get(&datatype).map(String::as_str)
     }
 
-    /// `MPI_Comm_set_info`: keeps the assertions among the hints; others are ignored, as the standard allows.
+    /// `MPI_Comm_set_info`: stores the assertions among the hints and ignores all others, as the standard allows.
     pub fn set_hints(&mut self, comm: usize, hints: &Info) {
         for key in ASSERTIONS {
             if let Some(value @ ("true" | "false")) = hints.get(key) {
@@ -48,7 +48,7 @@ impl NamesAndHints {
         all
     }
 
-    /// Forgets an object.
+    /// Removes the entries of an object.
     pub fn forget(&mut self, object: usize) {
         self.type_names.remove(&object);
         self.hints.remove(&object);

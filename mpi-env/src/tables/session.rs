@@ -1,6 +1,6 @@
-//! A session, as the table of sessions holds it (MPI-5.0, 11.3).
+//! The entry of a session in the table of sessions (MPI-5.0, 11.3).
 //!
-//! Not here: beginning and ending one (`process::sessions`).
+//! Not here: initialisation and finalisation of sessions (`process::sessions`).
 
 use mpi_errors::Attached;
 
@@ -12,7 +12,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// The name of the level of thread support that it provides.
+    /// The name of the level of thread support that the session provides.
     pub fn thread_level(&self) -> &'static str {
         self.level
     }
