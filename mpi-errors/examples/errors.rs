@@ -1,4 +1,4 @@
-//! Errors outside of MPI: a sentence, a code that remembers it, a handler, and the report of a fatal one.
+//! Errors outside of MPI: an error's sentence, its code, an error handler, and the report of a fatal error.
 //!
 //! Run it with `cargo run -p mpi-errors --example errors`.
 

@@ -1,10 +1,9 @@
 //! Error classes and codes that programs add, with their texts (MPI-5.0, section 9.5).
 //!
-//! Values count up from [`FIRST`], whatever is removed, so processes that add in the same order get the same values,
-//! and a value that was removed never comes back with another meaning.
-//! Look-ups lock one part of a concurrent map for a moment; changes, which concern a code and its class, come one at a
-//! time.
-//! Invariant: a class lives at least as long as the codes of it that the program added.
+//! Values count up from [`FIRST`] and are never reused. So processes that add in the same order get the same values,
+//! and a removed value never gets another meaning. A look-up locks one shard of a concurrent map for a short time. A
+//! change concerns a code and its class, so a mutex serialises changes.
+//! Invariant: a class exists at least as long as the codes that the program added to it.
 //! Not here: codes of instances (`codes`), texts of the ABI's classes (`classes`).
 
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -18,27 +17,28 @@ use rustc_hash::FxBuildHasher;
 use crate::codes::LAST_INSTANCE_CODE;
 use crate::{Error, Result, classes};
 
-/// The first value a program can be given.
+/// The first value that a program can get.
 const FIRST: i32 = LAST_INSTANCE_CODE + 1;
 
 /// All classes and codes that the program added. Thread-safe.
 #[derive(Debug)]
 pub struct AddedCodes {
-    /// `MPI_LASTUSEDCODE`; written under the mutex, read by the program through its address.
+    /// The value of `MPI_LASTUSEDCODE`; written under the mutex, read by the program through its address.
     last: AtomicI32,
     entries: DashMap<i32, Entry, FxBuildHasher>,
     /// Held while entries change.
     changes: Mutex<()>,
 }
 
-/// Parts of the map that are locked on their own: programs add few codes and look them up from a few threads.
+/// Number of the map's shards, each with its own lock. It is small, because programs add few codes and look them up
+/// from few threads.
 const SHARDS: usize = 4;
 
 #[derive(Debug)]
 struct Entry {
-    /// The class of the code; its own value for a class.
+    /// The class of the code; for a class, its own value.
     class: i32,
-    /// Of a class: how many codes of it were added and not removed.
+    /// For a class: number of its codes that were added and not removed.
     codes: u32,
     text: Option<Box<str>>,
 }
@@ -50,18 +50,18 @@ impl Default for AddedCodes {
 }
 
 impl AddedCodes {
-    /// Nothing added yet.
+    /// An empty table.
     pub fn new() -> Self {
         let entries = DashMap::with_hasher_and_shard_amount(FxBuildHasher, SHARDS);
         AddedCodes { last: AtomicI32::new(FIRST - 1), entries, changes: Mutex::new(()) }
     }
 
-    /// The value of `MPI_LASTUSEDCODE`: no code of this process is larger. Its place never changes.
+    /// The value of `MPI_LASTUSEDCODE`: no code of this process is larger. Its address never changes.
     pub fn last_used(&self) -> &AtomicI32 {
         &self.last
     }
 
-    /// `MPI_Add_error_class`. Errors: `MPI_ERR_OTHER` when there are no values left.
+    /// `MPI_Add_error_class`. Errors: `MPI_ERR_OTHER` when no values are left.
     pub fn add_class(&self) -> Result<i32> {
         let _changing = self.change();
         let class = self.take()?;
@@ -69,8 +69,8 @@ impl AddedCodes {
         Ok(class)
     }
 
-    /// `MPI_Add_error_code`: a code of a class of the ABI or of the program. Errors: `MPI_ERR_ARG` for what is no
-    /// class, `MPI_ERR_OTHER` as for [`AddedCodes::add_class`].
+    /// `MPI_Add_error_code`: a code of a class of the ABI or of the program. Errors: `MPI_ERR_ARG` for a value that is
+    /// not a class, `MPI_ERR_OTHER` as for [`AddedCodes::add_class`].
     pub fn add_code(&self, class: i32) -> Result<i32> {
         let _changing = self.change();
         match self.entries.get(&class) {
@@ -94,8 +94,8 @@ impl AddedCodes {
         Ok(())
     }
 
-    /// `MPI_Remove_error_class`. Errors: `MPI_ERR_ARG` for a value that is no added class, `MPI_ERR_OTHER` while codes
-    /// of it are there, or its text.
+    /// `MPI_Remove_error_class`. Errors: `MPI_ERR_ARG` for a value that is not an added class, `MPI_ERR_OTHER` while it
+    /// has codes or a text.
     pub fn remove_class(&self, class: i32) -> Result<()> {
         let _changing = self.change();
         let entry = self.find("errorclass", class)?;
@@ -114,8 +114,8 @@ impl AddedCodes {
         Ok(())
     }
 
-    /// `MPI_Remove_error_code`. Errors: `MPI_ERR_ARG` for a value that is no added code, `MPI_ERR_OTHER` while its text
-    /// is there.
+    /// `MPI_Remove_error_code`. Errors: `MPI_ERR_ARG` for a value that is not an added code, `MPI_ERR_OTHER` while it
+    /// has a text.
     pub fn remove_code(&self, code: i32) -> Result<()> {
         let _changing = self.change();
         let (class, with_text) = {
@@ -150,14 +150,14 @@ impl AddedCodes {
         self.entries.get(&code).map(|entry| entry.class)
     }
 
-    /// The text of an added class or code: empty when it has none.
+    /// The text of an added class or code, empty if it has none.
     pub fn string_of(&self, code: i32) -> Option<String> {
         self.entries.get(&code).map(|entry| entry.text.as_deref().unwrap_or_default().to_owned())
     }
 
-    /// The next value; the caller holds the mutex.
+    /// Allocates the next value; the caller holds the mutex.
     fn take(&self) -> Result<i32> {
-        // Relaxed: written under the mutex only; readers outside it need the number alone.
+        // Relaxed: written only under the mutex; readers without it need only the number.
         let next = self.last.load(Ordering::Relaxed).checked_add(1);
         let next = next.ok_or_else(|| Error::new(MPI_ERR_OTHER, "there are no values for further error codes"))?;
         self.last.store(next, Ordering::Relaxed);
@@ -165,7 +165,7 @@ impl AddedCodes {
     }
 
     fn change(&self) -> MutexGuard<'_, ()> {
-        // Every change is complete when it is made, so a panic elsewhere leaves nothing half done.
+        // Every change is one step, so a panic of a holder leaves no partial change.
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,7 +1,7 @@
-//! Name and text of every error class of the ABI, and what a user may try (MPI-5.0, sections 9.4 and 15.3.10).
+//! Name, text and advice for every error class of the ABI (MPI-5.0, sections 9.4 and 15.3.10).
 //!
-//! Invariant: the table has each class of the ABI once, in ascending order.
-//! Not here: what was wrong in one call ([`crate::Error`]).
+//! Invariant: the table contains each class of the ABI once, in ascending order.
+//! Not here: the error of one call ([`crate::Error`]).
 
 use mpi_core::abi::*;
 
@@ -11,12 +11,12 @@ pub fn name(class: i32) -> Option<&'static str> {
     find(class).map(|row| row.1)
 }
 
-/// One sentence on what the class means, without its name, or `None` if the ABI has no such class.
+/// A sentence that describes the class, without its name, or `None` if the ABI has no such class.
 pub fn text(class: i32) -> Option<&'static str> {
     find(class).map(|row| &row.2[row.1.len() + ": ".len()..])
 }
 
-/// What to try first when an error of this class ends a program, if anything can be said in general.
+/// Advice for a user when an error of this class ends a program; `None` if there is no general advice.
 pub fn advice(class: i32) -> Option<&'static str> {
     Some(match class {
         MPI_ERR_RANK | MPI_ERR_ROOT => "Compare the rank with what MPI_Comm_size gives for this communicator.",
@@ -52,14 +52,14 @@ pub fn code_text(class: i32) -> Option<&'static str> {
     find(class).map(|row| row.2)
 }
 
-/// Whether the ABI has such a class.
+/// Whether the ABI has this class.
 #[inline]
 pub const fn exists(class: i32) -> bool {
     place(class).is_some()
 }
 
-/// Where a class stands in the table: the classes of calls come first, then those of the tools interface, each without
-/// a gap.
+/// The position of a class in the table: first the classes of MPI calls, then those of the tools interface, each range
+/// without a gap.
 #[inline]
 const fn place(class: i32) -> Option<usize> {
     match class {
@@ -76,7 +76,7 @@ fn find(class: i32) -> Option<&'static Row> {
     place(class).map(|at| &TABLE[at])
 }
 
-/// A class, its name, its text as a code: the name, a colon, a sentence.
+/// A class, its name, and its text as a code: the name, a colon, a sentence.
 type Row = (i32, &'static str, &'static str);
 
 macro_rules! table {
@@ -85,7 +85,7 @@ macro_rules! table {
     };
 }
 
-// Every class stands where `place` says.
+// Every class is at the position that `place` returns.
 const _: () = {
     let mut at = 0;
     while at < TABLE.len() {

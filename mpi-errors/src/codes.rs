@@ -1,9 +1,9 @@
-//! Error codes: positive ints that bring back an instance, or at least its class (MPI-5.0, section 9.4).
+//! Error codes: positive ints from which an error's text, or at least its class, is found again (MPI-5.0, section 9.4).
 //!
-//! A class is a code of its own. An instance's code is `serial << 14 | class`, the serial counting from 1 to 65535
-//! and then anew; the last 4096 texts are kept, so the memory is bounded however many errors occur.
-//! Invariant: `MPI_ERR_LASTCODE < instance code <= LAST_INSTANCE_CODE`, and the class stands in the low 14 bits.
-//! Not here: classes and codes that users add (`added`; they start above [`LAST_INSTANCE_CODE`]).
+//! A class is also a code. The code of an error (an instance) is `serial << 14 | class`; the serial counts from 1 to
+//! 65535 and then starts again. The last 4096 texts are kept, so memory is bounded for any number of errors.
+//! Invariant: `MPI_ERR_LASTCODE < instance code <= LAST_INSTANCE_CODE`, and the low 14 bits are the class.
+//! Not here: classes and codes that programs add (`added`; they start above [`LAST_INSTANCE_CODE`]).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,7 @@ use mpi_core::abi::{MPI_ERR_LASTCODE, MPI_ERR_UNKNOWN, MPI_MAX_ERROR_STRING};
 
 use crate::{AddedCodes, Error, classes};
 
-/// The largest code an instance can have.
+/// The largest code of an instance.
 pub const LAST_INSTANCE_CODE: i32 = (1 << 30) - 1;
 
 const CLASS_BITS: u32 = 14;
@@ -21,10 +21,10 @@ const INSTANCES: usize = 4096;
 
 const _: () = assert!(MPI_ERR_LASTCODE == CLASS_MASK);
 
-/// Makes codes of errors and finds the errors' texts again. Thread-safe; not async-signal-safe.
+/// Assigns codes to errors and looks up the texts of codes. Thread-safe; not async-signal-safe.
 #[derive(Debug, Default)]
 pub struct ErrorCodes {
-    /// What the program added.
+    /// Classes and codes that the program added.
     pub added: AddedCodes,
     recent: Mutex<Recent>,
 }
@@ -32,17 +32,18 @@ pub struct ErrorCodes {
 #[derive(Debug, Default)]
 struct Recent {
     serial: u32,
-    /// Slot `serial % INSTANCES`: the code, and the text that belongs to it.
+    /// Slot `serial % INSTANCES`: the code and its text.
     texts: Vec<(i32, Box<str>)>,
 }
 
 impl ErrorCodes {
-    /// No instance yet.
+    /// An empty table.
     pub fn new() -> Self {
         ErrorCodes { added: AddedCodes::new(), recent: Mutex::new(Recent { serial: 0, texts: Vec::new() }) }
     }
 
-    /// A code for this instance. Its text is kept until 4096 further errors have occurred, its class for ever.
+    /// Assigns a code to this error. The text is kept until 4096 further errors have occurred; the class can always be
+    /// found.
     #[cold]
     pub fn code_for(&self, error: &Error) -> i32 {
         let class = if classes::exists(error.class()) { error.class() } else { MPI_ERR_UNKNOWN };
@@ -58,7 +59,7 @@ impl ErrorCodes {
         code
     }
 
-    /// The class of a code (`MPI_Error_class`), or `None` if the library never gives out such a code.
+    /// The class of a code (`MPI_Error_class`), or `None` if the library never returns such a code.
     #[inline]
     pub fn class_of(&self, code: i32) -> Option<i32> {
         match code {
@@ -68,7 +69,7 @@ impl ErrorCodes {
     }
 
     /// The text of a code (`MPI_Error_string`), at most `MPI_MAX_ERROR_STRING - 1` bytes; for a class, or an instance
-    /// too old to be remembered, the text of the class. `None` as for [`ErrorCodes::class_of`].
+    /// whose text is no longer kept, the text of the class. `None` as for [`ErrorCodes::class_of`].
     pub fn string_of(&self, code: i32) -> Option<String> {
         if code > LAST_INSTANCE_CODE {
             return self.added.string_of(code);
@@ -85,20 +86,20 @@ impl ErrorCodes {
     }
 
     fn lock(&self) -> MutexGuard<'_, Recent> {
-        // Every change is complete when it is made, so a panic elsewhere leaves nothing half done.
+        // Every change is one step, so a panic of a holder leaves no partial change.
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The class of a class of the ABI, or of an instance's code, by arithmetic; `None` for any other number, also one that
-/// the program added.
+/// Computes the class of a code of the library: a class of the ABI or an instance's code. `None` for any other number,
+/// including codes that the program added.
 #[inline]
 pub const fn own_class(code: i32) -> Option<i32> {
     let class = code & CLASS_MASK;
     if code >= 0 && code <= LAST_INSTANCE_CODE && classes::exists(class) { Some(class) } else { None }
 }
 
-/// The text cut to what `MPI_Error_string` may return, at a character's boundary.
+/// Truncates a text to the length that `MPI_Error_string` may return, at a character boundary.
 fn shortened(mut text: String) -> String {
     let limit = MPI_MAX_ERROR_STRING as usize - 1;
     if text.len() > limit {

@@ -1,9 +1,9 @@
-//! Error handlers: predefined ones and users' functions, counted by who refers to them (MPI-5.0, section 9.3).
+//! Error handlers: predefined handlers and reference-counted functions of the program (MPI-5.0, section 9.3).
 //!
-//! A user's function is kept as a word with the kind of object it is for; it is called elsewhere.
-//! Invariant: a handler lives while the program holds a handle to it or an object has it attached; the program's
-//! handle is valid exactly as often as it was created or obtained minus freed, so a double free is always seen.
-//! Not here: calling the function (mpi-capi), which object has which handler (mpi-comm and others).
+//! The table stores a function of the program as an address, with the kind of object that it is for.
+//! Invariant: a handler exists while the program holds a handle to it or an object has it attached. The program can
+//! free its handle exactly as often as it created or obtained it, so a double free is always detected.
+//! Not here: calls of the function (mpi-capi), the handler of each object (mpi-comm and others).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,14 +14,14 @@ use mpi_core::{Handle, Kind, Table};
 
 use crate::{Error, Result};
 
-/// The place in an object where the word of its error handler stands. Thread-safe.
+/// The field of an object that stores its error handler. Thread-safe.
 #[derive(Debug)]
 pub struct Attached {
     word: AtomicUsize,
 }
 
 impl Attached {
-    /// A handler that the caller has attached, or a predefined one.
+    /// A field with a handler that the caller has attached, or with a predefined handler.
     pub const fn new(errhandler: Handle) -> Attached {
         Attached { word: AtomicUsize::new(errhandler.0) }
     }
@@ -29,17 +29,18 @@ impl Attached {
     /// The handler's word.
     #[inline]
     pub fn get(&self) -> Handle {
-        // Relaxed: the word alone is the value; the handler's table is under the process lock.
+        // Relaxed: the word refers to no other memory; the process lock protects the table of handlers.
         Handle(self.word.load(Ordering::Relaxed))
     }
 
-    /// Sets the word and returns the one before; the caller counts attachments.
+    /// Sets the word and returns the previous one; the caller counts attachments.
     pub fn swap(&self, errhandler: Handle) -> Handle {
         Handle(self.word.swap(errhandler.0, Ordering::Relaxed))
     }
 }
 
-/// The kind of object a user's handler is for; its function takes a pointer to such a handle and one to the code.
+/// The kind of object that a handler is for. Its function takes a pointer to a handle of that kind and a pointer to the
+/// code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandlerKind {
     /// `MPI_Comm_create_errhandler`
@@ -52,7 +53,7 @@ pub enum HandlerKind {
     Session,
 }
 
-/// What is to happen on an error.
+/// The action on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Errhandler {
     /// `MPI_ERRORS_ARE_FATAL`: the job ends.
@@ -61,7 +62,7 @@ pub enum Errhandler {
     Abort,
     /// `MPI_ERRORS_RETURN`: the call returns the code.
     Return,
-    /// The user's function is called, then the call returns the code.
+    /// The library calls the program's function, then the call returns the code.
     User {
         /// The kind of object the function is for.
         kind: HandlerKind,
@@ -71,7 +72,7 @@ pub enum Errhandler {
 }
 
 impl Errhandler {
-    /// The predefined handler with this handle, if it is one.
+    /// The predefined handler with this handle; `None` for any other word.
     #[inline]
     pub const fn predefined(handle: Handle) -> Option<Errhandler> {
         match handle.0 {
@@ -88,7 +89,7 @@ impl Errhandler {
     }
 }
 
-/// All error handlers that users made.
+/// All error handlers that the program created.
 #[derive(Debug)]
 pub struct Errhandlers {
     table: Table<Counted>,
@@ -97,9 +98,9 @@ pub struct Errhandlers {
 #[derive(Debug)]
 struct Counted {
     handler: Errhandler,
-    /// How often the program may still free its handle.
+    /// The number of times that the program may still free its handle.
     held: u32,
-    /// How many objects have the handler attached.
+    /// Number of objects that have the handler attached.
     attached: u32,
 }
 
@@ -110,12 +111,12 @@ impl Default for Errhandlers {
 }
 
 impl Errhandlers {
-    /// No handler yet; the predefined ones are always there.
+    /// An empty table; predefined handlers need no entry.
     pub const fn new() -> Self {
         Errhandlers { table: Table::new(Kind::Errhandler) }
     }
 
-    /// A handler for a user's function, held once by the program.
+    /// Creates a handler for a function of the program, which holds the handle once.
     pub fn create(&mut self, kind: HandlerKind, function: usize) -> Result<Handle> {
         let handler = Errhandler::User { kind, function };
         self.table
@@ -123,7 +124,7 @@ impl Errhandlers {
             .map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many error handlers"))
     }
 
-    /// The handler a program's handle names; an error for a null, freed, forged or wrong-kind handle.
+    /// The handler that a handle of the program names; an error for a null, freed, forged or wrong-kind handle.
     pub fn get(&self, handle: Handle) -> Result<Errhandler> {
         if let Some(predefined) = Errhandler::predefined(handle) {
             return Ok(predefined);
@@ -134,8 +135,8 @@ impl Errhandlers {
         }
     }
 
-    /// The handler an object has attached, whether or not the program still holds its handle.
-    /// A word that was never attached is answered by the fatal handler.
+    /// The handler that an object has attached, whether or not the program still holds its handle. For a word that was
+    /// never attached it is the fatal handler.
     #[inline]
     pub fn attached(&self, handle: Handle) -> Errhandler {
         match Errhandler::predefined(handle) {
@@ -158,14 +159,14 @@ impl Errhandlers {
         Ok(handler)
     }
 
-    /// Attaches the handler of one object to another, as `MPI_Comm_dup` does.
+    /// Attaches the handler of one object to another object, as `MPI_Comm_dup` does.
     pub fn attach_again(&mut self, handle: Handle) {
         if let Some(counted) = self.table.get_mut(handle) {
             counted.attached += 1;
         }
     }
 
-    /// Takes a handler off an object.
+    /// Detaches a handler from an object.
     pub fn detach(&mut self, handle: Handle) {
         if let Some(counted) = self.table.get_mut(handle) {
             counted.attached = counted.attached.saturating_sub(1);
@@ -173,7 +174,7 @@ impl Errhandlers {
         }
     }
 
-    /// Gives the program its own hold on an attached handler (`MPI_Comm_get_errhandler`).
+    /// Returns a handle of an attached handler that the program must free (`MPI_Comm_get_errhandler`).
     pub fn hold(&mut self, handle: Handle) -> Handle {
         if let Some(counted) = self.table.get_mut(handle) {
             counted.held += 1;
@@ -181,8 +182,8 @@ impl Errhandlers {
         handle
     }
 
-    /// Takes back one hold of the program (`MPI_Errhandler_free`). Freeing a predefined one is allowed, because
-    /// `MPI_Comm_get_errhandler` may return one that then is to be freed.
+    /// Frees the program's handle once (`MPI_Errhandler_free`). Freeing a predefined handler is allowed, because the
+    /// program must free a handle that `MPI_Comm_get_errhandler` returns, also if it is predefined.
     pub fn free(&mut self, handle: Handle) -> Result<()> {
         self.get(handle)?;
         if let Some(counted) = self.table.get_mut(handle) {
@@ -192,17 +193,17 @@ impl Errhandlers {
         Ok(())
     }
 
-    /// Whether somebody refers to this handler, the program or an object; always so for predefined ones.
+    /// Whether the program or an object refers to this handler; always true for predefined handlers.
     pub fn lives(&self, handle: Handle) -> bool {
         Errhandler::predefined(handle).is_some() || self.table.get(handle).is_some()
     }
 
-    /// Number of user handlers alive.
+    /// Number of existing handlers that the program created.
     pub fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// Whether no user handler is alive.
+    /// Whether no handler that the program created exists.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }

@@ -1,6 +1,6 @@
 //! The workspace's error value: a class, a message, the failing argument, the call; one pointer wide.
 //!
-//! Invariant: an `Error` always has a class of the ABI's, so a code can be made of it.
+//! Invariant: the class of an `Error` is always a class of the ABI, so every error has a code.
 //! Not here: codes (`codes`), texts of the classes (`classes`).
 
 use std::borrow::Cow;
@@ -9,9 +9,9 @@ use std::fmt;
 /// The result of every fallible function of the engine crates; `Result<()>` is one machine word.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong. `Display` is a sentence for the user.
+/// An error of a call. `Display` writes a sentence for the user.
 ///
-/// The message states the rule or fact that the argument's value contradicts, so that it reads on after "but":
+/// The message states the rule or fact that the argument's value violates, in a form that can follow "but":
 /// ```
 /// use mpi_core::abi::MPI_ERR_RANK;
 /// use mpi_errors::Error;
@@ -58,49 +58,49 @@ impl Error {
         Error { inner: Box::new(inner) }
     }
 
-    /// Names an argument and its value; the first one named is the one that failed.
+    /// Adds an argument and its value; the first argument added is the failing one.
     #[cold]
     pub fn arg(mut self, name: &'static str, value: &dyn fmt::Display) -> Error {
         self.inner.arguments.push((name, value.to_string()));
         self
     }
 
-    /// Names the call (`"MPI_Send"`). The innermost name stays: a later one does not replace it.
+    /// Sets the call (`"MPI_Send"`) if none is set: the innermost name remains.
     #[cold]
     pub fn call(mut self, name: &'static str) -> Error {
         self.inner.call.get_or_insert(name);
         self
     }
 
-    /// Names the object that the call was about (`communicator "MPI_COMM_WORLD"`), if none was named before.
+    /// Sets the object of the call (`communicator "MPI_COMM_WORLD"`) if none is set.
     #[cold]
     pub fn on(mut self, object: impl Into<Box<str>>) -> Error {
         self.inner.object.get_or_insert_with(|| object.into());
         self
     }
 
-    /// Says what to try in just this case, instead of what [`crate::classes::advice`] says of all of the class.
+    /// Sets advice for this error, which replaces the advice of its class ([`crate::classes::advice`]).
     #[cold]
     pub fn hint(mut self, advice: &'static str) -> Error {
         self.inner.hint = Some(advice);
         self
     }
 
-    /// Adds a fact that does not always mean something to the user: it stands behind the message, in brackets.
+    /// Adds a detail that only some users need: it follows the message, in brackets.
     #[cold]
     pub fn detail(mut self, name: &'static str, value: &dyn fmt::Display) -> Error {
         self.inner.detail = Some((name, value.to_string()));
         self
     }
 
-    /// Adds a number that the message has in words, as a field of its own for programs that read reports.
+    /// Adds a number of the message as a separate field, for programs that read reports.
     #[cold]
     pub fn fact(mut self, name: &'static str, value: i64) -> Error {
         self.inner.facts.push((name, value));
         self
     }
 
-    /// Takes detail and facts away, where they mean nothing to the user.
+    /// Removes detail and facts, for reports where they are of no use.
     #[cold]
     pub fn without_detail(mut self) -> Error {
         self.inner.detail = None;
@@ -108,7 +108,7 @@ impl Error {
         self
     }
 
-    /// What to try, if anything can be said; a whole sentence.
+    /// Advice for the user: a whole sentence, if there is any.
     pub fn advice(&self) -> Option<&'static str> {
         self.inner.hint.or_else(|| crate::classes::advice(self.class()))
     }
@@ -123,27 +123,27 @@ impl Error {
         &self.inner.message
     }
 
-    /// The name of the call, if one was given.
+    /// The name of the call, if set.
     pub fn call_name(&self) -> Option<&'static str> {
         self.inner.call
     }
 
-    /// The object that the call was about, for people, if one was named.
+    /// The description of the call's object, if set.
     pub fn object(&self) -> Option<&str> {
         self.inner.object.as_deref()
     }
 
-    /// The arguments named, with their values as text, the failing one first.
+    /// The arguments with their values as text, the failing argument first.
     pub fn arguments(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.inner.arguments.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// Numbers of the message, by name.
+    /// The numbers of the message, with their names.
     pub fn facts(&self) -> impl Iterator<Item = (&'static str, i64)> {
         self.inner.facts.iter().copied()
     }
 
-    /// The sentence without the call's name: arguments and message.
+    /// Writes the sentence without the call's name: arguments and message.
     pub(crate) fn write_body(&self, f: &mut dyn fmt::Write) -> fmt::Result {
         for (i, (name, value)) in self.arguments().enumerate() {
             write!(f, "{}argument {name} is {value}", if i == 0 { "" } else { " and " })?;

@@ -1,14 +1,14 @@
 //! Error classes, error codes that keep their instance, and error handlers (MPI-5.0, chapter 9).
 //!
-//! - [`Error`]: what went wrong, in which call, with which argument; one machine word.
-//! - [`classes`]: name and text of every error class of the ABI, and what to try.
-//! - [`ErrorCodes`]: positive codes that bring back the instance, or at least its class, for ever.
+//! - [`Error`]: an error with its class, message, call and arguments; one machine word.
+//! - [`classes`]: name, text and advice for every error class of the ABI.
+//! - [`ErrorCodes`]: positive codes from which an error's text, or at least its class, is found again.
 //! - [`AddedCodes`]: classes and codes that programs add.
-//! - [`Errhandlers`]: predefined and user error handlers, counted by who refers to them.
-//! - [`fatal_report`]: the block a program leaves behind when an error is fatal.
+//! - [`Errhandlers`]: predefined error handlers, and reference-counted handlers of the program.
+//! - [`fatal_report`]: the report that a process prints when an error is fatal.
 //!
-//! Invariant: a code given out is positive, above `MPI_ERR_LASTCODE`, and its class can always be recovered.
-//! Not here: calling a user's handler (mpi-capi does, holding no lock), ending the job (mpi-env).
+//! Invariant: the code of an error is positive and above `MPI_ERR_LASTCODE`, and its class can always be recovered.
+//! Not here: calls of the program's handlers (mpi-capi, with no lock held), the end of the job (mpi-env).
 
 mod added;
 pub mod classes;

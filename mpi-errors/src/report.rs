@@ -1,8 +1,8 @@
-//! What a process says when an error ends it: rank, host, call, what was wrong, what to try; for people or programs.
+//! The report of a fatal error: rank, host, call, error and advice, as text or as JSON.
 //!
-//! Invariant: both forms report the same facts. No line of the text is longer than [`WIDTH`] columns unless one word is;
-//! the JSON form is one line, one object.
-//! Not here: printing it and ending the job (mpi-env).
+//! Invariant: both forms report the same facts. No line of the text is longer than [`WIDTH`] columns, unless a single
+//! word is. The JSON form is one object on one line.
+//! Not here: printing and the end of the job (mpi-env).
 
 mod json;
 
@@ -12,7 +12,7 @@ use crate::{Error, classes};
 const WIDTH: usize = 80;
 const INDENT: usize = 8;
 
-/// Where and how a fatal error happened; unknown facts are `None`.
+/// The facts about a fatal error; unknown facts are `None`.
 #[derive(Debug, Clone, Copy)]
 pub struct FatalReport<'a> {
     /// Rank in `MPI_COMM_WORLD`, and the number of processes there.
@@ -21,24 +21,25 @@ pub struct FatalReport<'a> {
     pub host: &'a str,
     /// Process id.
     pub pid: u32,
-    /// The error, with its call and the object of that.
+    /// The error, with its call and the call's object.
     pub error: &'a Error,
-    /// The object whose handler took the error, where that is not the call's own.
+    /// The object whose handler handled the error, if that is not the call's own object.
     pub handler_of: Option<&'a str>,
-    /// How the program could have got the error as a code: a call such as `MPI_Comm_set_errhandler`, where one is.
+    /// The function with which the program can choose to get the error as a code, such as `MPI_Comm_set_errhandler`, if
+    /// there is one.
     pub handled_by: Option<&'a str>,
-    /// What happens now, for example `The job ends.`
+    /// The consequence of the error, for example `The job ends.`
     pub consequence: &'a str,
-    /// How much of this is reported.
+    /// The level of detail.
     pub detail: Detail,
-    /// The process's last calls, the oldest first, in words; reported with [`Detail::Full`].
+    /// The process's last calls as text, the oldest first; reported with [`Detail::Full`].
     pub last_calls: &'a [String],
 }
 
-/// How much a report contains.
+/// The level of detail of a report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// One line: rank, call, what was wrong, class. JSON is as with `Normal`.
+    /// One line: rank, call, error, class. JSON is the same as with `Normal`.
     Brief,
     /// All facts but the last calls.
     #[default]
@@ -50,7 +51,7 @@ pub enum Detail {
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportFormat {
-    /// A block of lines for people.
+    /// A block of lines of text.
     Text {
         /// Whether the terminal's colours may be used.
         color: bool,
@@ -69,7 +70,7 @@ pub fn fatal_report(report: &FatalReport<'_>, format: ReportFormat) -> String {
 }
 
 impl FatalReport<'_> {
-    /// What was wrong, without the call: one sentence that begins with a capital.
+    /// The error without the call: one sentence that begins with a capital.
     fn what(&self) -> String {
         let mut what = String::new();
         self.error.write_body(&mut what).expect("writing to a String cannot fail");
@@ -77,7 +78,7 @@ impl FatalReport<'_> {
         chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
     }
 
-    /// What to try, if anything can be said.
+    /// Advice for the user, if there is any.
     fn advice(&self) -> Option<String> {
         let handled = || {
             self.handled_by.map(|call| format!("To handle the error in the program, pass MPI_ERRORS_RETURN to {call}."))
@@ -136,7 +137,7 @@ impl Block {
         self.text.push_str(&format!("{begin}{title}{end}\n"));
     }
 
-    /// `  label  text`, wrapped, later lines aligned under the text. Nothing where there is no text.
+    /// Adds ` label text`, wrapped, with later lines aligned under the text. Adds nothing if the text is empty.
     fn field(&mut self, label: &str, text: &str) {
         if text.is_empty() {
             return;

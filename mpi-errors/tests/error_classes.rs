@@ -1,4 +1,5 @@
-//! `docs/error-classes.md` tells of every error class of the ABI how it is raised, and by which program, or why not.
+//! `docs/error-classes.md` lists for every error class of the ABI a misuse that raises it and the program that does so,
+//! or the reason why none does.
 
 use std::collections::HashMap;
 use std::fs;
@@ -43,7 +44,7 @@ fn each_named_program_raises_its_class() {
             let path = root().join(format!("tests/conformance/c/{program}.c"));
             fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
         });
-        // A check of the class: `RAISES(CLASS, call)`, `check_class(call, CLASS)`, and the like.
+        // Patterns that check the class: `RAISES(CLASS, call)`, `check_class(call, CLASS)`, and the like.
         let checked = |line: &str| {
             let named = line.split(|each: char| !each.is_ascii_alphanumeric() && each != '_').any(|word| word == class);
             named && (line.contains("RAISES(") || line.contains("RETURNS(") || line.contains("check_"))
