@@ -1,4 +1,5 @@
-//! A table of objects by handle: stale, forged and wrong-kind words are seen. `cargo run -p mpi-core --example handles`.
+//! A table of objects by handle, which detects stale, forged and wrong-kind words. `cargo run -p mpi-core --example
+//! handles`.
 
 use mpi_core::{Handle, Kind, Table};
 

@@ -10,17 +10,17 @@ use std::slice;
 /// The largest alignment that a hint can set.
 const MOST: u64 = 1 << 30;
 
-/// Size and alignment of a block of `bytes`, or of 1 byte for 0. A hint that is no power of two, or beyond a gibibyte,
-/// is ignored; the alignment is at least `least`, a power of two.
+/// Size and alignment of a block of `bytes`, or of 1 byte for 0. A hint that is not a power of two, or is larger than a
+/// gibibyte, is ignored; the alignment is at least `least`, a power of two.
 fn layout(bytes: u64, hint: u64, least: usize) -> Option<Layout> {
     let usable = hint.is_power_of_two() && hint <= MOST;
     let alignment = if usable { least.max(hint as usize) } else { least };
     Layout::from_size_align(usize::try_from(bytes.max(1)).ok()?, alignment).ok()
 }
 
-/// Allocates a block without initial values; returns its exposed address and its alignment. `None` when the system does
-/// not have that much memory. The alignment is at least `least`, a power of two, and the hint if that is a power of two
-/// of at most a gibibyte.
+/// Allocates an uninitialised block; returns its exposed address and its alignment. `None` if the system does not have
+/// enough memory. The alignment is at least `least`, a power of two, and the hint if that is a power of two of at most
+/// a gibibyte.
 #[inline]
 pub fn allocate(bytes: u64, hint: u64, least: usize) -> Option<(usize, usize)> {
     let layout = layout(bytes, hint, least)?;
@@ -32,10 +32,10 @@ pub fn allocate(bytes: u64, hint: u64, least: usize) -> Option<(usize, usize)> {
 /// Frees a block of [`allocate`].
 ///
 /// # Safety
-/// The block was allocated with these bytes, has this address and alignment, and is not used any more.
+/// The block was allocated with these bytes, has this address and alignment, and is no longer used.
 #[inline]
 pub unsafe fn free(address: usize, bytes: u64, alignment: usize) {
-    // SAFETY: the layout of `allocate`, which was valid then; the caller promises the rest.
+    // SAFETY: the layout is that of `allocate`, so it is valid; the caller promises the rest.
     unsafe {
         let layout = Layout::from_size_align_unchecked(bytes.max(1) as usize, alignment);
         dealloc(with_exposed_provenance_mut(address), layout);
@@ -63,12 +63,12 @@ impl AlignedMemory {
         Some(AlignedMemory { start, layout })
     }
 
-    /// The address, exposed: for memory that other code reaches by its address.
+    /// The address, exposed: for memory that other code accesses by its address.
     pub fn expose(&self) -> usize {
         self.start.as_ptr().expose_provenance()
     }
 
-    /// The bytes; of memory of 0 bytes, one.
+    /// The bytes of the memory; one byte if 0 were requested.
     #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: the memory is initialised, has this length and is borrowed exclusively.
@@ -78,7 +78,7 @@ impl AlignedMemory {
 
 impl Drop for AlignedMemory {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout, and freed once.
+        // SAFETY: the block was allocated with this layout, and is freed once.
         unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
 }

@@ -1,8 +1,8 @@
-//! One word about each object of a table, to be read without the process lock.
+//! A fact, which is one word, for each object of a table, readable without the process lock.
 //!
-//! Facts never change while an object lives, so that a reader needs no more than to know that the object it asks about
-//! is the one it gets an answer for (`slot`).
-//! Invariant: memory of slots is never given back.
+//! The fact of an object never changes while the object exists. So a reader only has to verify that a fact belongs to
+//! its object (`slot`).
+//! Invariant: memory of slots is never freed while the `Facts` exist.
 //! Not here: the objects (`table`).
 
 use std::sync::OnceLock;
@@ -13,9 +13,9 @@ mod slot;
 
 use slot::Slot;
 
-/// Slots that are there from the beginning; each further chunk has as many as all before it.
+/// Number of slots that exist from the beginning; each further chunk has as many slots as all before it.
 const FIRST: usize = 64;
-/// Chunks behind the first slots, enough for all objects of a table.
+/// Number of chunks after the first slots, enough for all objects of a table.
 const CHUNKS: usize = 20;
 
 /// Facts by handle. Reading is thread-safe and async-signal-safe; writers hold the lock of the table's objects.
@@ -47,7 +47,7 @@ impl Facts {
         }
     }
 
-    /// Notes the fact of a new object.
+    /// Stores the fact of a new object.
     pub fn set(&self, handle: Handle, fact: u64) {
         let index = handle.index() as usize;
         let slot = match self.first.get(index) {
@@ -61,7 +61,7 @@ impl Facts {
         slot.set(handle, fact);
     }
 
-    /// Forgets an object.
+    /// Removes the fact of an object.
     pub fn clear(&self, handle: Handle) {
         let index = handle.index() as usize;
         if let Some(slot) = self.first.get(index).or_else(|| self.further(index)) {
@@ -76,7 +76,7 @@ impl Facts {
     }
 }
 
-/// The chunk of an index that is not among the first, and its place there.
+/// The chunk of an index beyond the first slots, and the position in that chunk.
 fn place_of(index: usize) -> (usize, usize) {
     let chunk = (index / FIRST).ilog2() as usize;
     (chunk, index - (FIRST << chunk))

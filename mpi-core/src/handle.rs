@@ -1,13 +1,13 @@
 //! Handles: one machine word each, the same in C, in Rust and in the tables (MPI-5.0, chapter 20).
 //!
 //! A predefined object's handle is its small ABI constant. Every other handle packs a [`Kind`], a slot index and
-//! the slot's generation, so that a null, stale, forged or wrong-kind word is seen by arithmetic and one compare.
+//! the slot's generation, so that arithmetic and one compare detect a null, stale, forged or wrong-kind word.
 //!
 //! A Fortran `INTEGER` has 32 bits (MPI-5.0, 19.3.4; also `MPI_Comm_toint` and its like): [`Handle::to_fortran`]. A
 //! predefined handle is its constant there, too. Any other is negative: below the sign bit, 9 bits of the generation and
-//! 22 of the index. The kind follows from the call, and is mixed into the generation, so that words of two kinds with
-//! equal slots differ. The whole handle is found in its table ([`Table::from_fortran`](crate::Table::from_fortran)),
-//! which needs no second table.
+//! 22 of the index. The kind follows from the call; it is also mixed into the generation, so that words of two kinds
+//! with equal slots differ. The handle table itself maps the word to the whole handle
+//! ([`Table::from_fortran`](crate::Table::from_fortran)); no second table is needed.
 //!
 //! Invariant: a packed handle is never below [`FIRST_DYNAMIC`], and never negative as an `intptr_t`.
 
@@ -58,7 +58,7 @@ pub enum Kind {
     File = 10,
     /// `MPI_Session`
     Session = 11,
-    /// `MPI_Request` of an operation that was over when it was started
+    /// `MPI_Request` of an operation that was complete when its starting call returned
     Sent = 12,
     /// `MPI_Request` that starts operations: a persistent or a generalized one
     Recipe = 13,
@@ -104,7 +104,7 @@ impl Kind {
     }
 }
 
-/// A handle word. Any bit pattern is a valid `Handle`; only a table can say whether it names a live object.
+/// A handle word. Any bit pattern is a valid `Handle`; only a look-up in a table shows whether it names a live object.
 /// `Display` and `Debug` print the word with the kind that is packed into it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -136,7 +136,7 @@ impl Handle {
         self.0 >> KIND_SHIFT == kind as usize
     }
 
-    /// The handle as a Fortran `INTEGER`; `None` for a slot above 2^22 and for a word that is no handle.
+    /// The handle as a Fortran `INTEGER`; `None` for a slot above 2^22 and for a word that is not a handle.
     #[inline]
     pub const fn to_fortran(self) -> Option<i32> {
         if self.0 < FIRST_DYNAMIC {

@@ -1,7 +1,7 @@
-//! Names for people: of the kinds of handles, and of the predefined handles.
+//! Names for messages: of the kinds of handles, and of the predefined handles.
 //!
-//! Invariant: a predefined handle is printed by its official name, any other as its word with its kind.
-//! Not here: how words are packed (`handle`).
+//! Invariant: a predefined handle is printed as its official name, any other handle as its word with its kind.
+//! Not here: the layout of handles (`handle`).
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::generated::predefined::PREDEFINED;
 use crate::handle::{Handle, Kind};
 
 impl Kind {
-    /// What an object of this kind is called, with its article: `an operation`.
+    /// The noun for an object of this kind, with its article: `an operation`.
     pub const fn noun_with_article(self) -> &'static str {
         match self {
             Kind::Comm => "a communicator",
@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    /// What an object of this kind is called: `communicator`.
+    /// The noun for an object of this kind: `communicator`.
     pub fn noun(self) -> &'static str {
         let noun = self.noun_with_article();
         noun.split_once(' ').map_or(noun, |(_, noun)| noun)

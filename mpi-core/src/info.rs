@@ -1,7 +1,7 @@
 //! Info objects: keys with values, both text, in the order in which the keys were first set (MPI-5.0, chapter 10).
 //!
 //! Invariant: keys are distinct, not empty and shorter than `MPI_MAX_INFO_KEY`; values are shorter than
-//! `MPI_MAX_INFO_VAL`. Not here: handles of info objects, what keys mean.
+//! `MPI_MAX_INFO_VAL`. Not here: handles of info objects, the meaning of keys.
 
 use crate::abi::{MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL};
 
@@ -11,7 +11,7 @@ pub struct Info {
     entries: Vec<(String, String)>,
 }
 
-/// Why a key or a value was refused.
+/// The reason why a key or a value was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The key is empty or too long.
@@ -28,7 +28,7 @@ impl Info {
         Info { entries: Vec::new() }
     }
 
-    /// Sets a key; a value it had before is replaced, its place stays.
+    /// Sets a key. If the key exists, its value is replaced and its position remains.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Refused> {
         if !Info::is_key(key) {
             return Err(Refused::Key);
@@ -48,14 +48,14 @@ impl Info {
         self.entries.iter().find(|entry| entry.0 == key).map(|entry| entry.1.as_str())
     }
 
-    /// Removes a key; whether it was there.
+    /// Removes a key; returns whether it existed.
     pub fn remove(&mut self, key: &str) -> bool {
         let before = self.entries.len();
         self.entries.retain(|entry| entry.0 != key);
         self.entries.len() < before
     }
 
-    /// The key at a place, counted from 0.
+    /// The key at a position, counted from 0.
     pub fn key(&self, place: usize) -> Option<&str> {
         self.entries.get(place).map(|entry| entry.0.as_str())
     }
@@ -65,7 +65,7 @@ impl Info {
         self.entries.len()
     }
 
-    /// Whether there is no key.
+    /// Whether the object has no key.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -1,10 +1,11 @@
 //! JSON objects (RFC 8259), each on one line, for reports that programs read.
 //!
-//! Invariant: every text stays inside its quotes and in its line. Not here: which fields a report has.
+//! Invariant: every text is escaped, so that it cannot end its quotes or its line.
+//! Not here: the fields of reports.
 
 use std::fmt::Write;
 
-/// An object to which fields are appended, in their order.
+/// An object to which fields are appended in order.
 #[derive(Debug)]
 pub struct Object(String);
 
@@ -20,13 +21,13 @@ impl Object {
         Object("{".into())
     }
 
-    /// A text.
+    /// Appends a text.
     pub fn text(mut self, name: &str, value: &str) -> Object {
         quote(self.field(name), value);
         self
     }
 
-    /// A text, or `null`.
+    /// Appends a text, or `null`.
     pub fn text_or_null(self, name: &str, value: Option<&str>) -> Object {
         match value {
             Some(value) => self.text(name, value),
@@ -34,43 +35,43 @@ impl Object {
         }
     }
 
-    /// A number.
+    /// Appends a number.
     pub fn number(self, name: &str, value: impl Into<i64>) -> Object {
         self.raw(name, &value.into().to_string())
     }
 
-    /// A number, or `null`.
+    /// Appends a number, or `null`.
     pub fn number_or_null(self, name: &str, value: Option<i64>) -> Object {
         self.raw(name, &value.map_or_else(|| "null".to_owned(), |value| value.to_string()))
     }
 
-    /// `true` or `false`.
+    /// Appends `true` or `false`.
     pub fn flag(self, name: &str, value: bool) -> Object {
         self.raw(name, if value { "true" } else { "false" })
     }
 
-    /// An object.
+    /// Appends an object.
     pub fn object(self, name: &str, value: Object) -> Object {
         self.raw(name, &value.end())
     }
 
-    /// An array of objects.
+    /// Appends an array of objects.
     pub fn objects(self, name: &str, items: impl IntoIterator<Item = Object>) -> Object {
         self.array(name, items.into_iter().map(Object::end))
     }
 
-    /// An array of texts.
+    /// Appends an array of texts.
     pub fn texts(self, name: &str, items: impl IntoIterator<Item = impl AsRef<str>>) -> Object {
         self.array(name, items.into_iter().map(|item| text(item.as_ref())))
     }
 
-    /// An array of values that are JSON already, such as numbers.
+    /// Appends an array of values that are JSON already, such as numbers.
     pub fn array(self, name: &str, items: impl IntoIterator<Item = String>) -> Object {
         let items: Vec<String> = items.into_iter().collect();
         self.raw(name, &format!("[{}]", items.join(",")))
     }
 
-    /// The text of the object.
+    /// Returns the text of the object.
     pub fn end(mut self) -> String {
         self.0.push('}');
         self.0

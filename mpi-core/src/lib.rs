@@ -1,13 +1,14 @@
-//! What every crate of Ferrum MPI shares: the words of the ABI and the record of a process.
+//! Types that all crates of Ferrum MPI share: constants and handles of the ABI, handle tables, and the lock of a
+//! process.
 //!
 //! - [`abi`]: the constants of the MPI-5.0 standard ABI, generated from `spec/`.
-//! - [`handle`]: handles, which are words to look up and never pointers to follow.
-//! - [`single_threaded`]: compare and swap, cheap while the process has one thread.
-//! - [`facts`]: one word for each object, which is read without the lock.
+//! - [`handle`]: handles, which are words to look up in tables and never pointers.
+//! - [`single_threaded`]: compare-and-swap, cheap while the process has one thread.
+//! - [`facts`]: one word for each object, readable without the lock.
 //! - [`info`]: info objects, which are lists of keys and values.
 //! - [`aligned`]: heap memory at a given alignment.
-//! - [`table`]: handle tables, whose slots count how often they were reused.
-//! - [`lock`]: the lock of a process, cells that only its holder can open, and a short mutex for state beside it.
+//! - [`table`]: handle tables, whose slots count their reuses.
+//! - [`lock`]: the lock of a process, cells that only its holder can access, and a short mutex for other state.
 //! - [`status`]: `MPI_Status` as the ABI lays it out.
 //! - [`text`]: the edit distance of words, and the nearest known word. [`json`]: JSON objects on one line.
 //!

@@ -1,14 +1,13 @@
-//! The lock of a process, the cells that only its holder can open, and a short mutex for state beside it.
+//! The lock of a process, the cells that only its holder can access, and a short mutex for other state.
 //!
-//! All state that messages change is in [`Guarded`] cells of one [`ProcessLock`]. Taking the lock is one compare and
-//! swap; while the process has one thread ([`single_threaded`]) it is a load and a store. A thread that finds the lock
-//! held spins, then sleeps. The lock is the same at every thread level, so a program that calls from more threads than
-//! it announced waits and corrupts nothing.
-//! A thread that holds the lock and takes it again, as a signal handler that interrupts a call of the library does, is
-//! refused: waiting would never end.
+//! All state that messages change is in [`Guarded`] cells of one [`ProcessLock`]. Taking the lock is one
+//! compare-and-swap; while the process has one thread ([`single_threaded`]) it is a load and a store. A thread that
+//! finds the lock held spins, then sleeps. The lock works at every thread level: a program that calls from more threads
+//! than its level allows may wait, but cannot corrupt state. A thread that holds the lock and takes it again panics,
+//! because the wait would never end. A signal handler that interrupts a call of the library can cause this.
 //!
 //! Invariant: at most one [`Guard`] of a lock exists at a time, and it stays on the thread that took the lock.
-#![allow(unsafe_code)] // the guard is the proof for the access to a cell, which the borrow checker cannot see
+#![allow(unsafe_code)] // a guard proves the access to a cell, which the borrow checker cannot check
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -23,7 +22,7 @@ mod word;
 use thread_id::this_thread;
 use word::{FREE, LockWord};
 
-/// The lock of one process (or of one rank that lives as a thread).
+/// The lock of one process, or of one rank that runs as a thread.
 #[derive(Debug)]
 pub struct ProcessLock {
     raw: RawLock,
@@ -34,7 +33,7 @@ pub struct ProcessLock {
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl ProcessLock {
-    /// A free lock; `multiple` says whether several threads may call at once.
+    /// A free lock; `multiple` is whether several threads may call concurrently.
     pub fn new(multiple: bool) -> Self {
         single_threaded::find_flag();
         ProcessLock {
@@ -45,14 +44,14 @@ impl ProcessLock {
         }
     }
 
-    /// Whether several threads may call at once (`MPI_THREAD_MULTIPLE`), so that one that waits has to release the
-    /// lock for the others. The lock keeps threads apart in either case.
+    /// Whether several threads may call concurrently (`MPI_THREAD_MULTIPLE`), so that a waiting thread has to release
+    /// the lock for the others. The lock excludes other threads in either case.
     #[inline]
     pub fn is_multiple(&self) -> bool {
         self.multiple.load(Ordering::Relaxed)
     }
 
-    /// Sets whether several threads may call at once. For the holder of the lock.
+    /// Sets whether several threads may call concurrently. The caller holds the lock.
     pub fn set_multiple(&self, multiple: bool) {
         self.multiple.store(multiple, Ordering::SeqCst);
     }
@@ -73,10 +72,10 @@ impl ProcessLock {
         self.raw.word.try_take(this_thread()).then(|| Guard::of(self))
     }
 
-    /// Takes the lock for a thread that need not be one of the program's, such as a tool's.
+    /// Takes the lock for any thread, also one that does not belong to the program, such as a tool's.
     ///
-    /// `None` if the calling thread holds the lock already; and, where only one thread of the program calls, if any
-    /// thread holds it, because a call that waits keeps the lock then. Not async-signal-safe.
+    /// `None` if the calling thread holds the lock already. While only one thread of the program calls, also `None` if
+    /// any thread holds it, because then a waiting call keeps the lock. Not async-signal-safe.
     pub fn lock_beside(&self) -> Option<Guard<'_>> {
         if !self.is_multiple() {
             return self.try_lock();
@@ -85,7 +84,7 @@ impl ProcessLock {
     }
 }
 
-/// A lock that threads spin for a little and then sleep for.
+/// A lock for which threads spin briefly and then sleep.
 #[derive(Debug)]
 struct RawLock {
     word: LockWord,
@@ -138,7 +137,7 @@ impl RawLock {
         if holder == FREE {
             return;
         }
-        // A bounded sleep, because not every kernel offers the fence.
+        // The sleep is bounded, because not every kernel has the fence.
         let limit = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
         // SAFETY: the word outlives the call, and the kernel only compares it.
         unsafe {
@@ -154,7 +153,7 @@ impl RawLock {
 
     #[cold]
     fn wake(&self) {
-        // SAFETY: waking on an address only names it.
+        // SAFETY: the kernel only compares the address and does not access its memory.
         unsafe {
             libc::syscall(libc::SYS_futex, self.futex(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
         }
@@ -166,14 +165,15 @@ impl RawLock {
     }
 }
 
-/// Makes every running thread of the process pass a fence, where the kernel offers that; else only this one does.
+/// Makes every running thread of the process execute a fence if the kernel supports that; otherwise only this thread
+/// does.
 fn all_threads_fence() {
     const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
     const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
     fence(Ordering::SeqCst);
     // SAFETY: a system call without pointers.
     let membarrier = |command: libc::c_int| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 };
-    // The first call of a process is refused until it has registered.
+    // The kernel rejects the command until the process has registered.
     if !membarrier(PRIVATE_EXPEDITED) && membarrier(REGISTER_PRIVATE_EXPEDITED) {
         membarrier(PRIVATE_EXPEDITED);
     }
@@ -183,8 +183,8 @@ fn all_threads_fence() {
 #[derive(Debug)]
 pub struct Guard<'a> {
     lock: &'a ProcessLock,
-    /// Threads must not share a guard, because what [`Guarded::get`] shows need not be `Sync`; and it stays on its
-    /// thread, whose identity is the word of the lock.
+    /// Makes the guard neither `Send` nor `Sync`: the value behind [`Guarded::get`] need not be `Sync`, and the word of
+    /// the lock is the identity of the guard's thread.
     one_thread: PhantomData<*const ()>,
 }
 
@@ -201,7 +201,7 @@ impl<'a> Guard<'a> {
         Guard { lock, one_thread: PhantomData }
     }
 
-    /// The lock this guard holds.
+    /// The lock that this guard holds.
     #[inline]
     pub fn lock(&self) -> &'a ProcessLock {
         self.lock
@@ -209,14 +209,14 @@ impl<'a> Guard<'a> {
 
     /// Runs `body` without the lock, then takes the lock again. Other threads may have changed every cell meanwhile.
     pub fn unlocked<R>(&mut self, body: impl FnOnce() -> R) -> R {
-        /// Takes the lock again, also when the body panics: the guard lets it go once more when it is dropped.
+        /// Takes the lock again, also when the body panics, because the drop of the guard releases it.
         struct Again<'a>(&'a ProcessLock);
         impl Drop for Again<'_> {
             fn drop(&mut self) {
                 std::mem::forget(self.0.lock());
             }
         }
-        // `&mut self` shows that no reference into a cell of this lock lives here.
+        // `&mut self` proves that no reference into a cell of this lock exists.
         self.lock.raw.release();
         let _again = Again(self.lock);
         body()
@@ -230,26 +230,26 @@ pub struct Guarded<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: a reference into the cell needs a guard of the one lock, which threads cannot share, so they reach it one at
-// a time.
+// SAFETY: a reference into the cell needs the guard of its lock, which threads cannot share, so one thread at a time
+// accesses it.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
-    /// A cell that opens to the holder of `lock`.
+    /// A cell that the holder of `lock` can access.
     pub fn new(lock: &ProcessLock, value: T) -> Self {
         Guarded { lock: lock.id, value: UnsafeCell::new(value) }
     }
 
-    /// Reads the cell for as long as the guard is borrowed.
+    /// A shared reference to the value, valid while the guard is borrowed.
     #[inline]
     pub fn get<'g>(&'g self, guard: &'g Guard<'_>) -> &'g T {
         assert!(guard.lock.id == self.lock, "a guard of another process's lock");
-        // SAFETY: the guard proves that no other thread is inside; `get_mut` needs the guard mutably, so no
-        // exclusive reference to any cell of this lock lives at the same time.
+        // SAFETY: the guard proves that no other thread accesses the cell; `get_mut` borrows the guard mutably, so no
+        // exclusive reference into a cell of this lock exists at the same time.
         unsafe { &*self.value.get() }
     }
 
-    /// Changes the cell for as long as the guard is mutably borrowed.
+    /// An exclusive reference to the value, valid while the guard is mutably borrowed.
     #[inline]
     pub fn get_mut<'g>(&'g self, guard: &'g mut Guard<'_>) -> &'g mut T {
         assert!(guard.lock.id == self.lock, "a guard of another process's lock");
@@ -264,8 +264,8 @@ impl<T> Guarded<T> {
     }
 }
 
-/// A mutex for state beside the process's lock that is held briefly: it costs no locked instruction while the process
-/// has one thread, and stays usable after a panic of its holder, who must leave the value in order.
+/// A mutex for state outside the process lock that is held briefly. It needs no locked instruction while the process
+/// has one thread, and remains usable after a panic of its holder, who must keep the value consistent at all times.
 ///
 /// Not async-signal-safe; a thread that takes it twice panics.
 #[derive(Debug)]
@@ -274,11 +274,11 @@ pub struct ShortMutex<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: a reference to the value needs the lock, which one thread has at a time.
+// SAFETY: a reference to the value needs the lock, which one thread at a time holds.
 unsafe impl<T: Send> Sync for ShortMutex<T> {}
 
 impl<T> ShortMutex<T> {
-    /// Free, with this value.
+    /// A free mutex with this value.
     pub const fn new(value: T) -> ShortMutex<T> {
         ShortMutex { raw: RawLock::new(), value: UnsafeCell::new(value) }
     }
@@ -301,7 +301,7 @@ impl<T: Default> Default for ShortMutex<T> {
 #[derive(Debug)]
 pub struct ShortMutexGuard<'a, T> {
     mutex: &'a ShortMutex<T>,
-    /// The thread that took the mutex releases it.
+    /// Makes the guard neither `Send` nor `Sync`: the thread that took the mutex releases it.
     one_thread: PhantomData<*const T>,
 }
 
@@ -310,7 +310,7 @@ impl<T> Deref for ShortMutexGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the lock is held, and this is the only way to the value.
+        // SAFETY: the guard holds the lock, and every access to the value needs the guard.
         unsafe { &*self.mutex.value.get() }
     }
 }
@@ -318,7 +318,7 @@ impl<T> Deref for ShortMutexGuard<'_, T> {
 impl<T> DerefMut for ShortMutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`, and borrowed mutably.
+        // SAFETY: as in `deref`, and the guard is borrowed mutably.
         unsafe { &mut *self.mutex.value.get() }
     }
 }

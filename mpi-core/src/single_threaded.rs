@@ -1,29 +1,30 @@
 //! Compare-and-swap that costs no bus lock while the process has one thread.
 //!
-//! With one thread only its own signal handlers can come between, and a signal never divides an instruction: without
-//! its lock prefix the same instruction does, at a fifth of the time. The C library says whether there is one thread
-//! (`__libc_single_threaded`, glibc 2.32) and takes it back before the second one runs; it need never say it again.
-//! Where it does not say, or on other processors, every step is the usual one.
+//! In a process with one thread, only that thread's signal handlers can interrupt an operation, and a signal never
+//! divides an instruction. So the same instruction without its lock prefix is sufficient, in a fifth of the time. The C
+//! library reports whether the process has one thread (`__libc_single_threaded`, glibc 2.32). It clears this flag
+//! before the second thread starts and need not set it again. Without the flag, or on other processors, every operation
+//! is the usual atomic one.
 //!
-//! Invariant: for words that no other process writes.
-//! Not here: memory orders weaker than SeqCst; one thread sees its own steps in order anyway.
-#![allow(unsafe_code)] // the C library's flag is found by its name, and the instruction without the prefix written out
+//! Invariant: no other process writes the words.
+//! Not here: memory orders weaker than SeqCst; a single thread observes its own operations in program order.
+#![allow(unsafe_code)] // looks up the C library's flag by name, and executes inline assembly
 
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 
-/// What the flag says where the C library has none.
+/// The flag if the C library has none: several threads are possible.
 static UNKNOWN: AtomicU8 = AtomicU8::new(0);
 static FLAG: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const UNKNOWN).cast_mut());
 
-/// Asks the C library for its flag. Until this was called, every step takes the bus lock. Thread-safe; not for signal
-/// handlers.
+/// Looks up the flag of the C library. Before the first call, every operation takes the bus lock. Thread-safe; not
+/// async-signal-safe.
 pub fn find_flag() {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
-        // SAFETY: a lookup by name; the name is a C string.
+        // SAFETY: the name is a C string.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
         if !found.is_null() {
-            // The flag is a char that the C library keeps for as long as the process lives.
+            // The flag is a char in static memory of the C library.
             FLAG.store(found.cast(), Ordering::Relaxed);
         }
     }
@@ -33,8 +34,8 @@ pub fn find_flag() {
 /// Async-signal-safe.
 #[inline(always)]
 pub fn is_single_threaded() -> bool {
-    // SAFETY: either the C library's flag or `UNKNOWN`, both static. It changes in the only thread there is, before
-    // another one exists, so a thread that reads true is the only one.
+    // SAFETY: the address is that of the C library's flag or of `UNKNOWN`, both static. The only thread clears the flag
+    // before another thread exists, so a thread that reads true is the only one.
     unsafe { &*FLAG.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
@@ -56,8 +57,8 @@ pub fn compare_exchange(word: &AtomicU64, current: u64, new: u64) -> Result<u64,
 unsafe fn swap_single_threaded(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
     let mut seen = current;
     let swapped: u8;
-    // SAFETY: the word lives and may be written through a shared reference; by the caller's promise only signal
-    // handlers can come between, and to them one instruction is whole. The compiler takes it for any access of memory.
+    // SAFETY: the word is valid and has interior mutability. By the caller's promise only signal handlers can
+    // interrupt, and to them one instruction is atomic. The compiler assumes that the assembly accesses any memory.
     unsafe {
         core::arch::asm!(
             "cmpxchg qword ptr [{at}], {new}",
@@ -81,7 +82,7 @@ mod tests {
         let usual =
             |word: &AtomicU64, current, new| word.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst);
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        // SAFETY: the words are this thread's.
+        // SAFETY: only this thread uses the words.
         let alone = |word: &AtomicU64, current, new| unsafe { swap_single_threaded(word, current, new) };
         #[cfg(not(all(target_arch = "x86_64", not(miri))))]
         let alone = usual;

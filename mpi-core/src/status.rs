@@ -1,6 +1,6 @@
-//! `MPI_Status` as the standard ABI lays it out: eight C ints (MPI-5.0, 3.2.5 and chapter 20).
+//! `MPI_Status` in the layout of the standard ABI: eight C ints (MPI-5.0, 3.2.5 and chapter 20).
 //!
-//! Invariant: the library's own part holds the number of bytes received and whether the operation was cancelled.
+//! Invariant: the internal fields hold the number of bytes received and whether the operation was cancelled.
 
 use crate::abi;
 

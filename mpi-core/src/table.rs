@@ -1,12 +1,12 @@
-//! Handle tables: from a handle word to a live object in a bounds check and one compare.
+//! Handle tables: a look-up from a handle to a live object is a bounds check and one compare.
 //!
 //! Invariant: a slot's generation grows when its object is removed, and a slot with the last generation is not used
-//! again, so a stale handle is always seen. Memory of slots is reused, never returned.
+//! again, so a stale handle is always detected. Memory of slots is reused, never freed.
 //!
-//! A Fortran handle has the low bits of the generation only ([`handle`](crate::handle)). Each time these have been used
-//! up, the slot rests until 1,024 slots rest, so that a Fortran handle of a freed object names another one at the earliest
-//! after half a million objects of its kind have been freed.
-//! Not here: predefined objects (their owners keep them), concurrency (tables live in [`crate::Guarded`] cells).
+//! A Fortran handle has only the low bits of the generation ([`handle`](crate::handle)). Each time these bits wrap
+//! around, the slot rests (is not reused) until 1,024 slots rest. So a Fortran handle of a freed object names another
+//! object at the earliest after half a million objects of its kind have been freed.
+//! Not here: predefined objects (stored by their owners), concurrency (tables are in [`crate::Guarded`] cells).
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use crate::handle::{
     FIRST_DYNAMIC, FORTRAN_GENERATION_BITS, FORTRAN_INDEX_BITS, GENERATION_MASK, Handle, Kind, MAX_OBJECTS,
 };
 
-/// Slots that rest before the first of them is used again.
+/// Number of resting slots at which the first of them is reused.
 const RESTING: usize = 1024;
 
 /// Objects of one kind, by handle.
@@ -23,11 +23,11 @@ pub struct Table<T> {
     kind: Kind,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
-    /// Slots whose short generations have been used up, the one that rests longest first.
+    /// Slots whose short generations have wrapped around, longest-resting first.
     resting: VecDeque<u32>,
-    /// Number of slots whose generations have been used up.
+    /// Number of slots whose generations are used up.
     retired: usize,
-    /// Most objects that it takes at once.
+    /// The largest number of objects at a time.
     limit: usize,
 }
 
@@ -37,7 +37,7 @@ struct Slot<T> {
     value: Option<T>,
 }
 
-/// Why an insertion failed: the table holds as many objects as it takes.
+/// The error of an insertion into a full table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("there are too many objects of this kind, and there is no handle for another one")]
 pub struct TableFull;
@@ -48,19 +48,19 @@ impl<T> Table<T> {
         Table::with_limit(kind, MAX_OBJECTS)
     }
 
-    /// An empty table that takes at most `limit` objects at once, and never more than [`MAX_OBJECTS`].
+    /// An empty table for at most `limit` objects at a time, and never more than [`MAX_OBJECTS`].
     pub const fn with_limit(kind: Kind, limit: usize) -> Self {
         let limit = if limit < MAX_OBJECTS { limit } else { MAX_OBJECTS };
         Table { kind, slots: Vec::new(), free: Vec::new(), resting: VecDeque::new(), retired: 0, limit }
     }
 
-    /// Whether the table takes one more object.
+    /// Whether the table has room for one more object.
     #[inline]
     pub fn has_room(&self) -> bool {
         !self.free.is_empty() || !self.resting.is_empty() || self.may_grow()
     }
 
-    /// Puts an object in and returns its handle.
+    /// Inserts an object and returns its handle.
     #[inline]
     pub fn insert(&mut self, value: T) -> Result<Handle, TableFull> {
         self.insert_with(|_| value)
@@ -78,7 +78,7 @@ impl<T> Table<T> {
         Ok(slot.word)
     }
 
-    /// Whether there may be another slot; one that is not used again does not count among the objects.
+    /// Whether the table may add a slot. Slots that are never reused do not count towards the limit.
     fn may_grow(&self) -> bool {
         self.slots.len() - self.retired < self.limit && self.slots.len() < MAX_OBJECTS
     }
@@ -97,7 +97,7 @@ impl<T> Table<T> {
         Ok(())
     }
 
-    /// A handle for an object that is not there yet: [`Table::fill`] puts it in, and until then the handle names none.
+    /// Reserves a handle for an object that [`Table::fill`] inserts later; until then the handle names no object.
     pub fn reserve(&mut self) -> Result<Handle, TableFull> {
         if self.free.is_empty() {
             self.grow()?;
@@ -106,7 +106,7 @@ impl<T> Table<T> {
         Ok(self.slots[index as usize].word)
     }
 
-    /// Puts in the object of a handle from [`Table::reserve`]; false, and nothing is changed, for any other handle.
+    /// Inserts the object of a handle from [`Table::reserve`]; for any other handle returns false and changes nothing.
     pub fn fill(&mut self, reserved: Handle, value: T) -> bool {
         let index = reserved.index();
         match self.slots.get_mut(index as usize) {
@@ -119,7 +119,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Takes back a handle from [`Table::reserve`] that was not filled; any other is left alone.
+    /// Frees a handle from [`Table::reserve`] that was not filled; does nothing for any other handle.
     pub fn give_back(&mut self, reserved: Handle) {
         let index = reserved.index();
         if self.slots.get(index as usize).is_some_and(|slot| slot.word == reserved && slot.value.is_none()) {
@@ -128,7 +128,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// The object a handle names, or `None` for a null, stale, forged or wrong-kind handle.
+    /// The object that a handle names, or `None` for a null, stale, forged or wrong-kind handle.
     #[inline]
     pub fn get(&self, handle: Handle) -> Option<&T> {
         let slot = self.slots.get(handle.index() as usize)?;
@@ -138,7 +138,7 @@ impl<T> Table<T> {
         slot.value.as_ref()
     }
 
-    /// As [`Table::get`], for changing the object.
+    /// As [`Table::get`], with a mutable reference.
     #[inline]
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
         let slot = self.slots.get_mut(handle.index() as usize)?;
@@ -148,7 +148,7 @@ impl<T> Table<T> {
         slot.value.as_mut()
     }
 
-    /// Takes the object out; the handle and all its copies are stale from here on.
+    /// Removes the object; the handle and all its copies become stale.
     #[inline]
     pub fn remove(&mut self, handle: Handle) -> Option<T> {
         let slot = self.slots.get_mut(handle.index() as usize)?;
@@ -166,11 +166,12 @@ impl<T> Table<T> {
         Some(value)
     }
 
-    /// Keeps a slot from being used next, because the low bits of its generations have been used up; for ever if all have.
+    /// Lets a slot rest after the low bits of its generation have wrapped around; retires it for ever if all
+    /// generations are used up.
     #[cold]
     fn rest(&mut self, index: u32, next: u32) {
         if next > GENERATION_MASK {
-            // The generation is 0 from here on, which no handle has.
+            // The generation is now 0, which no handle has.
             self.retired += 1;
             return;
         }
@@ -191,7 +192,7 @@ impl<T> Table<T> {
         (slot.value.is_some() && slot.word.to_fortran() == Some(word)).then_some(slot.word)
     }
 
-    /// Whether the handle was once given out by this table and has been freed since.
+    /// Whether this table has returned the handle and it has been freed since.
     pub fn was_freed(&self, handle: Handle) -> bool {
         handle.kind() == Some(self.kind)
             && self.slots.get(handle.index() as usize).is_some_and(|slot| {
@@ -207,7 +208,7 @@ impl<T> Table<T> {
         self.slots.len() - self.free.len() - self.resting.len() - self.retired
     }
 
-    /// Whether no object is live.
+    /// Whether the table has no live object.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -272,7 +273,7 @@ mod tests {
         let mut table = Table::with_limit(Kind::Op, 3);
         let all = [1, 2, 3].map(|value| table.insert(value).expect("room"));
         assert_eq!((table.insert(4), table.reserve()), (Err(TableFull), Err(TableFull)));
-        // A resting slot is used rather than refusing.
+        // A full table reuses a resting slot instead of failing.
         table.slots[1].word = Handle::pack(Kind::Op, 1, (1 << FORTRAN_GENERATION_BITS) - 1);
         assert_eq!(table.remove(table.slots[1].word), Some(2));
         assert_eq!(table.resting.len(), 1);

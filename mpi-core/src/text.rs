@@ -1,9 +1,9 @@
-//! The edit distance of words, and the known word that is nearest to an unknown one.
+//! The edit distance of words, and the known word that is nearest to an unknown word.
 //!
-//! Not here: which words are known, the sentences about unknown ones.
+//! Not here: the lists of known words, messages about unknown words.
 
-/// How many items have to be inserted, left out or changed to make one word of the other: letters or bytes, as the
-/// caller has it.
+/// The smallest number of items to insert, remove or change that turns one word into the other; items are letters or
+/// bytes, as the caller chooses.
 pub fn distance<T: PartialEq>(a: impl Iterator<Item = T>, b: &[T]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, from) in a.enumerate() {
@@ -17,14 +17,14 @@ pub fn distance<T: PartialEq>(a: impl Iterator<Item = T>, b: &[T]) -> usize {
     row[b.len()]
 }
 
-/// The known word that a user meant by one that nobody knows: the one that contains it, or that fewest changes of a
-/// letter make of it, if they are few. Words are compared in the form that `plain` gives them.
+/// The known word that a user probably meant by an unknown word: one that contains it, or the one at the smallest edit
+/// distance if that is small. Words are compared in the form that `plain` returns.
 pub fn nearest<'a>(
     word: &str,
     known: impl Iterator<Item = &'a str>,
     plain: impl Fn(&str) -> String,
 ) -> Option<&'a str> {
-    // Of very long words only the begin: no known word is near them.
+    // Only the beginning of a very long word, because no known word is near it.
     let word: String = plain(word).chars().take(80).collect();
     let length = word.chars().count();
     let changes = |known: &str| {

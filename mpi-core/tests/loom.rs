@@ -1,6 +1,6 @@
-//! Every order in which threads can meet on a slot of facts and on the process's lock: the protocols' own files, on
-//! loom's atomics. The fence that a sleeper has the kernel make in all threads is one in each of them here.
-#![allow(dead_code)] // the models use a part of the files
+//! Checks every interleaving of threads on a slot of facts and on the process lock, with the protocols' own files on
+//! loom's atomics. Here each thread executes its own fence in place of the kernel's fence in all threads.
+#![allow(dead_code)] // the models use only parts of the files
 
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -40,7 +40,7 @@ fn a_reader_gets_the_fact_of_its_own_handle_or_none() {
     });
 }
 
-/// As `ProcessLock::lock_slow`, without the spinning; a wait that nobody ends is a deadlock, which loom reports.
+/// As `RawLock::take_slow`, without spinning. A wait that no thread ends is a deadlock, which loom reports.
 fn lock(word: &word::LockWord, me: u64, bell: &loom::sync::Notify) {
     if word.try_take(me) {
         return;
@@ -69,7 +69,7 @@ fn nobody_sleeps_for_a_lock_that_is_free_and_two_never_hold_it() {
                     assert!(!word.is_held_by(me), "only this thread stores its identity");
                     lock(&word, me, &bell);
                     assert!(word.is_held_by(me) && !word.is_held_by(me ^ 2));
-                    // Loom reports two threads that are in here at once.
+                    // Loom reports two threads that are here at the same time.
                     inside.with_mut(|_| {});
                     if word.release() {
                         bell.notify();

@@ -1,4 +1,4 @@
-//! What a process of one thread does otherwise: the test harness would make a second one, so this is a program.
+//! Rules for a process with one thread. The test harness would create a second thread, so this test has its own `main`.
 
 use mpi_core::{Guarded, ProcessLock, ShortMutex, single_threaded};
 
@@ -19,7 +19,7 @@ fn main() {
         assert!(lock.try_lock().is_none(), "it is held");
     }
     assert!(lock.try_lock().is_some(), "it was let go of");
-    // From here on there are several; the words that one thread left are what they go on from.
+    // From here on the process has several threads, which continue with the words that one thread has written.
     std::thread::scope(|scope| {
         scope.spawn(|| assert!(!single_threaded::is_single_threaded()));
         (0..3).for_each(|_| drop(scope.spawn(count)));

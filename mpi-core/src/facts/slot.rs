@@ -1,8 +1,9 @@
-//! A handle and a fact about its object, read without a lock.
+//! A handle and a fact of its object, readable without a lock.
 //!
-//! The writer, who holds the process lock, publishes the fact before the handle and takes the handle away before the
-//! slot is used again; a reader looks at the handle, the fact, and the handle again.
-//! Invariant: a reader that finds its handle gets the fact of that handle. `tests/loom.rs` goes through all orders.
+//! The writer holds the process lock. It stores the fact before the handle, and removes the handle before it reuses the
+//! slot. A reader reads the handle, the fact, and the handle again.
+//! Invariant: a reader that finds its handle both times has read the fact of that handle. `tests/loom.rs` checks all
+//! orders.
 
 use crate::Handle;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
@@ -21,22 +22,23 @@ impl Default for Slot {
 }
 
 impl Slot {
-    /// Publishes a fact; the slot has no handle before.
+    /// Stores a fact; the slot must be empty.
     #[inline]
     pub(crate) fn set(&self, handle: Handle, fact: u64) {
-        // Release pairs with the Acquire of `fact` in `get`: a reader of this fact no longer finds the last handle.
+        // Release pairs with the Acquire of `fact` in `get`: a reader of this fact no longer finds the previous handle.
         self.fact.store(fact, Ordering::Release);
-        // Release pairs with the first Acquire in `get`: who reads this handle reads this fact, or a later one.
+        // Release pairs with the first Acquire in `get`: a thread that reads this handle reads this fact, or a later
+        // one.
         self.word.store(handle.0, Ordering::Release);
     }
 
-    /// Takes the handle away.
+    /// Removes the handle.
     #[inline]
     pub(crate) fn clear(&self) {
         self.word.store(0, Ordering::Relaxed);
     }
 
-    /// The fact, if the handle stands there from before it is read until after.
+    /// The fact, if the slot has the handle both before and after the fact is read.
     #[inline]
     pub(crate) fn get(&self, handle: Handle) -> Option<u64> {
         // An empty slot has the word 0, which is no handle.

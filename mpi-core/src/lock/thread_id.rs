@@ -1,6 +1,6 @@
 //! The identity of the calling thread as one word, in one instruction.
 //!
-//! Invariant: the word is odd, and no two threads that run at the same time have the same.
+//! Invariant: the word is odd, and no two threads that exist at the same time have the same word.
 
 /// The calling thread's identity. Async-signal-safe.
 #[inline(always)]
@@ -13,8 +13,8 @@ pub(super) fn this_thread() -> u64 {
 #[inline(always)]
 fn thread_pointer() -> u64 {
     let pointer: u64;
-    // SAFETY: the ABI of thread-local storage on x86-64 keeps the address of the control block in its first word,
-    // where `fs` points; it stays the same while the thread lives.
+    // SAFETY: in the x86-64 ABI of thread-local storage, `fs` points to the control block, whose first word is its own
+    // address; the address does not change while the thread exists.
     unsafe {
         core::arch::asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(pure, nomem, nostack, preserves_flags));
     }
@@ -26,14 +26,14 @@ fn thread_pointer() -> u64 {
 #[inline(always)]
 fn thread_pointer() -> u64 {
     let pointer: u64;
-    // SAFETY: reads a register that the ABI of thread-local storage on aarch64 keeps for the thread.
+    // SAFETY: reads the register that the aarch64 ABI reserves for the address of thread-local storage.
     unsafe {
         core::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(pure, nomem, nostack, preserves_flags));
     }
     pointer
 }
 
-/// The address of a variable of the thread.
+/// The address of a thread-local variable.
 #[cfg(not(all(
     target_os = "linux",
     any(all(target_arch = "x86_64", target_pointer_width = "64"), target_arch = "aarch64"),

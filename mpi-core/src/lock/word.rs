@@ -1,9 +1,9 @@
 //! The word of the lock and the count of its sleepers: releasing costs a store and a load, and no fence.
 //!
-//! A thread that is about to sleep increments the count, makes all threads of the process pass a fence, and then reads
-//! the word for the last time. So either it finds the lock free, or the thread that releases it finds the count and
-//! wakes it. `tests/loom.rs` goes through all orders.
-//! Invariant: while a guard exists, the word is the identity of the thread that took the lock; else it is `FREE`.
+//! Before it sleeps, a thread increments the count, makes all threads of the process execute a fence, and then reads
+//! the word once more. So either it finds the lock free, or the thread that releases the lock reads the new count and
+//! wakes it. `tests/loom.rs` checks all orders.
+//! Invariant: while a guard exists, the word is the identity of the thread that took the lock; otherwise it is `FREE`.
 //! Not here: identities of threads, sleeping, waking and the fence (`lock`).
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence, is_single_threaded};
@@ -22,7 +22,7 @@ impl LockWord {
     #[inline]
     pub(crate) fn try_take(&self, me: u64) -> bool {
         if is_single_threaded() {
-            // Only a signal handler can interrupt, and it leaves the word as it was or does not return.
+            // Only a signal handler can interrupt this, and it either restores the word or does not return.
             let free = self.holder.load(Ordering::Relaxed) == FREE;
             if free {
                 self.holder.store(me, Ordering::Relaxed);
@@ -33,28 +33,28 @@ impl LockWord {
         self.holder.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Whether the thread `me` holds the lock. No other thread ever stores `me`, so the answer cannot be outdated.
+    /// Whether the thread `me` holds the lock. No other thread ever stores `me`, so the result cannot be stale.
     #[inline]
     pub(crate) fn is_held_by(&self, me: u64) -> bool {
         self.holder.load(Ordering::Relaxed) == me
     }
 
-    /// Releases the lock; whether a thread sleeps and has to be woken.
+    /// Releases the lock; returns whether a sleeping thread has to be woken.
     #[inline]
     pub(crate) fn release(&self) -> bool {
         // Release pairs with the Acquire in `try_take`.
         self.holder.store(FREE, Ordering::Release);
-        // Pairs with the fence that the caller of `announce` makes all threads pass.
+        // Pairs with the fence that the caller of `announce` makes all threads execute.
         compiler_fence(Ordering::SeqCst);
         self.sleepers.load(Ordering::Relaxed) != 0
     }
 
-    /// Counts a sleeper, before the fence that all threads pass.
+    /// Counts a sleeper; the caller then makes all threads execute a fence.
     pub(crate) fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A sleeper has taken the lock.
+    /// Removes a sleeper, which has taken the lock, from the count.
     pub(crate) fn arrived(&self) {
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
