@@ -1,6 +1,6 @@
-//! The allocator of the C library, which counts what the library holds.
+//! The global allocator of the C library, which counts the library's heap memory.
 //!
-//! Not here: what is counted (mpi-env).
+//! Not here: the counters (mpi-env).
 
 #[global_allocator]
 static HEAP: mpi_env::Heap = mpi_env::Heap;

@@ -1,7 +1,7 @@
-//! Calling the program's attribute callbacks (MPI-5.0, 7.7): when values are copied, replaced or deleted.
+//! Calls of the program's attribute callbacks (MPI-5.0, 7.7) when values are copied, replaced or deleted.
 //!
-//! Invariant: a callback is called while no lock of the library is held; a callback that fails stops the operation,
-//! which returns the callback's code.
+//! Invariant: no lock of the library is held during a callback. If a callback fails, the operation stops and returns
+//! the callback's code.
 //! Not here: the table of keys and values (mpi-env), the functions of the interface (`imp::attribute`).
 
 use core::ffi::{c_int, c_void};
@@ -15,7 +15,7 @@ use crate::errors::{Outcome, Raised};
 type Copy = unsafe extern "C" fn(usize, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
 type Delete = unsafe extern "C" fn(usize, c_int, *mut c_void, *mut c_void) -> c_int;
 
-/// Copies the attributes of an object to its duplicate, as the copy callbacks say.
+/// Copies the attributes of an object to its duplicate, according to the copy callbacks.
 pub fn copy_all(process: &Process, from: usize, to: usize) -> Outcome {
     let all = process.attributes.get(&process.engine.lock()).all(from);
     for attribute in all {
@@ -26,7 +26,7 @@ pub fn copy_all(process: &Process, from: usize, to: usize) -> Outcome {
     Ok(())
 }
 
-/// The value that a duplicate gets, if it gets one.
+/// The value of the duplicate's attribute; `None` if the callback does not copy it.
 fn copied(process: &Process, object: usize, attribute: &Attribute) -> Result<Option<usize>, Raised> {
     match attribute.of.copy {
         abi::MPI_COMM_NULL_COPY_FN => return Ok(None),
@@ -54,7 +54,7 @@ fn copied(process: &Process, object: usize, attribute: &Attribute) -> Result<Opt
     Ok((flag != 0).then_some(value))
 }
 
-/// Calls the delete callback for one value, which the caller then takes away.
+/// Calls the delete callback for one value. The caller then removes the value.
 pub fn delete(process: &Process, object: usize, attribute: &Attribute) -> Outcome {
     if attribute.of.delete == abi::MPI_COMM_NULL_DELETE_FN {
         return Ok(());
@@ -70,7 +70,7 @@ pub fn delete(process: &Process, object: usize, attribute: &Attribute) -> Outcom
     }
 }
 
-/// Deletes all attributes of an object, those set last first.
+/// Deletes all attributes of an object, in reverse order of setting.
 pub fn delete_all(process: &Process, object: usize) -> Outcome {
     loop {
         let last = process.attributes.get(&process.engine.lock()).last(object);

@@ -1,7 +1,7 @@
-//! The context of one call: the process, its lock, and the communicator that the call is on.
+//! The context of one call: the process, its lock, and the objects that the call's arguments name.
 //!
 //! Invariant: a `CallContext` exists only between initialisation and finalisation, and holds the lock's guard.
-//! Not here: checks that need no process (`check`).
+//! Not here: argument checks that need no process (`check`).
 
 use core::ffi::c_void;
 use core::ops::Deref;
@@ -20,16 +20,16 @@ use crate::check;
 use crate::errors::Outcome;
 use crate::handle_errors::{bad_comm, bad_object, bad_op, bad_rank, bad_root, bad_type};
 
-/// One call's view of the library.
+/// The context of a call, with the lock held.
 pub struct CallContext {
     /// The process.
     pub process: &'static Process,
-    /// Its lock, held.
+    /// The guard of its lock.
     pub guard: Guard<'static>,
     comm: CommView,
 }
 
-/// A call's view of the library without its lock.
+/// The context of a call, without the lock.
 #[derive(Clone, Copy)]
 pub struct LocklessContext {
     /// The process.
@@ -37,7 +37,7 @@ pub struct LocklessContext {
 }
 
 impl LocklessContext {
-    /// Enters the library without its lock; an error while the library is not in use.
+    /// Enters the library without its lock; an error while the library is not running.
     #[inline]
     pub fn new() -> Result<LocklessContext> {
         Ok(LocklessContext { process: mpi_env::running()? })
@@ -53,7 +53,7 @@ impl LocklessContext {
     }
 }
 
-/// What the message path needs of a communicator.
+/// The data of a communicator that the message path needs.
 #[derive(Debug, Clone, Copy)]
 pub struct CommView {
     /// Its handle.
@@ -79,7 +79,7 @@ pub struct WinRef {
     pub win: Arc<Win>,
 }
 
-/// A datatype with the word that names it; the predefined ones cost no count of references.
+/// A datatype with its handle word. A predefined datatype needs no reference count.
 #[derive(Debug)]
 pub struct TypeRef {
     word: usize,
@@ -139,13 +139,13 @@ impl CallContext {
         Ok(CallContext { process, guard: process.engine.lock(), comm: CommView::NONE })
     }
 
-    /// Writes the begin of a call that may wait into the flight recorder.
+    /// Records the beginning of a call that may wait in the flight recorder.
     #[inline]
     pub fn enter(&self, function: u16, peer: i32, tag: i32, count: u64) -> Record {
         Record(self.process.recorder.enter(function, self.comm.context, peer, tag, count))
     }
 
-    /// Writes a call that cannot wait into the flight recorder.
+    /// Records a call that cannot wait in the flight recorder.
     #[inline]
     pub fn note(&self, function: u16, peer: i32, tag: i32, count: u64) {
         self.process.recorder.note(function, self.comm.context, peer, tag, count);
@@ -164,7 +164,7 @@ impl CallContext {
         }
     }
 
-    /// A window. What waits is waited for in its context.
+    /// A window. The flight recorder shows its context for a waiting call.
     #[inline]
     pub fn window(&mut self, name: &'static str, word: usize) -> Result<WinRef> {
         let Some(win) = self.process.win(&self.guard, Handle(word)) else {
@@ -196,7 +196,7 @@ impl CallContext {
         }
     }
 
-    /// A datatype, borrowed for as long as the lock is held: a buffer needs no more, and nothing is to be released.
+    /// A datatype, borrowed while the lock is held. That is sufficient for a buffer, and needs no reference count.
     #[inline]
     pub fn borrowed_datatype(&self, name: &'static str, word: usize) -> Result<&Datatype> {
         match predefined_unwatched(word) {
@@ -213,7 +213,7 @@ impl CallContext {
         }
     }
 
-    /// Counts a call that combines elements with this operation; nothing for what is none.
+    /// Counts a call that combines elements with this operation; does nothing if the word is not an operation.
     #[inline]
     pub fn on_op_used(&self, op: usize, datatype: &Datatype, count: u64) {
         self.process.on_op_used(&self.guard, op, datatype.size().saturating_mul(count));
@@ -247,8 +247,8 @@ impl CallContext {
         Err(bad_root(self.comm.size, name, rank))
     }
 
-    /// Memory to send from. The engine may keep it until the operation is complete: that it stays is the program's
-    /// promise (MPI-5.0, 3.7.2).
+    /// Memory to send from. The engine may use it until the operation is complete; the program promises that it remains
+    /// valid (MPI-5.0, 3.7.2).
     #[inline]
     pub fn send_buffer(
         &self,
@@ -260,7 +260,8 @@ impl CallContext {
         if check::is_no_memory(address) {
             check::no_data(name, address, count, datatype)?;
         }
-        // SAFETY: the program passed a buffer of `count` elements, and leaves it alone until the operation is done.
+        // SAFETY: the program passed a buffer of `count` elements, and does not modify it until the operation is
+        // complete.
         let buffer = unsafe { SendBuf::new(address.cast(), count, datatype) };
         buffer.ok_or_else(|| check::too_many(name, count, datatype))
     }
@@ -282,7 +283,7 @@ impl CallContext {
         buffer.ok_or_else(|| check::too_many(name, count, datatype))
     }
 
-    /// An open file; the flight recorder sees the communicator that it has for itself.
+    /// An open file. The flight recorder shows the context of the file's own communicator.
     pub fn file(&mut self, name: &'static str, word: usize) -> Result<Arc<File>> {
         let file = self.process.file(&self.guard, Handle(word)).cloned();
         let file = file.ok_or_else(|| bad_object(name, Object::file(word)))?;
@@ -291,15 +292,15 @@ impl CallContext {
         Ok(file)
     }
 
-    /// The communicator itself, for what needs more than the message path does.
+    /// The communicator itself, for calls that need more data than the message path.
     #[inline]
     pub fn whole_comm(&self, handle: Handle) -> Result<CommRef<'static>> {
         self.process.comm_ref(&self.guard, handle).ok_or_else(|| bad_comm("comm", handle.0))
     }
 }
 
-// These functions take values, not the `CallContext`: a cold call that borrowed it would keep all of it in memory on
-// the hot path.
+// These functions take values, not the `CallContext`: a cold call that borrows it would force the hot path to keep all
+// of it in memory.
 
 #[cold]
 fn own_datatype(process: &Process, guard: &Guard<'_>, name: &'static str, word: usize) -> Result<TypeRef> {

@@ -1,7 +1,7 @@
-//! Checks of arguments that need no process: addresses, counts, tags, texts. The doors from C pointers to Rust values.
+//! Argument checks that need no process: addresses, counts, tags, strings. They convert C pointers to Rust values.
 //!
-//! Invariant: whatever a check lets pass, the implementation may use; whatever it refuses is an error that names the
-//! argument and its value. Outputs are written through [`Out`], after the work is done.
+//! Invariant: the implementation may use every value that a check accepts; for every other value the error names the
+//! argument and its value. Outputs are written through [`Out`], after the call has succeeded.
 //! Not here: handles and ranks, which need the process (`call_context`).
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -10,7 +10,7 @@ use mpi_core::{Status, abi};
 use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
 
-/// Where a result goes: an address that is not NULL.
+/// The place of a result: an address that is not NULL.
 #[derive(Debug)]
 pub struct Out<T> {
     address: *mut T,
@@ -33,10 +33,10 @@ impl<T: Copy> Out<T> {
         unsafe { self.address.write_unaligned(value) }
     }
 
-    /// What stands there, for arguments that go both ways.
+    /// The current value, for arguments that are input and output.
     #[inline]
     pub fn get(self) -> T {
-        // SAFETY: as in `set`; the program initialised the variable, because the argument also goes in.
+        // SAFETY: as in `set`; the program initialised the variable, because the argument is also an input.
         unsafe { self.address.read_unaligned() }
     }
 }
@@ -47,21 +47,21 @@ pub fn out<T>(name: &'static str, address: *mut T) -> Result<Out<T>> {
     if address.is_null() { Err(null(name)) } else { Ok(Out { address }) }
 }
 
-/// Where an address or a text goes; declared as `void *` or `char *`.
+/// The place of an address or a string; declared as `void *` or `char *`.
 #[inline]
 pub fn pointer<T>(name: &'static str, address: *mut T) -> Result<*mut T> {
     if address.is_null() { Err(null(name)) } else { Ok(address) }
 }
 
-/// Where a status goes; nowhere for `MPI_STATUS_IGNORE`.
+/// The place of a status; none for `MPI_STATUS_IGNORE`.
 #[derive(Debug, Clone, Copy)]
 pub struct StatusOut {
     address: *mut Status,
 }
 
 impl StatusOut {
-    /// Stores source, tag and length; the error field stays as it is, for a call that completes one operation
-    /// returns its error (MPI-5.0, 3.2.5).
+    /// Stores source, tag and length. The error field is unchanged, because a call that completes one operation returns
+    /// its error (MPI-5.0, 3.2.5).
     #[inline]
     pub fn set(self, mut status: Status) {
         if !self.address.is_null() {
@@ -73,13 +73,13 @@ impl StatusOut {
         }
     }
 
-    /// What stands there; an empty status for `MPI_STATUS_IGNORE`.
+    /// The current status; `None` for `MPI_STATUS_IGNORE`.
     pub fn get(self) -> Option<Status> {
         // SAFETY: as in `set`.
         (!self.address.is_null()).then(|| unsafe { self.address.read_unaligned() })
     }
 
-    /// Stores all of a status, its error field included.
+    /// Stores a whole status, including its error field.
     pub fn set_all(self, status: Status) {
         if !self.address.is_null() {
             // SAFETY: as in `set`.
@@ -88,13 +88,13 @@ impl StatusOut {
     }
 }
 
-/// The address of a status that is written, or `MPI_STATUS_IGNORE`.
+/// The address of an output status, or `MPI_STATUS_IGNORE`.
 #[inline]
 pub fn status_out(_name: &'static str, address: *mut Status) -> Result<StatusOut> {
     Ok(StatusOut { address })
 }
 
-/// A status that is read. `MPI_STATUS_IGNORE` is none.
+/// An input status. `MPI_STATUS_IGNORE` is an error.
 #[inline]
 pub fn status(name: &'static str, address: *const Status) -> Result<Status> {
     if address.is_null() {
@@ -104,7 +104,7 @@ pub fn status(name: &'static str, address: *const Status) -> Result<Status> {
     Ok(unsafe { address.read_unaligned() })
 }
 
-/// Where an array of statuses goes, one for each operation; nowhere for `MPI_STATUSES_IGNORE`.
+/// The place of an array of statuses, one for each operation; none for `MPI_STATUSES_IGNORE`.
 #[derive(Debug, Clone, Copy)]
 pub struct StatusesOut {
     address: *mut Status,
@@ -125,8 +125,8 @@ impl StatusesOut {
         }
     }
 
-    /// Stores source, tag and length, but leaves the error field as it is: it means something only when the call
-    /// returns `MPI_ERR_IN_STATUS`.
+    /// Stores source, tag and length. The error field is unchanged: it has a meaning only if the call returns
+    /// `MPI_ERR_IN_STATUS`.
     #[inline]
     pub fn set_keeping_error(self, index: usize, status: Status) {
         StatusOut { address: if self.address.is_null() { self.address } else { self.address.wrapping_add(index) } }
@@ -142,7 +142,7 @@ impl StatusesOut {
     }
 }
 
-/// Where a count goes; its size is that of the call's form.
+/// The place of a count; its type depends on the form of the call.
 #[derive(Debug, Clone, Copy)]
 pub enum CountOut {
     /// A C int.
@@ -154,7 +154,7 @@ pub enum CountOut {
 }
 
 impl CountOut {
-    /// Stores a count; `MPI_UNDEFINED` where it does not fit (MPI-5.0, 3.2.5 and 5.1.5).
+    /// Stores a count; `MPI_UNDEFINED` if it does not fit (MPI-5.0, 3.2.5 and 5.1.5).
     #[inline]
     pub fn set(self, value: i64) {
         match self {
@@ -165,7 +165,7 @@ impl CountOut {
     }
 }
 
-/// The types a count may have in C.
+/// The C types of counts.
 pub trait CountWord: Sized {
     /// The place for a count of this type.
     fn place(out: Out<Self>) -> CountOut;
@@ -189,7 +189,7 @@ impl CountWord for i64 {
     }
 }
 
-/// The address of a count that comes out.
+/// The address of an output count.
 #[inline]
 pub fn count_out<T: CountWord>(name: &'static str, address: *mut T) -> Result<CountOut> {
     out(name, address).map(T::place)
@@ -263,35 +263,36 @@ pub fn thread_level(name: &'static str, value: c_int) -> Result<c_int> {
     Err(Error::new(abi::MPI_ERR_ARG, rule).arg(name, &value))
 }
 
-/// A callback of the program's, as the address of its code; `large` is said back for those that have two forms.
+/// A callback of the program, by address. `large` is whether it is the form with `MPI_Count`, for callbacks with two
+/// forms.
 pub fn function(name: &'static str, address: usize, large: bool) -> Result<Function> {
     if address == 0 { Err(null(name)) } else { Ok(Function { address, large }) }
 }
 
-/// A callback whose only form takes `int` counts or none.
+/// A callback with one form, which takes `int` counts or none.
 pub fn callback(name: &'static str, address: usize) -> Result<Function> {
     function(name, address, false)
 }
 
-/// A callback of the program's.
+/// A callback of the program.
 #[derive(Debug, Clone, Copy)]
 pub struct Function {
     /// Address of its code; not 0.
     pub address: usize,
-    /// Whether it takes `MPI_Count` where the other form takes `int`.
+    /// Whether this is the form that takes `MPI_Count` instead of `int`.
     pub large: bool,
 }
 
-/// A text that goes in.
+/// An input string.
 pub fn text<'a>(name: &'static str, address: *const c_char) -> Result<&'a CStr> {
     if address.is_null() {
         return Err(null(name));
     }
-    // SAFETY: the program passed a C string, which lives at least as long as the call.
+    // SAFETY: the program passed a C string, which is valid at least until the call returns.
     Ok(unsafe { CStr::from_ptr(address) })
 }
 
-/// An array that goes both ways: nothing else refers to it while the call lasts.
+/// An array that is input and output; no other code uses it during the call.
 #[inline]
 pub fn slice<'a, T>(name: &'static str, address: *mut T, length: usize) -> Result<&'a mut [T]> {
     if length == 0 {
@@ -300,11 +301,12 @@ pub fn slice<'a, T>(name: &'static str, address: *mut T, length: usize) -> Resul
     if address.is_null() || !address.is_aligned() {
         return Err(null(name));
     }
-    // SAFETY: the program passed an array of `length` elements, which it leaves alone during the call.
+    // SAFETY: the program passed an array of `length` elements, which it does not access during the call.
     Ok(unsafe { core::slice::from_raw_parts_mut(address, length) })
 }
 
-/// Copies a text into the program's memory of `room` bytes, cut to fit and ended by a NUL; returns the length stored.
+/// Copies a text into the program's memory of `room` bytes, truncated if necessary, with a final NUL; returns the
+/// length stored.
 ///
 /// # Safety
 /// `room` bytes at `address` are writable.
@@ -314,7 +316,7 @@ pub unsafe fn store_text(address: *mut c_char, room: usize, text: &str) -> usize
         length -= 1;
     }
     if room > 0 {
-        // SAFETY: the caller vouches for `room` bytes, and `length + 1 <= room`.
+        // SAFETY: the caller promises `room` writable bytes, and `length + 1 <= room`.
         unsafe {
             core::ptr::copy_nonoverlapping(text.as_ptr(), address.cast::<u8>(), length);
             address.add(length).write(0);
@@ -323,19 +325,20 @@ pub unsafe fn store_text(address: *mut c_char, room: usize, text: &str) -> usize
     length
 }
 
-/// Whether a buffer address is one of the constants that are no memory: `MPI_BOTTOM`, `MPI_IN_PLACE` and the like.
+/// Whether a buffer address is one of the constants that do not refer to memory, such as `MPI_BOTTOM` and
+/// `MPI_IN_PLACE`.
 #[inline]
 pub fn is_no_memory(address: *const c_void) -> bool {
     (address as usize) < 16
 }
 
-/// Lets an address that is no memory pass when there are no data.
+/// Accepts an address that does not refer to memory if the data is empty.
 #[cold]
 pub fn no_data(name: &'static str, address: *const c_void, count: u64, datatype: &Datatype) -> Result<()> {
     if count == 0 || datatype.size() == 0 { Ok(()) } else { Err(bad_buffer(name, address)) }
 }
 
-/// More elements than any memory holds.
+/// The error of a count that exceeds the address space.
 #[cold]
 pub fn too_many(name: &'static str, count: u64, datatype: &Datatype) -> Error {
     let of = if datatype.name().is_empty() { "a derived datatype" } else { datatype.name() };
@@ -344,7 +347,7 @@ pub fn too_many(name: &'static str, count: u64, datatype: &Datatype) -> Error {
     error.hint("Check the count, and the size of the datatype.")
 }
 
-/// A buffer address that is no memory although there are data.
+/// The error of a buffer address that does not refer to memory although there is data.
 #[cold]
 pub fn bad_buffer(name: &'static str, address: *const c_void) -> Error {
     let (value, rule, advice) = match address as usize {

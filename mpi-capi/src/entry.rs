@@ -1,7 +1,7 @@
-//! What all entry points have in common: entering the library, and passing errors to handlers.
+//! Code that all entry points share: entering the library, and passing errors to error handlers.
 //!
-//! Invariant: an entry point returns `MPI_SUCCESS`, or the code that the error handler let through; no panic and no
-//! NULL pointer crosses it.
+//! Invariant: an entry point returns `MPI_SUCCESS`, or an error code after its error handler has returned; no panic and
+//! no NULL pointer crosses it.
 
 use core::ffi::c_int;
 
@@ -12,8 +12,8 @@ use mpi_env::Object;
 use crate::call_context::{CallContext, LocklessContext};
 use crate::errors::{self, Outcome};
 
-/// A call that needs the library between initialisation and finalisation. `object` is the one whose error handler
-/// takes an error of this call.
+/// Runs a call that needs the library between initialisation and finalisation. An error of the call goes to the error
+/// handler of `object`.
 #[inline]
 pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(CallContext) -> Outcome) -> c_int {
     let outcome = match CallContext::new() {
@@ -26,8 +26,8 @@ pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(CallCont
     }
 }
 
-/// A call that needs the library running, and only reads what does not change or what has a lock of its own: it does
-/// not take the process's lock. `object` as in [`running`].
+/// Runs a call that needs the library running but not the process lock, because it only reads constant data or data
+/// with its own lock. `object` as in [`running`].
 #[inline]
 pub fn lockless(function: u16, object: Option<Object>, body: impl FnOnce(LocklessContext) -> Outcome) -> c_int {
     let outcome = match LocklessContext::new() {
@@ -40,8 +40,8 @@ pub fn lockless(function: u16, object: Option<Object>, body: impl FnOnce(Lockles
     }
 }
 
-/// The end of a call that failed, or that events wait for: callbacks that may call anything run here, where no lock is
-/// held.
+/// Ends a call that failed, or that has event callbacks to run. No lock is held here, so callbacks may call any
+/// function.
 #[cold]
 #[inline(never)]
 fn ended(function: u16, object: Option<Object>, outcome: Outcome) -> c_int {
@@ -56,7 +56,7 @@ fn ended(function: u16, object: Option<Object>, outcome: Outcome) -> c_int {
     }
 }
 
-/// A call that is allowed at any time; `object` as in [`running`].
+/// Runs a call that is allowed at any time; `object` as in [`running`].
 #[inline]
 pub fn anytime(function: u16, object: Option<Object>, body: impl FnOnce() -> Outcome) -> c_int {
     match body() {
@@ -65,7 +65,8 @@ pub fn anytime(function: u16, object: Option<Object>, body: impl FnOnce() -> Out
     }
 }
 
-/// A call that may free the handle at `address`: records that it did, for errors of calls that use the handle later.
+/// Runs a call that may free the handle at `address`. Records the function that freed the handle, for errors of later
+/// calls that use it.
 #[inline]
 pub fn freeing(function: u16, address: *const usize, call: impl FnOnce() -> c_int) -> c_int {
     let word = at(address);
@@ -79,8 +80,8 @@ pub fn freeing(function: u16, address: *const usize, call: impl FnOnce() -> c_in
     code
 }
 
-/// The handle word that an argument points to, for calls that take away what it names: the object whose error handler
-/// takes an error of the call is the one that stood there before. 0 where the argument is NULL.
+/// The handle word that an argument points to; 0 if the argument is NULL. For calls that free the object: their error
+/// goes to the error handler of the object that the word named before the call.
 #[inline]
 pub fn at(address: *const usize) -> usize {
     if address.is_null() {

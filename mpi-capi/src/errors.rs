@@ -1,7 +1,7 @@
-//! From an error to its code: the choice and the call of its handler (MPI-5.0, 9.3).
+//! Error handling of calls: selects and calls the error handler, and returns the error's code (MPI-5.0, 9.3).
 //!
-//! Invariant: a user's handler is called while no lock of the library is held.
-//! Not here: the table of handlers (mpi-errors), which object has which (mpi-env).
+//! Invariant: no lock of the library is held during a call of the program's error handler.
+//! Not here: the table of handlers (mpi-errors), the handler of each object (mpi-env).
 
 use core::ffi::c_int;
 
@@ -11,30 +11,30 @@ use mpi_errors::{Errhandler, Error, HandlerKind};
 
 use crate::nesting;
 
-/// What an implementation returns.
+/// The result of an implementation.
 pub type Outcome = Result<(), Raised>;
 
-/// An error on its way to a handler.
+/// An error that has not yet been passed to its error handler.
 #[derive(Debug)]
 pub struct Raised {
     error: Error,
     to: To,
-    /// The code that the error has already: one of the program's callbacks returned it, or it stands in a status.
+    /// The code of the error, if it already has one: from a callback of the program, or from a status.
     code: Option<c_int>,
-    /// What the call returns, where that is not the code.
+    /// The code that the call returns, if it differs from `code`.
     returned: Option<c_int>,
 }
 
-/// The object whose handler an error goes to.
+/// Selects the object whose handler handles an error.
 #[derive(Debug)]
 enum To {
-    /// That of the call's own object.
+    /// The call's own object.
     Call,
-    /// That of the communicator with this context, where the failed operation was started.
+    /// The communicator with this context, on which the failed operation was started.
     Context(u32),
-    /// This one, which the program passed to a call that makes an object of this kind.
+    /// No object: this handler, which the program passed to a call that creates an object of this kind.
     Passed(Handle, HandlerKind),
-    /// That of an object that the call has ended.
+    /// An object that the call has freed, with its handler.
     Ended(Object, Errhandler),
 }
 
@@ -52,35 +52,36 @@ impl Raised {
         Raised { error, to: context.map_or(To::Call, To::Context), code: None, returned: None }
     }
 
-    /// An error of one of several operations, whose status has this code: the handler gets that code, and the call
+    /// An error of one of several operations, with the code in its status. The handler gets that code, and the call
     /// returns `MPI_ERR_IN_STATUS` (MPI-5.0, 9.3).
     #[cold]
     pub fn in_status(error: Error, context: Option<u32>, code: c_int) -> Raised {
         Raised { code: Some(code), returned: Some(abi::MPI_ERR_IN_STATUS), ..Raised::on_context(error, context) }
     }
 
-    /// An error that a callback of the program's reported with this code.
+    /// An error that a callback of the program returned as this code.
     #[cold]
     pub fn with_code(error: Error, code: c_int) -> Raised {
         Raised { error, to: To::Call, code: Some(code), returned: None }
     }
 
-    /// An error of a call that has ended its object all the same (`MPI_File_close`), and the handler that this had.
+    /// An error of a call that has nevertheless freed its object (`MPI_File_close`), with the object's handler.
     #[cold]
     pub fn ended(error: Error, object: Object, handler: Errhandler) -> Raised {
         Raised { error, to: To::Ended(object, handler), code: None, returned: None }
     }
 
-    /// An error of a call that makes an object of a kind and was given the handler for it (`MPI_Session_init`,
-    /// `MPI_Comm_create_from_group`); a user's handler gets the null handle. The caller has checked the handler.
+    /// An error of a call that creates an object of a kind and has its handler as an argument (`MPI_Session_init`,
+    /// `MPI_Comm_create_from_group`). A handler of the program gets the null handle. The caller has checked the
+    /// handler.
     #[cold]
     pub fn to_passed(error: Error, errhandler: Handle, kind: HandlerKind) -> Raised {
         Raised { error, to: To::Passed(errhandler, kind), code: None, returned: None }
     }
 }
 
-/// Calls the handler of an error; returns the code that the call returns, if the handler returns. `object` is the call's
-/// own.
+/// Calls the handler of an error. If the handler returns, the result is the code that the call returns. `object` is the
+/// call's own object.
 #[cold]
 #[inline(never)]
 pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
@@ -88,13 +89,13 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
     let call = functions::name(function).unwrap_or("MPI");
     let error = error.call(call);
     let Some(process) = mpi_env::joined() else {
-        // Why there is no process is the cause of whatever failed.
+        // The reason for the missing process record is the cause of the failure.
         let error = mpi_env::cause_of_absence().map_or(error, |cause| cause.call(call));
         return without_process(call, error);
     };
     let (about, target) = {
         let guard = process.engine.lock();
-        // Most errors are found before a call is recorded.
+        // Most errors are detected before the flight recorder has the call.
         process.recorder.refused(function);
         process.metrics.counts.errors.incr();
         let own = match to {
@@ -128,8 +129,8 @@ pub fn raise(function: u16, object: Option<Object>, raised: Raised) -> c_int {
     returned.unwrap_or(code)
 }
 
-/// An error of a process that has no record: the initial error handler takes it. One that ends the job joins it first,
-/// unless that has failed or the process is a child of `fork`, which ends alone.
+/// Handles an error of a process without a record with the initial error handler. A fatal error joins the job first, so
+/// that it can end the job, unless joining has failed or the process is a child of `fork`, which ends alone.
 fn without_process(call: &'static str, error: Error) -> c_int {
     if mpi_env::returns_errors_without_process() {
         return mpi_env::codes().code_for(&error);
@@ -140,8 +141,8 @@ fn without_process(call: &'static str, error: Error) -> c_int {
     }
 }
 
-/// The code, for a status, of an error of an operation that was started on the communicator with this context; and the
-/// error, which now names that. No guard is held.
+/// Assigns a code, for a status, to the error of an operation that was started on the communicator with this context.
+/// Returns the code and the error, which now names the communicator. No guard is held.
 #[cold]
 pub fn in_status(error: Error, context: Option<u32>) -> (Error, c_int) {
     let Some(process) = mpi_env::joined() else {
@@ -161,18 +162,18 @@ pub fn in_status(error: Error, context: Option<u32>) -> (Error, c_int) {
     (error, code)
 }
 
-/// The error handler that an error goes to.
+/// The error handler that handles an error.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// The object whose handler it is; none for the initial handler, which needs none.
+    /// The object whose handler it is; `None` for the initial handler.
     pub object: Option<Object>,
     /// The handler.
     pub handler: Errhandler,
 }
 
-/// Whose handler takes an error: that of the call's object where there is one. Files have a default for calls without
-/// one (MPI-5.0, 14.7), all others go to the handler of the default object, and while there is none of those, to the one
-/// that the process began with (MPI-5.0, 9.3).
+/// Selects the handler of an error: that of the call's object if it exists. Otherwise, errors of file calls go to the
+/// default handler of files (MPI-5.0, 14.7) and all others to the handler of the default object. If there is no default
+/// object, the initial error handler of the process handles the error (MPI-5.0, 9.3).
 fn responsible(process: &Process, guard: &Guard<'_>, own: Option<Object>) -> Target {
     let default = match own {
         Some(Object { kind: HandlerKind::File, .. }) => Object::null(HandlerKind::File),
@@ -187,23 +188,23 @@ fn responsible(process: &Process, guard: &Guard<'_>, own: Option<Object>) -> Tar
     })
 }
 
-/// A handler of the program's; the standard's type has further arguments, which are not passed.
+/// A handler of the program. The standard's type is variadic; no variable arguments are passed.
 type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 
-/// Calls a handler of the program's. No guard is held.
+/// Calls a handler of the program. No guard is held.
 #[inline]
 pub fn call_function(function: usize, object: Object, mut code: c_int) {
     let mut word = object.handle.0;
     let address = core::ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: the program passed a function of this type when it made the handler; it is not NULL.
+    // SAFETY: the program passed a function of this type when it created the handler; it is not NULL.
     let function = unsafe { core::mem::transmute::<*const (), UserHandler>(address) };
     // SAFETY: the handler gets the addresses of a handle and a code, as the standard requires.
     unsafe { function(&mut word, &mut code) }
 }
 
 impl Target {
-    /// Calls the handler; returns when that lets the program go on: whether there was no need to refuse (`nesting`).
-    /// The error is made only when a report needs it.
+    /// Calls the handler and returns if the handler returns. False if the call would nest too deeply and was not made
+    /// (`nesting`). `error` is called only if a report needs the error.
     #[inline]
     pub fn take(self, process: &'static Process, error: impl FnOnce() -> Error, code: c_int) -> bool {
         match self.handler {
@@ -216,8 +217,8 @@ impl Target {
         }
     }
 
-    /// Ends the job. Its processes end together: if some of them ended, the others would wait for ever, so that
-    /// MPI_ERRORS_ABORT ends all connected processes, too, as the standard lets it (MPI-5.0, 11.4).
+    /// Ends the job. MPI_ERRORS_ABORT also ends all connected processes, as the standard allows (MPI-5.0, 11.4),
+    /// because the others would wait for ever for processes that have ended.
     #[cold]
     fn end(self, process: &'static Process, error: &Error) -> ! {
         let name = self.object.and_then(|object| process.describe(&process.engine.lock(), object));

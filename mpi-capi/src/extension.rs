@@ -1,8 +1,8 @@
-//! The functions beyond the standard: a shared object adds variables of its own (`ferrum_tool.h`).
+//! Functions beyond the standard, with which a shared object adds its own variables (`ferrum_tool.h`).
 //!
-//! Invariant: whatever the struct holds, the result is a variable, or a code with a reason; the words that come out
-//! belong to this library and last as long as the process.
-//! Not here: what variables are (mpi-t).
+//! Invariant: for any contents of the struct the result is a variable, or a code with a reason. The words returned
+//! belong to this library and remain valid until the process ends.
+//! Not here: the variables themselves (mpi-t).
 
 use core::cmp::Ordering;
 use core::ffi::{CStr, c_char, c_int};
@@ -10,7 +10,7 @@ use mpi_core::abi;
 use mpi_env::Process;
 use mpi_t::{Limits, PvarClass, Scope, TError, TResult, Value, ValueType, VariableTexts};
 
-/// A variable as the program describes it: `struct ferrum_tool_variable`.
+/// The program's description of a variable: `struct ferrum_tool_variable`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Variable {
@@ -32,8 +32,8 @@ pub struct Variable {
 /// Adds a variable (see `ferrum_tool.h`).
 ///
 /// # Safety
-/// `variable` points to a struct of the size that stands in it, its texts are NULL or end with a null character, and
-/// `words` has room for an address; either may be NULL.
+/// `variable` points to a struct of the size in its first field, its strings are NULL or end with a null character, and
+/// `words` has room for an address. Either may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ferrum_tool_add(variable: *const Variable, words: *mut *mut u64) -> c_int {
     let added = match mpi_env::join_job() {
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn ferrum_tool_add(variable: *const Variable, words: *mut 
     }
 }
 
-/// Why this thread's last failed call of the tool interface failed (see `ferrum_tool.h`). Async-signal-safe.
+/// The reason for this thread's last failed call of the tool interface (see `ferrum_tool.h`). Async-signal-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn ferrum_tool_error() -> *const c_char {
     mpi_t::last_failure()
@@ -73,7 +73,7 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
             size_of::<Variable>()
         ));
     }
-    // SAFETY: it is as long as this version's.
+    // SAFETY: the struct has the size of this version's.
     let variable = unsafe { variable.read_unaligned() };
     let texts = VariableTexts {
         name: text("name", variable.name)?,
@@ -83,7 +83,7 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
         category_description: text("category_description", variable.category_description)?,
     };
     let value = value_type(texts.name, variable.datatype)?;
-    // A field that is left out is 0.
+    // A field that the program does not set is 0.
     let count = if variable.count == 0 { 1 } else { variable.count };
     let registry = &process.registry;
     let added = match variable.pvar_class {
@@ -98,7 +98,7 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
             let (initial, limits) = setting(texts.name, value, &variable)?;
             let told = registry.startup_errors().len();
             let word = registry.add_cvar(&texts, scope, &initial, limits)?;
-            // File or environment have a value for it that it does not take.
+            // File or environment set an invalid value for it.
             registry.startup_errors().iter().skip(told).for_each(|sentence| process.warn(sentence));
             word.as_ptr()
         }
@@ -119,7 +119,7 @@ fn invalid<T>(why: String) -> TResult<T> {
     Err(TError::INVALID.because(why))
 }
 
-/// A text of the program's; empty for NULL.
+/// A string of the program; empty for NULL.
 fn text<'a>(field: &str, address: *const c_char) -> TResult<&'a str> {
     if address.is_null() {
         return Ok("");
@@ -142,7 +142,7 @@ fn scope(name: &str, word: c_int) -> TResult<Scope> {
     found.map_or_else(|| invalid(format!("scope of \"{name}\" is {word}, but has to be one of MPI_T_SCOPE_*")), Ok)
 }
 
-/// The first value and the limits of a control variable.
+/// The initial value and the limits of a control variable.
 fn setting(name: &str, value: ValueType, variable: &Variable) -> TResult<(Value, Limits)> {
     let Variable { initial, least, most, .. } = *variable;
     let all = least == 0.0 && most == 0.0;
@@ -163,7 +163,7 @@ fn setting(name: &str, value: ValueType, variable: &Variable) -> TResult<(Value,
             let rule = format!("but {} takes whole numbers", value.name());
             return invalid(format!("{field} of \"{name}\" is {number}, {rule}"));
         }
-        // The initial value has narrower limits. The largest MPI_UNSIGNED_LONG_LONG is one more as a double.
+        // The initial value has narrower limits. The largest MPI_UNSIGNED_LONG_LONG is rounded up by one as a double.
         if field != "initial" && !(low as f64..=high as f64).contains(&number) {
             let rule = format!("but {} takes {low} to {high}", value.name());
             return invalid(format!("{field} of \"{name}\" is {number}, {rule}"));

@@ -1,4 +1,4 @@
-//! Errors of ranks and handles that do not exist (MPI-5.0, 9.4).
+//! Errors of invalid ranks and handles (MPI-5.0, 9.4).
 //!
 //! Not here: checks that need no process (`check`).
 
@@ -6,7 +6,7 @@ use mpi_core::{Handle, Kind, abi};
 use mpi_env::Object;
 use mpi_errors::{Error, HandlerKind};
 
-/// A rank that the communicator does not have.
+/// The error of a rank that the communicator does not have.
 #[cold]
 pub fn bad_rank(size: u32, name: &'static str, rank: i32) -> Error {
     if rank == abi::MPI_ANY_SOURCE {
@@ -20,13 +20,13 @@ pub fn bad_rank(size: u32, name: &'static str, rank: i32) -> Error {
     Error::new(abi::MPI_ERR_RANK, rule).arg(name, &rank)
 }
 
-/// A root that the communicator does not have.
+/// The error of a root that the communicator does not have.
 #[cold]
 pub fn bad_root(size: u32, name: &'static str, rank: i32) -> Error {
     Error::new(abi::MPI_ERR_ROOT, format!("a root is a rank from 0 to {}", size.saturating_sub(1))).arg(name, &rank)
 }
 
-/// A word that is no communicator.
+/// The error of a word that is not a communicator.
 #[cold]
 pub fn bad_comm(name: &'static str, word: usize) -> Error {
     if let Some(predefined) = [(abi::MPI_COMM_WORLD, "MPI_COMM_WORLD"), (abi::MPI_COMM_SELF, "MPI_COMM_SELF")]
@@ -39,7 +39,7 @@ pub fn bad_comm(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_COMM, Kind::Comm, (abi::MPI_COMM_NULL, "MPI_COMM_NULL", "communicator"))
 }
 
-/// A word that is no live object of a kind that has error handlers.
+/// The error of a word that is not a live object of a kind with error handlers.
 #[cold]
 pub fn bad_object(name: &'static str, object: Object) -> Error {
     let word = object.handle.0;
@@ -58,31 +58,31 @@ pub fn bad_object(name: &'static str, object: Object) -> Error {
     }
 }
 
-/// A word that is no datatype.
+/// The error of a word that is not a datatype.
 #[cold]
 pub fn bad_type(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_TYPE, Kind::Datatype, (abi::MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL", "datatype"))
 }
 
-/// A word that is no reduction operation.
+/// The error of a word that is not a reduction operation.
 #[cold]
 pub fn bad_op(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_OP, Kind::Op, (abi::MPI_OP_NULL, "MPI_OP_NULL", "operation"))
 }
 
-/// A word that is no error handler.
+/// The error of a word that is not an error handler.
 #[cold]
 pub fn bad_errhandler(name: &'static str, word: usize) -> Error {
     let null = (abi::MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL", "error handler");
     bad_handle(name, word, abi::MPI_ERR_ERRHANDLER, Kind::Errhandler, null)
 }
 
-/// What to try when a handle is of another kind than the argument.
+/// Advice for a handle of another kind than the argument.
 const WRONG_KIND: &str =
     "Check the order of the arguments, and that the handle was declared with the type of the argument.";
 
-/// A word that is no handle of its kind: the null handle, one that was freed, of another kind, or no handle at all.
-/// The texts are the null handle's name and what the kind is called.
+/// The error of a word that is not a live handle of its kind: the null handle, a freed handle, a handle of another
+/// kind, or no handle. The texts are the name of the null handle and the noun for the kind.
 #[cold]
 pub fn bad_handle(
     name: &'static str,

@@ -1,16 +1,16 @@
-//! How deep error handlers of the program's run within each other.
+//! The limit on nested calls of the program's error handlers.
 //!
-//! A handler may call MPI, and an error of that call, or `MPI_Comm_call_errhandler`, may call a handler again, also the
-//! same. Up to [`DEEPEST`] calls stand within each other in a thread; what would be deeper is not called, so that a
-//! handler whose own calls fail ends and does not fill the stack.
-//! Invariant: a handler that never returns (`longjmp`, an exception) is not counted for longer than its frame lives.
+//! A handler may call MPI functions. An error of such a call, or `MPI_Comm_call_errhandler`, calls a handler again,
+//! possibly the same one. A thread may have up to [`DEEPEST`] nested calls; a deeper call is not made, so that a
+//! handler whose own calls fail does not overflow the stack.
+//! Invariant: a handler that does not return (`longjmp`, an exception) is not counted after its frame has been left.
 
 use std::cell::Cell;
 
-/// Calls of handlers within each other that are allowed in a thread.
+/// The largest number of nested handler calls in a thread.
 pub const DEEPEST: usize = 16;
 
-/// The calls under way in this thread: how many, and where on the stack each stands.
+/// This thread's nested handler calls: their number, and the stack address of each.
 struct Frames {
     count: Cell<usize>,
     places: [Cell<usize>; DEEPEST],
@@ -20,14 +20,14 @@ thread_local! {
     static FRAMES: Frames = const { Frames { count: Cell::new(0), places: [const { Cell::new(0) }; DEEPEST] } };
 }
 
-/// Calls a handler; false, and it is not called, where that would be too deep.
+/// Calls a handler; returns false without calling it if the nesting would be too deep.
 #[inline]
 pub fn within(handler: impl FnOnce()) -> bool {
     let here = 0u8;
     let place = (&raw const here).addr();
     FRAMES.with(|frames| {
         let mut count = frames.count.get();
-        // The stack grows downwards: a call that stands at or below this frame has been left without a return.
+        // The stack grows downwards, so a recorded call at or below this frame was left without a return.
         while count > 0 && frames.places[count - 1].get() <= place {
             count -= 1;
         }

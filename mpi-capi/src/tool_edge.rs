@@ -1,7 +1,9 @@
-//! The edge of the tools interface: its errors are plain codes, its results optional (MPI-5.0, 15.3.2 and 15.3.10).
+//! Code that the entry points of the tools interface share: return codes, strings, optional results (MPI-5.0, 15.3.2
+//! and 15.3.10).
 //!
-//! Invariant: nothing here calls an error handler, and nothing is written before the call has succeeded.
-//! Not here: what the interface does (mpi-t).
+//! Invariant: no call of the tools interface calls an error handler, and results are written only after the call has
+//! succeeded.
+//! Not here: the interface's functions (mpi-t).
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
@@ -9,8 +11,8 @@ use crate::imp::info;
 use mpi_core::{Handle, Info, abi, functions};
 use mpi_t::{Registry, TError, TResult};
 
-/// Runs a call (`mpi_core::functions`) on the registry; its code. A call before the first MPI_T_init_thread does not make
-/// the process, and fails.
+/// Runs a call (`mpi_core::functions`) on the registry and returns its code. A call before the first MPI_T_init_thread
+/// does not create the process record, and fails.
 #[inline]
 pub fn with_registry(function: u16, work: impl FnOnce(&'static Registry) -> TResult<()>) -> c_int {
     let outcome = match mpi_env::joined() {
@@ -23,7 +25,7 @@ pub fn with_registry(function: u16, work: impl FnOnce(&'static Registry) -> TRes
     }
 }
 
-/// The code of a failed call, whose reason is recorded.
+/// Records the reason of a failed call and returns its code.
 #[cold]
 pub fn failed(function: u16, error: &TError) -> c_int {
     mpi_t::record_failure(functions::name(function).unwrap_or("MPI_T"), error);
@@ -36,7 +38,7 @@ pub fn null(argument: &'static str) -> TError {
     TError::INVALID.argument(argument, "NULL", "an address is needed")
 }
 
-/// Stores a result that the program may not want.
+/// Stores an optional result; does nothing if the address is NULL.
 pub fn store<T>(address: *mut T, value: T) {
     if !address.is_null() {
         // SAFETY: the program passed the address of a variable of this type.
@@ -44,12 +46,12 @@ pub fn store<T>(address: *mut T, value: T) {
     }
 }
 
-/// An address that the call cannot do without.
+/// Checks an address that must not be NULL.
 pub fn required<T>(argument: &'static str, address: *mut T) -> TResult<*mut T> {
     if address.is_null() { Err(null(argument)) } else { Ok(address) }
 }
 
-/// A text that goes in, as it is.
+/// An input string, as bytes.
 #[inline]
 pub fn text<'a>(argument: &'static str, address: *const c_char) -> TResult<&'a [u8]> {
     if address.is_null() {
@@ -59,7 +61,7 @@ pub fn text<'a>(argument: &'static str, address: *const c_char) -> TResult<&'a [
     Ok(unsafe { CStr::from_ptr(address) }.to_bytes())
 }
 
-/// Where a text goes, by the rules of strings of this interface (MPI-5.0, 15.3.3).
+/// The place of an output string, by the rules of this interface (MPI-5.0, 15.3.3).
 #[derive(Debug, Clone, Copy)]
 pub struct TextOut {
     address: *mut c_char,
@@ -74,12 +76,12 @@ impl TextOut {
         if length.is_null() {
             return Ok(TextOut { address, length, room: 0 });
         }
-        // SAFETY: the program passed the address of a length, which also goes in.
+        // SAFETY: the program passed the address of a length, which is also an input.
         let room = self::length(argument, unsafe { length.read_unaligned() })?;
         Ok(TextOut { address, length, room: if address.is_null() { 0 } else { room } })
     }
 
-    /// Stores the text cut to its memory, and the length that the whole of it takes, its NUL included.
+    /// Stores the text, truncated to the program's memory, and the length of the whole text, including the NUL.
     pub fn set(self, text: &str) {
         if self.room > 0 {
             // SAFETY: the program passed `room` characters.
@@ -94,7 +96,7 @@ pub fn length(argument: &'static str, length: c_int) -> TResult<usize> {
     usize::try_from(length).map_err(|_| TError::INVALID.argument(argument, length, "a length must not be negative"))
 }
 
-/// Stores as many numbers as there is room for. Errors: a negative length, room at NULL.
+/// Stores as many numbers as there is room for. Errors: a negative length, or a NULL address with a positive length.
 pub fn store_all(address: *mut c_int, room: c_int, values: &[c_int]) -> TResult<()> {
     let room = length("len", room)?;
     if room > 0 {
@@ -106,13 +108,13 @@ pub fn store_all(address: *mut c_int, room: c_int, values: &[c_int]) -> TResult<
     Ok(())
 }
 
-/// The handle word that an object's address leads to; none for NULL.
+/// The handle word at an object's address; `None` for NULL.
 pub fn object_word(object: *const c_void) -> Option<usize> {
     // SAFETY: the program passed the address of a handle, which is one word.
     (!object.is_null()).then(|| unsafe { object.cast::<usize>().read_unaligned() })
 }
 
-/// Hints that go in; none for `MPI_INFO_NULL`.
+/// Passes the hints of an argument to `look`; no hints for `MPI_INFO_NULL`.
 pub fn with_info<R>(word: usize, look: impl FnOnce(&Info) -> TResult<R>) -> TResult<R> {
     match word {
         abi::MPI_INFO_NULL => look(&Info::new()),
@@ -123,7 +125,7 @@ pub fn with_info<R>(word: usize, look: impl FnOnce(&Info) -> TResult<R>) -> TRes
     }
 }
 
-/// A new info object for an address that is not NULL.
+/// Creates an info object for an output address, which must not be NULL.
 pub fn new_info(address: *mut usize, make: impl FnOnce() -> Info) -> TResult<usize> {
     if address.is_null() {
         return Ok(abi::MPI_INFO_NULL);
@@ -131,7 +133,7 @@ pub fn new_info(address: *mut usize, make: impl FnOnce() -> Info) -> TResult<usi
     info::insert(make()).map_err(|_| TError::MEMORY.because("no more info objects can exist"))
 }
 
-/// A word that is no live info object.
+/// The error of a word that is not a live info object.
 #[cold]
 fn bad_info(word: usize) -> TError {
     TError::INVALID.argument("info", Handle(word), "no live info object has that handle")

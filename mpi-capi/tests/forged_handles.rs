@@ -1,4 +1,4 @@
-//! No word that a program passes as a handle can crash the library: each is an error of the right class.
+//! No word that a program passes as a handle can crash the library; each invalid word is an error of the right class.
 #![allow(unsafe_code)] // calls the C entry points, as a program would
 
 use std::ffi::{c_int, c_void};
@@ -8,7 +8,7 @@ use mpi_capi::generated::{coll, comm, datatype, errors, info, p2p, process, tool
 use mpi_core::abi::*;
 use mpi_core::{Handle, Kind, Status};
 
-/// Words of every sort: null, reserved, forged with each kind, negative.
+/// Invalid words: null, reserved, forged with each kind, negative.
 fn words() -> Vec<usize> {
     let mut words: Vec<usize> = (0..0x300).collect();
     words.extend([4095, 4096, usize::MAX, usize::MAX - 1, 1 << 63, isize::MAX as usize, 0xdead_beef]);
@@ -29,7 +29,7 @@ fn class_of(code: c_int) -> c_int {
     class
 }
 
-/// Calls `call` with every word that is none of `valid`; each must give an error of the class.
+/// Calls `call` with every word that is not in `valid`; each call must return an error of the class.
 fn refuses(class: c_int, valid: &[usize], mut call: impl FnMut(usize) -> c_int) {
     for word in words().into_iter().filter(|word| !valid.contains(word)) {
         assert_eq!(class_of(call(word)), class, "word {word:#x}");
@@ -44,7 +44,8 @@ fn forged_handles_are_errors_of_the_right_class() {
     let comms = [MPI_COMM_WORLD, MPI_COMM_SELF];
     let ops: Vec<usize> = (MPI_OP_NULL + 1..0x40).filter(|word| mpi_coll::Op::predefined(*word).is_some()).collect();
     let handlers = [MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN];
-    // SAFETY: every pointer is that of a live local variable or NULL; all other arguments are words, and any is safe.
+    // SAFETY: every pointer is the address of a live local variable or NULL; all other arguments are words, and any
+    // word is safe.
     unsafe {
         assert_eq!(process::PMPI_Init(ptr::null_mut(), ptr::null_mut()), MPI_SUCCESS);
         for comm in comms {
@@ -76,7 +77,7 @@ fn forged_handles_are_errors_of_the_right_class() {
     }
 }
 
-/// The tools interface returns codes of its own.
+/// Rules for the handles of the tools interface, which has its own codes.
 ///
 /// # Safety
 /// `buffer` has room for an `int`.

@@ -1,7 +1,8 @@
 //! Attributes and their keys (MPI-5.0, 7.7 and 9.1.2).
 //!
-//! Invariant: the predefined attributes have every communicator, and a program can neither change them nor free their keys.
-//! Not here: calling the program's callbacks (`crate::attributes`), keys and values (mpi-env).
+//! Invariant: every communicator has the predefined attributes, and a program can neither change them nor free their
+//! keys.
+//! Not here: calls of the program's callbacks (`crate::attributes`), keys and values (mpi-env).
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -15,17 +16,17 @@ use crate::call_context::{CallContext, CommView, LocklessContext, TypeRef};
 use crate::check::Out;
 use crate::errors::Outcome;
 
-/// Every tag that is an int can be used.
+/// Every nonnegative int is a valid tag.
 static TAG_UB: c_int = c_int::MAX;
-/// No process has a host process at its side.
+/// There is no host process.
 static HOST: c_int = abi::MPI_PROC_NULL;
-/// Every process can use the language's own input and output.
+/// Every process can use the language's standard I/O.
 static IO: c_int = abi::MPI_ANY_SOURCE;
 /// All processes run on one host and read the same clock.
 static WTIME_IS_GLOBAL: c_int = 1;
 static UNIVERSE_SIZE: AtomicI32 = AtomicI32::new(0);
 
-/// Where a predefined attribute stands; `None` for one that is not set, and for a key that is not predefined.
+/// The address of a predefined attribute's value; `None` if it is not set, or for a key that is not predefined.
 #[inline]
 fn predefined(process: &Process, keyval: i32) -> Option<*const c_int> {
     let place: &c_int = match keyval {
@@ -78,7 +79,7 @@ pub(super) fn free(cx: CallContext, holder: Holder, keyval: Out<i32>) -> Outcome
     Ok(())
 }
 
-/// A value set before is deleted first, as the standard requires.
+/// Sets a value. An earlier value is deleted first, as the standard requires.
 pub(super) fn set(cx: CallContext, holder: Holder, object: usize, keyval: i32, value: *mut c_void) -> Outcome {
     not_predefined(keyval)?;
     let CallContext { process, guard, .. } = cx;
@@ -93,7 +94,7 @@ pub(super) fn set(cx: CallContext, holder: Holder, object: usize, keyval: i32, v
     Ok(())
 }
 
-/// A value that is not there is deleted already.
+/// Deletes a value; does nothing if there is none.
 pub(super) fn delete(cx: CallContext, holder: Holder, object: usize, keyval: i32) -> Outcome {
     not_predefined(keyval)?;
     let CallContext { process, guard, .. } = cx;

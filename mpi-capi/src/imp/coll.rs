@@ -1,6 +1,6 @@
-//! Collective operations (MPI-5.0, chapter 6): which buffers are significant, and `MPI_IN_PLACE`.
+//! Collective operations (MPI-5.0, chapter 6): significant arguments and `MPI_IN_PLACE`.
 //!
-//! Invariant: a collective runs with no guard held, because it takes the lock for each of its messages.
+//! Invariant: no guard is held during a collective operation, because it takes the lock for each of its messages.
 //! Not here: the algorithms (mpi-coll).
 
 use core::ffi::c_void;
@@ -15,7 +15,7 @@ use crate::call_context::{CallContext, CommView, TypeRef};
 use crate::check;
 use crate::errors::Outcome;
 
-/// The process and the whole communicator, once the lock is given up.
+/// Releases the lock; returns the process and the whole communicator.
 #[inline]
 fn enter(cx: CallContext, comm: CommView) -> Result<(&'static Process, CommRef<'static>)> {
     let whole = cx.whole_comm(comm.handle)?;
@@ -91,7 +91,7 @@ pub fn allreduce(
     }
 }
 
-/// One side of a collective as the program passed it: nothing of it has been checked.
+/// One side of a collective operation, as unchecked arguments of the program.
 struct Side<B> {
     names: [&'static str; 3],
     buffer: B,
@@ -120,20 +120,20 @@ fn receiving<C: Into<i64>>(buffer: *mut c_void, count: C, datatype: usize) -> Si
 }
 
 impl Side<*const c_void> {
-    /// The buffer of what goes to `parts` processes.
+    /// The buffer of the data for `parts` processes.
     fn send(&self, cx: &CallContext, parts: u32) -> Result<SendBuf<'static>> {
         let (count, datatype) = self.described(cx, parts)?;
         cx.send_buffer(self.names[0], self.buffer, count, &datatype)
     }
 
-    /// The same; `None` for `MPI_IN_PLACE`, whose count and type mean nothing.
+    /// As [`Side::send`]; `None` for `MPI_IN_PLACE`, whose count and type are ignored.
     fn send_or_in_place(&self, cx: &CallContext, parts: u32) -> Result<Option<SendBuf<'static>>> {
         if is_in_place(self.buffer) { Ok(None) } else { self.send(cx, parts).map(Some) }
     }
 }
 
 impl Side<*mut c_void> {
-    /// The buffer of what comes from `parts` processes.
+    /// The buffer for the data of `parts` processes.
     fn recv(&self, cx: &CallContext, parts: u32) -> Result<RecvBuf<'static>> {
         let (count, datatype) = self.described(cx, parts)?;
         cx.recv_buffer(self.names[0], self.buffer, count, &datatype)
@@ -232,7 +232,7 @@ fn in_place(name: &'static str) -> Error {
     Error::new(abi::MPI_ERR_BUFFER, "only the root may pass that here").arg(name, &"MPI_IN_PLACE")
 }
 
-/// Refuses the same address for both buffers, the usual mistake where `MPI_IN_PLACE` was meant.
+/// Rejects the same address for both buffers, a common mistake in place of `MPI_IN_PLACE`.
 fn distinct(send: &Option<SendBuf<'_>>, recv: &Option<RecvBuf<'_>>) -> Result<()> {
     let (Some(send), Some(recv)) = (send, recv) else { return Ok(()) };
     let same = send.bytes() > 0 && recv.bytes() > 0 && send.address().is_some() && send.address() == recv.address();

@@ -28,7 +28,7 @@ pub fn comm_size(_cx: LocklessContext, comm: CommView, size: Out<i32>) -> Outcom
 /// `MPI_Comm_dup`
 pub fn comm_dup(cx: CallContext, comm: CommView, new: Out<usize>) -> Outcome {
     let process = cx.process;
-    // Collective: the lock is given up first.
+    // The call is collective, so the lock is released first.
     drop(cx);
     comm_create::duplicate(process, comm.handle, None, new)
 }

@@ -1,7 +1,8 @@
-//! Communicators made out of others, and their hints (MPI-5.0, 7.4.2 and 7.4.4).
+//! Creation of communicators from communicators, and their hints (MPI-5.0, 7.4.2 and 7.4.4).
 //!
-//! Invariant: all processes of a call have agreed before anything local can fail, so that none is left waiting.
-//! Not here: agreeing (mpi-comm), attributes (`crate::attributes`).
+//! Invariant: all processes of a call complete its communication before a local step can fail, so no process waits for
+//! ever.
+//! Not here: agreement on context ids (mpi-comm), attributes (`crate::attributes`).
 
 use mpi_core::{Handle, Info, abi};
 use mpi_env::Process;
@@ -29,11 +30,11 @@ pub fn set_hints(process: &Process, comm: Handle, hints: Option<&Info>) {
     }
 }
 
-/// A duplicate with its parent's attributes.
+/// Creates a duplicate with its parent's attributes.
 pub fn duplicate(process: &'static Process, parent: Handle, hints: Option<&Info>, new: Out<usize>) -> Outcome {
     let made = process.comm_dup(parent)?;
     if let Err(raised) = attributes::copy_all(process, parent.0, made.0) {
-        // What was copied before is deleted again; the first error is the one that counts.
+        // Attributes that were already copied are deleted; the call reports the first error.
         let _ = attributes::delete_all(process, made.0);
         let _ = process.comm_free(made);
         return Err(raised);
@@ -47,7 +48,7 @@ pub fn duplicate(process: &'static Process, parent: Handle, hints: Option<&Info>
 pub fn comm_dup_with_info(cx: CallContext, comm: CommView, info: usize, new: Out<usize>) -> Outcome {
     let hints = hints(info)?;
     let process = cx.process;
-    // Collective: the lock is given up first.
+    // The call is collective, so the lock is released first.
     drop(cx);
     duplicate(process, comm.handle, hints.as_ref(), new)
 }
@@ -57,8 +58,8 @@ pub fn comm_idup(cx: CallContext, comm: CommView, new: Out<usize>, request: Out<
     comm_idup_with_info(cx, comm, abi::MPI_INFO_NULL, new, request)
 }
 
-/// `MPI_Comm_idup_with_info`: the attributes are copied at once. A copy callback that fails makes the call fail, but
-/// the others' requests complete all the same.
+/// `MPI_Comm_idup_with_info`: the attributes are copied at once. If a copy callback fails, the call fails in this
+/// process, but the requests of the other processes complete.
 pub fn comm_idup_with_info(
     cx: CallContext,
     comm: CommView,
@@ -132,7 +133,8 @@ pub fn comm_split_type(cx: CallContext, comm: CommView, kind: i32, key: i32, inf
             (None, Some(pset)) if pset == "mpi://SELF" => comm.rank as i32,
             _ => abi::MPI_UNDEFINED,
         },
-        // The next smaller part of the hardware that processes are bound to. They are bound to none.
+        // `MPI_COMM_TYPE_HW_UNGUIDED` selects the next smaller part of the hardware that processes are bound to. There
+        // is none.
         abi::MPI_COMM_TYPE_HW_UNGUIDED => abi::MPI_UNDEFINED,
         other => {
             let rule = "a split type is one of MPI_COMM_TYPE_* or MPI_UNDEFINED";

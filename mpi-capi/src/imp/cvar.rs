@@ -57,7 +57,7 @@ pub fn cvar_get_index(name: *const c_char, index: *mut c_int) -> c_int {
 pub fn cvar_handle_alloc(index: c_int, object: *mut c_void, handle: *mut usize, count: *mut c_int) -> c_int {
     with_registry(functions::MPI_T_CVAR_HANDLE_ALLOC, |registry| {
         let handle = required("handle", handle)?;
-        // Where no object is needed, the argument is not looked at.
+        // A variable without an object ignores the argument.
         let bound = registry.cvar_get_info(index)?.bind() != Bind::NoObject;
         let object = if bound { object_word(object) } else { None };
         let (made, elements) = registry.cvar_handle_alloc(index, object)?;

@@ -44,7 +44,7 @@ pub fn type_dup(cx: CallContext, datatype: TypeRef, new: Out<usize>) -> Outcome 
     let made = process.type_dup(&mut guard, &datatype)?;
     drop(guard);
     if let Err(raised) = attributes::copy_all(process, datatype.word(), made.0) {
-        // What was copied before is deleted again; the first error is the one that counts.
+        // Attributes that were already copied are deleted; the call reports the first error.
         let _ = attributes::delete_all(process, made.0);
         let _ = process.type_free(&mut process.engine.lock(), made);
         return Err(raised);
@@ -72,7 +72,7 @@ pub fn type_free(cx: CallContext, datatype: Out<usize>) -> Outcome {
     Ok(())
 }
 
-/// `MPI_Type_set_name`; predefined types may be named anew too.
+/// `MPI_Type_set_name`; a program may also rename predefined types.
 pub fn type_set_name(cx: CallContext, datatype: TypeRef, name: &CStr) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
     let mut text = name.to_string_lossy().into_owned();
@@ -85,7 +85,7 @@ pub fn type_set_name(cx: CallContext, datatype: TypeRef, name: &CStr) -> Outcome
     Ok(())
 }
 
-/// `MPI_Type_get_name`: a predefined type has its own name until it is given another; others have none.
+/// `MPI_Type_get_name`: a predefined type initially has its official name; other types initially have none.
 pub fn type_get_name(cx: CallContext, datatype: TypeRef, name: *mut c_char, length: Out<i32>) -> Outcome {
     let given = cx.process.names_and_hints.get(&cx.guard).type_name(datatype.word());
     let text = given.or_else(|| predefined(datatype.word()).map(|found| found.name())).unwrap_or_default();

@@ -51,7 +51,7 @@ pub fn abi_get_version(major: Out<i32>, minor: Out<i32>) -> Outcome {
     Ok(())
 }
 
-/// `MPI_Pcontrol`: without a tool the level changes nothing (MPI-5.0, 15.2.4); further arguments are not looked at.
+/// `MPI_Pcontrol`: without a tool the level has no effect (MPI-5.0, 15.2.4); further arguments are ignored.
 pub fn pcontrol(level: i32) -> Outcome {
     mpi_pmpi::control(level);
     Ok(())

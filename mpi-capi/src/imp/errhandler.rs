@@ -1,4 +1,4 @@
-//! Error handlers, and what error codes say (MPI-5.0, 9.3 to 9.5).
+//! Error handlers, and classes and texts of error codes (MPI-5.0, 9.3 to 9.5).
 
 use core::ffi::c_char;
 
@@ -82,7 +82,7 @@ pub fn file_call_errhandler(cx: CallContext, fh: usize, code: i32) -> Outcome {
     call(cx.process, cx.guard, "fh", Object::file(fh), code)
 }
 
-/// `MPI_Session_create_errhandler`: also before there is a session.
+/// `MPI_Session_create_errhandler`: allowed before a session exists.
 pub fn session_create_errhandler(function: Function, errhandler: Out<usize>) -> Outcome {
     let process = mpi_env::join_job()?;
     create(process, process.engine.lock(), HandlerKind::Session, function, errhandler)
@@ -159,7 +159,7 @@ fn set(process: &Process, mut guard: Guard<'_>, name: &'static str, object: Obje
     }
 }
 
-/// The error of a handle that names no handler any more, with the call that freed it.
+/// The error of a stale handle, with the function that freed it.
 #[cold]
 fn stale(process: &Process, guard: &Guard<'_>, errhandler: Handle, error: Error) -> Error {
     match process.errhandlers.get(guard).get(errhandler) {
@@ -174,12 +174,12 @@ fn get(process: &Process, mut guard: Guard<'_>, name: &'static str, object: Obje
     Ok(())
 }
 
-/// Succeeds when the handler returns.
+/// Calls an error handler of the program's choice; succeeds if the handler returns.
 #[inline]
 fn call(process: &'static Process, guard: Guard<'_>, name: &'static str, object: Object, code: i32) -> Outcome {
     let class = class_of(code)?;
     let handler = process.handler_to_call(&guard, object).ok_or_else(|| bad_object(name, object))?;
-    // The handler is the program's: no lock is held while it runs.
+    // The handler is a function of the program, so no lock is held during its call.
     drop(guard);
     match (Target { object: Some(object), handler }).take(process, || told(process, object, class, code), code) {
         true => Ok(()),
@@ -214,7 +214,7 @@ fn too_deep() -> Raised {
     Error::new(abi::MPI_ERR_OTHER, rule).into()
 }
 
-/// The class of any code; only those that the program added need the process.
+/// The class of any code. Only codes that the program added need the process record.
 #[inline]
 fn class_of(code: i32) -> Result<i32> {
     match own_class(code) {
@@ -223,7 +223,7 @@ fn class_of(code: i32) -> Result<i32> {
     }
 }
 
-/// The error of a call that was given a handle while no call has made one.
+/// The error of a call that uses a handle before any call could have created one.
 #[cold]
 fn no_process() -> Error {
     let error = mpi_env::cause_of_absence();

@@ -1,6 +1,6 @@
-//! Error classes and codes of the program's own (MPI-5.0, 9.5): allowed at any time, from any thread.
+//! Error classes and codes that the program adds (MPI-5.0, 9.5): allowed at any time, from any thread.
 //!
-//! Not here: their table (mpi-errors), what the library's own codes say (`errhandler`).
+//! Not here: their table (mpi-errors), the texts of the library's own codes (`errhandler`).
 
 use core::ffi::CStr;
 

@@ -61,12 +61,12 @@ pub fn event_get_info(
     })
 }
 
-/// How many elements the program has room for.
+/// The number of elements that the program has room for.
 fn room_of(count: *mut c_int) -> TResult<usize> {
     if count.is_null() {
         return Ok(0);
     }
-    // SAFETY: the program passed the address of a number, which also goes in.
+    // SAFETY: the program passed the address of a number, which is also an input.
     length("num_elements", unsafe { count.read_unaligned() })
 }
 

@@ -1,8 +1,8 @@
 //! Callbacks of event registrations (MPI-5.0, 15.3.8).
 //!
-//! Invariant: the program's functions are called as its registrations say, with no lock of the library held that a
-//! call which the level allows could need.
-//! Not here: when they are called (mpi-t).
+//! Invariant: no lock is held during a callback that the callback's own calls, as its safety level allows them, could
+//! need.
+//! Not here: the calls of callbacks (mpi-t).
 
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub fn event_register_callback(
     with_registry(functions::MPI_T_EVENT_REGISTER_CALLBACK, |registry| {
         registry.event_handle_get_info(Handle(registration))?;
         let (safety, data) = (level(safety)?, user_data.expose_provenance());
-        // There are no hints for callbacks; the object must be one all the same.
+        // Callbacks have no hints, but the word must name an info object.
         with_info(info, |_| Ok(()))?;
         let callback = (function != 0).then(|| {
             let address = core::ptr::with_exposed_provenance::<()>(function);

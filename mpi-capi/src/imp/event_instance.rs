@@ -1,7 +1,7 @@
-//! Event instances, as callbacks look at them (MPI-5.0, 15.3.8).
+//! Event instances, which callbacks read (MPI-5.0, 15.3.8).
 //!
-//! Invariant: async-signal-safe and thread-safe: no lock, no allocation. An instance whose callback has returned is
-//! an invalid handle.
+//! Invariant: all functions are async-signal-safe and thread-safe: they take no lock and do not allocate. After its
+//! callback has returned, an instance is an invalid handle.
 
 use core::ffi::{c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! Event sources (MPI-5.0, 15.3.8): all have one clock, and hand out their events in its order.
+//! Event sources (MPI-5.0, 15.3.8): all sources have the same clock, and deliver their events in its order.
 
 use core::ffi::{c_char, c_int};
 

@@ -1,7 +1,7 @@
-//! Files: opening, closing, and inquiry (MPI-5.0, 14.2, 14.4.3 and 14.6).
+//! Files: open, close and inquiry (MPI-5.0, 14.2, 14.4.3 and 14.6).
 //!
-//! Invariant: no lock is held while the system works on a file.
-//! Not here: reading and writing (`file_access`), views (`file_view`), error handlers of files (`errhandler`).
+//! Invariant: no lock is held during a system call on a file.
+//! Not here: reads and writes (`file_access`), views (`file_view`), error handlers of files (`errhandler`).
 
 use core::ffi::{CStr, c_char};
 use std::ffi::{OsStr, OsString};
@@ -30,7 +30,8 @@ pub fn hints(word: usize) -> Result<Info> {
     }
 }
 
-/// `MPI_File_open`: an argument that is wrong here makes the call fail everywhere, so it is passed on as an error.
+/// `MPI_File_open`: an invalid argument in one process makes the call fail in all processes, so it is passed on as an
+/// error.
 pub fn file_open(
     cx: CallContext,
     comm: CommView,
@@ -50,7 +51,7 @@ pub fn file_open(
     Ok(())
 }
 
-/// `MPI_File_close`: the file is closed also after an error, which goes to the handler that it had.
+/// `MPI_File_close`: the file is closed also after an error; the error goes to the handler that the file had.
 pub fn file_close(mut cx: CallContext, fh: Out<usize>) -> Outcome {
     let object = Object::file(fh.get());
     cx.file("fh", object.handle.0)?;
@@ -130,7 +131,8 @@ pub fn file_seek(cx: CallContext, file: Arc<File>, offset: i64, whence: i32) -> 
 
 /// `MPI_File_get_position`
 pub fn file_get_position(cx: CallContext, file: Arc<File>, offset: Out<i64>) -> Outcome {
-    // Another thread may be reading at the pointer, and waits for nothing but the file.
+    // Another thread may be reading at the file pointer and hold the file's own lock, so the process lock is released
+    // first.
     drop(cx);
     offset.set(file.position()? as i64);
     Ok(())

@@ -1,8 +1,8 @@
-//! Reading and writing files (MPI-5.0, 14.4.2 and 14.4.3).
+//! Reads and writes of files (MPI-5.0, 14.4.2 and 14.4.3).
 //!
-//! The collective forms are the same as those that are not: every process moves its own part, and the others' parts
-//! need not have been moved when a call returns.
-//! Not here: moving the data (mpi-io).
+//! A collective form does the same as the independent form: every process transfers its own part, and the other
+//! processes' parts may still be outstanding when the call returns.
+//! Not here: data transfer (mpi-io).
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Accesses to files by the shared file pointer (MPI-5.0, 14.4.4).
 //!
-//! Not here: what happens in them (mpi-io), accesses in two calls (`file_split`).
+//! Not here: data transfer (mpi-io), split collective accesses (`file_split`).
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Collective accesses to files in two calls (MPI-5.0, 14.4.5).
+//! Split collective accesses to files (MPI-5.0, 14.4.5).
 //!
-//! Not here: what happens in which of them (mpi-io).
+//! Not here: data transfer (mpi-io).
 
 use core::ffi::c_void;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::call_context::CallContext;
 use crate::check::StatusOut;
 use crate::errors::Outcome;
 
-/// The second call of any kind.
+/// The end call of any kind.
 fn end(cx: CallContext, file: &File, kind: SplitKind, buffer: *const c_void, status: StatusOut) -> Outcome {
     drop(cx);
     status.set(file.end(kind, buffer as usize)?);

@@ -1,7 +1,7 @@
-//! Non-blocking accesses to files (MPI-5.0, 14.4.2 and 14.4.3): the data is moved when the access is started, as the
-//! standard allows, so that an error is that of the starting call and the request is complete.
+//! Non-blocking accesses to files (MPI-5.0, 14.4.2 and 14.4.3). The starting call transfers the data, as the standard
+//! allows; so the starting call reports errors, and its request is complete.
 //!
-//! Not here: moving the data (mpi-io).
+//! Not here: data transfer (mpi-io).
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::call_context::CallContext;
 use crate::check::Out;
 use crate::errors::Outcome;
 
-/// A request of an access that is over.
+/// Creates the request of a completed access.
 pub fn started(process: &Process, file: &File, status: Result<Status>, request: Out<usize>) -> Outcome {
     let status = status?;
     let guard = &mut process.engine.lock();

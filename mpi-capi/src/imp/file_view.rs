@@ -1,6 +1,6 @@
-//! Views of files (MPI-5.0, 14.3), and what follows from them.
+//! Views of files (MPI-5.0, 14.3), and inquiries that depend on them.
 //!
-//! Not here: what a view is (mpi-io).
+//! Not here: the view itself (mpi-io).
 
 use core::ffi::c_char;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn view(
     };
     let (etype, filetype) = (of("etype", etype)?, of("filetype", filetype)?);
     let representation = Representation::new(&check::text("datarep", representation)?.to_string_lossy())?;
-    // `File::set_view` puts the view of a sequential file where the shared file pointer stands.
+    // `File::set_view` sets the view of a sequential file at the shared file pointer.
     let displacement = match (file.amode().is_sequential(), displacement) {
         (true, abi::MPI_DISPLACEMENT_CURRENT) => 0,
         (true, _) => {
@@ -46,7 +46,8 @@ fn view(
     View::new(displacement, etype, filetype, representation)
 }
 
-/// `MPI_File_set_view`: an argument that is wrong here makes the call fail everywhere, so it is passed on as an error.
+/// `MPI_File_set_view`: an invalid argument in one process makes the call fail in all processes, so it is passed on as
+/// an error.
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn file_set_view(
     cx: CallContext,
@@ -71,7 +72,7 @@ pub fn file_set_view(
     Ok(())
 }
 
-/// `MPI_File_get_view`: of types that are not predefined the program gets duplicates, which it frees.
+/// `MPI_File_get_view`: for types that are not predefined the program gets duplicates, which it frees.
 pub fn file_get_view(
     cx: CallContext,
     file: Arc<File>,
@@ -101,7 +102,7 @@ pub fn file_get_byte_offset(_cx: CallContext, file: Arc<File>, offset: i64, plac
     Ok(())
 }
 
-/// `MPI_File_get_type_extent`: data is in the file as it is in memory, in every representation.
+/// `MPI_File_get_type_extent`: every data representation stores data as in memory.
 pub fn file_get_type_extent(_cx: CallContext, _file: Arc<File>, datatype: TypeRef, extent: CountOut) -> Outcome {
     extent.set(datatype.extent());
     Ok(())

@@ -1,6 +1,6 @@
 //! Groups (MPI-5.0, 7.3).
 //!
-//! Not here: the sets themselves (mpi-comm), their handles (mpi-env).
+//! Not here: group operations (mpi-comm), handles of groups (mpi-env).
 
 use mpi_comm::{Group, GroupRelation, ranks_of_ranges};
 use mpi_core::{Handle, Kind, abi};

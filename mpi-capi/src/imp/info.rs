@@ -1,7 +1,7 @@
 //! Info objects by handle (MPI-5.0, chapter 10): allowed at any time, from any thread.
 //!
-//! Invariant: no process is needed, except for `MPI_INFO_ENV`.
-//! Not here: what an info object is (mpi-core), their handles (mpi-env).
+//! Invariant: only `MPI_INFO_ENV` needs the process record.
+//! Not here: the info object itself (mpi-core), handles of info objects (mpi-env).
 
 use core::ffi::{CStr, c_char};
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use crate::check::{self, Out};
 use crate::errors::Outcome;
 use crate::handle_errors::bad_handle;
 
-/// Puts an info object into the table.
+/// Inserts an info object into the table.
 pub fn insert(info: Info) -> Result<usize> {
     not_forked()?;
     match infos::insert(info) {
@@ -24,7 +24,7 @@ pub fn insert(info: Info) -> Result<usize> {
     }
 }
 
-/// Looks at an info object; `MPI_INFO_ENV` is one that cannot be changed.
+/// Reads an info object. `MPI_INFO_ENV` is a read-only info object.
 pub fn with<R>(name: &'static str, word: usize, look: impl FnOnce(&Info) -> R) -> Result<R> {
     if word == abi::MPI_INFO_ENV {
         return Ok(look(environment()));
@@ -38,7 +38,7 @@ fn change<R>(word: usize, change: impl FnOnce(&mut Info) -> R) -> Result<R> {
     infos::change(Handle(word), change).ok_or_else(|| no_info("info", word))
 }
 
-/// In a child of `fork` the lock of the table may be held for ever, by a thread of the parent.
+/// Fails in a child of `fork`, where the table's lock may remain held for ever if a thread of the parent held it.
 #[inline]
 fn not_forked() -> Result<()> {
     mpi_env::forked().map_or(Ok(()), Err)
@@ -52,9 +52,9 @@ fn no_info(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_INFO, Kind::Info, (abi::MPI_INFO_NULL, "MPI_INFO_NULL", "info object"))
 }
 
-/// How the program was started, for `MPI_INFO_ENV` (MPI-5.0, 11.5.3), as it was at the first inquiry, at
-/// the latest in `MPI_Init`. What was not said when the program was started is absent: `soft`, `file`; `thread_level`
-/// always.
+/// The contents of `MPI_INFO_ENV` (MPI-5.0, 11.5.3): how the program was started. They are set at the first inquiry, at
+/// the latest in `MPI_Init`. `soft` and `file` are absent if they were not given at the start of the program;
+/// `thread_level` is always absent.
 pub fn environment() -> &'static Info {
     static FACTS: OnceLock<Info> = OnceLock::new();
     FACTS.get_or_init(|| {
@@ -82,7 +82,7 @@ fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
         ("mpi_initial_errhandler", Some(mpi_env::initial_errhandler_name().to_owned())),
     ];
     for (key, value) in facts {
-        // What is too long for an info object is left out, as the standard allows.
+        // A value that is too long for an info object is omitted, as the standard allows.
         let _ = value.map(|value| info.set(key, &value));
     }
     info
@@ -152,7 +152,7 @@ pub fn info_delete(info: usize, key: &CStr) -> Outcome {
     }
 }
 
-/// `MPI_Info_get`: the value cut to `length` bytes, not counting the NUL.
+/// `MPI_Info_get`: the value, truncated to `length` bytes, not counting the NUL.
 pub fn info_get(info: usize, key: &CStr, length: i32, value: *mut c_char, flag: Out<i32>) -> Outcome {
     let found = with("info", info, |info| Ok::<_, Error>(info.get(key_of(key)?).map(str::to_owned)))??;
     if length < 0 {
@@ -176,7 +176,8 @@ pub fn info_get_valuelen(info: usize, key: &CStr, length: Out<i32>, flag: Out<i3
     Ok(())
 }
 
-/// `MPI_Info_get_string`: the value cut to the program's memory; the length it needs, NUL included, comes back.
+/// `MPI_Info_get_string`: the value, truncated to the program's memory, and the length of the whole value, including
+/// the NUL.
 pub fn info_get_string(info: usize, key: &CStr, room: Out<i32>, value: *mut c_char, flag: Out<i32>) -> Outcome {
     let found = with("info", info, |info| Ok::<_, Error>(info.get(key_of(key)?).map(str::to_owned)))??;
     let given = room.get();
@@ -187,7 +188,7 @@ pub fn info_get_string(info: usize, key: &CStr, room: Out<i32>, value: *mut c_ch
         check::pointer("value", value)?;
     }
     if let Some(text) = &found {
-        // SAFETY: the program passed `room` characters; none is touched when that is 0.
+        // SAFETY: the program passed `room` characters; if `room` is 0, none is written.
         unsafe { check::store_text(value, given as usize, text) };
         room.set(text.len() as i32 + 1);
     }
@@ -215,7 +216,7 @@ pub fn info_get_nthkey(info: usize, place: i32, key: *mut c_char) -> Outcome {
     Ok(())
 }
 
-/// `MPI_Info_create_env`: as `MPI_INFO_ENV`, but with command and arguments as the program passes them, if it does.
+/// `MPI_Info_create_env`: as `MPI_INFO_ENV`, but with the command and arguments that the program passes, if any.
 pub fn info_create_env(count: i32, arguments: *mut *mut c_char, info: Out<usize>) -> Outcome {
     if count < 0 {
         return Err(Error::new(abi::MPI_ERR_ARG, "a number of arguments must not be negative")

@@ -1,6 +1,6 @@
-//! Start, end, and the inquiry about them that is allowed at any time (MPI-5.0, 11.2 to 11.4).
+//! Initialisation, finalisation, and the inquiries about them that are allowed at any time (MPI-5.0, 11.2 to 11.4).
 //!
-//! Not here: what starting up consists of (mpi-env).
+//! Not here: the steps of initialisation (mpi-env).
 
 use core::ffi::c_char;
 
@@ -11,7 +11,7 @@ use crate::call_context::{CallContext, CommView, LocklessContext};
 use crate::check::Out;
 use crate::errors::Outcome;
 
-/// `MPI_Init`: the arguments are the program's own, nothing is taken out of them.
+/// `MPI_Init`: the library does not read or change the arguments.
 pub fn init(_count: *mut i32, _arguments: *mut *mut *mut c_char) -> Outcome {
     mpi_env::init(abi::MPI_THREAD_SINGLE)?;
     super::info::environment();
@@ -46,9 +46,9 @@ pub fn initialized(flag: Out<i32>) -> Outcome {
 /// `MPI_Finalize`
 pub fn finalize(cx: CallContext) -> Outcome {
     let process = cx.process;
-    // The end is collective: the lock is given up first.
+    // Finalisation is collective, so the lock is released first.
     drop(cx);
-    // As if MPI_COMM_SELF were freed, before anything else ends (MPI-5.0, 11.2.4).
+    // The attributes of MPI_COMM_SELF are deleted before any other step (MPI-5.0, 11.2.4).
     attributes::delete_all(process, abi::MPI_COMM_SELF)?;
     Ok(process.finalize()?)
 }

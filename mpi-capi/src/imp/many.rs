@@ -1,8 +1,8 @@
-//! Completing one, some or all of several requests (MPI-5.0, 3.7.5).
+//! Completion of one, some or all of several requests (MPI-5.0, 3.7.5).
 //!
-//! Invariant: when one of several operations failed, the call returns `MPI_ERR_IN_STATUS`, and every status that the
-//! call sets has its own code in its error field; no operation is left pending then, because waiting goes on to the
-//! last one. When none failed, error fields stay as they are.
+//! Invariant: if one of several operations failed, the call returns `MPI_ERR_IN_STATUS`, and the error field of every
+//! status that the call sets has that operation's code. No operation remains pending then, because the call waits for
+//! all of them. If none failed, error fields are unchanged.
 
 use mpi_core::{Handle, Status, abi};
 use mpi_errors::Error;
@@ -13,16 +13,16 @@ use crate::check::{Out, StatusOut, StatusesOut};
 use crate::errors::{self, Outcome, Raised};
 use crate::imp::request;
 
-/// Sees a list of requests as handles, which have the same representation.
+/// Converts a slice of requests to handles, which have the same representation.
 fn handles(requests: &mut [usize]) -> &mut [Handle] {
     // SAFETY: `Handle` is a transparent wrapper of `usize`.
     unsafe { &mut *(requests as *mut [usize] as *mut [Handle]) }
 }
 
-/// Collects what went wrong in a call that completes several operations.
+/// Collects the errors of a call that completes several operations.
 struct Failures {
     statuses: StatusesOut,
-    /// The operations that failed: where their status stands, what was wrong, and their context, where they have one.
+    /// The failed operations: the index of the status, the error, and the context, if there is one.
     failed: Vec<(usize, Error, Option<u32>)>,
 }
 
@@ -31,7 +31,7 @@ impl Failures {
         Failures { statuses, failed: Vec::new() }
     }
 
-    /// Stores the status of the operation that stands at `place` in the array of statuses.
+    /// Stores the status of an operation at index `place` of the array of statuses.
     #[inline]
     fn completed(&mut self, place: usize, completion: Completion) {
         match completion.error {
@@ -44,7 +44,7 @@ impl Failures {
     #[cold]
     fn failed(&mut self, place: usize, status: Status, error: Error, context: Option<u32>) {
         if self.failed.is_empty() {
-            // Places are filled in order: those before this one succeeded.
+            // Statuses are stored in order, so the operations before this one succeeded.
             (0..place).for_each(|place| self.statuses.set_error(place, abi::MPI_SUCCESS));
         }
         self.statuses.set(place, with_error(status, error.class()));
@@ -57,7 +57,7 @@ impl Failures {
         if self.failed.is_empty() { Ok(()) } else { self.told() }
     }
 
-    /// Gives each failed operation its code; the first one's error is what the handler gets.
+    /// Stores each failed operation's code; the error handler gets the first error.
     #[cold]
     fn told(self) -> Outcome {
         let mut first = None;
@@ -174,7 +174,7 @@ pub fn testsome(
 ) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
     some(requests, outcount, indices, statuses, move |requests, each| {
-        // The guard ends with this closure: what follows looks communicators up.
+        // The guard is dropped in this closure, because the code after it looks up communicators.
         process.engine.test_some(&mut guard, requests, each)
     })
 }
@@ -207,7 +207,7 @@ fn some(
     failures.finish()
 }
 
-/// Records the request at this place if its completion leaves it, inactive.
+/// Records the request at this index if it remains, inactive, after completion.
 #[inline]
 fn keep(kept: &mut Vec<usize>, index: usize, completion: &Completion) {
     if completion.keeps_request() {
@@ -215,7 +215,7 @@ fn keep(kept: &mut Vec<usize>, index: usize, completion: &Completion) {
     }
 }
 
-/// All requests were completed: those that were not kept become null. `kept` is in order.
+/// Sets all requests to null except those in `kept`, which is in ascending order. All requests are complete.
 #[inline]
 fn end(requests: &mut [Handle], kept: &[usize]) {
     if kept.is_empty() {
@@ -228,7 +228,7 @@ fn end(requests: &mut [Handle], kept: &[usize]) {
     }
 }
 
-/// The call found only null or inactive requests: an empty status and no index.
+/// Stores the result for only null or inactive requests: an empty status and no index.
 fn none_active(index: Out<i32>, status: StatusOut) -> Outcome {
     index.set(abi::MPI_UNDEFINED);
     status.set(Status::EMPTY);

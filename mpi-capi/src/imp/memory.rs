@@ -1,4 +1,4 @@
-//! Memory through the library, and what is known of the hardware (MPI-5.0, 9.2 and 9.1.3).
+//! Memory allocation and hardware information (MPI-5.0, 9.2 and 9.1.3).
 
 use core::ffi::c_void;
 
@@ -9,8 +9,8 @@ use crate::call_context::CallContext;
 use crate::check::{self, Out};
 use crate::errors::Outcome;
 
-/// `MPI_Alloc_mem`: the address goes to where `base` points. The only hint that is used is the alignment; all memory
-/// is equally good for messages on one host.
+/// `MPI_Alloc_mem`: stores the address at `base`. The only hint with an effect is the alignment, because all memory is
+/// equally fast for messages on one host.
 pub fn alloc_mem(cx: CallContext, size: isize, info: usize, base: *mut c_void) -> Outcome {
     let (bytes, base) = (check::size("size", size as i64)?, check::out::<usize>("baseptr", base.cast())?);
     let alignment = match info {
@@ -33,7 +33,8 @@ pub fn free_mem(cx: CallContext, base: *mut c_void) -> Outcome {
     Ok(())
 }
 
-/// `MPI_Get_hw_resource_info`: each kind of hardware known, with "true" where this process may run on one only.
+/// `MPI_Get_hw_resource_info`: each supported kind of hardware, with "true" if this process is bound to one resource of
+/// the kind.
 pub fn get_hw_resource_info(_cx: CallContext, found: Out<usize>) -> Outcome {
     let mut facts = mpi_core::Info::new();
     for kind in mpi_env::hardware::KINDS {

@@ -1,7 +1,7 @@
-//! The implementations behind the entry points: each gets checked arguments and calls the engine crates.
+//! The implementations of the entry points: each gets checked arguments and calls the engine crates.
 //!
 //! Invariant: an implementation writes its results last, after everything that can fail.
-//! Not here: checks that follow from a parameter's kind (generated), what the functions do (the crates below).
+//! Not here: checks that follow from a parameter's kind (generated), the operations themselves (the crates below).
 
 pub mod attribute;
 pub mod buffer;

@@ -1,6 +1,6 @@
-//! Reduction operations of the program's own, and reducing in one process (MPI-5.0, 6.9.5 and 6.9.7).
+//! Reduction operations that the program creates, and local reductions (MPI-5.0, 6.9.5 and 6.9.7).
 //!
-//! Invariant: a program's function is called while no lock of the library is held.
+//! Invariant: no lock of the library is held during a call of the program's function.
 
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn int_function(address: usize) -> Arc<mpi_coll::op::UserFunction> {
     // SAFETY: the program passed a function of this type to MPI_Op_create; it is not NULL.
     let function: UserFunction = unsafe { core::mem::transmute(address) };
     Arc::new(move |invec: &[u8], inoutvec: &mut [u8], count: u64, datatype: usize| {
-        // A count beyond an int is given in parts: the operation works on each element alone.
+        // A count larger than an int is split into several calls: the operation works on each element separately.
         let (input, output) = (invec.as_ptr().cast_mut(), inoutvec.as_mut_ptr());
         let step = if count == 0 { 0 } else { span_of_one(inoutvec.len(), count) };
         let mut done = 0u64;
@@ -55,7 +55,7 @@ fn int_function(address: usize) -> Arc<mpi_coll::op::UserFunction> {
     })
 }
 
-/// Bytes from one element to the next: the vectors reach to the last data byte, so the last one may be cut.
+/// Bytes from one element to the next. The vectors end at the last data byte, so the last element may be shorter.
 fn span_of_one(bytes: usize, count: u64) -> usize {
     bytes.div_ceil(count as usize)
 }
@@ -107,7 +107,7 @@ pub fn reduce_local(
     Ok(())
 }
 
-/// The address of `span` bytes; any address will do for none.
+/// The address of `span` bytes; for 0 bytes, any address is valid.
 fn memory(name: &'static str, address: *const c_void, span: usize) -> Result<*const u8> {
     match is_no_memory(address) {
         true if span > 0 => Err(bad_buffer(name, address)),

@@ -1,7 +1,7 @@
 //! Performance variables (MPI-5.0, 15.3.7).
 //!
-//! Invariant: read, write, start, stop, reset and readreset are async-signal-safe and thread-safe: no lock, no
-//! allocation, no error handler.
+//! Invariant: read, write, start, stop, reset and readreset are async-signal-safe and thread-safe: they take no lock,
+//! do not allocate and call no error handler.
 
 use core::ffi::{c_char, c_int, c_void};
 

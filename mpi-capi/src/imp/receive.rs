@@ -50,7 +50,7 @@ pub fn sendrecv(
     received(result, status)
 }
 
-/// `MPI_Sendrecv_replace`: what is sent is copied first, so that the receive may write over it.
+/// `MPI_Sendrecv_replace`: copies the data to send first, because the receive may overwrite it.
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn sendrecv_replace(
     cx: CallContext,
@@ -183,8 +183,8 @@ pub fn imrecv(cx: CallContext, buffer: RecvBuf<'static>, message: Out<usize>, re
     }
 }
 
-/// Ends a blocking receive: a message that was received has its source, tag and length in the status, as `MPI_Wait`
-/// stores them, even when the receive failed (MPI-5.0, 3.2.5).
+/// Ends a blocking receive. If a message was received, stores its source, tag and length in the status, as `MPI_Wait`
+/// does, even if the receive failed (MPI-5.0, 3.2.5).
 #[inline]
 fn received(result: Result<Status, ReceiveFailure>, status: StatusOut) -> Outcome {
     match result {

@@ -1,4 +1,4 @@
-//! Completing, freeing and cancelling one request (MPI-5.0, 3.7.3, 3.7.4, 3.8.4).
+//! Completion, freeing and cancellation of one request (MPI-5.0, 3.7.3, 3.7.4, 3.8.4).
 
 use mpi_core::{Handle, abi};
 use mpi_errors::Error;
@@ -64,7 +64,7 @@ pub fn cancel(cx: CallContext, request: Out<usize>) -> Outcome {
     Ok(process.engine.cancel(&mut guard, active(request)?)?)
 }
 
-/// What a completed operation leaves behind: its status, or its error on its communicator.
+/// The result of a completed operation: its status, or its error on its communicator.
 #[inline]
 pub fn finish(completion: Completion, status: StatusOut) -> Outcome {
     status.set(completion.status);
@@ -74,7 +74,7 @@ pub fn finish(completion: Completion, status: StatusOut) -> Outcome {
     }
 }
 
-/// The request of a call that takes no null request.
+/// The request of a call that does not allow a null request.
 fn active(request: Out<usize>) -> Result<Handle, Error> {
     match request.get() {
         abi::MPI_REQUEST_NULL => {

@@ -1,4 +1,4 @@
-//! Sends in all modes, blocking or not (MPI-5.0, 3.4 and 3.7).
+//! Sends in all modes, blocking and non-blocking (MPI-5.0, 3.4 and 3.7).
 
 use mpi_core::Guard;
 use mpi_datatype::SendBuf;

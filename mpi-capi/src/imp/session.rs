@@ -1,7 +1,7 @@
-//! Sessions, process sets, and communicators made of groups (MPI-5.0, 11.3, 7.3.2 and 7.4.2).
+//! Sessions, process sets, and communicators created from groups (MPI-5.0, 11.3, 7.3.2 and 7.4.2).
 //!
-//! Errors of a call that gets an error handler go to that one, once it is known to be one.
-//! Not here: what a session is (mpi-env), the error handlers of sessions (`errhandler`).
+//! Invariant: errors of a call with an error handler argument go to that handler, once the argument has been checked.
+//! Not here: the session itself (mpi-env), the error handlers of sessions (`errhandler`).
 
 use core::ffi::{CStr, c_char};
 
@@ -17,10 +17,10 @@ use crate::check::{self, Out};
 use crate::errors::{Outcome, Raised};
 use crate::handle_errors::bad_object;
 
-/// Kinds of memory that messages may lie in (MPI-5.0, 11.4.3).
+/// The kinds of memory that message buffers may use (MPI-5.0, 11.4.3).
 pub const MEMORY_KINDS: &str = "mpi,system";
 
-/// An error handler that a call was given. Errors: `MPI_ERR_ERRHANDLER`.
+/// The error handler that a call has as an argument. Errors: `MPI_ERR_ERRHANDLER`.
 fn given(process: &Process, word: usize, kind: HandlerKind) -> Result<Handle> {
     let guard = process.engine.lock();
     let handler = process.errhandlers.get(&guard).get(Handle(word))?;
@@ -50,7 +50,7 @@ pub fn session_init(info: usize, errhandler: usize, session: *mut usize) -> Outc
 pub fn session_finalize(cx: CallContext, session: Out<usize>) -> Outcome {
     let handle = cx.session("session", session.get())?;
     let process = cx.process;
-    // It may wait: the lock is given up first.
+    // The call may wait, so the lock is released first.
     drop(cx);
     process.session_finalize(handle)?;
     session.set(abi::MPI_SESSION_NULL);
@@ -74,8 +74,8 @@ pub fn session_get_num_psets(_cx: CallContext, _session: Handle, info: usize, co
     Ok(())
 }
 
-/// `MPI_Session_get_nth_pset`: the name cut to the program's memory; the room it needs, NUL included, comes back. With
-/// no room only that is reported.
+/// `MPI_Session_get_nth_pset`: the name, truncated to the program's memory, and the length of the whole name, including
+/// the NUL. If `pset_len` is 0, only the length is stored.
 pub fn session_get_nth_pset(
     _cx: CallContext,
     _session: Handle,
@@ -122,7 +122,7 @@ fn facts_of(facts: &[(&str, &str)]) -> Result<usize> {
     info::insert(info)
 }
 
-/// `MPI_Group_from_session_pset`: `MPI_GROUP_NULL` for a set that does not exist.
+/// `MPI_Group_from_session_pset`: `MPI_GROUP_NULL` for an unknown set.
 pub fn group_from_session_pset(cx: CallContext, session: Handle, name: &CStr, new: Out<usize>) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
     new.set(match name.to_str().ok().and_then(|name| process.pset(name)) {

@@ -1,4 +1,4 @@
-//! Reading and setting the fields of a status (MPI-5.0, 3.2.5, 3.8.4, 5.1.5, 13.3).
+//! Access to the fields of a status (MPI-5.0, 3.2.5, 3.8.4, 5.1.5, 13.3).
 
 use mpi_core::{Status, abi};
 use mpi_datatype::{Category, Datatype, Scalar};
@@ -15,7 +15,7 @@ pub fn test_cancelled(_cx: CallContext, status: Status, flag: Out<i32>) -> Outco
     Ok(())
 }
 
-/// `MPI_Get_count`: whole elements received, `MPI_UNDEFINED` when the bytes are no whole number of them.
+/// `MPI_Get_count`: number of elements received; `MPI_UNDEFINED` if the bytes are not a whole number of elements.
 pub fn get_count(_cx: CallContext, status: Status, datatype: TypeRef, count: CountOut) -> Outcome {
     count.set(whole_elements(status.bytes(), &datatype));
     Ok(())
@@ -23,7 +23,7 @@ pub fn get_count(_cx: CallContext, status: Status, datatype: TypeRef, count: Cou
 
 fn whole_elements(bytes: u64, datatype: &Datatype) -> i64 {
     match datatype.size() {
-        // A type without data: no bytes are no elements; anything else cannot be counted (MPI-5.0, 3.2.5).
+        // For a type of size 0, 0 bytes are 0 elements; any other number of bytes has no count (MPI-5.0, 3.2.5).
         0 if bytes == 0 => 0,
         0 => i64::from(abi::MPI_UNDEFINED),
         size if bytes.is_multiple_of(size) => (bytes / size) as i64,
@@ -31,7 +31,7 @@ fn whole_elements(bytes: u64, datatype: &Datatype) -> i64 {
     }
 }
 
-/// `MPI_Get_elements`: basic elements received; a pair has two of them.
+/// `MPI_Get_elements`: number of basic elements received; a pair has two.
 pub fn get_elements(_cx: CallContext, status: Status, datatype: TypeRef, count: CountOut) -> Outcome {
     count.set(basic_elements(status.bytes(), &datatype));
     Ok(())
@@ -51,7 +51,7 @@ fn basic_elements(bytes: u64, datatype: &Datatype) -> i64 {
     let parts = parts(datatype);
     let mut left = bytes % size;
     let mut elements = bytes / size * parts.len() as u64;
-    // What remains is the first part of one more pair, or nothing that can be counted.
+    // The remaining bytes are the first part of another pair, or have no count.
     if parts.len() == 2 && left == parts[0] {
         elements += 1;
         left = 0;

@@ -1,4 +1,4 @@
-//! Initialising the tools interface (MPI-5.0, 15.3.4).
+//! Initialisation and finalisation of the tools interface (MPI-5.0, 15.3.4).
 
 use core::ffi::c_int;
 
@@ -6,9 +6,9 @@ use mpi_core::{abi, functions};
 
 use crate::tool_edge::{failed, required, store, with_registry};
 
-/// `MPI_T_init_thread`: any thread may use the interface at any time, whatever level is requested, one that does not
-/// exist included; `MPI_THREAD_MULTIPLE` is provided. The reason why the process cannot be made is printed once on the
-/// standard error output.
+/// `MPI_T_init_thread`: provides `MPI_THREAD_MULTIPLE` for any requested level, also an invalid one, so any thread may
+/// use the interface at any time. If the process record cannot be created, the reason is printed once on the standard
+/// error output.
 pub fn init_thread(_required: c_int, provided: *mut c_int) -> c_int {
     if let Err(error) = required("provided", provided) {
         return failed(functions::MPI_T_INIT_THREAD, &error);

@@ -41,14 +41,14 @@ pub fn win_create(
     let flavor = Flavor::Create { base: base.expose_provenance() };
     let what = Exposure { flavor, size: size as i64, disp_unit, hints };
     let process = cx.process;
-    // Collective: the lock is given up first.
+    // The call is collective, so the lock is released first.
     drop(cx);
-    // SAFETY: the program passed `size` bytes, which it keeps until it frees the window (MPI-5.0, 12.2.1).
+    // SAFETY: the program passed `size` bytes, which remain valid until it frees the window (MPI-5.0, 12.2.1).
     win.set(unsafe { process.win_create(comm.handle, what) }?.0);
     Ok(())
 }
 
-/// `MPI_Win_allocate`: of the hints only the alignment changes anything.
+/// `MPI_Win_allocate`: the only hint with an effect is the alignment.
 pub fn win_allocate(
     cx: CallContext,
     size: isize,
@@ -78,12 +78,12 @@ pub fn win_allocate_shared(
     allocate(cx, what, comm, base, win)
 }
 
-/// The address goes to where `base` points.
+/// Creates a window with its own memory and stores the memory's address at `base`.
 fn allocate(cx: CallContext, what: Exposure, comm: CommView, base: *mut c_void, win: Out<usize>) -> Outcome {
     let base = check::out::<usize>("baseptr", base.cast())?;
     let process = cx.process;
     drop(cx);
-    // SAFETY: the window has memory of its own, so there is nothing to promise.
+    // SAFETY: the window has its own memory, so no promise about the program's memory is needed.
     let made = unsafe { process.win_create(comm.handle, what) }?;
     let found = process.win(&process.engine.lock(), made).map(|win| win.attributes().base);
     base.set(found.unwrap_or_default());
@@ -91,7 +91,7 @@ fn allocate(cx: CallContext, what: Exposure, comm: CommView, base: *mut c_void, 
     Ok(())
 }
 
-/// `MPI_Win_shared_query`: also of windows that were not made to be shared, whose memory may be out of reach.
+/// `MPI_Win_shared_query`: allowed for windows of any flavor; the memory of other processes may be inaccessible.
 pub fn win_shared_query(
     _cx: CallContext,
     win: WinRef,
@@ -113,7 +113,7 @@ pub fn win_free(cx: CallContext, win: Out<usize>) -> Outcome {
     let handle = Handle(win.get());
     let CallContext { process, guard, .. } = cx;
     let found = process.win(&guard, handle).ok_or_else(|| bad_object("win", Object::win(handle.0)))?;
-    // Before anything is taken away.
+    // This check precedes every change.
     found.is_complete(&guard)?;
     drop(guard);
     attributes::delete_all(process, handle.0)?;

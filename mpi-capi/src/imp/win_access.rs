@@ -1,4 +1,4 @@
-//! Put, get and accumulate, and accumulations that fetch (MPI-5.0, 12.3).
+//! Put, get, accumulate, and fetching accumulates (MPI-5.0, 12.3).
 
 use core::ffi::c_void;
 
@@ -64,7 +64,7 @@ pub fn accumulate(
     Ok(process.one_sided.accumulate(&mut guard, &win.win, data, origin, &target, op)?)
 }
 
-/// `MPI_Get_accumulate`: with `MPI_NO_OP` nothing of the origin is looked at.
+/// `MPI_Get_accumulate`: `MPI_NO_OP` ignores all origin arguments.
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn get_accumulate<C: Into<i64>>(
     cx: CallContext,

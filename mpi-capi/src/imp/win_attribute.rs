@@ -1,8 +1,8 @@
 //! Attributes of windows (MPI-5.0, 7.7.3 and 12.2.6).
 //!
-//! Invariant: the predefined attributes have every window, and a program can neither change them nor free their keys.
-//! Not here: what all kinds of objects have in common (`attribute`). Windows are never copied, so no copy callback of a
-//! window's key is ever called.
+//! Invariant: every window has the predefined attributes, and a program can neither change them nor free their keys.
+//! Windows are never duplicated, so the copy callback of a window's key is never called.
+//! Not here: code for all kinds of objects (`attribute`).
 
 use core::ffi::c_void;
 
@@ -41,7 +41,7 @@ pub fn win_delete_attr(cx: CallContext, win: WinRef, keyval: i32) -> Outcome {
     delete(cx, Holder::Win, win.handle.0, keyval)
 }
 
-/// `MPI_Win_get_attr`: the base is returned itself, all other values by their address.
+/// `MPI_Win_get_attr`: the value of `MPI_WIN_BASE` is the address itself; all other values are returned by address.
 pub fn win_get_attr(cx: CallContext, win: WinRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
     let value = place(value)?;
     let told: &WinAttributes = win.win.attributes();
