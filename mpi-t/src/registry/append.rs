@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Entries of the first chunk; each further chunk has twice as many as the one before it, so that an empty list is
 /// small: it is built on the stack of the thread that starts the library.
 const FIRST: usize = 128;
-const CHUNKS: usize = 12;
+const CHUNKS: usize = 10;
+/// Most entries of a list.
+pub(super) const CAPACITY: usize = FIRST * ((1 << CHUNKS) - 1);
 
 /// Entries by index.
 #[derive(Debug)]
@@ -75,7 +77,7 @@ mod tests {
     #[test]
     fn a_full_list_gives_the_entry_back() {
         let list = AppendOnly::new();
-        for _ in 0..FIRST * ((1 << CHUNKS) - 1) {
+        for _ in 0..CAPACITY {
             list.push(()).expect("room");
         }
         assert_eq!(list.push(()), Err(()));

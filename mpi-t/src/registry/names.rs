@@ -8,10 +8,13 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use super::append::CAPACITY;
+
 /// The places of the first table.
 const FIRST: usize = 256;
-/// Tables: the last has more than twice the places that a list has entries.
+/// Tables: the last has at least twice as many places as a list has entries, so that each search ends at an empty one.
 const TABLES: usize = 11;
+const _: () = assert!(FIRST << (TABLES - 1) >= 2 * CAPACITY);
 
 #[derive(Debug)]
 pub(super) struct Names {
