@@ -299,6 +299,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "half a million objects take Miri many minutes")]
     fn a_fortran_handle_is_given_out_again_after_many_others_only() {
         let mut table = Table::new(Kind::Request);
         let first = table.insert(0).expect("room");

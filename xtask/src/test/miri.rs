@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(1800);
 /// Packages, with the modules whose tests are run.
 const SELECTED: [(&str, &[&str]); 4] = [
     ("mpi-core", &["table::", "handle::", "info::", "text::", "status::", "facts::"]),
-    ("mpi-t", &["memory::", "setting::", "spare::", "declare::", "field::", "registry::nearest::"]),
+    ("mpi-t", &["memory::", "setting::", "free_list::", "declare::", "field::"]),
     ("mpi-datatype", &["element::", "layout::", "buffer::", "predefined::"]),
     ("mpi-p2p", &["matching::", "chains::"]),
 ];
