@@ -86,7 +86,7 @@ fn example_plugin(dist: &Path, folder: &Path, report: &mut Report) -> Result<()>
     let main = "double cache_get(int); int main(void) { return cache_get(1) == cache_get(1) ? 0 : 1; }";
     let twice = "#include <dlfcn.h>\\n#include <mpi.h>\\nint main(void) { int done; void *cache = dlopen(\"./libcache.so\", RTLD_NOW); \
                  dlclose(cache); MPI_Initialized(&done); return !dlopen(\"./libcache.so\", RTLD_NOW); }";
-    let taken = "tools will not see cache_hits: name is \"cache_hits\", which another variable of MPI_T_PVAR_CLASS_COUNTER has\n";
+    let taken = "tools will not see cache_hits: ferrum_tool_add: name is \"cache_hits\", which another variable of MPI_T_PVAR_CLASS_COUNTER has\n";
     let cases: [(&str, String, Vec<String>); 5] = [
         (
             "example of a plug-in",
