@@ -83,7 +83,7 @@ fn cvar(row: &CvarRow) -> Entry {
     let of = &row.definition;
     let named = |value| of.states.and_then(|states| states.name_of(value));
     let initial = match row.initial {
-        Initial::Bound => format!("each {}'s own", object(of.bind)),
+        Initial::Bound => format!("each {}'s own", of.bind.object()),
         Initial::Chosen => "chosen when the job starts".to_owned(),
         Initial::I32(value) => named(value).map_or_else(|| value.to_string(), str::to_owned),
         Initial::U32(value) => value.to_string(),
@@ -159,25 +159,7 @@ fn class(class: PvarClass) -> &'static str {
 fn owner(bind: Bind) -> String {
     match bind {
         Bind::NoObject => "of the process".to_owned(),
-        bind => format!("of a {}", object(bind)),
-    }
-}
-
-/// The name of a kind of object.
-fn object(bind: Bind) -> &'static str {
-    match bind {
-        Bind::NoObject => "process",
-        Bind::Comm => "communicator",
-        Bind::Datatype => "datatype",
-        Bind::Errhandler => "error handler",
-        Bind::File => "file",
-        Bind::Group => "group",
-        Bind::Op => "reduction operation",
-        Bind::Request => "request",
-        Bind::Win => "window",
-        Bind::Message => "message",
-        Bind::Info => "info object",
-        Bind::Session => "session",
+        bind => format!("of a {}", bind.object()),
     }
 }
 
