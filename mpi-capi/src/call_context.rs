@@ -147,8 +147,8 @@ impl CallContext {
 
     /// Records a call that cannot wait in the flight recorder.
     #[inline]
-    pub fn note(&self, function: u16, peer: i32, tag: i32, count: u64) {
-        self.process.recorder.note(function, self.comm.context, peer, tag, count);
+    pub fn record(&self, function: u16, peer: i32, tag: i32, count: u64) {
+        self.process.recorder.record(function, self.comm.context, peer, tag, count);
     }
 
     /// A communicator.

@@ -354,13 +354,13 @@ pub fn bad_buffer(name: &'static str, address: *const c_void) -> Error {
         // NULL and MPI_BOTTOM are the same address in the standard ABI.
         abi::MPI_BOTTOM => (
             "NULL",
-            "the count and the datatype ask for data",
+            "the count and the datatype describe data",
             "Pass the address of the buffer, or a count of 0. (MPI_BOTTOM is NULL, too: it needs a datatype with absolute \
              addresses.)",
         ),
         abi::MPI_IN_PLACE => (
             "MPI_IN_PLACE",
-            "this argument, in this process, does not take it",
+            "this argument does not accept it in this process",
             "Pass a buffer. MPI_IN_PLACE replaces the send buffer of most collective calls, and in some of them the receive \
              buffer of the root or of the others.",
         ),

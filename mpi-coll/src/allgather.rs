@@ -68,7 +68,7 @@ fn exchange(
 ) -> Result<()> {
     let (first, second) = recv.split_at(block);
     let (own, other) = if link.rank == 0 { (first, second) } else { (second, first) };
-    outcome.note_data(link.exchange(1 - link.rank, send.unwrap_or(own.as_send()), 1 - link.rank, other))
+    outcome.record_data_error(link.exchange(1 - link.rank, send.unwrap_or(own.as_send()), 1 - link.rank, other))
 }
 
 /// Rank 0 collects the blocks and broadcasts the whole; the other processes wait once.
@@ -94,7 +94,7 @@ fn bruck(link: Link<'_>, mut recv: RecvBuf<'_>, block: u64, outcome: &mut Outcom
         let (known, coming) = blocks.split_at_mut(bytes(have));
         let out = SendBuf::from_slice(&known[..bytes(more)]);
         let into = RecvBuf::from_slice(&mut coming[..bytes(more)]);
-        outcome.note_data(link.exchange((rank + size - have) % size, out, (rank + have) % size, into))?;
+        outcome.record_data_error(link.exchange((rank + size - have) % size, out, (rank + have) % size, into))?;
         have += more;
     }
     for (step, data) in blocks.chunks(bytes(1)).enumerate().skip(1) {

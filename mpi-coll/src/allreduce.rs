@@ -130,7 +130,7 @@ fn pair(
 #[inline]
 fn exchange(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
     let (value, incoming) = partial.both();
-    outcome.note_data(link.exchange(partner, value, partner, incoming))?;
+    outcome.record_data_error(link.exchange(partner, value, partner, incoming))?;
     if partner > link.rank {
         partial.absorb_higher();
     } else {
@@ -143,10 +143,10 @@ fn exchange(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &m
 fn through_rank_0(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
     if link.rank != 0 {
         link.send(0, partial.value())?;
-        return outcome.note_data(link.recv(0, partial.value_mut()));
+        return outcome.record_data_error(link.recv(0, partial.value_mut()));
     }
     for source in 1..link.size {
-        outcome.note_data(link.recv(source, partial.incoming()))?;
+        outcome.record_data_error(link.recv(source, partial.incoming()))?;
         partial.absorb(true);
     }
     (1..link.size).try_for_each(|dest| link.send(dest, partial.value()))
@@ -160,10 +160,10 @@ fn doubling(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) ->
     let rank = link.rank;
     if rank < paired && rank.is_multiple_of(2) {
         link.send(rank + 1, partial.value())?;
-        return outcome.note_data(link.recv(rank + 1, partial.value_mut()));
+        return outcome.record_data_error(link.recv(rank + 1, partial.value_mut()));
     }
     if rank < paired {
-        outcome.note_data(link.recv(rank - 1, partial.incoming()))?;
+        outcome.record_data_error(link.recv(rank - 1, partial.incoming()))?;
         partial.absorb_lower();
     }
     let place = if rank < paired { rank / 2 } else { rank - paired / 2 };

@@ -51,7 +51,7 @@ fn exchange(link: Link<'_>, send: &SendBuf<'_>, mut recv: RecvBuf<'_>, outcome: 
         link.others().try_for_each(|rank| link.isend(&mut pending, rank, piece(rank)))?;
         for step in 1..size {
             let source = (own + size - step) % size;
-            outcome.note_data(link.recv(source, recv.part(source as u64 * into, into)))?;
+            outcome.record_data_error(link.recv(source, recv.part(source as u64 * into, into)))?;
         }
         return link.wait_all(pending, outcome);
     }

@@ -90,7 +90,7 @@ impl<'a> CallScope<'a> {
         if coll.chosen.is_watched(which) {
             coll.chosen.record(which, bytes, plan);
         }
-        let began = if mpi_t::somebody_listens() {
+        let began = if mpi_t::any_callback_registered() {
             record_begin(coll, comm, which, bytes, plan)
         } else if coll.instruments.timer(which).is_watched() {
             mpi_t::now_ns()

@@ -130,10 +130,10 @@ impl Collectives {
         &'a self,
         comm: &'a Comm,
         which: (CollOp, u64),
-        note: impl FnOnce(&CollInstruments),
+        count: impl FnOnce(&CollInstruments),
     ) -> (CallScope<'a>, Guard<'a>) {
         let guard = self.engine.lock();
-        note(self.instruments);
+        count(self.instruments);
         (CallScope::begin(self, comm, which), guard)
     }
 

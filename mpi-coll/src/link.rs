@@ -129,7 +129,7 @@ impl<'a> Link<'a> {
                 (None, None) => Ok(()),
             };
             if fault.is_ok() {
-                fault = outcome.note_data(result);
+                fault = outcome.record_data_error(result);
             }
         })?;
         fault

@@ -79,7 +79,7 @@ impl Call<'_> {
             let mut scratch = Scratch::new(value.len() as u64)?;
             let mut partial = Partial::new(reducer, what.datatype, what.count, value, scratch.bytes());
             for source in link.others() {
-                outcome.note_data(link.recv(source, partial.incoming()))?;
+                outcome.record_data_error(link.recv(source, partial.incoming()))?;
                 partial.absorb_lower();
             }
             partial.settle();
@@ -98,7 +98,7 @@ impl Call<'_> {
             if source == root {
                 into.copy_from(&own.as_send());
             } else {
-                outcome.note_data(link.recv(source, into))?;
+                outcome.record_data_error(link.recv(source, into))?;
             }
             if !first {
                 partial.absorb_lower();
@@ -134,7 +134,7 @@ impl Call<'_> {
                 return self.deliver(None, recv, outcome);
             }
             if place + bit < link.size {
-                outcome.note_data(link.recv(at(place + bit), partial.incoming()))?;
+                outcome.record_data_error(link.recv(at(place + bit), partial.incoming()))?;
                 partial.absorb(true);
             }
             bit *= 2;
@@ -151,7 +151,7 @@ impl Call<'_> {
                 Ok(())
             }
             (Some(result), None) => self.link.send(self.root, result),
-            (None, Some(recv)) => outcome.note_data(self.link.recv(0, recv)),
+            (None, Some(recv)) => outcome.record_data_error(self.link.recv(0, recv)),
             (None, None) => Ok(()),
         }
     }

@@ -35,7 +35,7 @@ impl Collectives {
         match (send, recv) {
             (Some(send), recv) => distribute(link, &send, recv, &mut outcome)?,
             (None, Some(_)) if comm.rank == root => return Err(absent_at_root("sendbuf")),
-            (None, Some(recv)) if block > 0 => outcome.note_data(link.recv(root, recv))?,
+            (None, Some(recv)) if block > 0 => outcome.record_data_error(link.recv(root, recv))?,
             _ => {}
         }
         outcome.end()

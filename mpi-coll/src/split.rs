@@ -169,7 +169,7 @@ impl Pieces<'_> {
         let incoming = &mut incoming.bytes()[..span];
         let mut take = |rank: u32, into: &mut [u8]| {
             let buffer = RecvBuf::over(into, count, what.datatype).expect("as long as the elements span");
-            outcome.note_data(link.recv(rank, buffer))
+            outcome.record_data_error(link.recv(rank, buffer))
         };
         if reducer.is_commutative() {
             for rank in link.others() {

@@ -1,10 +1,10 @@
-//! Context ids that no two communicators of a job ever share.
+//! Context ids that are unique among all communicators of a job.
 //!
 //! The numbers are divided into equal shares, one for each process of the job. A process of the parent communicator
 //! gives an id out of its share and publishes it; the processes take turns (`context_agreement`). Ids from different
-//! shares cannot meet, whatever the order in which threads of different processes make their communicators; and no id
-//! is ever given out twice, so a late message of a freed communicator can never reach a new one.
-//! Invariant: ids are even; the share of world rank 0 begins behind the ids of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+//! shares differ, whatever the order in which threads of different processes create communicators; and no id is ever
+//! used again, so a late message of a freed communicator can never reach a new one. //! Invariant: ids are even; the
+//! share of world rank 0 begins behind the ids of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
 
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};
@@ -41,7 +41,7 @@ impl ContextIds {
     /// The next id. Errors: `MPI_ERR_OTHER` when the share is used up.
     pub fn take(&mut self) -> Result<u32> {
         if self.next == self.end {
-            return Err(Error::new(MPI_ERR_OTHER, "this process has made all the communicators it can number"));
+            return Err(Error::new(MPI_ERR_OTHER, "this process has used all of its context ids"));
         }
         self.next += 1;
         Ok((self.next - 1) * 2)

@@ -21,10 +21,10 @@ const PUBLISH: i32 = 0x7001;
 const EXCHANGE: i32 = 0x7003;
 /// Tags of exchanges among some processes that lie beyond [`group_tag`]'s plain rule.
 const LAST_TAGS: i32 = 0x7100_0000;
-/// Not an id.
+/// No id.
 const NONE_LEFT: u64 = u64::MAX;
 
-/// The words of each process of a communicator, and the context id for what is made of it.
+/// The words of each process of a communicator, and the context id of the new communicator.
 #[derive(Debug)]
 pub struct Agreement {
     /// The id, even.
@@ -111,7 +111,7 @@ fn id_of(word: u64) -> Result<u32> {
 
 #[cold]
 fn none_left() -> Error {
-    Error::new(MPI_ERR_OTHER, "there are no numbers for further communicators of these processes")
+    Error::new(MPI_ERR_OTHER, "these processes have used all of their context ids")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! level, so that in a small communicator the first process reaches all others directly.
 //! Invariant: the messages of an exchange do not depend on the words, so that a process that contributes an error still
 //! sends and receives all of its messages and no other process waits for ever.
-//! Not here: what follows from the words.
+//! Not here: the meaning of the words.
 
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_datatype::{RecvBuf, SendBuf};

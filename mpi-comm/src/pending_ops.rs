@@ -1,4 +1,4 @@
-//! Several messages at once: non-blocking operations that are over before the borrow of their buffers ends.
+//! Several messages at once: non-blocking operations that are complete before the borrow of their buffers ends.
 //!
 //! Invariant: a [`PendingOps`] keeps the borrow of its buffers; when it ends, by `wait_all` or by an early return, all
 //! of its operations are complete or revoked, and no process copies into the buffers any more.
@@ -87,7 +87,7 @@ impl<'e, 'b> PendingOps<'e, 'b> {
     }
 
     /// Excludes the last receive from a source from those to wait for, because no message will come.
-    pub fn give_up_last(&mut self, source: u32) {
+    pub fn exclude_last(&mut self, source: u32) {
         let from = |expected: &Option<Expected>| expected.is_some_and(|expected| expected.source == source);
         if let Some(index) = self.expected.iter().rposition(from) {
             self.expected.remove(index);

@@ -81,7 +81,7 @@ impl<Access> TypedBuf<'_, Access> {
             return Some(&[]);
         }
         match self.layout {
-            // SAFETY: `bytes` readable bytes, at most isize::MAX, which nobody writes while the buffer is borrowed.
+            // SAFETY: `bytes` readable bytes, at most isize::MAX, which no code writes while the buffer is borrowed.
             LayoutRef::Contiguous => Some(unsafe { slice::from_raw_parts(self.start, self.bytes as usize) }),
             _ => None,
         }
@@ -205,7 +205,7 @@ impl<'a> RecvBuf<'a> {
     /// there are no data bytes.
     ///
     /// # Safety
-    /// The data bytes are writable, initialised or not, and nobody else reads or writes them for `'a`.
+    /// The data bytes are writable, initialised or not, and no other code reads or writes them for `'a`.
     #[inline]
     pub unsafe fn new(start: *mut u8, count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
         Some(TypedBuf::of(start, datatype.bytes_of(count)?, datatype.layout_ref().clone()))
@@ -230,7 +230,7 @@ impl<'a> RecvBuf<'a> {
             return Some(&mut []);
         }
         match self.layout {
-            // SAFETY: `bytes` bytes that only this buffer, exclusively borrowed here, may touch.
+            // SAFETY: `bytes` bytes that only this buffer, exclusively borrowed here, may access.
             LayoutRef::Contiguous => Some(unsafe { slice::from_raw_parts_mut(self.start, self.bytes as usize) }),
             _ => None,
         }
@@ -298,7 +298,7 @@ impl<'a> RecvBuf<'a> {
     pub fn native_mut(&mut self) -> Option<&mut [u8]> {
         match self.native_length()? {
             0 => Some(&mut []),
-            // SAFETY: bytes that only this buffer, exclusively borrowed here, may touch; gaps of predefined types are
+            // SAFETY: bytes that only this buffer, exclusively borrowed here, may access; gaps of predefined types are
             // padding inside the program's own structs.
             length => Some(unsafe { slice::from_raw_parts_mut(self.start, length) }),
         }

@@ -119,7 +119,7 @@ fn a_count_of_more_bytes_than_memory_has_makes_no_buffer() {
     let derived = Datatype::derived(vec![Segment { offset: 0, length: 1 }], 0, 1 << 40).expect("small");
     let double = predefined(MPI_DOUBLE).expect("predefined");
     let pair = predefined(MPI_LONG_DOUBLE_INT).expect("predefined");
-    // SAFETY: nobody reads or writes these buffers.
+    // SAFETY: no other code reads or writes these buffers.
     let bytes = |count, datatype| unsafe {
         let receive = RecvBuf::new(std::ptr::dangling_mut(), count, datatype).map(|buffer| buffer.bytes());
         let send = SendBuf::new(std::ptr::dangling(), count, datatype).map(|buffer| buffer.bytes());

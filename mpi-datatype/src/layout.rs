@@ -37,7 +37,7 @@ pub enum LayoutError {
     Bounds,
 }
 
-/// The layout of a type whose elements do not simply follow each other byte for byte.
+/// The layout of a type whose elements are not contiguous.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     segments: Cow<'static, [Segment]>,
@@ -118,7 +118,7 @@ impl Layout {
 /// The reference of a buffer or a type to its layout; the common case, contiguous, has none.
 #[derive(Debug, Clone)]
 pub(crate) enum LayoutRef {
-    /// Element after element, byte after byte.
+    /// Contiguous.
     Contiguous,
     /// A predefined type with gaps.
     Fixed(&'static Layout),

@@ -3,7 +3,7 @@
 //! - [`datatype`]: [`Datatype`]: size, bounds and layout of a type.
 //! - [`layout`]: where the data bytes of one element lie.
 //! - [`mod@predefined`]: the types of the standard, by handle.
-//! - [`buffer`]: [`SendBuf`] and [`RecvBuf`]: user memory with its type, and the only code that touches it.
+//! - [`buffer`]: [`SendBuf`] and [`RecvBuf`]: user memory with its type, and the only code that accesses it.
 //! - [`element`]: Rust types that have a datatype.
 //!
 //! Invariant: the engine counts packed bytes (`0 .. bytes()`); only this crate maps them to addresses.

@@ -173,7 +173,7 @@ impl<M: RecorderMemory> Recording<M> {
 
     /// Records a call that cannot wait, as begun and returned in one. Needs no [`Mark::leave`].
     #[inline(always)]
-    pub fn note(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
+    pub fn record(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
         self.write(function, ENDED, comm, peer, tag, count);
     }
 
@@ -193,7 +193,7 @@ impl<M: RecorderMemory> Recording<M> {
             // The next error is of another call.
             first.store(last | ENDED, Ordering::Release);
         } else {
-            self.note(function, 0, REFUSED, 0, 0);
+            self.record(function, 0, REFUSED, 0, 0);
         }
     }
 

@@ -122,17 +122,17 @@ mod tests {
         settings.recorder_depth.write(&Value::U64(3)).expect("a number");
         let recorder = Endpoint::alone(settings).expect("memory for one rank").recorder();
         let calls = || recorder.calls().iter().map(|call| call.sequence).collect::<Vec<_>>();
-        (0..5).for_each(|_| recorder.note(1, 0, 0, 0, 0));
+        (0..5).for_each(|_| recorder.record(1, 0, 0, 0, 0));
         assert_eq!(calls(), [3, 4, 5]);
         settings.recorder_depth.write(&Value::U64(2000)).expect("a number");
-        (0..3000).for_each(|_| recorder.note(1, 0, 0, 0, 0));
+        (0..3000).for_each(|_| recorder.record(1, 0, 0, 0, 0));
         assert_eq!((calls().len(), calls()[0]), (2000, 1006));
         settings.recorder_depth.write(&Value::U64(0)).expect("a number");
         let open = recorder.enter(1, 0, 0, 0, 0);
         assert!(calls().is_empty() && recorder.current().is_none());
         open.leave();
         settings.recorder_depth.write(&Value::U64(1)).expect("a number");
-        recorder.note(2, 0, 0, 0, 0);
+        recorder.record(2, 0, 0, 0, 0);
         assert_eq!(recorder.current().map(|call| (call.sequence, call.function)), Some((3007, 2)));
     }
 }

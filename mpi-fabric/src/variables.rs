@@ -44,8 +44,8 @@ mpi_t::instruments! {
             { name: "fabric_job_memory", class: Size, type: u64, unit: "bytes", category: "memory" },
         /// Polls that a wait spends at most before it gives its core to others, as adapted by this process: halved by
         /// each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.
-        pub wait_patience: Size =
-            { name: "fabric_wait_patience", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
+        pub wait_poll_limit: Size =
+            { name: "fabric_wait_poll_limit", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
               verbosity: DeveloperDetail },
         /// Times that this process woke a peer that slept.
         pub wakeups_sent: Counter =

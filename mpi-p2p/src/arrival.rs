@@ -21,7 +21,7 @@ impl Core {
             return self.keep_early(from, head, &payload);
         };
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
-            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
+            return self.fault(from, "a message with an invalid tag or source");
         };
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
         let bytes = payload.len() as u64;
@@ -73,7 +73,7 @@ impl Core {
             return self.keep_early(from, head, &payload);
         };
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
-            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
+            return self.fault(from, "a message with an invalid tag or source");
         };
         if head.flags & wire::FOR_SERVICE != 0 {
             return self.service_offer(from, head, offer, key);

@@ -3,7 +3,7 @@
 //! For a message that has left, the sender requests the cancel from the receiver, by the token that the message carries.
 //! The receiver removes the message from its unexpected messages, or answers that it was matched. Until the answer
 //! arrives, the send is not complete.
-//! So a wait for a send that was cancelled after it had left lasts until its receiver is inside MPI.
+//! A wait for a send that was cancelled after it had left therefore lasts until its receiver makes an MPI call.
 //! Invariant: the cancel request follows its message in the same ring, so the receiver has processed the message when
 //! the request arrives.
 //! Not here: handles of cancelled requests (`complete`).
@@ -49,7 +49,7 @@ impl State {
         }
     }
 
-    /// Takes a receive or an unsent send back; whether it could be.
+    /// Withdraws a receive or an unsent send; returns whether that was possible.
     pub fn take_back(&mut self, handle: Handle) -> bool {
         let core = &mut self.core;
         let Some(request) = core.requests.get(handle) else { return false };

@@ -35,9 +35,9 @@ pub struct ContextSpec {
 #[derive(Debug)]
 pub(crate) struct Context {
     pub spec: ContextSpec,
-    /// The longest message in bytes that goes whole.
+    /// Longest message in bytes that is sent eagerly.
     pub eager_limit: &'static AtomicU64,
-    /// The way to each rank.
+    /// The route to each rank.
     pub routes: Box<[Route]>,
     /// Matching for the program's messages and for collectives.
     pub sides: [Side; 2],
@@ -108,7 +108,7 @@ pub(crate) fn user_side(context: u32) -> bool {
     context & 1 == 0
 }
 
-/// What sending to a rank needs.
+/// The data that a send to a rank needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Route {
     /// World rank.

@@ -23,9 +23,9 @@ use crate::request::{Request, Work};
 use crate::wire;
 
 impl Engine {
-    /// The next duplicate of the communicator with context `parent`: a request that is complete once its context
-    /// exists here. In the process that [`Engine::duplicate_provider`] names, `id` is what all get: the id, or that there
-    /// is none.
+    /// Registers the next duplicate of the communicator with context `parent`: a request that is complete once its
+    /// context exists here. In the process that [`Engine::duplicate_provider`] returns, `id` is the id for all
+    /// processes, or `None` if its share is used up.
     ///
     /// Errors: `MPI_ERR_COMM` for an unknown parent, `MPI_ERR_OTHER` when there are too many requests. Without an id
     /// the requests of all processes end with `MPI_ERR_OTHER`.
@@ -125,7 +125,7 @@ fn record(dest: u32, key: Key, word: u64) -> Reply {
 }
 
 impl Core {
-    /// An id arrived.
+    /// Handles an id that has arrived.
     #[cold]
     pub fn context_id_arrived(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> Result<(), NotYet> {
         let key = match (head.context, payload.len()) {
@@ -165,7 +165,7 @@ impl Core {
             }
             None if word == NO_ID => {
                 if let Some(request) = self.requests.get_mut(awaited.request) {
-                    let text = "the process whose turn it is has made all the communicators that it can number";
+                    let text = "the process whose turn it is has used all of its context ids";
                     request.error = Some(Error::new(MPI_ERR_OTHER, text));
                 }
             }
@@ -174,7 +174,7 @@ impl Core {
         self.finish(awaited.request);
     }
 
-    /// Drops the ids of duplicates that no call will take: their parent is freed.
+    /// Drops the ids of duplicates whose parent is freed: no call will use them.
     pub fn drop_unclaimed_ids(&mut self, parent: u32) {
         self.context_agreement.known.retain(|key, _| !matches!(key, Key::Duplicate(of, _) if *of == parent));
     }

@@ -56,7 +56,7 @@ pub(crate) struct Core {
     /// Sends that wait for room, by destination if it has any; `backlogged` counts them all.
     pub backlog: BTreeMap<u32, VecDeque<Handle>>,
     pub backlogged: usize,
-    /// Sends that the program has freed and that are not complete.
+    /// Sends that the program has freed before they were complete.
     pub detached_sends: usize,
     /// Sends that feed fragments.
     pub streams: Vec<Handle>,
@@ -66,7 +66,7 @@ pub(crate) struct Core {
     pub context_agreement: ContextAgreement,
     /// Transfers whose receivers requested this process to copy too.
     pub copy_requests: Vec<(Handle, Share)>,
-    /// Grows with every completed request, so that a waiting call looks again only after a change.
+    /// Incremented by every completed request; a waiting call checks its condition again only after a change.
     pub completions: u64,
     pub services: ServiceQueue,
     pub direct: Direct,
@@ -83,7 +83,7 @@ pub(crate) struct Core {
     /// threads that sleep until any change.
     pub posting: usize,
     pub waiters: Waiters,
-    /// The first thing found wrong with what another process sent.
+    /// The first protocol error in what another process sent.
     pub fault: Option<Error>,
 }
 
@@ -166,7 +166,7 @@ impl Core {
     #[inline]
     pub fn finish(&mut self, handle: Handle) {
         self.completions += 1;
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             self.raise_completed(handle);
         }
         if let Some(request) = self.requests.get_mut(handle) {

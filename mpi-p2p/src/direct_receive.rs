@@ -30,8 +30,8 @@ impl Core {
 }
 
 impl State {
-    /// Polls for a message straight into `buffer`, for a while. The receive goes on as a request if it is not over by
-    /// then. The caller has seen that no unexpected message matches and no other work waits.
+    /// Polls for a while for a message that is copied straight into `buffer`. If none has arrived by then, the receive
+    /// continues as a request. The caller has checked that no unexpected message matches and no other work is pending.
     #[inline]
     pub fn receive_directly(
         &mut self,
@@ -49,7 +49,7 @@ impl State {
             self.core.instruments.polls.incr();
             match self.endpoint.poll(&mut self.core) {
                 Ok(0) => {
-                    // It waits from here on.
+                    // The receive counts as waiting from here on.
                     if let Some(instruments) = counts.take() {
                         instruments.posted_length.raise(1);
                         self.core.direct.instruments = Some(instruments);
@@ -65,12 +65,12 @@ impl State {
         self.post_direct().map(Outcome::Under)
     }
 
-    /// Carries out what a poll brought besides the awaited message.
+    /// Performs the work that a poll queued besides the awaited message.
     #[inline]
     fn after_direct_poll(&mut self, context: u32, moved: Result<usize>) -> Result<Option<Outcome>> {
         let worked = match moved {
             Ok(moved) if self.core.has_work() => {
-                let worked = self.carry_on(moved);
+                let worked = self.advance_pending(moved);
                 self.make_request_for_services(context)?;
                 worked
             }

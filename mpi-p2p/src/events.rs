@@ -42,7 +42,7 @@ mpi_t::events! {
 }
 
 mpi_t::events! {
-    /// What the engine of a process does as a whole.
+    /// Events of the engine of a process as a whole.
     pub struct WaitEvents: NoObject, from: ENGINE {
         /// A blocking call begins to wait in earnest, after its first polls: how many requests there are now.
         pub begin(requests: u64) = { name: "p2p_wait_begin", category: "p2p.events", at: MpiRestricted },
@@ -53,13 +53,13 @@ mpi_t::events! {
 
 impl WaitEvents {
     /// Raises the begin of a wait; returns its time in nanoseconds, or 0 while no listener is registered.
-    pub(crate) fn tell_begin(&self, requests: u64) -> u64 {
+    pub(crate) fn raise_begin(&self, requests: u64) -> u64 {
         self.begin.emit(|| (requests,));
-        if mpi_t::somebody_listens() { mpi_t::now_ns() } else { 0 }
+        if mpi_t::any_callback_registered() { mpi_t::now_ns() } else { 0 }
     }
 
     /// Raises the end of the wait that began at that time.
-    pub(crate) fn tell_end(&self, began: u64) {
+    pub(crate) fn raise_end(&self, began: u64) {
         if began != 0 {
             self.end.emit(|| (mpi_t::now_ns().saturating_sub(began),));
         }
@@ -75,26 +75,26 @@ pub(crate) fn of(instruments: &'static CommInstruments) -> usize {
 // Functions off the path take their arguments by value: a closure that borrows them would force them onto the stack
 // even while no listener is registered.
 impl MessageEvents {
-    /// A message of this context has come before its receive.
+    /// Raises the event of a message that arrived before its receive.
     #[inline(always)]
     pub(crate) fn raise_unexpected(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             raise_message(&self.unexpected, instruments, key, bytes);
         }
     }
 
-    /// A message of this context has found its receive.
+    /// Raises the event of a message that was matched with a receive.
     #[inline(always)]
     pub(crate) fn raise_matched(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             raise_message(&self.matched, instruments, key, bytes);
         }
     }
 
-    /// A receive of this context waits for its message.
+    /// Raises the event of a receive that was posted.
     #[inline(always)]
     pub(crate) fn raise_posted(&self, instruments: &'static CommInstruments, key: Key) {
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             raise_receive(&self.posted, instruments, key);
         }
     }

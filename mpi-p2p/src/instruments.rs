@@ -242,20 +242,20 @@ impl CommMeters {
         CommMeters::place(&HeapMemory, "", size)
     }
 
-    /// From here on, tools can bind to the communicator with this handle word. Errors: as [`Registry::declare`].
+    /// From now on, tools can bind handles to the communicator with this handle word. Errors: as [`Registry::declare`].
     pub fn bind(self, registry: &Registry, object: usize) -> Result<()> {
         registry.bind_settings(object, self.settings);
         registry.bind(object, self.block);
         registry.bind_rows(object, self.peers)
     }
 
-    /// From here on, handles for the communicator with this handle word lead to nothing.
+    /// Invalidates the MPI_T handles bound to the communicator with this handle word.
     pub fn unbind(self, registry: &Registry, object: usize) {
         registry.unbind_settings::<CommSettings>(object);
         registry.unbind(object, self.block);
     }
 
-    /// Gives the memory back. The object was unbound from all registries, and nothing writes to it any more.
+    /// Releases the memory. The object was unbound from all registries, and nothing writes to it any more.
     pub fn retire(self, memory: &dyn InstrumentMemory) {
         mpi_t::retire(memory, self.block);
         mpi_t::retire_rows_in(memory_of_rows(self.peers.len()), self.peers);
@@ -273,7 +273,7 @@ impl Deref for CommMeters {
     }
 }
 
-/// Where the rows of so many peers go: long ones into pages that are made when a peer is first used.
+/// The memory for the rows of so many peers: many rows are placed in pages that are mapped when a peer is first used.
 fn memory_of_rows(peers: usize) -> &'static dyn InstrumentMemory {
     match peers * size_of::<PeerInstruments>() < PagesOnDemand::LEAST_BYTES {
         true => &HeapMemory,
@@ -306,7 +306,7 @@ impl EngineInstruments {
         }
     }
 
-    /// Records that a blocking call has begun to wait in earnest.
+    /// Records that a blocking call begins to wait, after its first polls.
     pub(crate) fn begin_wait(&self) -> Waited {
         Waited { doing: self.begin(Doing::Waiting), began: Instant::now() }
     }

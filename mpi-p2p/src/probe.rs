@@ -26,7 +26,7 @@ impl Engine {
         self.block(guard, Awaited::Change, |state| state.peek(context, source, tag).transpose())?
     }
 
-    /// As [`Engine::iprobe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
+    /// As [`Engine::iprobe`], and removes the message from its queue for [`Engine::mrecv`] or [`Engine::imrecv`].
     pub fn improbe(
         &self,
         guard: &mut Guard<'_>,
@@ -39,7 +39,7 @@ impl Engine {
         state.hold(context, source, tag)
     }
 
-    /// As [`Engine::probe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
+    /// As [`Engine::probe`], and removes the message from its queue for [`Engine::mrecv`] or [`Engine::imrecv`].
     pub fn mprobe(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32) -> Result<(Handle, Status)> {
         self.block(guard, Awaited::Change, |state| state.hold(context, source, tag).transpose())?
     }

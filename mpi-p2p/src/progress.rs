@@ -1,13 +1,14 @@
 //! Progress: one pass advances all pending operations while the process is inside the library (MPI-4.1, 3.5 and 2.9).
 //!
-//! Invariant: with nothing under way but receives, a pass is one poll of the rings and three compares.
+//! Invariant: while only receives are under way, a pass is one poll of the rings and three compares.
 
 use mpi_errors::{Error, Result};
 
 use crate::core::{Core, State};
 
 impl State {
-    /// One pass: takes what arrived, answers it, pushes what waited. Returns how many things moved.
+    /// One pass: handles what arrived, answers it, pushes queued records. Returns the number of steps that made
+    /// progress.
     #[inline]
     pub fn progress(&mut self) -> Result<usize> {
         self.core.instruments.polls.incr();
@@ -16,7 +17,7 @@ impl State {
             Err(fault) => return Err(self.core.fail_waits(fault)),
         };
         if self.core.has_work() {
-            moved = self.carry_on(moved)?;
+            moved = self.advance_pending(moved)?;
         }
         if moved > 0 {
             self.core.wake_on_any_change();
@@ -25,7 +26,7 @@ impl State {
     }
 
     #[inline(never)]
-    pub fn carry_on(&mut self, moved: usize) -> Result<usize> {
+    pub fn advance_pending(&mut self, moved: usize) -> Result<usize> {
         let State { endpoint, core, .. } = self;
         if let Some(fault) = core.fault.take() {
             return Err(core.fail_waits(fault));
@@ -50,8 +51,8 @@ impl State {
         if !core.streams.is_empty() {
             core.feed_streams(endpoint);
         }
-        if core.waiters.any_watchful() && (core.wants_to_push() || core.services.wait_for_call() > 0) {
-            // It may sleep, and no doorbell announces this.
+        if core.waiters.any_watchful() && (core.has_pushes_waiting() || core.services.wait_for_call() > 0) {
+            // The leader may sleep, and no doorbell rings for this work.
             core.waiters.wake_leader();
         }
         let worked = core.pending() != before || core.completions != completions || core.services.wait_for_call() > 0;
@@ -74,8 +75,8 @@ impl Core {
             != 0
     }
 
-    /// How often a waiting call polls at once, before it settles down to wait: a microsecond or so where every process
-    /// has a core, next to nothing where another process needs this one.
+    /// How often a waiting call polls before it begins to yield or sleep: for about a microsecond where every process
+    /// has a core, a few times where another process needs this core.
     #[inline]
     pub fn first_polls(&self) -> u32 {
         self.settings.wait_spins.get().clamp(2, 128)
@@ -88,14 +89,14 @@ impl Core {
         fault
     }
 
-    /// A measure of what waits, to see whether a pass moved anything.
+    /// The lengths of the queues; a pass compares them before and after to find out whether it made progress.
     fn pending(&self) -> (usize, usize, usize) {
         (self.backlogged, self.replies.len() + self.matched.len(), self.streams.len() + self.shares.len())
     }
 
     /// Whether something waits for room in a ring or for a chunk another process copies: no doorbell rings for those, so
     /// a thread that waits keeps polling.
-    pub fn wants_to_push(&self) -> bool {
+    pub fn has_pushes_waiting(&self) -> bool {
         self.backlogged > 0 || !self.replies.is_empty() || !self.streams.is_empty() || !self.shares.is_empty()
     }
 }

@@ -126,7 +126,7 @@ impl State {
         }))
     }
 
-    /// Takes a message aside for one particular later receive (MPI-4.1, 3.8.2).
+    /// Removes a message from its queue for one particular later receive (MPI-4.1, 3.8.2).
     pub fn hold(&mut self, context_id: u32, source: i32, tag: i32) -> Result<Option<(Handle, Status)>> {
         if source == MPI_PROC_NULL {
             return Ok(Some((Handle(MPI_MESSAGE_NO_PROC), Status::PROC_NULL)));
@@ -189,7 +189,7 @@ impl Core {
         }
     }
 
-    /// Takes an unexpected message out of its queue, which `slot` names.
+    /// Removes the unexpected message in `slot` from its queue.
     pub fn take_unexpected(&mut self, context_id: u32, slot: u32) -> (Key, Message) {
         let context = self.contexts.get_mut(context_id).expect(FOUND_IN_IT);
         let (key, message) = context.sides[(context_id & 1) as usize].unexpected.take(slot);
@@ -200,10 +200,10 @@ impl Core {
 
 const FOUND_IN_IT: &str = "the caller found the slot in it";
 
-/// What counts of an unexpected message that is taken out of its queue.
+/// The facts of an unexpected message that the counters need after it has left its queue.
 struct Taken {
     bytes: u64,
-    /// Its data was here, not with the sender.
+    /// Its data was in this process, not with the sender.
     held: bool,
     arrived: u64,
 }

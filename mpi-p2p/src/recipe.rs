@@ -1,4 +1,5 @@
-//! Requests with a recipe: what they do when started, and what goes beyond one operation (MPI-5.0, 3.9 and 13.2).
+//! Requests with a recipe: persistent and generalized requests, which are more than one operation (MPI-5.0, 3.9 and
+//! 13.2).
 //!
 //! An ordinary request is one operation under way. A request with a recipe starts such operations: a persistent send or
 //! receive one after the other, a generalized request a single one, which the program completes. Completion
@@ -32,7 +33,7 @@ pub(crate) enum Recipe {
     Send { dest: i32, tag: i32, buffer: SendBuf<'static>, mode: Mode },
     /// A persistent receive.
     Receive { source: i32, tag: i32, buffer: RecvBuf<'static> },
-    /// An operation of the program's.
+    /// An operation that the program performs.
     Generalized(Arc<dyn Generalized>),
 }
 

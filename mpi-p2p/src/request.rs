@@ -14,7 +14,7 @@ use mpi_fabric::{RecordHead, Registration};
 
 use crate::chains::{Key, Node};
 
-/// How a send is to behave (MPI-4.1, 3.4).
+/// The mode of a send (MPI-4.1, 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Complete when the buffer may be used again.
@@ -42,13 +42,13 @@ pub struct Completion {
     pub status: Status,
     /// What went wrong, if anything did: a truncated message, for example.
     pub error: Option<Error>,
-    /// Context id of the operation; none for a null request.
+    /// Context id of the operation; `None` for a null request.
     pub context: Option<u32>,
-    /// What a request with a recipe adds.
+    /// Further effects of the completion of a request with a recipe.
     pub(crate) ending: Option<Box<Ending>>,
 }
 
-/// What the completion of a request with a recipe does besides.
+/// Further effects of the completion of a request with a recipe.
 pub(crate) enum Ending {
     /// The request stays, inactive.
     Kept,
@@ -77,13 +77,13 @@ impl Completion {
         self.ending.as_ref().is_some_and(|ending| matches!(**ending, Ending::Kept))
     }
 
-    /// Whether the program is to be called before this is handed out.
+    /// Whether the program must be called before the completion is returned.
     #[inline]
     pub(crate) fn has_callbacks(&self) -> bool {
         self.ending.as_ref().is_some_and(|ending| matches!(**ending, Ending::Callbacks(_)))
     }
 
-    /// Calls the program where it is to be called; with no lock held.
+    /// Calls the program if it must be called; with no lock held.
     #[inline]
     pub(crate) fn queried(self) -> Completion {
         if self.has_callbacks() { self.query() } else { self }
@@ -139,7 +139,7 @@ pub(crate) enum CancelState {
     Answered(bool),
 }
 
-/// A send that was over when it started.
+/// A send that was complete when it started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     /// Context of its message.

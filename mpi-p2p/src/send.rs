@@ -21,7 +21,7 @@ use crate::wire::{self, Offer};
 pub(crate) enum Started {
     /// It is complete.
     Complete,
-    /// It goes on under this request.
+    /// It continues as this request.
     Under(Handle),
 }
 
@@ -42,13 +42,13 @@ impl State {
         self.start_send_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
     }
 
-    /// Puts a short message into the ring, if nothing stands in its way; all other cases are for
-    /// [`State::start_send_slowly`]. `token` is the handle of its request, if it has one, else 0.
+    /// Puts a short message into the ring if there is room and no queued send to the destination; all other cases are
+    /// left to [`State::start_send_slowly`]. `token` is the handle of its request, if it has one, else 0.
     #[inline(always)]
     pub fn send_at_once(&mut self, context_id: u32, dest: i32, tag: i32, buffer: &SendBuf<'_>, token: u64) -> bool {
         let core = &mut self.core;
         let Some(context) = core.contexts.get(context_id) else { return false };
-        // No rank is as large as a negative one, MPI_PROC_NULL, seen without its sign.
+        // As an unsigned number a negative rank, such as MPI_PROC_NULL, is larger than any rank.
         let Some(route) = context.routes.get(dest as u32 as usize).copied() else { return false };
         let world = route.world;
         let bytes = buffer.bytes();
@@ -81,7 +81,7 @@ impl State {
         if !matches!(mode, Mode::Standard | Mode::Ready) {
             return self.isend_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching);
         }
-        // The message carries the handle, so that a cancel can name it.
+        // The message carries the handle, so that a cancel can refer to it.
         let handle = self.core.sent_request(context_id, dest, buffer.bytes())?;
         if self.send_at_once(context_id, dest, tag, &buffer, token(handle)) {
             return Ok(handle);
@@ -90,7 +90,7 @@ impl State {
         self.isend_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
     }
 
-    /// Starts a send that could not be over at once, or may not be.
+    /// Starts a send that cannot be complete at once, or must not be.
     #[inline(never)]
     pub fn isend_slowly(
         &mut self,
@@ -184,7 +184,7 @@ impl State {
 }
 
 impl Core {
-    /// Counts a message that goes whole.
+    /// Counts an eager message.
     #[inline(always)]
     fn count_eager(&self, bytes: u64) {
         self.instruments.eager_sent.incr();
@@ -233,7 +233,7 @@ impl Core {
         Ok(())
     }
 
-    /// Pushes the queued sends that there is room for, oldest first for each destination.
+    /// Pushes the queued sends for which there is room, oldest first for each destination.
     pub fn flush_backlog(&mut self, endpoint: &mut Endpoint) {
         let mut backlog = std::mem::take(&mut self.backlog);
         backlog.retain(|_, queue| {
@@ -249,7 +249,7 @@ impl Core {
         self.backlog = backlog;
     }
 
-    /// Takes a send back that has not left yet (cancelled).
+    /// Withdraws a cancelled send that has not left yet.
     pub fn unqueue(&mut self, handle: Handle) -> bool {
         let Some(Work::Queued(outgoing)) = self.requests.get(handle).map(|request| &request.work) else {
             return false;

@@ -29,10 +29,10 @@ impl Core {
         }
     }
 
-    /// Starts to move a large message into the receive it matched. What goes wrong is the receive's error.
+    /// Starts to move a large message into the receive that it matched. A failure is an error of the receive.
     pub fn begin_transfer(&mut self, endpoint: &mut Endpoint, matched: Matched) {
         let Matched { from, token: peer, offer, key, request: handle } = matched;
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             self.raise_rendezvous(handle, (key.source, key.tag, offer.bytes), false);
         }
         let request = self.requests.get_mut(handle).expect("a matched receive stays in its table");
@@ -79,8 +79,8 @@ impl Core {
         self.replies.push_back(reply);
     }
 
-    /// Pushes what replies there is room for. Those to one process stay in order: the end of a transfer never overtakes
-    /// the request to copy its chunks.
+    /// Pushes the replies for which there is room. Those to one process stay in order: the end of a transfer never
+    /// overtakes the request to copy its chunks.
     pub fn flush_replies(&mut self, endpoint: &mut Endpoint) {
         let mut full = SmallVec::<[u32; 8]>::new();
         for _ in 0..self.replies.len() {

@@ -3,9 +3,8 @@
 //! One waiting thread leads: it polls the rings and sleeps on the process's doorbell. The others follow: each sleeps on
 //! a word of its own until its operation is complete, its condition may have changed, or the lead is vacant. All calls
 //! here are made with the process's lock held, so a thread that checks its condition and then follows, under one guard,
-//! loses no wake-up.
-//! Invariant: while a thread follows and none leads, a thread has been woken that will look: the successor, or one that
-//! leaves and then names the next.
+//! Invariant: while a thread follows and none leads, a woken thread will check its condition: the successor, or one
+//! that returns and then wakes the next. //!
 //! Not here: what a thread waits for, polling and sleeping (`waiting`). Model: `tests/loom_waiters.rs`.
 
 use std::sync::Arc;
@@ -21,10 +20,10 @@ pub(crate) type Place = u32;
 /// Words whose threads the kernel has to wake once the lock is released.
 pub(crate) type Due = SmallVec<[Arc<ThreadWord>; 4]>;
 
-/// How a waiting thread stands.
+/// The state of a waiting thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// The entry has no thread.
+    /// The entry is free.
     Free,
     /// It runs, or waits for the lock.
     Awake,
@@ -183,7 +182,7 @@ impl Waiters {
         }
     }
 
-    /// Wakes the leader: there is work for it that no doorbell announces.
+    /// Wakes the leader for work that no doorbell announces.
     #[cold]
     pub fn wake_leader(&mut self) {
         if let Some(leader) = self.leader {
@@ -203,7 +202,7 @@ impl Waiters {
     }
 
     /// From now on, until [`Self::end_deferring`], threads are woken after the lock is released, so that they do not
-    /// run into it.
+    /// block on it.
     pub fn defer(&mut self) {
         self.deferring = true;
     }

@@ -1,4 +1,4 @@
-//! What the records between two engines mean.
+//! The records that two engines exchange.
 //!
 //! Every record carries the context id and tag of its message in the fabric's head; `a` is the sender's rank in the
 //! communicator for records that open a message, and `b` a token: the handle word of the request, on the side named
@@ -28,7 +28,7 @@ pub(crate) const FRAGMENT: u8 = 8;
 pub(crate) const CONTEXT: u8 = 9;
 /// Cancel a message that has not been received: `b` is its token.
 pub(crate) const CANCEL: u8 = 10;
-/// The answer: `b` is the token, `a` is 1 if the message was taken back, 0 if it was not there.
+/// The answer: `b` is the token, `a` is 1 if the receiver removed the message, 0 if it had been matched.
 pub(crate) const CANCELLED: u8 = 11;
 
 /// A whole message for the service of its context; the payload is its data.
@@ -58,7 +58,7 @@ impl Offer {
     }
 }
 
-/// Where a sender may copy chunks to while its receiver copies others.
+/// The receive buffer into which a sender may copy chunks while its receiver copies others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
     /// The registered receive buffer in the receiver.

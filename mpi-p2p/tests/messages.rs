@@ -93,7 +93,7 @@ fn a_message_longer_than_its_buffer_is_truncated_and_reported() {
                 assert!(data == pattern(size, 1)[..size / 2]);
             }
         }
-        // The engine is as good as before.
+        // The engine works as before.
         rank.exchange_with_peer();
     });
 }
@@ -289,7 +289,7 @@ fn a_request_that_was_let_go_of_is_nobodys_any_more() {
         if rank.me() == 0 {
             let request = rank.isend(1, 1, &data);
             rank.engine.request_free(&mut rank.engine.lock(), request).expect("live");
-            let again = rank.engine.request_free(&mut rank.engine.lock(), request).expect_err("freed already");
+            let again = rank.engine.request_free(&mut rank.engine.lock(), request).expect_err("freed before");
             assert_eq!(again.class(), MPI_ERR_REQUEST);
             assert!(rank.engine.wait(rank.engine.lock(), request).is_err());
             rank.engine.drain(rank.engine.lock()).expect("no fault");
@@ -374,7 +374,7 @@ fn a_send_that_nobody_has_received_can_be_cancelled_and_one_that_was_matched_not
                 assert_eq!(engine.iprobe(&mut engine.lock(), CONTEXT, 0, 2).expect("fine"), None);
                 assert_eq!(rank.instruments.umq_length.get(), 0);
             }
-            // Nothing more is sent to rank 1 before it has looked.
+            // Nothing more is sent to rank 1 before its next poll.
             match rank.me() {
                 0 => assert!(rank.recv(1, 50, &mut []).is_ok()),
                 _ => rank.send(0, 50, &[], Mode::Standard),

@@ -229,7 +229,7 @@ fn a_generalized_request_completes_in_a_list_with_others_and_its_callbacks_run_w
             }
             assert_eq!((bytes[0], bytes[1]), (8, 1000 + round));
             assert_eq!(*calls.lock().expect("no panic"), ["cancel", "query", "query", "free"]);
-            assert!(engine.wait(engine.lock(), request).is_err(), "it is gone");
+            assert!(engine.wait(engine.lock(), request).is_err(), "its handle is stale");
         }
     });
 }

@@ -111,7 +111,7 @@ fn a_receive_from_a_lost_rank_is_an_error() {
         _ => rank.receive(3, 1, &mut [0; 8]),
     });
     for (rank, result) in outcome.results.into_iter().enumerate() {
-        let error = result.expect_err("nobody sends");
+        let error = result.expect_err("no rank sends");
         assert_eq!(error.class(), MPI_ERR_PROC_ABORTED, "rank {rank}: {error}");
         assert!(error.to_string().contains("rank 3 was lost"), "{error}");
     }

@@ -16,7 +16,7 @@ use mpi_t::HeapMemory;
 const THREADS: i32 = 8;
 const ROUNDS: i32 = 50;
 
-/// Waiting threads sleep at once, so that each wait is one that must be ended.
+/// Waiting threads sleep at once, so that each wait needs a wake-up.
 fn never_spin(engine: &Engine) {
     engine.settings().wait_spins.set(0);
     engine.settings().wait_yields.set(0);

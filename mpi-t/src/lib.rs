@@ -66,7 +66,7 @@ pub use error::{ArgumentValue, TError, TResult};
 pub use events::declare::{bytes_of as __bytes_of, laid_out as __laid_out};
 pub use events::{
     AnyPoint, Dropped, EVENT_BYTES, ElementDef, EventDef, EventInstance, EventPoint, Events, Freed, Payload, Safety,
-    SourceDef, now_ns, somebody_listens,
+    SourceDef, any_callback_registered, now_ns,
 };
 pub use field::{Aggregate, Counter, Field, Level, PeakLevel, Percentage, Size, State, Timer};
 pub use free_list::{place_settings, retire_settings};

@@ -41,12 +41,12 @@ impl OneSided {
             epoch.expected
         };
         // The service has carried out the batches that have arrived, and carries out the others while this waits.
-        outcome.note(self.engine.wait_until(self.engine.lock(), || win.service.has_carried_out(expected)));
-        outcome.note(win.service.take_error(&mut self.engine.lock()).map_or(Ok(()), Err));
+        outcome.record(self.engine.wait_until(self.engine.lock(), || win.service.has_carried_out(expected)));
+        outcome.record(win.service.take_error(&mut self.engine.lock()).map_or(Ok(()), Err));
         let waited = ops.wait_all(&mut outcome);
-        outcome.note(waited);
+        outcome.record(waited);
         if anything {
-            outcome.note(self.coll.synchronize(&win.comm));
+            outcome.record(self.coll.synchronize(&win.comm));
         }
         let guard = &mut self.engine.lock();
         win.instruments().fences.incr();
@@ -54,7 +54,7 @@ impl OneSided {
         epoch.open = assert & MPI_MODE_NOSUCCEED == 0;
         epoch.counts = counts;
         if started > 0 && assert & MPI_MODE_NOPRECEDE != 0 {
-            outcome.note(Err(not_the_first(started)));
+            outcome.record(Err(not_the_first(started)));
         }
         outcome.end()
     }
@@ -84,7 +84,7 @@ impl OneSided {
                     BATCH => self.engine.send_to_service(guard, win.context(), rank as i32, tag, data),
                     _ => self.engine.isend(guard, win.context(), rank as i32, tag, data, Mode::Standard),
                 };
-                send.map_err(|error| outcome.note(Err(error))).ok()
+                send.map_err(|error| outcome.record(Err(error))).ok()
             };
             let (mut data, mut batches, mut unsent) = (outgoing.data, outgoing.batches.into_iter(), None);
             for batch in batches.by_ref() {
@@ -100,7 +100,7 @@ impl OneSided {
                     data.pop();
                 }
                 if head.is_answered() {
-                    ops.pending.give_up_last(rank as u32);
+                    ops.pending.exclude_last(rank as u32);
                 }
             }
             let mut data = data.into_iter();
@@ -120,7 +120,7 @@ impl OneSided {
     fn send_empty(&self, win: &Win, ranks: &[i32], outcome: &mut Outcome) {
         let engine = &self.engine;
         for rank in ranks {
-            outcome.note(engine.send(engine.lock(), win.context(), *rank, DATA, SendBuf::empty(), Mode::Standard));
+            outcome.record(engine.send(engine.lock(), win.context(), *rank, DATA, SendBuf::empty(), Mode::Standard));
         }
     }
 }
@@ -158,7 +158,7 @@ impl<'e> FenceOps<'e> {
     fn wait_all(self, outcome: &mut Outcome) -> Result<()> {
         let FenceOps { pending, kept } = self;
         let waited = pending.wait_all(|completion, expected| {
-            outcome.note(match (completion.error, expected) {
+            outcome.record(match (completion.error, expected) {
                 (Some(error), _) => Err(error),
                 (None, Some(Expected { source, bytes })) if completion.status.bytes() != bytes => {
                     Err(short(source, bytes))

@@ -85,7 +85,7 @@ impl WinService {
         engine.serve_completion(guard, self.context, request);
     }
 
-    fn note(&self, guard: &mut Guard<'_>, result: Result<()>) {
+    fn record_error(&self, guard: &mut Guard<'_>, result: Result<()>) {
         if let Err(error) = result {
             self.state.get_mut(guard).error.get_or_insert(error);
         }
@@ -104,7 +104,7 @@ impl WinService {
                     Err(error)
                 }
             };
-            self.note(guard, result);
+            self.record_error(guard, result);
             if let Some(behind) = self.state.get_mut(guard).behind.get_mut(&source) {
                 if !records.is_empty() {
                     behind.push_front(records.to_vec());
@@ -271,14 +271,14 @@ impl Service for WinService {
                         true => self.answer(engine, guard, source, SendBuf::empty(), Vec::new()),
                         false => Ok(()),
                     };
-                    self.note(guard, answered);
+                    self.record_error(guard, answered);
                     Err(error)
                 }
             },
             Operation::Refused { .. } => Ok(()),
             Operation::Answer { .. } => error.map_or(Ok(()), Err),
         };
-        self.note(guard, result);
+        self.record_error(guard, result);
         if let Some(source) = awaited {
             self.resume(engine, guard, source);
         }

@@ -119,7 +119,7 @@ pub unsafe extern "C" fn PMPI_Cancel(request: *mut usize) -> c_int {
     entry::running(functions::MPI_CANCEL, None, |cx| {
         let request = check::out("request", request)?;
 
-        cx.note(functions::MPI_CANCEL, -1, 0, 0);
+        cx.record(functions::MPI_CANCEL, -1, 0, 0);
         imp::request::cancel(cx, request)
     })
 }
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn PMPI_Ibsend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_IBSEND, dest as i32, tag, count);
+        cx.record(functions::MPI_IBSEND, dest as i32, tag, count);
         imp::send::ibsend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn PMPI_Ibsend_c(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_IBSEND_C, dest as i32, tag, count);
+        cx.record(functions::MPI_IBSEND_C, dest as i32, tag, count);
         imp::send::ibsend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn PMPI_Improbe(
         let message = check::out("message", message)?;
         let status = check::status_out("status", status)?;
 
-        cx.note(functions::MPI_IMPROBE, source as i32, tag, 0);
+        cx.record(functions::MPI_IMPROBE, source as i32, tag, 0);
         imp::receive::improbe(cx, source, tag, comm, flag, message, status)
     })
 }
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn PMPI_Imrecv(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_IMRECV, -1, 0, count);
+        cx.record(functions::MPI_IMRECV, -1, 0, count);
         imp::receive::imrecv(cx, buf, message, request)
     })
 }
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn PMPI_Imrecv_c(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_IMRECV_C, -1, 0, count);
+        cx.record(functions::MPI_IMRECV_C, -1, 0, count);
         imp::receive::imrecv(cx, buf, message, request)
     })
 }
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn PMPI_Iprobe(
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        cx.note(functions::MPI_IPROBE, source as i32, tag, 0);
+        cx.record(functions::MPI_IPROBE, source as i32, tag, 0);
         imp::receive::iprobe(cx, source, tag, comm, flag, status)
     })
 }
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn PMPI_Irecv(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_IRECV, source as i32, tag, count);
+        cx.record(functions::MPI_IRECV, source as i32, tag, count);
         imp::receive::irecv(cx, buf, source, tag, comm, request)
     })
 }
@@ -335,7 +335,7 @@ pub unsafe extern "C" fn PMPI_Irecv_c(
         let request = check::out("request", request)?;
         let buf = cx.recv_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_IRECV_C, source as i32, tag, count);
+        cx.record(functions::MPI_IRECV_C, source as i32, tag, count);
         imp::receive::irecv(cx, buf, source, tag, comm, request)
     })
 }
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn PMPI_Irsend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_IRSEND, dest as i32, tag, count);
+        cx.record(functions::MPI_IRSEND, dest as i32, tag, count);
         imp::send::irsend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -387,7 +387,7 @@ pub unsafe extern "C" fn PMPI_Irsend_c(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_IRSEND_C, dest as i32, tag, count);
+        cx.record(functions::MPI_IRSEND_C, dest as i32, tag, count);
         imp::send::irsend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -413,7 +413,7 @@ pub unsafe extern "C" fn PMPI_Isend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_ISEND, dest as i32, tag, count);
+        cx.record(functions::MPI_ISEND, dest as i32, tag, count);
         imp::send::isend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -439,7 +439,7 @@ pub unsafe extern "C" fn PMPI_Isend_c(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_ISEND_C, dest as i32, tag, count);
+        cx.record(functions::MPI_ISEND_C, dest as i32, tag, count);
         imp::send::isend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -465,7 +465,7 @@ pub unsafe extern "C" fn PMPI_Issend(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_ISSEND, dest as i32, tag, count);
+        cx.record(functions::MPI_ISSEND, dest as i32, tag, count);
         imp::send::issend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -491,7 +491,7 @@ pub unsafe extern "C" fn PMPI_Issend_c(
         let request = check::out("request", request)?;
         let buf = cx.send_buffer("buf", buf, count, datatype)?;
 
-        cx.note(functions::MPI_ISSEND_C, dest as i32, tag, count);
+        cx.record(functions::MPI_ISSEND_C, dest as i32, tag, count);
         imp::send::issend(cx, buf, dest, tag, comm, request)
     })
 }
@@ -965,7 +965,7 @@ pub unsafe extern "C" fn PMPI_Test(request: *mut usize, flag: *mut c_int, status
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        cx.note(functions::MPI_TEST, -1, 0, 0);
+        cx.record(functions::MPI_TEST, -1, 0, 0);
         imp::request::test(cx, request, flag, status)
     })
 }
@@ -994,7 +994,7 @@ pub unsafe extern "C" fn PMPI_Testall(
         let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
         let flag = check::out("flag", flag)?;
 
-        cx.note(functions::MPI_TESTALL, -1, 0, 0);
+        cx.record(functions::MPI_TESTALL, -1, 0, 0);
         imp::many::testall(cx, count, array_of_requests, flag, array_of_statuses)
     })
 }
@@ -1015,7 +1015,7 @@ pub unsafe extern "C" fn PMPI_Testany(
         let flag = check::out("flag", flag)?;
         let status = check::status_out("status", status)?;
 
-        cx.note(functions::MPI_TESTANY, -1, 0, 0);
+        cx.record(functions::MPI_TESTANY, -1, 0, 0);
         imp::many::testany(cx, count, array_of_requests, indx, flag, status)
     })
 }
@@ -1034,7 +1034,7 @@ pub unsafe extern "C" fn PMPI_Testsome(
         let array_of_requests = check::slice("array_of_requests", array_of_requests, incount)?;
         let outcount = check::out("outcount", outcount)?;
 
-        cx.note(functions::MPI_TESTSOME, -1, 0, 0);
+        cx.record(functions::MPI_TESTSOME, -1, 0, 0);
         imp::many::testsome(cx, incount, array_of_requests, outcount, array_of_indices, array_of_statuses)
     })
 }

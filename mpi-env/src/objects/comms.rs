@@ -101,7 +101,7 @@ impl Process {
         comm.set_handle(handle);
         if self.comms.get_mut(guard).fill(handle, comm.clone()) {
             self.facts.set(handle, fact(&comm));
-            self.note_callee(guard, handle);
+            self.update_errhandler_cache(guard, handle);
             self.on_comm_created(guard, handle, comm.rank(), comm.size());
         } else {
             unregister(&self.engine, guard, &comm);

@@ -59,7 +59,7 @@ impl Process {
         let (instruments, errhandler) = (comm.instruments(), comm.errhandler().get());
         if request.is_ok() {
             self.facts.set(handle, fact(&comm));
-            self.note_callee(guard, handle);
+            self.update_errhandler_cache(guard, handle);
             self.comms.get_mut(guard).fill(handle, comm);
             self.errhandlers.get_mut(guard).attach_again(errhandler);
             let comm = self.comm(guard, handle).expect("it was put there just now");

@@ -43,21 +43,21 @@ struct Shared {
     /// Polls a wait spends before it gives the core up, if the policy allows as many. Halved by each wait that had to
     /// sleep, raised by each that did not: polling pays only while those waited for are running, which they are not
     /// where they need this very core, or where others keep them from theirs.
-    patience: AtomicU32,
-    /// Waits so far. One in [`PROBE`] has all the patience that the policy allows: two ranks that sleep for each other
+    poll_limit: AtomicU32,
+    /// Waits so far. One in [`PROBE`] has all the poll_limit that the policy allows: two ranks that sleep for each other
     /// would otherwise never find out that they need not.
     waits: AtomicU32,
     /// How long threads spin that wait for another thread.
     thread_spins: SpinLimit,
 }
 
-/// How many waits there are to one with full patience.
+/// How many waits there are to one with full poll_limit.
 const PROBE: u32 = 16;
 
-/// The least patience, in polls: about a microsecond.
-const LEAST_PATIENCE: u32 = 2 * BURST;
-/// No patience is longer than this, so that doubling stays in range.
-const MOST_PATIENCE: u32 = 1 << 30;
+/// The least poll_limit, in polls: about a microsecond.
+const LEAST_POLL_LIMIT: u32 = 2 * BURST;
+/// No poll_limit is longer than this, so that doubling stays in range.
+const GREATEST_POLL_LIMIT: u32 = 1 << 30;
 
 impl Shared {
     fn bell(&self) -> Bell<'_> {
@@ -82,7 +82,7 @@ impl Doorbell {
         waiter: Option<Arc<dyn Waiter>>,
         instruments: &'static FabricInstruments,
     ) -> Doorbell {
-        instruments.wait_patience.set(MOST_PATIENCE.into());
+        instruments.wait_poll_limit.set(GREATEST_POLL_LIMIT.into());
         Doorbell {
             shared: Arc::new(Shared {
                 mapping,
@@ -90,7 +90,7 @@ impl Doorbell {
                 policy,
                 waiter,
                 instruments,
-                patience: AtomicU32::new(MOST_PATIENCE),
+                poll_limit: AtomicU32::new(GREATEST_POLL_LIMIT),
                 waits: AtomicU32::new(0),
                 thread_spins: SpinLimit::new(),
             }),
@@ -104,8 +104,9 @@ impl Doorbell {
         // Threads that do this at the same time may lose a step; it is a guess anyway.
         let waits = self.shared.waits.load(Relaxed).wrapping_add(1);
         self.shared.waits.store(waits, Relaxed);
-        let patience = if waits.is_multiple_of(PROBE) { MOST_PATIENCE } else { self.shared.patience.load(Relaxed) };
-        Wait { doorbell: self, left, patience, spun: 0, yielded: 0, slept: false }
+        let poll_limit =
+            if waits.is_multiple_of(PROBE) { GREATEST_POLL_LIMIT } else { self.shared.poll_limit.load(Relaxed) };
+        Wait { doorbell: self, left, poll_limit, spun: 0, yielded: 0, slept: false }
     }
 
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
@@ -169,7 +170,7 @@ pub struct Wait<'a> {
     /// Polls until the policy is read again.
     left: u32,
     /// Polls that this wait spends at most before it gives the core up.
-    patience: u32,
+    poll_limit: u32,
     spun: u32,
     yielded: u32,
     slept: bool,
@@ -180,15 +181,15 @@ impl Drop for Wait<'_> {
         if self.spun == 0 {
             return;
         }
-        let patience = &self.doorbell.shared.patience;
-        let now = patience.load(Relaxed);
+        let poll_limit = &self.doorbell.shared.poll_limit;
+        let now = poll_limit.load(Relaxed);
         let next = match self.slept {
-            true => (now.min(self.spun) / 2).max(LEAST_PATIENCE),
-            false => (now.max(self.spun) * 2).min(MOST_PATIENCE),
+            true => (now.min(self.spun) / 2).max(LEAST_POLL_LIMIT),
+            false => (now.max(self.spun) * 2).min(GREATEST_POLL_LIMIT),
         };
         if next != now {
-            patience.store(next, Relaxed);
-            self.doorbell.shared.instruments.wait_patience.set(next.into());
+            poll_limit.store(next, Relaxed);
+            self.doorbell.shared.instruments.wait_poll_limit.set(next.into());
         }
     }
 }
@@ -210,13 +211,13 @@ impl<'a> Wait<'a> {
         if self.left != 0 {
             return WaitStep::Again;
         }
-        self.patience()
+        self.next_round()
     }
 
     #[cold]
-    fn patience(&mut self) -> WaitStep<'a> {
+    fn next_round(&mut self) -> WaitStep<'a> {
         let shared = &*self.doorbell.shared;
-        if self.spun < shared.policy.spins().min(self.patience) {
+        if self.spun < shared.policy.spins().min(self.poll_limit) {
             self.spun += BURST;
             self.left = BURST;
             std::hint::spin_loop();

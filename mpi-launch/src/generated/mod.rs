@@ -734,7 +734,7 @@ pub static CATALOG: Catalog = Catalog {
             states: None,
         },
         PvarRow {
-            name: "fabric_wait_patience",
+            name: "fabric_wait_poll_limit",
             description: "Polls that a wait spends at most before it gives its core to others, as adapted by this process: halved by each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.",
             unit: "polls",
             category: "fabric.waiting",

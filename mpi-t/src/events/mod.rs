@@ -28,7 +28,7 @@ mod tool_events;
 pub use clock::now_ns;
 pub use declare::{ElementDef, EventDef, Events, Payload, SourceDef};
 pub use hub::{Dropped, EventInstance, Freed};
-pub use point::{AnyPoint, EventPoint, somebody_listens};
+pub use point::{AnyPoint, EventPoint, any_callback_registered};
 pub use safety::Safety;
 pub(crate) use tool_events::ToolEvents;
 

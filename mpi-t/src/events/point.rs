@@ -19,7 +19,7 @@ static LISTENERS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether any event has a callback: one relaxed load. Async-signal-safe; thread-safe.
 #[inline(always)]
-pub fn somebody_listens() -> bool {
+pub fn any_callback_registered() -> bool {
     KEPT && LISTENERS.load(Relaxed) != 0
 }
 
@@ -55,7 +55,7 @@ impl<P: Payload> EventPoint<P> {
     /// listens; one that borrows has what it borrows kept in memory.
     #[inline(always)]
     pub fn emit(&self, payload: impl FnOnce() -> P) {
-        if somebody_listens() {
+        if any_callback_registered() {
             self.raise(move || (0, payload()));
         }
     }
@@ -64,7 +64,7 @@ impl<P: Payload> EventPoint<P> {
     /// ([`Registry::bind_events`](crate::Registry::bind_events)).
     #[inline(always)]
     pub fn emit_for(&self, payload: impl FnOnce() -> (usize, P)) {
-        if somebody_listens() {
+        if any_callback_registered() {
             self.raise(payload);
         }
     }

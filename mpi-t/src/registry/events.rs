@@ -134,7 +134,7 @@ impl Registry {
     /// call, with no lock held. One load while no callback is registered.
     #[inline(always)]
     pub fn deliver_events(&self) {
-        if crate::somebody_listens() {
+        if crate::any_callback_registered() {
             self.deliver_waiting();
         }
     }

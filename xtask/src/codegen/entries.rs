@@ -95,7 +95,7 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
                 State::Running => {
                     format!("let record = cx.enter({id}, {0});\n        record.end({call})", seen(spec, function))
                 }
-                State::Starting => format!("cx.note({id}, {0});\n        {call}", seen(spec, function)),
+                State::Starting => format!("cx.record({id}, {0});\n        {call}", seen(spec, function)),
                 _ => call,
             };
             let _ = writeln!(text, "        {recorded}\n    }})\n{end}");
