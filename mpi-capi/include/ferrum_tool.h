@@ -27,9 +27,9 @@
  * GENERIC. Watermarks cannot be added. Tools can start and stop each variable.
  *
  * A control variable's word has its value in its low bytes, in the format of the type (a double takes all eight); read
- * it with a load of 64 bits. Tools set it by MPI_T_cvar_write within its limits. As for all control variables, its first
- * value may come from mpiexec --cvar, from FERRUM_ and the name in capitals, or from a settings file; if that value is
- * out of the limits, a warning is printed and the plug-in's own value is used. */
+ * it with a load of 64 bits. Tools set it by MPI_T_cvar_write within its limits. As for all control variables, its
+ * first value may come from mpiexec --cvar, from FERRUM_ and the name in capitals, or from a settings file; if that
+ * value is out of the limits, a warning is printed and the plug-in's own value is used. */
 #ifndef FERRUM_TOOL_EXTENSION_H
 #define FERRUM_TOOL_EXTENSION_H
 
