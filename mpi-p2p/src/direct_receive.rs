@@ -55,6 +55,11 @@ impl State {
                         self.core.direct.instruments = Some(instruments);
                     }
                 }
+                Ok(_) if !self.core.has_work() => {
+                    if let Some(outcome) = self.core.direct.outcome.take() {
+                        return Ok(outcome);
+                    }
+                }
                 moved => {
                     if let Some(outcome) = self.after_direct_poll(context, moved)? {
                         return Ok(outcome);
@@ -65,16 +70,16 @@ impl State {
         self.post_direct().map(Outcome::Under)
     }
 
-    /// Performs the work that a poll queued besides the awaited message.
-    #[inline]
+    /// Performs the work that a poll brought besides the awaited message, or ends the receive with the poll's fault.
+    #[inline(never)]
     fn after_direct_poll(&mut self, context: u32, moved: Result<usize>) -> Result<Option<Outcome>> {
         let worked = match moved {
-            Ok(moved) if self.core.has_work() => {
+            Ok(moved) => {
                 let worked = self.advance_pending(moved);
                 self.make_request_for_services(context)?;
                 worked
             }
-            other => other,
+            fault => fault,
         };
         match worked {
             Ok(_) => Ok(self.core.direct.outcome.take()),
