@@ -298,6 +298,23 @@ pub fn pvar_reset(session: usize, handle: usize) -> i32 {
 #[cold]
 #[inline(never)]
 fn set_running_code(session: usize, handle: usize, running: bool) -> i32 {
+    let slot = table::slot_of(handle);
+    if let Some(view) = slot.view(session, handle)
+        && table::is_enabled()
+        && view.elements.is_null()
+        && !view.facts.continuous()
+        && let found = (Found { handle, slot, view })
+        && let Ok(step) = state::set_running(&slot.state, found.element(0).1, view.facts.kind(), running)
+    {
+        found.watch(step);
+        return MPI_SUCCESS;
+    }
+    set_running_slowly(session, handle, running)
+}
+
+/// The remaining cases: arrays, all handles of a session, and errors, which need room for a [`TError`].
+#[inline(never)]
+fn set_running_slowly(session: usize, handle: usize, running: bool) -> i32 {
     code(if running { "MPI_T_pvar_start" } else { "MPI_T_pvar_stop" }, set_running(session, handle, running))
 }
 
