@@ -102,8 +102,8 @@ fn put(table: &[AtomicU64], hash: u64, index: usize) {
 #[inline]
 pub(super) fn hash(name: &[u8], number: i32) -> u64 {
     let (first, middle, last) = match name.len() {
-        length @ 8.. => (word(name, 0), word(name, length / 2 - 4), word(name, length - 8)),
-        length @ 4.. => (half(name, 0), 0, half(name, length - 4)),
+        length @ 8.. => (word(name), word(&name[length / 2 - 4..]), word(&name[length - 8..])),
+        length @ 4.. => (half(name), 0, half(&name[length - 4..])),
         _ => (name.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0, 0),
     };
     let mixed = (first ^ number as u32 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -119,24 +119,27 @@ pub(super) fn same(own: &str, name: &[u8]) -> bool {
     if own.len() != name.len() {
         return false;
     }
-    match own.len() {
-        // The last word overlaps the one before: names are short, and a call would take longer.
-        length @ 8.. => {
-            let words = (0..length - 8).step_by(8).all(|at| word(own, at) == word(name, at));
-            words && word(own, length - 8) == word(name, length - 8)
+    // Words in place of bytes: names are short, and a call of `memcmp` would take longer. The last word overlaps the
+    // one before.
+    match (own.last_chunk::<8>(), name.last_chunk::<8>()) {
+        (Some(own_last), Some(last)) => {
+            let mut words = own.as_chunks::<8>().0.iter().zip(name.as_chunks::<8>().0);
+            words.all(|(own, word)| own == word) && own_last == last
         }
         _ => own.iter().eq(name),
     }
 }
 
+/// The first eight bytes as a number.
 #[inline]
-fn word(name: &[u8], at: usize) -> u64 {
-    name[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+fn word(name: &[u8]) -> u64 {
+    name.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
+/// The first four bytes as a number.
 #[inline]
-fn half(name: &[u8], at: usize) -> u64 {
-    name[at..].first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)))
+fn half(name: &[u8]) -> u64 {
+    name.first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)))
 }
 
 #[cfg(test)]
