@@ -1,4 +1,4 @@
-//! Registered regions: memory that a process opens to its peers, named by a key and an offset.
+//! Registered regions: memory that peers may access, identified by a key and an offset.
 //!
 //! A process registers memory and sends the [`RegionKey`] to its peers in a record. They read and write by key and
 //! offset until the [`Registration`] is dropped. A peer in another process copies through the kernel, which checks every
@@ -11,7 +11,8 @@ use std::fmt;
 use std::ptr;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Names a registered region in records. Plain data: a key from a peer may be forged, and is checked where it is used.
+/// Identifies a registered region in records. Plain data: a key from a peer may be forged, and is checked where it is
+/// used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionKey {
     /// Address of the region in its process.
@@ -20,7 +21,7 @@ pub struct RegionKey {
 }
 
 impl RegionKey {
-    /// Names no region.
+    /// Identifies no region.
     pub const NONE: RegionKey = RegionKey { address: 0, number: 0 };
 
     /// What the transport of a network needs besides the address; 0 where shared memory is the only way.
@@ -33,19 +34,19 @@ impl RegionKey {
         RegionKey { address, number }
     }
 
-    /// The key as the words that travel in a record.
+    /// The key as words for a record.
     #[inline]
     pub fn to_words(self) -> [u64; 2] {
         [self.address, self.number]
     }
 
-    /// The key that travelled as these words.
+    /// The key from the words of a record.
     #[inline]
     pub fn from_words([address, number]: [u64; 2]) -> RegionKey {
         RegionKey { address, number }
     }
 
-    /// Whether it names no region.
+    /// Whether it identifies no region.
     #[inline]
     pub fn is_none(self) -> bool {
         self == RegionKey::NONE
@@ -56,12 +57,12 @@ impl RegionKey {
     }
 }
 
-/// What peers may do with a region.
+/// How peers may access a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// They read it.
+    /// Peers read it.
     Read,
-    /// They read and write it.
+    /// Peers read and write it.
     ReadWrite,
 }
 
@@ -72,7 +73,7 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Of no region, or of one whose copies the kernel checks alone.
+    /// `None` for no region, or for one whose copies only the kernel checks.
     pub const NONE: Registration = Registration { guards: None };
 
     pub(crate) fn new(guards: impl Send + Sync + 'static) -> Registration {
@@ -86,7 +87,7 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// A copy named memory that no registered region covers, or not for this access.
+/// The bytes of a copy are in no registered region, or the region does not permit the access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotRegistered;
 
@@ -117,12 +118,12 @@ unsafe impl Send for Entry {}
 unsafe impl Sync for Entry {}
 
 impl Regions {
-    /// Adds a rank whose regions stand in this table.
+    /// Adds a rank whose regions are in this table.
     pub(crate) fn add_member(&self, rank: u32) {
         self.write_table().members.push(rank);
     }
 
-    /// Whether a rank's regions stand in this table.
+    /// Whether a rank's regions are in this table.
     pub(crate) fn has_member(&self, rank: u32) -> bool {
         self.read_table().members.contains(&rank)
     }
@@ -159,7 +160,7 @@ impl Regions {
         Ok(())
     }
 
-    // A panic elsewhere leaves no entry half made.
+    // A panic elsewhere leaves every entry complete.
     fn read_table(&self) -> RwLockReadGuard<'_, Table> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -182,7 +183,7 @@ impl Table {
     }
 }
 
-/// One region in the table; dropped, it ends.
+/// One region in the table; dropping it ends the registration.
 pub(crate) struct Registered {
     id: u64,
     regions: Arc<Regions>,

@@ -1,11 +1,11 @@
-//! The interface between an endpoint and a network: what a way to peers outside the host must offer.
+//! The interface between an endpoint and a network that connects peers outside the host.
 //!
 //! An endpoint reaches each peer one way ([`Way`]). Peers on the host share memory with it, and their records go into
-//! rings without a call through this trait. All other peers share one [`Transport`]: its calls are virtual, and come
-//! after a look at the ring found none. A transport names peers by world rank and memory by region and offset; process
-//! ids and addresses of other processes do not appear.
+//! rings without a call through this trait. All other peers share one [`Transport`]: its calls are virtual, and are
+//! made after the check for a ring failed. A transport identifies peers by world rank and memory by region and offset;
+//! process ids and addresses of other processes do not appear.
 //! Invariant: records from one peer are delivered in the order of their pushes.
-//! Not here: the shared-memory way (`ring`, `remote`), a transport to test with (`simulated`).
+//! Not here: shared memory (`ring`, `remote`), a transport for tests (`simulated`).
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub enum Way {
     Network,
 }
 
-/// Names a process for good: a rank is not reused in its job, nor a job's number on its hosts.
+/// Identifies a process permanently: a rank is not reused in its job, nor a job's number on its hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProcessId {
     /// Number of the job, never 0.
@@ -32,7 +32,7 @@ pub struct ProcessId {
     pub rank: u32,
 }
 
-/// The way of one rank to its peers beyond shared memory. Used by one thread at a time.
+/// The connection of one rank to its peers beyond shared memory. Used by one thread at a time.
 pub trait Transport: Send {
     /// Longest payload of one record, in bytes.
     fn max_payload(&self) -> usize;
@@ -64,14 +64,14 @@ pub trait Transport: Send {
     /// Copies to a peer's region, from `offset` on; otherwise like [`Self::read`]. Returns when the peer has the bytes.
     fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()>;
 
-    /// Whether a peer still runs, as far as the transport has found out.
+    /// Whether a peer still runs, as far as the transport has detected.
     fn alive(&self, peer: u32) -> bool;
 
-    /// What a thread of this rank sleeps on.
+    /// The object on which a thread of this rank sleeps.
     fn waiter(&self) -> Arc<dyn Waiter>;
 }
 
-/// Where a thread that has nothing to do sleeps. Thread-safe.
+/// An idle thread sleeps here. Thread-safe.
 pub trait Waiter: Send + Sync {
     /// Sleeps until a record may have arrived, a peer is lost, or [`Self::wake`]; may also return for no reason.
     fn sleep(&self);

@@ -1,6 +1,6 @@
 //! One endpoint, two ways: rings to the ranks of its host, a transport to all others.
 #![allow(unsafe_code)] // implements and calls `register`
-#![allow(clippy::unwrap_used)] // a test that cannot go on panics
+#![allow(clippy::unwrap_used)] // a failed step panics
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -17,22 +17,22 @@ static ENGINE: SourceDef =
 mpi_t::events! {
     /// What happens to the messages of one communicator.
     pub struct MessageEvents: Comm, from: ENGINE {
-        /// This process has found a message, in a call that makes progress, before a receive for it was posted: who
-        /// sent it, its tag and its size.
+        /// A message arrived before a matching receive was posted: its source, tag and size in bytes. Raised when a
+        /// call that makes progress reads the message from its ring.
         pub unexpected(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_unexpected", category: "p2p.events", at: MpiRestricted },
-        /// A receive waits for its message: the source and the tag that it names, wildcards included.
+        /// A receive was posted and waits for its message: its source and tag, which may be wildcards.
         pub posted(source: i32, tag: i32) = { name: "p2p_posted", category: "p2p.events", at: MpiRestricted },
-        /// A message has found its receive, posted or not, or a matched probe: its sender, its tag and its size.
+        /// A message was matched with a receive or a matched probe: its source, tag and size in bytes.
         pub matched(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_matched", category: "p2p.events", at: MpiRestricted },
-        /// A receive that had been posted, or whose message was offered first, is complete, or was cancelled: source,
+        /// A receive that had been posted, or whose message was offered first, is complete or was cancelled: source,
         /// tag and bytes as in its status.
         pub received(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_receive_completed", category: "p2p.events", at: MpiRestricted },
-        /// A send that could not be over at once is complete: the handle of its request.
+        /// A send that was not complete when it started is complete: the handle of its request.
         pub sent(request: u64) = { name: "p2p_send_completed", category: "p2p.events", at: MpiRestricted },
-        /// The transfer of an offered message into its receive begins: its sender, its tag and its size.
+        /// The transfer of an offered message into its receive begins: its source, tag and size in bytes.
         pub rendezvous_begin(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_rendezvous_begin", category: "p2p.events", at: MpiRestricted, verbosity: TunerDetail },
         /// The transfer of an offered message has ended: source, tag and bytes as in the receive's status.
@@ -44,9 +44,9 @@ mpi_t::events! {
 mpi_t::events! {
     /// Events of the engine of a process as a whole.
     pub struct WaitEvents: NoObject, from: ENGINE {
-        /// A blocking call begins to wait in earnest, after its first polls: how many requests there are now.
+        /// A blocking call begins to wait, after its first polls: the number of requests that exist.
         pub begin(requests: u64) = { name: "p2p_wait_begin", category: "p2p.events", at: MpiRestricted },
-        /// A wait is over, and how long it took.
+        /// A wait has ended: its duration in nanoseconds.
         pub end(nanoseconds: u64) = { name: "p2p_wait_end", category: "p2p.events", at: MpiRestricted },
     }
 }

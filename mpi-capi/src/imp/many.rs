@@ -54,12 +54,12 @@ impl Failures {
     /// The outcome of the call. No guard is held.
     #[inline]
     fn finish(self) -> Outcome {
-        if self.failed.is_empty() { Ok(()) } else { self.told() }
+        if self.failed.is_empty() { Ok(()) } else { self.store_codes() }
     }
 
     /// Stores each failed operation's code; the error handler gets the first error.
     #[cold]
-    fn told(self) -> Outcome {
+    fn store_codes(self) -> Outcome {
         let mut first = None;
         for (place, error, context) in self.failed {
             let (error, code) = errors::in_status(error, context);

@@ -23,7 +23,7 @@ impl Endpoint {
         }
     }
 
-    /// The name of the process that is a rank of this job.
+    /// Identifies the process that is a rank of this job.
     pub fn process(&self, rank: u32) -> ProcessId {
         ProcessId { job: self.job.id(), rank }
     }
@@ -46,7 +46,7 @@ impl Endpoint {
         }
     }
 
-    /// Opens memory to `peers`, which read and write it by the key until the registration is dropped.
+    /// Permits `peers` to read and write memory by the key until the registration is dropped.
     ///
     /// # Safety
     /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and all other code
@@ -138,7 +138,7 @@ impl Endpoint {
             .map_err(|error| fault::system(&format!("cannot map the memory that rank {peer} shares"), &error))
     }
 
-    /// Whether a peer still runs. One that has not attached yet counts as alive.
+    /// Whether a peer still runs. A peer that has not attached yet counts as alive.
     pub fn alive(&self, peer: u32) -> bool {
         match (&self.network, self.outputs.get(peer as usize)) {
             (Some(network), _) if self.way(peer) == Way::Network => network.alive(peer),

@@ -1,4 +1,4 @@
-//! Which process a peer is, and whether this one can copy to and from it: found out once, then kept in private memory.
+//! The process of a peer, and whether this one can copy to and from it: determined once, then kept in private memory.
 //!
 //! A process id in the job memory may be overwritten by a stray store, and the kernel reuses the id of a process that has
 //! ended. So the id is read from there once; the process behind it must show the peer's probe word; and from then on its
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 
 use crate::rank_block::{Life, RankBlock};
 
-/// Milliseconds between two looks at a peer's start time. The kernel gives out all other ids, 32,768 or more, before it
+/// Milliseconds between two checks of a peer's start time. The kernel assigns all other ids, 32,768 or more, before it
 /// reuses one, which takes many times as long.
 const LOOK_EVERY_MS: u64 = 64;
 
@@ -29,16 +29,16 @@ pub(super) enum Copies {
     Process(u32),
 }
 
-/// The facts of a peer's process, each found out at most once.
+/// The facts of a peer's process, each determined at most once.
 #[derive(Default)]
 pub(super) struct PeerProcess {
     pid: OnceCell<u32>,
     copies: OnceCell<Copies>,
-    /// When the probed process started, in ticks since the host did; `None` inside if the kernel does not show it.
+    /// Start time of the probed process, in ticks since the host started; `None` inside if the kernel does not show it.
     started: OnceCell<Option<u64>>,
     /// When the start time was last compared.
     looked_ms: Cell<u64>,
-    /// Becomes readable when the process ends; `None` inside if the kernel has none to give.
+    /// Becomes readable when the process ends; `None` inside if the kernel offers no such descriptor.
     handle: OnceCell<Option<OwnedFd>>,
 }
 
@@ -97,7 +97,7 @@ impl PeerProcess {
         }
     }
 
-    /// Whether the peer still runs. One that has not attached yet counts as alive.
+    /// Whether the peer still runs. A peer that has not attached yet counts as alive.
     pub(super) fn alive(&self, block: RankBlock<'_>) -> bool {
         // Acquire pairs with the Release in `Endpoint::drop`.
         if block.ended().load(Ordering::Acquire) != 0 {
@@ -126,7 +126,7 @@ fn ended(process: &OwnedFd) -> bool {
     unsafe { libc::poll(&mut poll, 1, 0) == 1 }
 }
 
-/// When a process started, in ticks since the host did.
+/// Start time of a process, in ticks since the host started.
 fn start_time(pid: u32) -> Option<u64> {
     let facts = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is a name in parentheses that may hold anything; the start time is the 22nd.
@@ -136,7 +136,7 @@ fn start_time(pid: u32) -> Option<u64> {
 /// Milliseconds of a clock that is cheap to read and exact to some milliseconds.
 fn now_ms() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call fills the structure; without the clock it stays 0, and only the first look is made.
+    // SAFETY: the call fills the structure; without the clock it stays 0, and only the first check is made.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut now) };
     now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
 }
@@ -199,7 +199,7 @@ mod tests {
         let codes = (exit_code(peer), exit_code(bystander));
         if copies {
             written.unwrap();
-            assert_eq!(codes, (7, 3), "what the peer and the bystander have in their word");
+            assert_eq!(codes, (7, 3), "the words of the peer and of the other process");
         } else {
             assert_eq!((written.is_err(), codes), (true, (3, 3)), "the kernel allows no copies here");
         }

@@ -27,7 +27,7 @@ impl SimulatedTransport {
         SimulatedTransport { schedule, rank }
     }
 
-    /// Copies between this process and a region, and passes the time it takes.
+    /// Copies between this process and a region, and advances the clock by the time it takes.
     fn copy(
         &self,
         peer: u32,

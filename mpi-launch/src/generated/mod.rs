@@ -21,7 +21,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_ring_bytes",
-                description: "Length of the queue of records from one process to another, chosen when the job starts: given by file, environment or mpiexec, rounded up to a power of two of at least 16384. 0 lets the number of processes decide. Once the process has its place in the job, the variable has the length of the queues.",
+                description: "Length in bytes of the ring from one process to another, rounded up to a power of two of at least 16384; 0: chosen by the number of processes. Takes effect when the job starts, so set it by file, environment or mpiexec. Afterwards it has the length of the job's rings.",
                 unit: "bytes",
                 category: "fabric.queues",
                 value: ValueType::U64,
@@ -37,7 +37,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_single_copy",
-                description: "Whether this process copies long messages directly from and to the memory of others, where the kernel allows it; otherwise they go through the queues in pieces. In force with the next message.",
+                description: "Whether this process copies long messages directly from and to the memory of other processes, where the kernel allows it; otherwise they go through the rings as fragments. Takes effect with the next message.",
                 unit: "",
                 category: "fabric",
                 value: ValueType::I32,
@@ -53,7 +53,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_recorder_depth",
-                description: "How many of the last MPI calls the flight recorder of this process remembers: the report of mpiexec on a process that hangs or dies, and the full error report of the process itself, come from there. 0: none. In force with the next call; a change may forget the calls before.",
+                description: "Number of MPI calls that the flight recorder of this process stores, the last ones; 0: none. The report of mpiexec on a process that hangs or dies and the full error report of the process show them. Takes effect with the next call; a change may discard earlier calls.",
                 unit: "calls",
                 category: "fabric.recorder",
                 value: ValueType::U64,
@@ -69,7 +69,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_eager_limit",
-                description: "Longest message in bytes that is sent whole, without asking the receiver first. Longer messages are offered and copied once. A limit above what one record of the fabric can carry counts as that. Holds for all communicators that have no limit of their own (p2p_comm_eager_limit).",
+                description: "Longest message in bytes that is sent whole (the eager protocol). Longer messages are offered to the receiver first and copied once (the rendezvous protocol). A limit above what one record of the fabric can carry counts as that. Applies from the next send on to all communicators without a limit of their own (p2p_comm_eager_limit).",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::U64,
@@ -85,7 +85,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_match_list_limit",
-                description: "Longest queue of unexpected messages or of posted receives that is looked through item by item; one that grows longer is hashed until it is empty. 0: all are hashed. Each communicator has its queues, and its collectives theirs. In force for each queue from when it next grows, if that makes it too long, or is empty.",
+                description: "Longest queue of unexpected messages or of posted receives that is searched item by item; a longer one is hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and separate ones for its collective operations. Takes effect for a queue when an item is added to it, or when it is empty.",
                 unit: "items",
                 category: "p2p.matching",
                 value: ValueType::U32,
@@ -101,7 +101,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_wait_spins",
-                description: "How often a waiting call polls at most before it yields its core or sleeps, rounded up to 32 if not 0; it polls less where that has not paid lately, but for one wait in 16. Initially many times with a core for every process of the job, else none.",
+                description: "Number of polls of a waiting call before it yields its core or sleeps, rounded up to a multiple of 32. A call polls less while recent waits had to sleep, except one wait in 16. Initially positive if the job has a core for every process, else 0. Takes effect with the next wait.",
                 unit: "polls",
                 category: "p2p.waiting",
                 value: ValueType::U32,
@@ -117,7 +117,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_wait_yields",
-                description: "How often a waiting call yields its core, polling after each, before it sleeps. In force with the next wait.",
+                description: "Number of times that a waiting call yields its core, polling after each, before it sleeps. Takes effect with the next wait.",
                 unit: "yields",
                 category: "p2p.waiting",
                 value: ValueType::U32,
@@ -133,7 +133,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_wait_sleep",
-                description: "Whether a long wait ends in sleep, to be woken by the next message; otherwise it yields for ever. In force with the next wait.",
+                description: "Whether a long wait ends in sleep until the next message arrives; otherwise it yields repeatedly. Takes effect with the next wait.",
                 unit: "",
                 category: "p2p.waiting",
                 value: ValueType::I32,
@@ -149,7 +149,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_comm_eager_limit",
-                description: "The eager limit of this communicator alone, its collectives' messages included: longest message that is sent whole, from the next send on; -1: p2p_eager_limit holds. Every communicator begins with -1, a duplicate too, or with the value of a settings file, the environment or mpiexec --cvar.",
+                description: "Longest message in bytes that is sent whole on this communicator, messages of its collective operations included; -1: p2p_eager_limit applies. Takes effect with the next send. Initially -1, also in a duplicate, or the value of a settings file, the environment or mpiexec --cvar.",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::I32,
@@ -389,7 +389,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "stats_at_end",
-                description: "Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is not 0 everywhere, with the least and the greatest value, their ranks, the mean and the sum; states are counted by their names. Summary: what the processes and MPI_COMM_WORLD have counted and timed; all: also levels, sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed, communicators by their names. Variables that plug-ins added are in it; arrays and watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0 does in MPI_Finalize. To be given by file, environment or option, for the whole job.",
+                description: "Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is not 0 everywhere, with the least and the greatest value, their ranks, the mean and the sum; states are counted by name. summary: counters and times of the processes and of MPI_COMM_WORLD; all: also levels, sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed, communicators by their names. Variables of plug-ins are included; arrays and watermarks are not. mpiexec writes the table, dead ranks included; under another launcher, or without one, rank 0 does in MPI_Finalize. Takes effect for the whole job, so set it by file, environment or option.",
                 unit: "",
                 category: "stats",
                 value: ValueType::I32,
@@ -405,7 +405,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "stats_file",
-                description: "The file that the table is written to; if empty, the standard error output. As stats_at_end, for the whole job.",
+                description: "File that the table is written to; empty: the standard error output. Takes effect as stats_at_end does.",
                 unit: "",
                 category: "stats",
                 value: ValueType::Text,
@@ -421,7 +421,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "stats_format",
-                description: "The form of the table: text, or JSON, one object a line with the values of all ranks (null: it has not used MPI). As stats_at_end, for the whole job.",
+                description: "Form of the table: text, or JSON with one object a line and the values of all ranks (null: the rank has not used MPI). Takes effect as stats_at_end does.",
                 unit: "",
                 category: "stats",
                 value: ValueType::I32,
@@ -438,7 +438,7 @@ pub static CATALOG: Catalog = Catalog {
     pvars: &[
         PvarRow {
             name: "MPI_T_UMQ_LENGTH",
-            description: "Messages that this process has found to have arrived and that wait for a receive to be posted. It looks for messages in calls that make progress, MPI_Iprobe for example, and takes some at each look; those before lie in the rings, where their senders' fabric_ring_used counts them.",
+            description: "Number of messages that have arrived and wait for a matching receive (the unexpected message queue). A message is counted from when a call that makes progress, such as MPI_Iprobe, reads it from its ring until it is received; before that, fabric_ring_used in its sender includes it.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::Level,
@@ -449,7 +449,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "MPI_T_UMQ_LENGTH",
-            description: "Most messages that waited at once for a receive to be posted, as MPI_T_UMQ_LENGTH counts them: from when this process found them.",
+            description: "Greatest number of messages that waited at once for a matching receive, counted as MPI_T_UMQ_LENGTH counts them.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::HighWatermark,
@@ -460,7 +460,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_unexpected_bytes",
-            description: "Bytes of data held for the messages of MPI_T_UMQ_LENGTH: this process has found them, and they wait for a receive to be posted. Offered messages, whose data is still with the sender, hold none.",
+            description: "Bytes of data stored for the messages of MPI_T_UMQ_LENGTH; changes when that variable does. An offered message, whose data is still in the sender, adds none.",
             unit: "bytes",
             category: "p2p.unexpected",
             class: PvarClass::Level,
@@ -471,7 +471,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_unexpected_bytes",
-            description: "Most bytes of data held at once for messages that this process had found and that waited for a receive to be posted.",
+            description: "Greatest number of bytes of data stored at once for messages that waited for a matching receive.",
             unit: "bytes",
             category: "p2p.unexpected",
             class: PvarClass::HighWatermark,
@@ -482,7 +482,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_unexpected_messages",
-            description: "Messages that this process found before a receive was posted for them, whether or not they still wait. It looks for messages in calls that make progress, so those in the rings are not among them yet.",
+            description: "Number of messages that arrived before a matching receive was posted; incremented when a call that makes progress reads such a message from its ring.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::Counter,
@@ -493,7 +493,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_time_unexpected",
-            description: "Time between when this process found unexpected messages, in a call that makes progress, and their receives, summed up when each is received; time in the rings is not in it. Taken of messages that are found while a handle of this variable exists.",
+            description: "Time in seconds that messages waited for a matching receive, from when a call that makes progress read them from their ring; added when a message is received. Only messages that arrive while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "p2p.unexpected",
             class: PvarClass::Timer,
@@ -504,7 +504,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_search_steps",
-            description: "Steps to match messages with receives. In a queue of up to p2p_match_list_limit items a step is an item looked at; in a longer one, a look for the very source and tag, and one for each kind of wildcard in use, however long it is. None while nothing is queued. Probes do not count.",
+            description: "Number of steps of the searches that match messages with receives. In a queue of up to p2p_match_list_limit items a step is a comparison with one item; in a longer one a hash look-up for the source and tag, and one for each kind of wildcard in use. Searches of an empty queue and probes add none.",
             unit: "steps",
             category: "p2p.matching",
             class: PvarClass::Counter,
@@ -515,7 +515,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_posted_length",
-            description: "Receives that are posted and wait for their message. A blocking receive whose message is there at its first look is not among them.",
+            description: "Number of receives that are posted and wait for their message. A blocking receive is counted only if its first poll finds no message.",
             unit: "receives",
             category: "p2p.posted",
             class: PvarClass::Level,
@@ -526,7 +526,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_posted_length",
-            description: "Most receives that were posted at once, waiting for their message.",
+            description: "Greatest number of receives that were posted at once and waited for their message.",
             unit: "receives",
             category: "p2p.posted",
             class: PvarClass::HighWatermark,
@@ -537,7 +537,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_messages_sent",
-            description: "Messages whose send has been started, whether or not it is complete; none to MPI_PROC_NULL.",
+            description: "Number of messages whose send has started; sends to MPI_PROC_NULL are not counted.",
             unit: "messages",
             category: "p2p.traffic",
             class: PvarClass::Counter,
@@ -548,7 +548,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_messages_received",
-            description: "Messages that have been matched with a receive.",
+            description: "Number of messages matched with a receive; incremented when the match is found.",
             unit: "messages",
             category: "p2p.traffic",
             class: PvarClass::Counter,
@@ -559,7 +559,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_sent",
-            description: "Bytes of data in the messages whose send has been started.",
+            description: "Bytes of data in messages whose send has started.",
             unit: "bytes",
             category: "p2p.traffic",
             class: PvarClass::Aggregate,
@@ -570,7 +570,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_received",
-            description: "Bytes of data in the messages that have been matched with a receive, as sent: a truncated message counts whole.",
+            description: "Bytes of data in messages matched with a receive, added at the match. A truncated message adds the number of bytes that were sent.",
             unit: "bytes",
             category: "p2p.traffic",
             class: PvarClass::Aggregate,
@@ -581,7 +581,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_peer_messages_sent",
-            description: "Messages to each rank whose send has been started.",
+            description: "Number of messages to each rank whose send has started.",
             unit: "messages",
             category: "p2p.peers",
             class: PvarClass::Counter,
@@ -592,7 +592,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_peer_bytes_sent",
-            description: "Bytes of data in the messages to each rank.",
+            description: "Bytes of data in messages to each rank whose send has started.",
             unit: "bytes",
             category: "p2p.peers",
             class: PvarClass::Aggregate,
@@ -603,7 +603,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_peer_messages_received",
-            description: "Messages from each rank that have been matched with a receive.",
+            description: "Number of messages from each rank matched with a receive; incremented when the match is found.",
             unit: "messages",
             category: "p2p.peers",
             class: PvarClass::Counter,
@@ -614,7 +614,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_peer_bytes_received",
-            description: "Bytes of data in the messages from each rank, as sent.",
+            description: "Bytes of data in messages from each rank, added at the match. A truncated message adds the number of bytes that were sent.",
             unit: "bytes",
             category: "p2p.peers",
             class: PvarClass::Aggregate,
@@ -625,7 +625,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_sizes_sent",
-            description: "Messages by size whose send has been started, collectives' own included: element 0 counts empty ones, element n those of 2^(n-1) to 2^n - 1 bytes.",
+            description: "Number of messages by size whose send has started, messages of collective operations included. Element 0 counts messages without data, element n those of 2^(n-1) to 2^n - 1 bytes.",
             unit: "messages",
             category: "p2p.traffic",
             class: PvarClass::Counter,
@@ -636,7 +636,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_queue_full",
-            description: "Times that a record found no room in a peer's queue and had to be tried again later.",
+            description: "Number of times that a record found no room in the ring to a peer and was tried again later.",
             unit: "events",
             category: "fabric.queues",
             class: PvarClass::Counter,
@@ -647,7 +647,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_connections",
-            description: "Peers, itself included, that have sent to this process since it started.",
+            description: "Number of peers, this process included, that have sent to this process since it started.",
             unit: "peers",
             category: "fabric.queues",
             class: PvarClass::Counter,
@@ -658,7 +658,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_yields",
-            description: "Times that a waiting thread gave its core to others.",
+            description: "Number of times that a waiting thread yielded its core.",
             unit: "events",
             category: "fabric.waiting",
             class: PvarClass::Counter,
@@ -669,7 +669,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_sleeps",
-            description: "Times that a waiting thread prepared to sleep; nearly every time it then did.",
+            description: "Number of times that a waiting thread prepared to sleep, after which it nearly always sleeps.",
             unit: "events",
             category: "fabric.waiting",
             class: PvarClass::Counter,
@@ -680,7 +680,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_wakeups_received",
-            description: "Times that a thread that went to sleep was woken: by the process's doorbell, because of what another process sent, or by another thread, which completed its operation or passed on the polling. It also counts if that came before the thread slept.",
+            description: "Number of times that a thread that went to sleep was woken: by the process's doorbell for a record of another process, or by another thread that completed its operation or passed on the polling. A wake-up between preparation and sleep counts too.",
             unit: "events",
             category: "fabric.waiting",
             class: PvarClass::Counter,
@@ -691,7 +691,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_size",
-            description: "Bytes of the ring from each process to each other, through which records go.",
+            description: "Bytes of the ring from each process to each other, which records pass through; constant in a job.",
             unit: "bytes",
             category: "fabric.queues",
             class: PvarClass::Size,
@@ -702,7 +702,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_room",
-            description: "Bytes that were free in the ring in which this process last looked for room, by the last report of the receiver. It looks when the room that it found before does not suffice. A whole ring until the first look.",
+            description: "Bytes that were free in a ring when this process last looked for room in it, by the last report of the receiver. Updated when the room found before does not suffice; the length of a ring until the first update.",
             unit: "bytes",
             category: "fabric.queues",
             class: PvarClass::Level,
@@ -724,7 +724,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_job_memory",
-            description: "Bytes of memory that all processes of the job share, most of it rings; pages that were never written take none.",
+            description: "Bytes of memory that all processes of the job share, most of it rings; constant in a job. Pages that were never written take no physical memory.",
             unit: "bytes",
             category: "memory",
             class: PvarClass::Size,
@@ -735,7 +735,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_wait_poll_limit",
-            description: "Polls that a wait spends at most before it gives its core to others, as adapted by this process: halved by each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.",
+            description: "Number of polls that a wait spends at most before it yields its core, as this process adapts it: halved by each wait that had to sleep, doubled by each that did not; 2^30 while no wait has slept.",
             unit: "polls",
             category: "fabric.waiting",
             class: PvarClass::Generic,
@@ -746,7 +746,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_wakeups_sent",
-            description: "Times that this process woke a peer that slept.",
+            description: "Number of times that this process woke a peer that slept.",
             unit: "events",
             category: "fabric.waiting",
             class: PvarClass::Counter,
@@ -757,7 +757,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "process_state",
-            description: "What the process is doing: computing, sending, waiting, in a collective, in file i/o. With several threads what the last one to change it does.",
+            description: "What the process is doing: computing, sending, waiting, in a collective, in file i/o. With several threads the last thread that changed the state sets it.",
             unit: "",
             category: "process",
             class: PvarClass::State,
@@ -768,7 +768,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_requests",
-            description: "Requests that exist: their operation is under way, or complete and not yet taken by a wait or test. A send that was over when it started, as short ones are, is not among them.",
+            description: "Number of requests that exist: their operation is under way, or is complete and no wait or test has returned it. A send that was complete when it started, as short ones are, is not counted.",
             unit: "requests",
             category: "p2p.requests",
             class: PvarClass::Level,
@@ -779,7 +779,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_requests",
-            description: "Most requests that existed at once, without sends that were over when they started.",
+            description: "Greatest number of requests that existed at once, without sends that were complete when they started.",
             unit: "requests",
             category: "p2p.requests",
             class: PvarClass::HighWatermark,
@@ -790,7 +790,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_failed_tests",
-            description: "Tests of requests, MPI_Request_get_status among them, that found nothing complete.",
+            description: "Number of calls that test requests, MPI_Request_get_status among them, that found nothing complete.",
             unit: "tests",
             category: "p2p.requests",
             class: PvarClass::Counter,
@@ -801,7 +801,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_polls",
-            description: "Looks at the queues of this process for what others have sent.",
+            description: "Number of times that this process polled its rings for records of other processes.",
             unit: "polls",
             category: "p2p.waiting",
             class: PvarClass::Counter,
@@ -812,7 +812,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_transfer_slots_free",
-            description: "Long messages that both sides can copy at once from now on before one has to be copied by its receiver alone.",
+            description: "Number of free transfer slots. A transfer slot is a word of shared memory by which both sides of a long message share the copying; without a free one the receiver copies alone.",
             unit: "slots",
             category: "p2p.protocol",
             class: PvarClass::Level,
@@ -823,7 +823,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_transfer_slots_free",
-            description: "Fewest transfer slots that were free.",
+            description: "Smallest number of free transfer slots.",
             unit: "slots",
             category: "p2p.protocol",
             class: PvarClass::LowWatermark,
@@ -834,7 +834,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_transfer_slots_used",
-            description: "Part of this process's transfer slots that are in use. A slot is a cell of shared memory through which both sides of a long message share out its copying.",
+            description: "Part of this process's transfer slots that are in use, from 0 to 1; changes when a shared copy begins or ends.",
             unit: "part of 1",
             category: "p2p.protocol",
             class: PvarClass::Percentage,
@@ -845,7 +845,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_messages_held",
-            description: "Messages that a matched probe has taken and that are not received yet.",
+            description: "Number of messages that a matched probe has returned and that are not received yet.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::Level,
@@ -856,7 +856,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_messages_held",
-            description: "Most messages that matched probes had taken and that were not received yet.",
+            description: "Greatest number of messages that matched probes had returned and that were not received yet.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::HighWatermark,
@@ -867,7 +867,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_eager_received",
-            description: "Messages received whole, without having been offered first.",
+            description: "Number of messages received by the eager protocol: sent whole, without an offer first.",
             unit: "messages",
             category: "p2p.protocol",
             class: PvarClass::Counter,
@@ -878,7 +878,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_eager_bytes_sent",
-            description: "Bytes of data in the messages sent whole.",
+            description: "Bytes of data in messages sent by the eager protocol, added when the send starts.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -889,7 +889,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_rendezvous_received",
-            description: "Messages received that were offered first.",
+            description: "Number of messages received by the rendezvous protocol: offered by the sender before the data was moved.",
             unit: "messages",
             category: "p2p.protocol",
             class: PvarClass::Counter,
@@ -900,7 +900,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_rendezvous_bytes_sent",
-            description: "Bytes of data in the messages offered first by this process.",
+            description: "Bytes of data in messages that this process offered (the rendezvous protocol), added when the send starts.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -911,7 +911,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_copied",
-            description: "Bytes this process copied straight from a sender's memory.",
+            description: "Bytes that this process copied as receiver directly from a sender's memory.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -922,7 +922,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_helped",
-            description: "Bytes this process copied straight into a receiver's memory, helping it.",
+            description: "Bytes that this process copied as sender directly into a receiver's memory, sharing the receiver's copying.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -933,7 +933,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_in_fragments",
-            description: "Bytes of offered messages that came through the queues in fragments.",
+            description: "Bytes of offered messages that this process received as fragments through the rings.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -944,7 +944,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_eager_sent",
-            description: "Messages sent whole, without asking the receiver first.",
+            description: "Number of messages sent by the eager protocol: whole, without an offer to the receiver first.",
             unit: "messages",
             category: "p2p.protocol",
             class: PvarClass::Counter,
@@ -955,7 +955,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_rendezvous_sent",
-            description: "Messages offered to the receiver first, because they are longer than the eager limit.",
+            description: "Number of messages sent by the rendezvous protocol: offered to the receiver first, because they are longer than the eager limit.",
             unit: "messages",
             category: "p2p.protocol",
             class: PvarClass::Counter,
@@ -966,7 +966,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_time_waited",
-            description: "Time that blocking calls spent waiting. A wait counts from when it has lasted for its first polls, at most 128 and about a microsecond; what ends sooner is not waiting.",
+            description: "Time in seconds that blocking calls waited; added when a wait ends. A wait begins after the call's first polls, at most 128 and about a microsecond; a call that completes before that adds nothing.",
             unit: "seconds",
             category: "p2p.waiting",
             class: PvarClass::Timer,
@@ -977,7 +977,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_waits",
-            description: "Waits of blocking calls that lasted long enough to be timed.",
+            description: "Number of waits counted in p2p_time_waited.",
             unit: "waits",
             category: "p2p.waiting",
             class: PvarClass::Counter,
@@ -1989,7 +1989,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_posted_bytes",
-            description: "Bytes of data that the buffers of the receives that are posted and wait for their message have room for. Kept while a handle of this variable exists; blocking receives cost a little more then.",
+            description: "Bytes of data for which the buffers of the posted receives have room. Maintained while a handle of this variable exists; blocking receives then take a little longer.",
             unit: "bytes",
             category: "p2p.posted",
             class: PvarClass::Level,
@@ -2000,7 +2000,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_posted_bytes",
-            description: "Most bytes of data that the buffers of receives had room for that were posted at once.",
+            description: "Greatest number of bytes for which the buffers of receives that were posted at once had room.",
             unit: "bytes",
             category: "p2p.posted",
             class: PvarClass::HighWatermark,
@@ -2011,7 +2011,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_request_bytes",
-            description: "Bytes that the operation was given to send, or has room to receive. Of a receive whose buffer is filled already when the handle is allocated, or is being filled by both sides, the bytes that it takes.",
+            description: "Bytes that the operation sends, or that its receive buffer has room for. If the data of a receive is already stored or being copied when the handle is allocated, the bytes of its message.",
             unit: "bytes",
             category: "p2p.requests",
             class: PvarClass::Size,
@@ -2022,7 +2022,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_request_bytes_moved",
-            description: "Bytes of the operation's message that have been moved, as far as this process knows: of a message that its receiver copies by itself the sender knows when it is all done.",
+            description: "Bytes of the operation's message that have been moved. The sender of a message that its receiver copies alone counts all of them when the copy is complete.",
             unit: "bytes",
             category: "p2p.requests",
             class: PvarClass::Level,
@@ -2033,7 +2033,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_request_done",
-            description: "Part of the bytes to be moved that has been, as far as this process knows; 1.0 once the operation is complete.",
+            description: "Part of the operation's bytes that has been moved, from 0 to 1; 1 once the operation is complete. Counts as p2p_request_bytes_moved does.",
             unit: "part of 1",
             category: "p2p.requests",
             class: PvarClass::Percentage,
@@ -2044,7 +2044,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_message_bytes",
-            description: "Bytes of data in the message.",
+            description: "Bytes of data in the message; constant.",
             unit: "bytes",
             category: "p2p.unexpected",
             class: PvarClass::Size,
@@ -2055,7 +2055,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_message_bytes_held",
-            description: "Bytes of the message's data that this process holds; none of one whose data is still with its sender.",
+            description: "Bytes of the message's data that are in this process; 0 while the data is still in its sender.",
             unit: "bytes",
             category: "p2p.unexpected",
             class: PvarClass::Level,
@@ -2066,7 +2066,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_used",
-            description: "Part of the ring to each process that is in use: written by this process and, by the last report of the receiver, not yet read. A receiver reports after each quarter of the ring. As of this process's last record in the ring, or of the allocation of the handle.",
+            description: "Part of the ring to each process that is in use, from 0 to 1: written by this process and, by the last report of the receiver, not yet read. A receiver reports after each quarter of the ring. Updated by this process's records in the ring and by the allocation of the handle.",
             unit: "part of 1",
             category: "fabric.queues",
             class: PvarClass::Percentage,
@@ -2088,7 +2088,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_unexpected",
-            description: "This process has found a message, in a call that makes progress, before a receive for it was posted: who sent it, its tag and its size.",
+            description: "A message arrived before a matching receive was posted: its source, tag and size in bytes. Raised when a call that makes progress reads the message from its ring.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2097,7 +2097,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_posted",
-            description: "A receive waits for its message: the source and the tag that it names, wildcards included.",
+            description: "A receive was posted and waits for its message: its source and tag, which may be wildcards.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2106,7 +2106,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_matched",
-            description: "A message has found its receive, posted or not, or a matched probe: its sender, its tag and its size.",
+            description: "A message was matched with a receive or a matched probe: its source, tag and size in bytes.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2115,7 +2115,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_receive_completed",
-            description: "A receive that had been posted, or whose message was offered first, is complete, or was cancelled: source, tag and bytes as in its status.",
+            description: "A receive that had been posted, or whose message was offered first, is complete or was cancelled: source, tag and bytes as in its status.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2124,7 +2124,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_send_completed",
-            description: "A send that could not be over at once is complete: the handle of its request.",
+            description: "A send that was not complete when it started is complete: the handle of its request.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2133,7 +2133,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_rendezvous_begin",
-            description: "The transfer of an offered message into its receive begins: its sender, its tag and its size.",
+            description: "The transfer of an offered message into its receive begins: its source, tag and size in bytes.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2151,7 +2151,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_wait_begin",
-            description: "A blocking call begins to wait in earnest, after its first polls: how many requests there are now.",
+            description: "A blocking call begins to wait, after its first polls: the number of requests that exist.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::NoObject,
@@ -2160,7 +2160,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_wait_end",
-            description: "A wait is over, and how long it took.",
+            description: "A wait has ended: its duration in nanoseconds.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::NoObject,
