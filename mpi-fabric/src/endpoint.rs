@@ -2,8 +2,9 @@
 //!
 //! Invariant: this endpoint is the only producer of its outgoing rings and the only consumer of its incoming ones,
 //! because a rank's block can be claimed once. An `Endpoint` is used by one thread at a time (`&mut self`, under the
-//! process lock); what other threads need (`Doorbell`, `Recorder`) is separate and shareable.
+//! process lock); what other threads need (`Copier`, `Doorbell`, `Recorder`) is separate and shareable.
 
+mod copier;
 mod copy;
 mod open;
 mod peer;
@@ -27,6 +28,7 @@ use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
 use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
+pub use copier::Copier;
 pub use open::{Attachment, HostShare};
 use peer::{Connections, Input, Output};
 

@@ -4,7 +4,8 @@
 //! offset until the [`Registration`] is dropped. A peer in another process copies through the kernel, which checks every
 //! address. A peer in the same process (ranks as threads, a rank and itself) reaches registered memory only, so a forged
 //! key is an error there and changes nothing.
-//! Invariant: a copy within the process touches only memory that is registered while the copy lasts.
+//! Invariant: a copy within the process touches only memory that is registered while the copy lasts. No copy keeps other
+//! threads from registering memory.
 //! Not here: the copies between processes (`remote`), the way to each peer (`endpoint`).
 
 use std::fmt;
@@ -100,7 +101,7 @@ pub(crate) struct Regions {
 #[derive(Default)]
 struct Table {
     next_id: u64,
-    entries: Vec<Entry>,
+    entries: Vec<Arc<Entry>>,
     /// World ranks that share this table.
     members: Vec<u32>,
 }
@@ -110,6 +111,8 @@ struct Entry {
     start: *mut u8,
     bytes: usize,
     access: Access,
+    /// Held for reading by each copy of the region, and for writing when the region ends.
+    in_use: RwLock<()>,
 }
 
 // SAFETY: an address of memory that every thread may reach by the contract of `Regions::add`.
@@ -137,26 +140,41 @@ impl Regions {
         let mut table = self.write_table();
         let id = table.next_id;
         table.next_id += 1;
-        table.entries.push(Entry { id, start, bytes, access });
+        table.entries.push(Arc::new(Entry { id, start, bytes, access, in_use: RwLock::new(()) }));
         Registered { id, regions: self.clone() }
     }
 
     /// Copies registered memory from `address` on to `into`.
     pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), NotRegistered> {
-        let table = self.read_table();
-        let from = table.find(address, into.len(), Access::Read)?;
-        // SAFETY: the region covers the bytes and stays while the table is locked. A copy that tolerates overlap: a peer
-        // may have registered what the caller passes.
-        unsafe { ptr::copy(from, into.as_mut_ptr(), into.len()) };
-        Ok(())
+        let bytes = into.len();
+        // SAFETY: the region covers the bytes and stays while the copy lasts. A copy that tolerates overlap: a peer may
+        // have registered what the caller passes.
+        self.with(address, bytes, Access::Read, |from| unsafe { ptr::copy(from, into.as_mut_ptr(), bytes) })
     }
 
     /// Copies `data` to registered memory from `address` on.
     pub(crate) fn write(&self, address: u64, data: &[u8]) -> Result<(), NotRegistered> {
-        let table = self.read_table();
-        let to = table.find(address, data.len(), Access::ReadWrite)?;
         // SAFETY: as in `read`, and the region was registered for writing.
-        unsafe { ptr::copy(data.as_ptr(), to, data.len()) };
+        self.with(address, data.len(), Access::ReadWrite, |to| unsafe { ptr::copy(data.as_ptr(), to, data.len()) })
+    }
+
+    /// Runs `copy` on the pointer to `bytes` bytes at an address. The region stays until `copy` returns, and the table
+    /// is free for others meanwhile.
+    fn with(
+        &self,
+        address: u64,
+        bytes: usize,
+        access: Access,
+        copy: impl FnOnce(*mut u8),
+    ) -> Result<(), NotRegistered> {
+        let table = self.read_table();
+        let (entry, at) = table.find(address, bytes, access)?;
+        let entry = entry.clone();
+        // Never waits: the region ends only after it has left the table, which is locked here.
+        let in_use = entry.in_use.read().unwrap_or_else(PoisonError::into_inner);
+        drop(table);
+        copy(at);
+        drop(in_use);
         Ok(())
     }
 
@@ -171,13 +189,13 @@ impl Regions {
 }
 
 impl Table {
-    /// The pointer to `bytes` bytes at an address, derived from a region that covers them.
-    fn find(&self, address: u64, bytes: usize, access: Access) -> Result<*mut u8, NotRegistered> {
+    /// A region that covers `bytes` bytes at an address, and the pointer to them.
+    fn find(&self, address: u64, bytes: usize, access: Access) -> Result<(&Arc<Entry>, *mut u8), NotRegistered> {
         let covering = self.entries.iter().find_map(|entry| {
             let offset = address.checked_sub(entry.start.addr() as u64)?;
             let allowed = access == Access::Read || entry.access == Access::ReadWrite;
             let inside = offset.checked_add(bytes as u64)? <= entry.bytes as u64;
-            (allowed && inside).then(|| entry.start.wrapping_add(offset as usize))
+            (allowed && inside).then(|| (entry, entry.start.wrapping_add(offset as usize)))
         });
         covering.ok_or(NotRegistered)
     }
@@ -192,14 +210,20 @@ pub(crate) struct Registered {
 impl Drop for Registered {
     fn drop(&mut self) {
         let mut table = self.regions.write_table();
-        if let Some(place) = table.entries.iter().position(|entry| entry.id == self.id) {
-            table.entries.swap_remove(place);
+        let place = table.entries.iter().position(|entry| entry.id == self.id);
+        let ended = place.map(|place| table.entries.swap_remove(place));
+        drop(table);
+        if let Some(ended) = ended {
+            // Copies that found the region before it left the table.
+            drop(ended.in_use.write().unwrap_or_else(PoisonError::into_inner));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use super::*;
 
     #[test]
@@ -226,6 +250,36 @@ mod tests {
         drop(readable);
         assert_eq!(regions.read(address, &mut out), Err(NotRegistered));
         assert_eq!(memory, [1, 8, 3, 4]);
+    }
+
+    #[test]
+    fn a_copy_holds_up_the_end_of_its_region_and_nothing_else() {
+        let regions = Arc::new(Regions::default());
+        let mut memory = [1u8; 8];
+        let (start, copied) = (memory.as_mut_ptr(), std::sync::atomic::AtomicBool::new(false));
+        let address = start.addr() as u64;
+        // SAFETY: `memory` outlives the registration and is not used meanwhile.
+        let region = unsafe { regions.add(start, 8, Access::Read) };
+        std::thread::scope(|scope| {
+            let copy = regions.with(address, 8, Access::Read, |_| {
+                scope.spawn(|| {
+                    drop(region);
+                    assert!(copied.load(Ordering::SeqCst), "the region ended while it was being copied");
+                });
+                while regions.read(address, &mut [0]).is_ok() {
+                    std::thread::yield_now();
+                }
+                // The region has left the table, and its end waits; others come and go.
+                let mut other = [2u8; 4];
+                let start = other.as_mut_ptr();
+                // SAFETY: `other` outlives the registration and is not used meanwhile.
+                let _other = unsafe { regions.add(start, 4, Access::Read) };
+                let mut byte = [0];
+                assert_eq!((regions.read(start.addr() as u64, &mut byte), byte), (Ok(()), [2]));
+                copied.store(true, Ordering::SeqCst);
+            });
+            assert_eq!(copy, Ok(()));
+        });
     }
 
     #[test]

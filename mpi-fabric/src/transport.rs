@@ -46,7 +46,7 @@ pub trait Transport: Send {
     /// A peer is lost (`MPI_ERR_PROC_ABORTED`), or the network failed.
     fn poll(&mut self, sink: &mut dyn Sink) -> Result<usize>;
 
-    /// Whether [`Self::read`] and [`Self::write`] work with a peer. Where they do not, data travels in records.
+    /// Whether [`NetworkCopies::read`] and [`NetworkCopies::write`] work with a peer. Where they do not, data travels in records.
     fn can_copy(&self, peer: u32) -> bool;
 
     /// Registers memory for the peers until the result is dropped; the number becomes [`RegionKey::number`].
@@ -56,6 +56,19 @@ pub trait Transport: Send {
     /// that uses it meanwhile expects it to change.
     unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (u64, Registration);
 
+    /// The object that copies to and from the peers' regions: always the same one. Called for each long message.
+    fn copies(&self) -> Arc<dyn NetworkCopies>;
+
+    /// Whether a peer still runs, as far as the transport has detected.
+    fn alive(&self, peer: u32) -> bool;
+
+    /// The object on which a thread of this rank sleeps.
+    fn waiter(&self) -> Arc<dyn Waiter>;
+}
+
+/// Copies to and from the regions of peers beyond shared memory. Thread-safe: threads of the rank copy at the same time,
+/// also while another uses the [`Transport`].
+pub trait NetworkCopies: Send + Sync {
     /// Copies from a peer's region, from `offset` on. Returns when the bytes are there.
     /// # Errors
     /// The key, offset or length names no registered memory of the peer, or the peer is lost.
@@ -63,12 +76,6 @@ pub trait Transport: Send {
 
     /// Copies to a peer's region, from `offset` on; otherwise like [`Self::read`]. Returns when the peer has the bytes.
     fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()>;
-
-    /// Whether a peer still runs, as far as the transport has detected.
-    fn alive(&self, peer: u32) -> bool;
-
-    /// The object on which a thread of this rank sleeps.
-    fn waiter(&self) -> Arc<dyn Waiter>;
 }
 
 /// An idle thread sleeps here. Thread-safe.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use mpi_errors::Result;
 use mpi_fabric::{
-    Access, Endpoint, FabricSettings, Full, HostShare, Job, JobOptions, Payload, RecordHead, RegionKey, Registration,
-    Sink, Transport, Waiter, Way,
+    Access, Endpoint, FabricSettings, Full, HostShare, Job, JobOptions, NetworkCopies, Payload, RecordHead, RegionKey,
+    Registration, Sink, Transport, Waiter, Way,
 };
 
 type Queue = VecDeque<(u32, RecordHead, Vec<u64>, usize)>;
@@ -50,12 +50,8 @@ impl Transport for Lists {
         (77, Registration::NONE)
     }
 
-    fn read(&self, peer: u32, _: RegionKey, _: u64, _: &mut [u8]) -> Result<()> {
-        panic!("rank {peer} cannot be copied from")
-    }
-
-    fn write(&self, peer: u32, _: RegionKey, _: u64, _: &[u8]) -> Result<()> {
-        panic!("rank {peer} cannot be copied to")
+    fn copies(&self) -> Arc<dyn NetworkCopies> {
+        Arc::new(NoCopies)
     }
 
     fn alive(&self, peer: u32) -> bool {
@@ -64,6 +60,18 @@ impl Transport for Lists {
 
     fn waiter(&self) -> Arc<dyn Waiter> {
         Arc::new(NoWait)
+    }
+}
+
+struct NoCopies;
+
+impl NetworkCopies for NoCopies {
+    fn read(&self, peer: u32, _: RegionKey, _: u64, _: &mut [u8]) -> Result<()> {
+        panic!("rank {peer} cannot be copied from")
+    }
+
+    fn write(&self, peer: u32, _: RegionKey, _: u64, _: &[u8]) -> Result<()> {
+        panic!("rank {peer} cannot be copied to")
     }
 }
 

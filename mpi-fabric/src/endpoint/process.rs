@@ -5,10 +5,11 @@
 //! start time is compared now and then, more often than ids can come round.
 //! Invariant: no copy goes to a process that was not probed.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::rank_block::{Life, RankBlock};
 
@@ -17,7 +18,7 @@ use crate::rank_block::{Life, RankBlock};
 const LOOK_EVERY_MS: u64 = 64;
 
 /// How to copy to and from a peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Copies {
     /// The peer has not attached.
     Unknown,
@@ -26,7 +27,33 @@ pub(super) enum Copies {
     /// It is a rank of this process.
     Within,
     /// It is this process, which allows copies.
-    Process(u32),
+    Process(Arc<ProbedProcess>),
+}
+
+/// A process that has shown the peer's probe word. Thread-safe.
+#[derive(Debug)]
+pub(super) struct ProbedProcess {
+    pub(super) pid: u32,
+    /// When it started, in ticks since the host started; `None` if the kernel does not show it.
+    started: Option<u64>,
+    /// When the start time was last compared. Any thread that copies stores it: a clock, which orders nothing.
+    looked_ms: AtomicU64,
+}
+
+impl ProbedProcess {
+    /// An error once the id of the process is another's.
+    #[inline]
+    pub(super) fn check(&self) -> io::Result<()> {
+        let now = now_ms();
+        if now.wrapping_sub(self.looked_ms.load(Ordering::Relaxed)) < LOOK_EVERY_MS {
+            return Ok(());
+        }
+        self.looked_ms.store(now, Ordering::Relaxed);
+        match self.started {
+            Some(started) if start_time(self.pid) != Some(started) => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The facts of a peer's process, each determined at most once.
@@ -34,10 +61,6 @@ pub(super) enum Copies {
 pub(super) struct PeerProcess {
     pid: OnceCell<u32>,
     copies: OnceCell<Copies>,
-    /// Start time of the probed process, in ticks since the host started; `None` inside if the kernel does not show it.
-    started: OnceCell<Option<u64>>,
-    /// When the start time was last compared.
-    looked_ms: Cell<u64>,
     /// Becomes readable when the process ends; `None` inside if the kernel offers no such descriptor.
     handle: OnceCell<Option<OwnedFd>>,
 }
@@ -54,47 +77,35 @@ impl PeerProcess {
 
     /// How to copy to and from the peer; `is_member`: whether this process has registered the peer's regions.
     #[inline]
-    pub(super) fn copies(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> Copies {
+    pub(super) fn copies(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> &Copies {
         match self.copies.get() {
-            Some(copies) => *copies,
+            Some(copies) => copies,
             None => self.probe(block, is_member),
         }
     }
 
     #[cold]
-    fn probe(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> Copies {
+    fn probe(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> &Copies {
         // The life word is set after the probe's words: Acquire in `life` pairs with the Release in `Endpoint::enter`.
         let address = block.probe_address().load(Ordering::Relaxed);
         if block.life() == Life::Absent || address == 0 {
-            return Copies::Unknown;
+            return &Copies::Unknown;
         }
-        let Some(pid) = self.pid(block) else { return Copies::Unknown };
-        *self.copies.get_or_init(|| {
+        let Some(pid) = self.pid(block) else { return &Copies::Unknown };
+        self.copies.get_or_init(|| {
             if pid == std::process::id() {
                 return if is_member() { Copies::Within } else { Copies::Refused };
             }
-            let started = self.started.get_or_init(|| start_time(pid));
+            let started = start_time(pid);
             let mut word = [0u8; 8];
             let read = crate::remote::read(pid, address, &mut word);
             let right = read.is_ok() && u64::from_ne_bytes(word) == block.probe_value().load(Ordering::Relaxed);
-            self.looked_ms.set(now_ms());
             // Equal before and after: the process that was read is the one that started then.
-            if right && start_time(pid) == *started { Copies::Process(pid) } else { Copies::Refused }
+            if !right || start_time(pid) != started {
+                return Copies::Refused;
+            }
+            Copies::Process(Arc::new(ProbedProcess { pid, started, looked_ms: AtomicU64::new(now_ms()) }))
         })
-    }
-
-    /// An error once the id of the probed process is another's.
-    #[inline]
-    pub(super) fn check(&self, pid: u32) -> io::Result<()> {
-        let now = now_ms();
-        if now.wrapping_sub(self.looked_ms.get()) < LOOK_EVERY_MS {
-            return Ok(());
-        }
-        self.looked_ms.set(now);
-        match self.started.get() {
-            Some(Some(started)) if start_time(pid) != Some(*started) => Err(io::Error::from_raw_os_error(libc::ESRCH)),
-            _ => Ok(()),
-        }
     }
 
     /// Whether the peer still runs. A peer that has not attached yet counts as alive.
