@@ -258,7 +258,7 @@ fn ranks_that_compute_the_same_sum_get_the_same_bits() {
 }
 
 #[test]
-fn a_reduction_of_different_counts_is_reported_and_nobody_hangs() {
+fn a_reduction_of_different_counts_is_reported_and_no_rank_hangs() {
     for crowded in [false, true] {
         run(4, crowded, |rank| {
             let count = if rank.rank() == 2 { 3 } else { 4 };

@@ -214,7 +214,7 @@ fn freeing_the_last_communicator_ends_its_error_handler() {
 }
 
 #[test]
-fn datatypes_and_operations_live_until_they_are_freed() {
+fn datatypes_and_operations_exist_until_they_are_freed() {
     running(1, MPI_THREAD_SINGLE, |process| {
         let guard = &mut process.engine.lock();
         let datatype = process.type_dup(guard, predefined(MPI_DOUBLE_INT).expect("predefined")).expect("room");

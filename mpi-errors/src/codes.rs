@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_nobody_gave_out_have_no_class() {
+    fn codes_that_were_not_assigned_have_no_class() {
         let codes = ErrorCodes::new();
         for code in [-1, i32::MIN, 63, 1000, 1019, abi::MPI_ERR_LASTCODE, LAST_INSTANCE_CODE, i32::MAX] {
             assert_eq!((codes.class_of(code), codes.string_of(code)), (None, None), "{code}");

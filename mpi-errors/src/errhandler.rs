@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handler_lives_while_an_object_has_it() {
+    fn a_handler_exists_while_an_object_has_it() {
         let mut handlers = Errhandlers::new();
         let handle = handlers.create(HandlerKind::Comm, 0x1000).expect("room");
         handlers.attach(handle, HandlerKind::Comm).expect("fits");

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_says_the_same() {
+    fn a_clone_is_equal() {
         let error = Error::new(abi::MPI_ERR_TAG, "no").arg("tag", &-1).call("MPI_Send").fact("tag", -1).hint("Try.");
         let clone = error.clone();
         assert_eq!((format!("{clone:?}"), clone.advice()), (format!("{error:?}"), error.advice()));

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_one_name_and_two_classes_are_told_apart() {
+    fn variables_of_one_name_and_two_classes_are_distinct() {
         let job = job();
         let memory = JobInstruments::new(&job, 0);
         let registry = Registry::with_environment([]);

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_is_known_by_its_link() {
+    fn the_memory_is_identified_by_its_link() {
         use std::os::fd::AsRawFd;
         let made = job();
         let link = std::fs::read_link(format!("/proc/self/fd/{}", made.fd().unwrap().as_raw_fd())).unwrap();

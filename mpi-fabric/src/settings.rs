@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_calls_are_remembered_as_the_depth_says() {
+    fn as_many_calls_are_stored_as_the_depth() {
         let settings = FabricSettings::new();
         settings.recorder_depth.write(&Value::U64(3)).expect("a number");
         let recorder = Endpoint::alone(settings).expect("memory for one rank").recorder();

@@ -237,7 +237,7 @@ fn a_refused_call_is_recorded_once_whatever_came_before() {
 
 #[test]
 #[cfg_attr(feature = "uninstrumented", ignore = "nothing is recorded")]
-fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_asked_for() {
+fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_requested() {
     const CALLS: u32 = 300_000;
     let alone = Endpoint::world_of_one().unwrap();
     let (writer, reader) = (alone.recorder(), alone.job().recorder(0));

@@ -143,7 +143,7 @@ fn registered_regions_are_read_and_written_by_key_and_offset() {
 }
 
 #[test]
-fn a_lost_rank_gives_its_peers_an_error_once_they_can_know() {
+fn a_lost_rank_gives_its_peers_an_error_after_the_detection_time() {
     let outcome = run(&pairs_of_hosts(6).lose(4, 50_000), |mut rank| {
         let mut inbox = Inbox::default();
         // Rank 4 sends nothing; the others wait for it.

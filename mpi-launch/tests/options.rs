@@ -26,7 +26,7 @@ fn sorted(text: &str) -> Vec<&str> {
 const PLACE: &str = "echo $FERRUM_RANK/$FERRUM_SIZE app $FERRUM_APPNUM $0 $1";
 
 #[test]
-fn several_programs_are_one_job_and_know_their_number() {
+fn several_programs_are_one_job_and_have_their_numbers() {
     let done =
         run(&["-n", "2", "sh", "-c", PLACE, "one", ":", "sh", "-c", PLACE, "two", ":", "-n", "1", "sh", "-c", PLACE]);
     let due = ["0/4 app 0 one", "1/4 app 0 one", "2/4 app 1 two", "3/4 app 2 sh"];

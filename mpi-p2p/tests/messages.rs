@@ -156,7 +156,7 @@ fn probes_see_a_message_and_a_matched_probe_takes_it() {
 }
 
 #[test]
-fn a_cancelled_receive_matches_nothing_and_says_so() {
+fn a_cancelled_receive_matches_nothing_and_is_reported_as_cancelled() {
     run(2, |rank| {
         if rank.me() == 1 {
             let mut unused = [9; 4];
@@ -239,7 +239,7 @@ fn buffered_sends_complete_at_once_within_the_attached_buffer() {
 }
 
 #[test]
-fn four_threads_of_each_rank_talk_at_once() {
+fn four_threads_of_each_rank_communicate_at_once() {
     common::run_multiple(2, |rank: Arc<Rank>| {
         let threads: Vec<_> = (0..4)
             .map(|thread| {
@@ -265,7 +265,7 @@ fn four_threads_of_each_rank_talk_at_once() {
 }
 
 #[test]
-fn a_send_that_was_let_go_of_still_arrives() {
+fn a_freed_send_still_arrives() {
     run(2, |rank| {
         for size in [10usize, 100_000] {
             if rank.me() == 0 {
@@ -283,7 +283,7 @@ fn a_send_that_was_let_go_of_still_arrives() {
 }
 
 #[test]
-fn a_request_that_was_let_go_of_is_nobodys_any_more() {
+fn a_freed_request_has_a_stale_handle() {
     run(2, |rank| {
         let data = pattern(100_000, 1);
         if rank.me() == 0 {
@@ -351,7 +351,7 @@ fn large_messages_pass_through_rings_that_small_ones_fill() {
 }
 
 #[test]
-fn a_send_that_nobody_has_received_can_be_cancelled_and_one_that_was_matched_not() {
+fn an_unmatched_send_can_be_cancelled_and_a_matched_one_not() {
     run(2, |rank| {
         let engine = &rank.engine;
         for length in [8, 500_000] {

@@ -239,7 +239,7 @@ fn characters_are_integers_and_addresses_have_truth_values() {
 }
 
 #[test]
-fn refusals_say_what_the_operation_takes() {
+fn refusals_name_what_the_operation_accepts() {
     let datatype = predefined(MPI_DOUBLE).expect("predefined");
     let error = Op::predefined(MPI_BAND).and_then(|op| op.on(datatype, MPI_DOUBLE).err()).expect("not defined");
     assert_eq!(

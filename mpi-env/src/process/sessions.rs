@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_tells_texts_groups_and_orders_apart() {
+    fn the_digest_distinguishes_texts_groups_and_orders() {
         let all = [(&[0, 1][..], "a"), (&[1, 0], "a"), (&[0, 1], "b"), (&[0], "a"), (&[0, 1], "")];
         let digests = all.map(|(group, tag)| digest(&Group::new(group), tag.as_bytes()));
         for (place, one) in digests.iter().enumerate() {

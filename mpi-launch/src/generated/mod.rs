@@ -1417,7 +1417,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "tool_pvar_handles",
-            description: "Handles of performance variables that are allocated, this one included.",
+            description: "Number of handles of performance variables that are allocated, including the handle that reads it.",
             unit: "handles",
             category: "tool",
             class: PvarClass::Level,
@@ -1439,7 +1439,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "tool_pvar_sessions",
-            description: "Sessions of performance variables that are created and not freed.",
+            description: "Number of sessions of performance variables that are created and not freed.",
             unit: "sessions",
             category: "tool",
             class: PvarClass::Level,
@@ -1450,7 +1450,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "tool_cvar_handles",
-            description: "Handles of control variables that are allocated.",
+            description: "Number of handles of control variables that are allocated.",
             unit: "handles",
             category: "tool",
             class: PvarClass::Level,
@@ -1461,7 +1461,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "tool_event_registrations",
-            description: "Registrations for events that are allocated, with callbacks or without.",
+            description: "Number of event registrations that are allocated, with or without callbacks.",
             unit: "registrations",
             category: "tool",
             class: PvarClass::Level,
@@ -2079,7 +2079,7 @@ pub static CATALOG: Catalog = Catalog {
     events: &[
         EventRow {
             name: "tool_cvar_set",
-            description: "A control variable was set, to the same value or another, by MPI_T_cvar_write or from Rust. The value is converted to a number; it is 0 for texts.",
+            description: "A control variable was set, to the same value or another, by MPI_T_cvar_write or from Rust: its index and its value as a number, 0 for texts.",
             category: "tool.events",
             source: "settings",
             bind: Bind::NoObject,

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rank_would_refuse_is_refused_and_what_a_plug_in_may_know_is_not() {
+    fn what_a_rank_would_refuse_is_refused_and_what_a_plug_in_may_accept_is_not() {
         let good = cvars(&[("fabric_ring_bytes", "64k"), ("win_direct", "no"), ("plug_in_limit", "7")]);
         assert_eq!((good.followed.fabric.ring_length(), good.faults), (Some(65536), vec![]));
         let wrong = [("p2p_eager_limt", "1"), ("error_format", "json"), ("p2p_eager_limit", "much")];

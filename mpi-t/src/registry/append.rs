@@ -1,4 +1,4 @@
-//! A list that only grows, read without a lock while it does.
+//! A list that only grows, and that readers use without a lock.
 //!
 //! Invariant: an entry's index and address never change. Not here: the lock under which entries are added (the registry's).
 

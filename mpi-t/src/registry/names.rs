@@ -1,4 +1,4 @@
-//! From a name to an index, without a lock: a hash table that only grows.
+//! A lock-free hash table from names to indices, which only grows.
 //!
 //! Names are added under the registry's lock. A table that is half full is followed by one twice as large with
 //! all names; the old ones stay, because readers may be in them.
@@ -23,7 +23,7 @@ pub(super) struct Names {
     len: AtomicUsize,
 }
 
-/// What stands in a place: the upper half of the hash, and the index and 1; 0 is nothing.
+/// The word in a place: the upper half of the hash, and the index + 1; 0: empty.
 #[derive(Clone, Copy)]
 struct Place(u64);
 
@@ -48,10 +48,10 @@ impl Names {
         Names { tables: [const { OnceLock::new() }; TABLES], current: AtomicUsize::new(0), len: AtomicUsize::new(0) }
     }
 
-    /// The index of a name, which `is` recognizes.
+    /// The index of a name, for which `is` is true.
     #[inline]
     pub fn find(&self, hash: u64, is: impl Fn(usize) -> bool) -> Option<usize> {
-        // Acquire pairs with the Release in `add`: a table is current when it is full of all names.
+        // Acquire pairs with the Release in `add`: a table is published when it has all names.
         let table = self.tables[self.current.load(Ordering::Acquire)].get()?;
         let mask = table.len() - 1;
         let mut at = hash as usize & mask;
