@@ -149,7 +149,7 @@ fn threads_are_in_collectives_of_their_own_communicators_at_once() {
         });
     }
     drop(report);
-    let patience = Duration::from_secs(240);
-    let all: Vec<_> = (0..SIZE).map(|_| reports.recv_timeout(patience).expect("a rank panicked, or hangs")).collect();
+    let limit = Duration::from_secs(240);
+    let all: Vec<_> = (0..SIZE).map(|_| reports.recv_timeout(limit).expect("a rank panicked, or hangs")).collect();
     assert_eq!(all.len(), SIZE as usize);
 }

@@ -15,9 +15,9 @@ use mpi_fabric::Endpoint;
 use mpi_p2p::Mode;
 
 /// A limit far above the time of any test, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIME_LIMIT: Duration = Duration::from_secs(240);
 
-/// Runs `body` in `size` processes; fails if they take longer than [`PATIENCE`].
+/// Runs `body` in `size` processes; fails if they take longer than [`TIME_LIMIT`].
 fn run(size: u32, body: impl Fn(&Arc<Process>) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let (report, reports) = channel();
@@ -32,7 +32,7 @@ fn run(size: u32, body: impl Fn(&Arc<Process>) + Send + Sync + 'static) {
     drop(report);
     for _ in 0..size {
         // No rank is dropped until all have finished: a peer may still copy from its memory.
-        std::mem::forget(reports.recv_timeout(PATIENCE).expect("a rank panicked, or hangs"));
+        std::mem::forget(reports.recv_timeout(TIME_LIMIT).expect("a rank panicked, or hangs"));
     }
 }
 

@@ -194,7 +194,7 @@ impl Errhandlers {
     }
 
     /// Whether the program or an object refers to this handler; always true for predefined handlers.
-    pub fn lives(&self, handle: Handle) -> bool {
+    pub fn is_live(&self, handle: Handle) -> bool {
         Errhandler::predefined(handle).is_some() || self.table.get(handle).is_some()
     }
 

@@ -43,7 +43,7 @@ impl Process {
                 let (function, counter) = addresses.unwrap_or_default();
                 callee.set(function, counter);
             }
-            (None, None) => self.errhandler_cache.forget(comm),
+            (None, None) => self.errhandler_cache.remove(comm),
             (None, Some((function, counter))) => {
                 self.errhandler_cache.counters.set(comm, counter as u64);
                 self.errhandler_cache.functions.set(comm, function as u64);

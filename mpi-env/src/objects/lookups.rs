@@ -87,9 +87,9 @@ impl Process {
         }
         let comm = self.comms.get_mut(guard).remove(handle).ok_or_else(|| no_comm(handle))?;
         self.facts.clear(handle);
-        self.errhandler_cache.forget(handle);
+        self.errhandler_cache.remove(handle);
         self.errhandlers.get_mut(guard).detach(comm.errhandler().get());
-        self.names_and_hints.get_mut(guard).forget(handle.0);
+        self.names_and_hints.get_mut(guard).remove(handle.0);
         self.on_comm_freed(guard, handle, comm.instruments());
         unregister(&self.engine, guard, &comm);
         self.leaving.get_mut(guard).push((comm.context(), comm.instruments()));
@@ -121,7 +121,7 @@ impl Process {
     pub fn type_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
         remove(self.datatypes.get_mut(guard), &self.freed, handle, MPI_ERR_TYPE, "datatype")?;
         self.on_datatype_freed(guard, handle);
-        self.names_and_hints.get_mut(guard).forget(handle.0);
+        self.names_and_hints.get_mut(guard).remove(handle.0);
         Ok(())
     }
 

@@ -341,7 +341,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "error_format",
-                description: "The form of what is said of failures on the standard error output, by mpiexec, and by the library of warnings and of the error that ends a process: lines for people, or one JSON object on one line with the same facts. `mpiexec --error-format` sets it for all processes.",
+                description: "Form of failure reports on the standard error output, those of mpiexec and the library's warnings and fatal errors: text, or json with the same facts in one object on one line. `mpiexec --error-format` sets it for all processes. Takes effect with the next report.",
                 unit: "",
                 category: "errors",
                 value: ValueType::I32,
@@ -357,7 +357,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "error_color",
-                description: "Whether the report of a fatal error has colours. With auto it has them on a terminal, unless NO_COLOR is set.",
+                description: "Whether the report of a fatal error has colours; auto: on a terminal, unless NO_COLOR is set. Takes effect with the next report.",
                 unit: "",
                 category: "errors",
                 value: ValueType::I32,
@@ -373,7 +373,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "error_verbosity",
-                description: "How much the report of a fatal error says. Brief: one line with rank, call, what was wrong and the class; normal: what to try and what happens now as well; full: also the last calls of the process, as many as the flight recorder remembers (fabric_recorder_depth), at most 10. JSON has the last calls with full, and else the same. With full, each call of MPI_T that fails prints a line with the reason as well.",
+                description: "Level of detail of a fatal error's report. brief: one line with rank, call, mistake and class; normal: also advice and the consequence; full: also the process's last calls, as many as the flight recorder stores (fabric_recorder_depth), at most 10. json reports differ only in the last calls. With full, each failed call of MPI_T prints a line with the reason. Takes effect with the next report.",
                 unit: "",
                 category: "errors",
                 value: ValueType::I32,
@@ -1472,7 +1472,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_infos",
-            description: "Info objects that exist: the program made them, or was given them, and has not freed them.",
+            description: "Number of info objects that the program created or got from a call and has not freed.",
             unit: "info objects",
             category: "objects",
             class: PvarClass::Level,
@@ -1483,7 +1483,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_infos",
-            description: "Most info objects that existed at once. Those that calls give have to be freed by the program.",
+            description: "Greatest number of info objects that existed at once. The program also frees those that calls return.",
             unit: "info objects",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1659,7 +1659,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_communicators",
-            description: "Communicators that the program made and has not freed, duplicates under way included.",
+            description: "Number of communicators that the program created and has not freed, duplicates under way included.",
             unit: "communicators",
             category: "objects",
             class: PvarClass::Level,
@@ -1670,7 +1670,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_communicators",
-            description: "Most communicators that the program had at once.",
+            description: "Greatest number of communicators that the program had at once.",
             unit: "communicators",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1681,7 +1681,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_groups",
-            description: "Groups that the program made and has not freed, the empty one not counted.",
+            description: "Number of groups that the program created and has not freed; the empty group is not counted.",
             unit: "groups",
             category: "objects",
             class: PvarClass::Level,
@@ -1692,7 +1692,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_datatypes",
-            description: "Datatypes that the program made and has not freed.",
+            description: "Number of datatypes that the program created and has not freed.",
             unit: "datatypes",
             category: "objects",
             class: PvarClass::Level,
@@ -1703,7 +1703,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_datatypes",
-            description: "Most datatypes that the program had at once.",
+            description: "Greatest number of datatypes that the program had at once.",
             unit: "datatypes",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1714,7 +1714,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_windows",
-            description: "Windows that the program made and has not freed.",
+            description: "Number of windows that the program created and has not freed.",
             unit: "windows",
             category: "objects",
             class: PvarClass::Level,
@@ -1725,7 +1725,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_operations",
-            description: "Reduction operations that the program made and has not freed.",
+            description: "Number of reduction operations that the program created and has not freed.",
             unit: "operations",
             category: "objects",
             class: PvarClass::Level,
@@ -1736,7 +1736,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_errhandlers",
-            description: "Error handlers that the program made and that it, or an object, still refers to. Counted again whenever one is made or freed.",
+            description: "Number of error handlers of the program to which the program or an object still refers. Updated when one is created or freed.",
             unit: "error handlers",
             category: "objects",
             class: PvarClass::Level,
@@ -1747,7 +1747,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_sessions",
-            description: "Sessions that were begun and not ended.",
+            description: "Number of sessions that were initialized and not finalized.",
             unit: "sessions",
             category: "objects",
             class: PvarClass::Level,
@@ -1758,7 +1758,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_files",
-            description: "Files that the program opened and has not closed.",
+            description: "Number of files that the program opened and has not closed.",
             unit: "files",
             category: "objects",
             class: PvarClass::Level,
@@ -1769,7 +1769,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_files",
-            description: "Most files that the program had open at once.",
+            description: "Greatest number of files that the program had open at once.",
             unit: "files",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1780,7 +1780,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "errors_raised",
-            description: "Errors that calls raised, whatever the error handler did about them. MPI_T calls raise none.",
+            description: "Number of errors that calls raised, whatever their error handler did. MPI_T calls raise none.",
             unit: "errors",
             category: "errors",
             class: PvarClass::Counter,
@@ -1791,7 +1791,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "memory_alloc_mem",
-            description: "Bytes of memory that the program has from MPI_Alloc_mem and has not freed, as it asked for them.",
+            description: "Bytes of memory that the program has from MPI_Alloc_mem and has not freed, by the requested sizes.",
             unit: "bytes",
             category: "memory",
             class: PvarClass::Level,
@@ -1802,7 +1802,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "memory_alloc_mem",
-            description: "Most bytes that the program had from MPI_Alloc_mem at once.",
+            description: "Greatest number of bytes that the program had from MPI_Alloc_mem at once.",
             unit: "bytes",
             category: "memory",
             class: PvarClass::HighWatermark,
@@ -1813,7 +1813,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "memory_alloc_mem_calls",
-            description: "Calls of MPI_Alloc_mem that gave memory.",
+            description: "Number of calls of MPI_Alloc_mem that succeeded.",
             unit: "calls",
             category: "memory",
             class: PvarClass::Counter,
@@ -1824,7 +1824,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "errors_handler_calls",
-            description: "Errors that were given to this error handler, by calls that failed and by MPI_X_call_errhandler.",
+            description: "Number of errors that were passed to this error handler, by calls that failed and by MPI_X_call_errhandler.",
             unit: "errors",
             category: "errors",
             class: PvarClass::Counter,
@@ -1835,7 +1835,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_datatype_uses",
-            description: "Times that calls of whatever kind were given this datatype. Of a predefined one those count that begin while a handle of this variable for it exists.",
+            description: "Number of calls that had this datatype as an argument. For a predefined datatype only calls that begin while a handle of this variable for it exists are counted.",
             unit: "calls",
             category: "objects",
             class: PvarClass::Counter,
@@ -1846,7 +1846,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_group_processes",
-            description: "Processes of the group.",
+            description: "Number of processes of the group; constant.",
             unit: "processes",
             category: "objects",
             class: PvarClass::Size,
@@ -1857,7 +1857,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_group_uses",
-            description: "Calls that were given this group, that which frees it not counted.",
+            description: "Number of calls that had this group as an argument, without the call that frees it.",
             unit: "calls",
             category: "objects",
             class: PvarClass::Counter,
@@ -1868,7 +1868,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_op_calls",
-            description: "Reductions and accumulations that were given this operation: collective, local and one-sided ones.",
+            description: "Number of reductions and accumulations with this operation: collective, local and one-sided ones.",
             unit: "calls",
             category: "coll.ops",
             class: PvarClass::Counter,
@@ -1879,7 +1879,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_op_bytes",
-            description: "Bytes of data that this process gave to those calls, to be combined.",
+            description: "Bytes of data that this process passed to the calls counted in coll_op_calls.",
             unit: "bytes",
             category: "coll.ops",
             class: PvarClass::Aggregate,
@@ -1890,7 +1890,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_uses",
-            description: "Calls that were given this session, about its process sets, its hints or its end.",
+            description: "Number of calls that had this session as an argument.",
             unit: "calls",
             category: "objects",
             class: PvarClass::Counter,
@@ -1901,7 +1901,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_groups",
-            description: "Groups that were made of this session's process sets, or derived from objects that were, and are not freed.",
+            description: "Number of groups that are derived from this session and are not freed: made from its process sets, or from objects derived from it.",
             unit: "groups",
             category: "objects",
             class: PvarClass::Level,
@@ -1912,7 +1912,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_groups",
-            description: "Most groups that were derived from this session and existed at once.",
+            description: "Greatest number of groups that were derived from this session and existed at once.",
             unit: "groups",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1923,7 +1923,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_communicators",
-            description: "Communicators that are derived from this session, by way of its groups and other communicators, and are not freed. A program frees them before it ends the session.",
+            description: "Number of communicators that are derived from this session and are not freed. A program frees them before it finalizes the session.",
             unit: "communicators",
             category: "objects",
             class: PvarClass::Level,
@@ -1934,7 +1934,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_communicators",
-            description: "Most communicators that were derived from this session and existed at once.",
+            description: "Greatest number of communicators that were derived from this session and existed at once.",
             unit: "communicators",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1945,7 +1945,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_windows",
-            description: "Windows over communicators that are derived from this session, not freed.",
+            description: "Number of windows over communicators that are derived from this session, not freed.",
             unit: "windows",
             category: "objects",
             class: PvarClass::Level,
@@ -1956,7 +1956,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_files",
-            description: "Files opened with communicators that are derived from this session, not closed.",
+            description: "Number of files opened with communicators that are derived from this session, not closed.",
             unit: "files",
             category: "objects",
             class: PvarClass::Level,
@@ -1967,7 +1967,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_info_keys",
-            description: "Keys that the info object holds.",
+            description: "Number of keys in the info object.",
             unit: "keys",
             category: "objects",
             class: PvarClass::Level,
@@ -1978,7 +1978,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_info_uses",
-            description: "Calls that were given this info object, that which frees it not counted.",
+            description: "Number of calls that had this info object as an argument, without the call that frees it.",
             unit: "calls",
             category: "objects",
             class: PvarClass::Counter,
@@ -2187,7 +2187,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "objects_comm_made",
-            description: "A communicator was made: its handle, the program's rank in it, and its number of processes.",
+            description: "A communicator was created: its handle, the program's rank in it, and its number of processes.",
             category: "objects.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2196,7 +2196,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "objects_comm_freed",
-            description: "A communicator was freed; the handle is stale.",
+            description: "A communicator was freed: its handle, which is stale now.",
             category: "objects.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2205,7 +2205,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "objects_datatype_made",
-            description: "A datatype was made: its handle, and the bytes of its data.",
+            description: "A datatype was created: its handle, and the bytes of its data.",
             category: "objects.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2214,7 +2214,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "objects_datatype_freed",
-            description: "A datatype was freed; the handle is stale.",
+            description: "A datatype was freed: its handle, which is stale now.",
             category: "objects.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2223,7 +2223,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "errors_error_raised",
-            description: "A call failed, and its error handler is about to be called: the error's class and code, and the handle of the object whose handler that is.",
+            description: "A call failed, and its error handler is about to be called: the error's class and code, and the handle of the object with that error handler.",
             category: "errors.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2233,39 +2233,39 @@ pub static CATALOG: Catalog = Catalog {
     ],
     categories: &[
         CategoryRow { name: "coll", description: "Collective operations." },
-        CategoryRow { name: "coll.algorithms", description: "Which algorithms collective calls choose, told while somebody watches." },
-        CategoryRow { name: "coll.calls", description: "How often each collective operation was called." },
-        CategoryRow { name: "coll.data", description: "Bytes that the program gave to each collective operation." },
-        CategoryRow { name: "coll.events", description: "Collective calls as they begin and end, with the algorithm chosen." },
-        CategoryRow { name: "coll.ops", description: "Reduction operations: how often each is used, and on how much data." },
-        CategoryRow { name: "coll.time", description: "Time spent in each collective operation, taken while somebody watches." },
-        CategoryRow { name: "errors", description: "Errors that calls raise, who is given them, and how they are told." },
-        CategoryRow { name: "errors.events", description: "Errors as they are raised." },
+        CategoryRow { name: "coll.algorithms", description: "Algorithms that collective calls choose, counted while a handle exists." },
+        CategoryRow { name: "coll.calls", description: "Number of calls of each collective operation." },
+        CategoryRow { name: "coll.data", description: "Bytes that the program passed to each collective operation." },
+        CategoryRow { name: "coll.events", description: "Events of collective calls that begin and end, with the algorithm chosen." },
+        CategoryRow { name: "coll.ops", description: "Reduction operations: number of uses and bytes of data." },
+        CategoryRow { name: "coll.time", description: "Time spent in each collective operation, measured while a handle exists." },
+        CategoryRow { name: "errors", description: "Errors that calls raise, their error handlers, and their reports." },
+        CategoryRow { name: "errors.events", description: "Events of errors." },
         CategoryRow { name: "fabric", description: "Moving records between processes over shared memory." },
-        CategoryRow { name: "fabric.queues", description: "The queues of records between processes." },
-        CategoryRow { name: "fabric.recorder", description: "The flight recorder: the last calls of a process, for those who look at it from outside." },
-        CategoryRow { name: "fabric.waiting", description: "What waiting costs: yields, sleeps, wake-ups." },
+        CategoryRow { name: "fabric.queues", description: "The rings of records between processes." },
+        CategoryRow { name: "fabric.recorder", description: "The flight recorder: the last calls of a process, readable by other processes." },
+        CategoryRow { name: "fabric.waiting", description: "Waiting in the fabric: yields, sleeps, wake-ups." },
         CategoryRow { name: "file", description: "Files that processes open together." },
-        CategoryRow { name: "file.traffic", description: "What is read from and written to each file, and how long that takes." },
-        CategoryRow { name: "memory", description: "Memory that the program or the library has." },
-        CategoryRow { name: "objects", description: "Communicators, groups, datatypes and other objects: how many there are, how they are used." },
-        CategoryRow { name: "objects.events", description: "Objects that come and go." },
+        CategoryRow { name: "file.traffic", description: "Bytes read from and written to each file, and the time for it." },
+        CategoryRow { name: "memory", description: "Memory that the program or the library has allocated." },
+        CategoryRow { name: "objects", description: "Communicators, groups, datatypes and other objects: their number and uses." },
+        CategoryRow { name: "objects.events", description: "Events of objects that are created and freed." },
         CategoryRow { name: "p2p", description: "Point-to-point messages: queues, traffic, protocols, waiting." },
-        CategoryRow { name: "p2p.events", description: "Messages as they come, are matched and complete; waits." },
-        CategoryRow { name: "p2p.matching", description: "What it takes to find the receive of a message, and the message of a receive." },
-        CategoryRow { name: "p2p.peers", description: "Messages and bytes of the program by process of the communicator." },
+        CategoryRow { name: "p2p.events", description: "Events of messages that arrive, are matched and complete; events of waits." },
+        CategoryRow { name: "p2p.matching", description: "Searches that match messages with receives." },
+        CategoryRow { name: "p2p.peers", description: "Messages and bytes of the program for each process of the communicator." },
         CategoryRow { name: "p2p.posted", description: "Receives that wait for their message." },
-        CategoryRow { name: "p2p.protocol", description: "Which way messages go: whole at once, or offered first and copied once." },
+        CategoryRow { name: "p2p.protocol", description: "Protocols: messages that are sent whole (eager), and messages that are offered first (rendezvous)." },
         CategoryRow { name: "p2p.requests", description: "Operations that have been started and not completed." },
-        CategoryRow { name: "p2p.traffic", description: "Messages and bytes of the program, each way." },
+        CategoryRow { name: "p2p.traffic", description: "Messages and bytes that the program sends and receives." },
         CategoryRow { name: "p2p.unexpected", description: "Messages that arrived before a receive was posted. Long queues cost memory and copies: post receives earlier, or slow the sender down." },
-        CategoryRow { name: "p2p.waiting", description: "What blocking calls do until their message comes: poll, yield, sleep." },
+        CategoryRow { name: "p2p.waiting", description: "Waiting of blocking calls: polls, yields, sleeps." },
         CategoryRow { name: "process", description: "What the process is doing." },
-        CategoryRow { name: "stats", description: "What is written about the job when it ends." },
+        CategoryRow { name: "stats", description: "Statistics that are written when the job ends." },
         CategoryRow { name: "tool", description: "The tool information interface itself." },
         CategoryRow { name: "tool.events", description: "Changes of the interface's own variables." },
         CategoryRow { name: "win", description: "One-sided communication." },
-        CategoryRow { name: "win.protocol", description: "How operations reach their target: directly, or as messages that it carries out." },
+        CategoryRow { name: "win.protocol", description: "Paths of operations to their target: directly, or as messages that the target applies." },
         CategoryRow { name: "win.traffic", description: "Operations that this process starts on a window, and their bytes." },
     ],
 };
