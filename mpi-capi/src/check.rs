@@ -332,16 +332,49 @@ pub fn is_no_memory(address: *const c_void) -> bool {
     (address as usize) < 16
 }
 
-/// Accepts an address that does not refer to memory if the data is empty.
+/// Lowest address at which a program's data can be: the first page of memory is never mapped.
+const FIRST_ADDRESS: i64 = 4096;
+
+/// Accepts an address that does not refer to memory if the data is empty, or if it is `MPI_BOTTOM` and the displacements
+/// of the datatype are addresses.
 #[cold]
 pub fn no_data(name: &'static str, address: *const c_void, count: u64, datatype: &Datatype) -> Result<()> {
-    if count == 0 || datatype.size() == 0 { Ok(()) } else { Err(bad_buffer(name, address)) }
+    let absolute = address.is_null() && datatype.lowest_byte(count) >= FIRST_ADDRESS;
+    if count == 0 || datatype.size() == 0 || absolute { Ok(()) } else { Err(bad_buffer(name, address)) }
+}
+
+/// The error of elements that make no buffer: those of a datatype that is not committed, too many, or, where data is
+/// stored, overlapping ones.
+#[cold]
+pub fn no_buffer(name: &'static str, count: u64, datatype: &Datatype) -> Error {
+    if !datatype.is_committed() {
+        return not_committed(name, "the datatype of this buffer");
+    }
+    if datatype.bytes_of(count).is_none() {
+        return too_many(name, count, datatype);
+    }
+    let rule = "the datatype has data at overlapping places, and data cannot be stored through such a type";
+    Error::new(abi::MPI_ERR_TYPE, rule)
+        .arg(name, &format_args!("{count} elements of {}", called(datatype)))
+        .hint("Use a datatype without overlap; a stride or an extent may be smaller than the block.")
+}
+
+/// The error of a datatype that is not committed.
+#[cold]
+pub fn not_committed(name: &'static str, what: &str) -> Error {
+    Error::new(abi::MPI_ERR_TYPE, "a derived datatype must be committed before it is used")
+        .arg(name, &what)
+        .hint("Call MPI_Type_commit after the last constructor.")
+}
+
+fn called(datatype: &Datatype) -> &'static str {
+    if datatype.name().is_empty() { "a derived datatype" } else { datatype.name() }
 }
 
 /// The error of a count that exceeds the address space.
 #[cold]
 pub fn too_many(name: &'static str, count: u64, datatype: &Datatype) -> Error {
-    let of = if datatype.name().is_empty() { "a derived datatype" } else { datatype.name() };
+    let of = called(datatype);
     let (rule, elements) = ("no memory has that many bytes", format_args!("{count} elements of {of}").to_string());
     let error = Error::new(abi::MPI_ERR_COUNT, rule).arg(name, &elements);
     error.hint("Check the count, and the size of the datatype.")

@@ -74,7 +74,7 @@ mod tests {
     fn a_duplicate_counts_as_what_it_is_made_of_and_a_derived_type_does_not() {
         let double = predefined(MPI_DOUBLE).expect("predefined");
         assert_eq!(Basic::of("t", 1 << 60, double).expect("a duplicate").handle, MPI_DOUBLE);
-        let derived = Datatype::derived(Vec::new(), 0, 8).expect("small");
+        let derived = Datatype::contiguous(1, double, mpi_datatype::Form::Small).expect("small").committed();
         assert_eq!(Basic::of("t", 1 << 60, &derived).expect_err("derived").class(), MPI_ERR_TYPE);
     }
 }
