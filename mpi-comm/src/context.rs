@@ -3,8 +3,8 @@
 //! The numbers are divided into equal shares, one for each process of the job. A process of the parent communicator
 //! gives an id out of its share and publishes it; the processes take turns (`context_agreement`). Ids from different
 //! shares differ, whatever the order in which threads of different processes create communicators; and no id is ever
-//! used again, so a late message of a freed communicator can never reach a new one. //! Invariant: ids are even; the
-//! share of world rank 0 begins behind the ids of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+//! used again, so a late message of a freed communicator can never reach a new one.
+//! Invariant: ids are even; the share of world rank 0 begins behind the ids of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
 
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};

@@ -1,8 +1,8 @@
 //! A table of all ranks' performance variables at the end of a job, read from the job memory, so that it includes ranks
 //! that died.
 //!
-//! `mpiexec` writes it; under another launcher, or without one, rank 0 does in `MPI_Finalize`. //! Invariant: a rank's
-//! memory is input: whatever it contains, the table has one line for each variable.
+//! `mpiexec` writes it; under another launcher, or without one, rank 0 does in `MPI_Finalize`.
+//! Invariant: a rank's memory is input: whatever it contains, the table has one line for each variable.
 //! Not here: the variables and their memory (mpi-fabric, mpi-t).
 
 mod finalize_share;

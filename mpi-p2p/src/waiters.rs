@@ -3,8 +3,9 @@
 //! One waiting thread leads: it polls the rings and sleeps on the process's doorbell. The others follow: each sleeps on
 //! a word of its own until its operation is complete, its condition may have changed, or the lead is vacant. All calls
 //! here are made with the process's lock held, so a thread that checks its condition and then follows, under one guard,
+//! loses no wake-up.
 //! Invariant: while a thread follows and none leads, a woken thread will check its condition: the successor, or one
-//! that returns and then wakes the next. //!
+//! that returns and then wakes the next.
 //! Not here: what a thread waits for, polling and sleeping (`waiting`). Model: `tests/loom_waiters.rs`.
 
 use std::sync::Arc;

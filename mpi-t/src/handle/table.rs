@@ -30,14 +30,14 @@ static NO_SLOT: Slot = Slot {
     word: AtomicUsize::new(usize::MAX),
     session: AtomicUsize::new(usize::MAX),
     source: AtomicPtr::new((&raw const NOTHING).cast_mut()),
-    state: AtomicU64::new(NOBODYS_STATE.0),
+    state: AtomicU64::new(NO_STATE.0),
     elements: AtomicPtr::new(std::ptr::null_mut()),
     facts: AtomicU64::new(0),
     variable: AtomicUsize::new(0),
     generation: AtomicUsize::new(0),
 };
 /// Stopped, and not of type `u64`, so the fast path ends even for a caller that passes guessed words.
-const NOBODYS_STATE: State = State::new(0, 0, Format::Other, false);
+const NO_STATE: State = State::new(0, 0, Format::Other, false);
 static NOTHING: AtomicU64 = AtomicU64::new(0);
 
 /// The place of the slots, in one cache line.
@@ -248,6 +248,6 @@ fn reserve() -> usize {
 fn copy_empty_slot(slot: &Slot) {
     slot.word.store(usize::MAX, Ordering::Relaxed);
     slot.session.store(usize::MAX, Ordering::Relaxed);
-    slot.state.store(NOBODYS_STATE.0, Ordering::Relaxed);
+    slot.state.store(NO_STATE.0, Ordering::Relaxed);
     slot.source.store((&raw const NOTHING).cast_mut(), Ordering::Relaxed);
 }

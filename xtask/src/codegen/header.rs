@@ -8,7 +8,7 @@ use crate::spec::{Constant, Direction, Form, Function, Parameter, Spec};
 
 /// The chapter of functions that the standard has removed.
 const REMOVED_CHAPTER: &str = "removed";
-/// The macro that a program defines to see them.
+/// The macro that a program defines to declare them.
 const REMOVED_MACRO: &str = "FERRUM_REMOVED_FUNCTIONS";
 
 /// The text of `mpi.h`.

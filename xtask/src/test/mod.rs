@@ -83,7 +83,7 @@ fn suites_help() -> String {
     format!("Suites:\n{}", lines.join("\n"))
 }
 
-/// What suites share: the distribution, built once at first need, and what may be installed.
+/// The parts that suites share: the distribution, built at the first use, and what may be installed.
 pub struct Context {
     dist: OnceCell<PathBuf>,
     /// Whether system packages may be installed.
@@ -99,7 +99,7 @@ impl Context {
             let built = dist::build(&paths::dist())?;
             return Ok(self.dist.get_or_init(|| built));
         }
-        Ok(self.dist.get().expect("it was just seen to be there"))
+        Ok(self.dist.get().expect("it was just checked"))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Launchers that are seen and do not answer, or answer nonsense: our programs end with a sentence that names the
-//! variable, and never run as several worlds of one. And the variables that do not mean a launcher.
+//! Launchers that are visible but do not answer, or answer with invalid text: our programs end with a sentence that
+//! names the variable, and never run as several worlds of one. And the variables that do not mean a launcher.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -28,7 +28,7 @@ const REFUSED: [(&[(&str, &str)], &str); 10] = [
     ),
 ];
 
-/// Variables of a process that is alone all the same.
+/// Variables of a process that is alone nevertheless.
 const ALONE: [&[(&str, &str)]; 4] = [
     &[],
     // A batch script of Slurm, and an interactive step.
@@ -105,7 +105,7 @@ fn serve(listener: &TcpListener, answers: &[Option<&[u8]>]) {
             return;
         }
         match answer {
-            // The other side may have given up already.
+            // The other side may have closed the connection already.
             Some(bytes) => drop(stream.write_all(bytes)),
             None => while matches!(lines.next(), Some(Ok(_))) {},
         }
