@@ -129,6 +129,7 @@ fn threads_are_in_collectives_of_their_own_communicators_at_once() {
             let threads: Vec<_> = (0..3)
                 .map(|thread| {
                     let spec = CommSpec {
+                        remote: None,
                         context: 4 + 2 * thread,
                         group: Group::world(SIZE),
                         rank: engine.rank(),

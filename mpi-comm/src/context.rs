@@ -38,6 +38,17 @@ impl ContextIds {
         u64::from(self.end - self.next)
     }
 
+    /// The next two ids, adjacent; returns the first. For an intercommunicator, whose local group has the second one.
+    /// Errors: as [`ContextIds::take`], also when one is left.
+    pub fn take_pair(&mut self) -> Result<u32> {
+        if self.end - self.next < 2 {
+            self.next = self.end;
+        }
+        let first = self.take()?;
+        self.take()?;
+        Ok(first)
+    }
+
     /// The next id. Errors: `MPI_ERR_OTHER` when the share is used up.
     pub fn take(&mut self) -> Result<u32> {
         if self.next == self.end {
@@ -71,5 +82,14 @@ mod tests {
         let mut ids = ContextIds { next: 7, end: 8 };
         assert_eq!(ids.take().expect("one is left"), 14);
         assert_eq!(ids.take().expect_err("none is left").class(), MPI_ERR_OTHER);
+    }
+
+    #[test]
+    fn a_pair_is_of_adjacent_ids_of_the_share() {
+        let mut ids = ContextIds { next: 5, end: 10 };
+        assert_eq!(ids.take_pair().expect("two are left"), 10);
+        assert_eq!(ids.take_pair().expect("two are left"), 14);
+        assert_eq!(ids.take_pair().expect_err("one is left").class(), MPI_ERR_OTHER);
+        assert_eq!(ids.left(), 0);
     }
 }

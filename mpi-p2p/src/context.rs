@@ -26,10 +26,21 @@ pub struct ContextSpec {
     pub id: u32,
     /// The process's own rank in the communicator.
     pub rank: u32,
-    /// World rank of each rank of the communicator.
+    /// World rank of each rank that messages go to and come from: of the communicator, of an intercommunicator the
+    /// remote group.
     pub world_ranks: Arc<[u32]>,
+    /// World ranks of all processes of an intercommunicator, in one order for all of them; `None` for an
+    /// intracommunicator, whose processes are `world_ranks`.
+    pub both_groups: Option<Arc<[u32]>>,
     /// The communicator's instruments, with a row at least for each of its processes.
     pub instruments: CommMeters,
+}
+
+impl ContextSpec {
+    /// World ranks of all processes of the communicator, in an order that is the same in all of them.
+    pub fn members(&self) -> &Arc<[u32]> {
+        self.both_groups.as_ref().unwrap_or(&self.world_ranks)
+    }
 }
 
 #[derive(Debug)]
@@ -249,7 +260,8 @@ mod tests {
     use super::*;
 
     fn spec(id: u32) -> ContextSpec {
-        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), instruments: CommMeters::detached(1) }
+        let instruments = CommMeters::detached(1);
+        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), both_groups: None, instruments }
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Engine {
         let number = context.duplicates;
         // Wraps: as many calls are never under way at once.
         context.duplicates = number.wrapping_add(1);
-        let members = context.spec.world_ranks.clone();
+        let members = context.spec.members().clone();
         let provider = provider_of(&members, number);
         state.agree(Key::Duplicate(parent, number), parent + 1, (provider, &members), id, make)
     }
@@ -67,7 +67,7 @@ impl Engine {
     /// World rank of the process that gives the id of the next duplicate of a communicator; `None` for an unknown one.
     pub fn duplicate_provider(&self, guard: &Guard<'_>, parent: u32) -> Option<u32> {
         let context = self.state.get(guard).core.contexts.get(parent)?;
-        Some(provider_of(&context.spec.world_ranks, context.duplicates))
+        Some(provider_of(context.spec.members(), context.duplicates))
     }
 
     /// World rank of the process that gives the id of the next communicator with this digest.
@@ -140,7 +140,7 @@ impl Core {
             (Some(awaited), _) => awaited[0].provider,
             (None, Key::Named(..)) => from,
             (None, Key::Duplicate(parent, number)) => match self.contexts.get(parent) {
-                Some(context) => provider_of(&context.spec.world_ranks, number),
+                Some(context) => provider_of(context.spec.members(), number),
                 None => return Err(NotYet),
             },
         };
@@ -154,14 +154,12 @@ impl Core {
         Ok(())
     }
 
-    /// Makes the context, and completes the request.
+    /// Makes the contexts, and completes the request.
     fn settle(&mut self, awaited: Awaited, word: u64) {
         let id = u32::try_from(word).ok().filter(|id| id.is_multiple_of(2) && self.contexts.get(*id).is_none());
-        match id {
-            Some(id) => {
-                if let Some(spec) = (awaited.make)(id) {
-                    self.add_context(spec);
-                }
+        match id.map(awaited.make) {
+            Some(specs) if specs.iter().all(|spec| self.contexts.get(spec.id).is_none()) => {
+                specs.into_iter().for_each(|spec| self.add_context(spec));
             }
             None if word == NO_ID => {
                 if let Some(request) = self.requests.get_mut(awaited.request) {
@@ -169,7 +167,7 @@ impl Core {
                     request.error = Some(Error::new(MPI_ERR_OTHER, text));
                 }
             }
-            None => self.fault(awaited.provider, "a context id that is none, or that is taken"),
+            _ => self.fault(awaited.provider, "a context id that is none, or that is taken"),
         }
         self.finish(awaited.request);
     }

@@ -34,8 +34,13 @@ fn simulate<T: Send>(topology: &Topology, body: impl Fn(&Rank) -> T + Sync) -> O
     let outcome = run(topology, |rank| {
         let (me, size) = (rank.endpoint.rank(), rank.endpoint.size());
         let engine = Engine::new(rank.endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory);
-        let spec =
-            ContextSpec { id: CONTEXT, rank: me, world_ranks: world.clone(), instruments: CommMeters::detached(size) };
+        let spec = ContextSpec {
+            id: CONTEXT,
+            rank: me,
+            world_ranks: world.clone(),
+            both_groups: None,
+            instruments: CommMeters::detached(size),
+        };
         engine.add_context(&mut engine.lock(), spec);
         body(&Rank { engine, me, size })
     });

@@ -30,7 +30,10 @@ impl Sink for Kinds {
 fn engine(endpoint: Endpoint) -> Engine {
     let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory);
     let instruments = CommMeters::detached(2);
-    engine.add_context(&mut engine.lock(), ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), instruments });
+    engine.add_context(
+        &mut engine.lock(),
+        ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), both_groups: None, instruments },
+    );
     engine
 }
 
