@@ -135,6 +135,7 @@ fn threads_are_in_collectives_of_their_own_communicators_at_once() {
                         rank: engine.rank(),
                         name: String::new(),
                         errhandler: Handle(MPI_ERRORS_RETURN),
+                        topology: None,
                     };
                     let comm = register(&engine, &mut engine.lock(), spec, CommMeters::detached(SIZE));
                     let coll = coll.clone();

@@ -1,13 +1,13 @@
-//! The communicator: context, group, rank, name and error handler (MPI-5.0, 7.2.4).
+//! The communicator: context, group, rank, topology, name and error handler (MPI-5.0, 7.2.4).
 //!
-//! Invariant: group and rank never change, and the context changes once at most, before the communicator is used; so a
+//! Invariant: group, rank and topology never change, and the context changes once at most, before the communicator is used; so a
 //! `Comm` is shared without a lock. Its name and its error handler, which programs may set at any time, are locked
 //! apart.
 //! Not here: when a handler is freed (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`), the other side of an
 //! intercommunicator (`remote`).
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
@@ -16,6 +16,7 @@ use mpi_p2p::CommMeters;
 
 use crate::group::{Group, GroupRelation};
 use crate::remote::Remote;
+use crate::topology::Topology;
 
 /// A communicator of this process. Thread-safe.
 #[derive(Debug)]
@@ -34,6 +35,7 @@ pub struct Comm {
     /// Agreements on context ids among all processes, the same number in each.
     agreements: AtomicU32,
     instruments: CommMeters,
+    topology: Option<Arc<Topology>>,
 }
 
 /// Distance from an intercommunicator's context id to that of its local group's communicator: the id that follows.
@@ -67,6 +69,7 @@ impl Comm {
             handle: AtomicUsize::new(mpi_core::abi::MPI_COMM_NULL),
             agreements: AtomicU32::new(0),
             instruments,
+            topology: None,
         }
     }
 
@@ -75,6 +78,18 @@ impl Comm {
     pub(crate) fn facing(self, remote: Group, between: Comm) -> Comm {
         let remote = Remote::new(&self.group, remote);
         Comm { peers: remote.group().size(), remote: Some(Box::new((remote, between))), ..self }
+    }
+
+    /// The same communicator with this topology.
+    #[must_use]
+    pub fn with_topology(self, topology: Option<Arc<Topology>>) -> Comm {
+        Comm { topology, ..self }
+    }
+
+    /// Its topology, if it has one.
+    #[inline]
+    pub fn topology(&self) -> Option<&Arc<Topology>> {
+        self.topology.as_ref()
     }
 
     /// Context id of the program's messages, even; collectives use the id above it. `UNSETTLED` in a duplicate whose

@@ -3,6 +3,8 @@
 //! Invariant: a communicator's context is registered before its handle exists, and until after the handle is freed.
 //! Not here: agreement on the context id (`context_agreement`), handles and instruments' bindings (`mpi-env`).
 
+use std::sync::Arc;
+
 use mpi_core::abi::MPI_ERRORS_ARE_FATAL;
 use mpi_core::{Guard, Handle};
 use mpi_p2p::{CommMeters, ContextSpec, Engine, UNSETTLED};
@@ -10,6 +12,7 @@ use mpi_p2p::{CommMeters, ContextSpec, Engine, UNSETTLED};
 use crate::comm::{Comm, LOCAL_CONTEXT};
 use crate::context::ContextIds;
 use crate::group::Group;
+use crate::topology::Topology;
 
 /// The description of a new communicator.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ pub struct CommSpec {
     pub name: String,
     /// The word of its error handler.
     pub errhandler: Handle,
+    /// Its topology.
+    pub topology: Option<Arc<Topology>>,
 }
 
 /// The other side of a new intercommunicator.
@@ -62,6 +67,7 @@ impl CommSpec {
             rank,
             name: "MPI_COMM_WORLD".to_owned(),
             errhandler: Handle(MPI_ERRORS_ARE_FATAL),
+            topology: None,
         }
     }
 
@@ -74,13 +80,23 @@ impl CommSpec {
             rank: 0,
             name: "MPI_COMM_SELF".to_owned(),
             errhandler: Handle(MPI_ERRORS_ARE_FATAL),
+            topology: None,
         }
     }
 
-    /// A communicator of part of another's processes, in which this one has `rank`: same error handler, no name.
+    /// A communicator of part of another's processes, in which this one has `rank`: same error handler, no name, no
+    /// topology.
     pub fn part(parent: &Comm, context: u32, group: &Group, rank: u32) -> CommSpec {
         let group = group.clone().derived_from(parent.group());
-        CommSpec { context, group, remote: None, rank, name: String::new(), errhandler: parent.errhandler().get() }
+        CommSpec {
+            context,
+            group,
+            remote: None,
+            rank,
+            name: String::new(),
+            errhandler: parent.errhandler().get(),
+            topology: None,
+        }
     }
 
     /// An intercommunicator of parts of both groups of another intercommunicator. Otherwise as [`CommSpec::part`].
@@ -89,7 +105,8 @@ impl CommSpec {
         CommSpec { remote, ..CommSpec::part(parent, context, group, rank) }
     }
 
-    /// A duplicate of a communicator with another context: same processes, same order, same error handler, no name.
+    /// A duplicate of a communicator with another context: same processes, same order, same error handler and
+    /// topology, no name.
     pub fn duplicate(parent: &Comm, context: u32) -> CommSpec {
         CommSpec {
             context,
@@ -98,6 +115,7 @@ impl CommSpec {
             rank: parent.rank,
             name: String::new(),
             errhandler: parent.errhandler().get(),
+            topology: parent.topology().cloned(),
         }
     }
 }
@@ -112,9 +130,9 @@ pub fn register(engine: &Engine, guard: &mut Guard<'_>, spec: CommSpec, instrume
 
 /// Makes a communicator whose contexts are not registered with the engine yet. Otherwise as [`register`].
 pub fn unregistered(spec: CommSpec, instruments: CommMeters) -> Comm {
-    let CommSpec { context, group, remote, rank, name, errhandler } = spec;
+    let CommSpec { context, group, remote, rank, name, errhandler, topology } = spec;
     let local = group.clone();
-    let comm = Comm::new(context, rank, group, &name, errhandler, instruments);
+    let comm = Comm::new(context, rank, group, &name, errhandler, instruments).with_topology(topology);
     let Some(RemoteSpec { group, unseen }) = remote else { return comm };
     let following = if context == UNSETTLED { UNSETTLED } else { context + LOCAL_CONTEXT };
     comm.facing(group, Comm::new(following, rank, local, "", Handle(MPI_ERRORS_ARE_FATAL), unseen))

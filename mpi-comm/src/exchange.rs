@@ -99,6 +99,21 @@ impl<'a> Exchange<'a> {
         self.children().rev().try_for_each(|child| self.send(child, words))
     }
 
+    /// The sum of the numbers of all processes, each place for itself; all processes give as many.
+    pub fn sum(&self, own: Vec<u64>) -> Result<Vec<u64>> {
+        let mut sum = own;
+        let mut of_child = vec![0; sum.len()];
+        for child in self.children() {
+            self.receive(child, &mut of_child)?;
+            sum.iter_mut().zip(&of_child).for_each(|(sum, of_child)| *sum += of_child);
+        }
+        if let Some(parent) = self.parent() {
+            self.send(parent, &sum)?;
+        }
+        self.distribute(&mut sum)?;
+        Ok(sum)
+    }
+
     fn send(&self, place: usize, words: &[u64]) -> Result<()> {
         let data = SendBuf::from_slice(words);
         self.engine.send(self.engine.lock(), self.context, self.ranks[place], self.tag, data, Mode::Standard)

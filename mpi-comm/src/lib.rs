@@ -10,16 +10,20 @@
 //! - `context_agreement`: the context id of a new communicator.
 //! - `pending_ops`, `outcome`: several messages at once, and calls that continue after an error.
 //! - `set`: making groups out of groups.
+//! - `comm_topology`: the topology of a communicator.
+//! - `topology`: grids and graphs of the processes of a communicator. `edge_exchange`: edges that others name.
 //!
 //! Invariant: a communicator's context, group and rank never change.
 //! Not here: handles (`mpi-env`), matching (`mpi-p2p`), collectives (`mpi-coll`).
 
 mod both_groups;
 mod comm;
+mod comm_topology;
 mod connect;
 mod context;
 mod context_agreement;
 mod create;
+mod edge_exchange;
 mod exchange;
 mod group;
 mod merge;
@@ -30,12 +34,14 @@ mod set;
 mod split;
 mod subsets;
 mod tags;
+pub mod topology;
 
 pub use comm::{Comm, Comparison};
 pub use connect::{Connection, PeerLeader, connect};
 pub use context::ContextIds;
 pub use context_agreement::{Agreement, agree, agree_in_group, agree_on_context};
 pub use create::{CommSpec, RemoteSpec, contexts_of, register, unregister, unregistered};
+pub use edge_exchange::distribute;
 pub use exchange::Exchange;
 pub use group::{Group, GroupRelation};
 pub use merge::merged;

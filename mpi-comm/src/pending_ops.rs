@@ -12,6 +12,8 @@ use mpi_errors::Result;
 use mpi_p2p::{Completion, Engine, Mode};
 use smallvec::SmallVec;
 
+use crate::outcome::Outcome;
+
 /// Requests under way and the borrow of their buffers.
 pub struct PendingOps<'e, 'b> {
     engine: &'e Engine,
@@ -42,6 +44,17 @@ impl<'e, 'b> PendingOps<'e, 'b> {
     pub unsafe fn new(engine: &'e Engine) -> PendingOps<'e, 'b> {
         let (requests, expected) = (SmallVec::new(), SmallVec::new());
         PendingOps { engine, requests, expected, unanswered: Vec::new(), buffers: PhantomData }
+    }
+
+    /// Runs `body` with a set of operations, and waits until all of them are complete. An error of `body` or of an
+    /// operation revokes those that are left.
+    pub fn scope<R>(engine: &'e Engine, body: impl FnOnce(&mut PendingOps<'e, 'b>) -> Result<R>) -> Result<R> {
+        // SAFETY: `body` has a reference only and cannot leak the value, which ends in this function, before `'b`.
+        let mut operations = unsafe { PendingOps::new(engine) };
+        let result = body(&mut operations)?;
+        let mut outcome = Outcome::default();
+        operations.wait_all(|completion, _| outcome.record(completion.error.map_or(Ok(()), Err)))?;
+        outcome.end().map(|()| result)
     }
 
     /// Sends, or starts a send that is not complete at once.
