@@ -106,7 +106,8 @@ impl Process {
         let mut guard = self.engine.lock();
         let name = format!("communicator \"{}\"", String::from_utf8_lossy(tag));
         let group = group.clone();
-        let spec = CommSpec { context: UNSETTLED, group, remote: None, rank, name: String::new(), errhandler };
+        let spec =
+            CommSpec { context: UNSETTLED, group, remote: None, rank, name: String::new(), errhandler, topology: None };
         let Unsettled { handle, comm, make } = self.unsettled(&mut guard, spec, &name)?;
         let group = comm.group().clone();
         let digest = digest(&group, tag);
