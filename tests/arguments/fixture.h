@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Valid objects, and handles of freed objects. */
-static MPI_Comm live_comm, freed_comm;
+static MPI_Comm live_comm, freed_comm, live_cart, live_graph, live_dist_graph;
 static MPI_Group live_group, freed_group;
 static MPI_Datatype live_type, freed_type;
 static MPI_Op live_op, freed_op;
@@ -278,6 +278,26 @@ static void make_requests(void)
     MPI_Alloc_mem(64, MPI_INFO_NULL, &allocated);
 }
 
+static void make_topologies(void)
+{
+#ifdef HAVE_MPI_Cart_create
+    MPI_Cart_create(live_comm, 2, (const int[]){ranks, 1}, (const int[]){0, 0}, 0, &live_cart);
+#endif
+#ifdef HAVE_MPI_Graph_create
+    int all = 0, index[64], edges[128];
+    for (int rank = 0; rank < ranks && rank < 64; rank++) {
+        edges[all++] = rank;
+        edges[all++] = 0;
+        index[rank] = all;
+    }
+    MPI_Graph_create(live_comm, ranks, index, edges, 0, &live_graph);
+#endif
+#ifdef HAVE_MPI_Dist_graph_create_adjacent
+    int self[] = {own_rank, own_rank}, weights[] = {3, 4};
+    MPI_Dist_graph_create_adjacent(live_comm, 2, self, weights, 2, self, weights, MPI_INFO_NULL, 0, &live_dist_graph);
+#endif
+}
+
 static void make_keyvals(void)
 {
     int keyval;
@@ -465,6 +485,7 @@ static void start(int *argc, char ***argv)
     make_objects();
     open_report(*argc, *argv);
     make_requests();
+    make_topologies();
     make_keyvals();
     make_windows_files_sessions();
     make_tool_objects();

@@ -5,12 +5,14 @@
 
 pub mod attribute;
 pub mod buffer;
+pub mod cart;
 pub mod category;
 pub mod coll;
 pub mod comm;
 pub mod comm_create;
 pub mod cvar;
 pub mod datatype;
+pub mod dist_graph;
 pub mod env;
 pub mod errhandler;
 pub mod error_codes;
@@ -24,6 +26,7 @@ pub mod file_shared;
 pub mod file_split;
 pub mod file_start;
 pub mod file_view;
+pub mod graph;
 pub mod group;
 pub mod info;
 pub mod life;
