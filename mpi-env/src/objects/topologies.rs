@@ -15,7 +15,7 @@ use mpi_comm::topology::{
 };
 use mpi_comm::{Comm, CommSpec, Exchange, Group, agree, distribute};
 use mpi_core::Handle;
-use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_NOT_SAME};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_COMM, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
 
 use crate::hardware;
@@ -38,7 +38,7 @@ impl Process {
     /// Errors, in all processes: the refusal of one, `MPI_ERR_NOT_SAME` for grids that differ, `MPI_ERR_NO_MEM`,
     /// `MPI_ERR_OTHER`. In this process alone: `MPI_ERR_COMM`.
     pub fn cart_create(&self, parent: Handle, grid: Result<Cartesian>, reorder: bool) -> Result<Handle> {
-        let parent = self.parent(parent)?;
+        let parent = self.intra(parent)?;
         let (grid, agreed) = self.agree_on(&parent, grid, Cartesian::digest, flag(reorder, REORDER))?;
         let reorder = same_everywhere(&agreed.words, "grids")?.all_reorder();
         let topology = Topology::Cartesian(grid);
@@ -55,7 +55,7 @@ impl Process {
     /// `MPI_Cart_sub`: the communicator of the part of the parent's grid that this process is in. Collective; waits,
     /// with no guard held. Errors: as [`Process::cart_create`], and `MPI_ERR_TOPOLOGY`.
     pub fn cart_sub(&self, parent: Handle, remain: Result<Vec<bool>>) -> Result<Handle> {
-        let parent = self.parent(parent)?;
+        let parent = self.intra(parent)?;
         let grid = parent.cartesian()?;
         let of = |remain: &Vec<bool>| digest(remain.iter().map(|remains| i32::from(*remains)));
         let (remain, agreed) = self.agree_on(&parent, remain, of, 0)?;
@@ -66,7 +66,7 @@ impl Process {
 
     /// `MPI_Graph_create`, as [`Process::cart_create`]; `MPI_COMM_NULL` in all processes for a graph without nodes.
     pub fn graph_create(&self, parent: Handle, graph: Result<Graph>, reorder: bool) -> Result<Handle> {
-        let parent = self.parent(parent)?;
+        let parent = self.intra(parent)?;
         let (graph, agreed) = self.agree_on(&parent, graph, Graph::digest, flag(reorder, REORDER))?;
         let reorder = same_everywhere(&agreed.words, "graphs")?.all_reorder();
         let topology = Topology::Graph(graph);
@@ -87,7 +87,7 @@ impl Process {
         parent: Handle,
         edges: Result<(Adjacency, Adjacency, Weighting)>,
     ) -> Result<Handle> {
-        let parent = self.parent(parent)?;
+        let parent = self.intra(parent)?;
         let flags = edges.as_ref().map_or(0, |(.., weights)| weight_flags(*weights));
         let ((sources, destinations, _), agreed) = self.agree_on(&parent, edges, |_| 0, flags)?;
         let weighted = agreed_weights(&agreed.words)?;
@@ -99,13 +99,25 @@ impl Process {
     /// `MPI_Dist_graph_create`: each process gives any edges, and states whether they have weights. Collective; waits,
     /// with no guard held. Errors: as [`Process::dist_graph_create_adjacent`].
     pub fn dist_graph_create(&self, parent: Handle, edges: Result<(EdgeList, Weighting)>) -> Result<Handle> {
-        let parent = self.parent(parent)?;
+        let parent = self.intra(parent)?;
         let flags = edges.as_ref().map_or(0, |(_, weights)| weight_flags(*weights));
         let ((edges, _), agreed) = self.agree_on(&parent, edges, |_| 0, flags)?;
         let weighted = agreed_weights(&agreed.words)?;
         let graph = distribute(&self.engine, &parent, &edges, weighted)?;
         let order: Vec<u32> = (0..parent.size()).collect();
         self.topology_comm(&parent, agreed.context, &order, Topology::Distributed(graph))
+    }
+
+    /// The communicator that a topology is created from. Errors: `MPI_ERR_COMM`, also for an intercommunicator.
+    fn intra(&self, parent: Handle) -> Result<Arc<Comm>> {
+        let parent = self.parent(parent)?;
+        match parent.remote() {
+            None => Ok(parent),
+            Some(_) => {
+                let rule = "a topology is made of the processes of one group, and this is an intercommunicator";
+                Err(Error::new(MPI_ERR_COMM, rule).arg("comm", &format_args!("{:#x}", parent.handle().0)))
+            }
+        }
     }
 
     /// Agrees on a context id with the arguments of all processes. Errors: the refusal of this process's arguments, or
@@ -128,7 +140,7 @@ impl Process {
     }
 
     fn map(&self, parent: Handle, topology: Result<Topology>, what: &str) -> Result<Option<u32>> {
-        let parent = self.parent(parent)?;
+        let parent = self.intra(parent)?;
         let (class, digest) = match &topology {
             Ok(Topology::Cartesian(grid)) => (0, grid.digest()),
             Ok(Topology::Graph(graph)) => (0, graph.digest()),
