@@ -163,17 +163,33 @@ impl CountOut {
             CountOut::Count(out) => out.set(value),
         }
     }
+
+    /// The current value, for arguments that are input and output.
+    pub fn get(self) -> i64 {
+        match self {
+            CountOut::Int(out) => out.get().wide(),
+            CountOut::Aint(out) => out.get().wide(),
+            CountOut::Count(out) => out.get(),
+        }
+    }
 }
 
 /// The C types of counts.
-pub trait CountWord: Sized {
+pub trait CountWord: Copy {
     /// The place for a count of this type.
     fn place(out: Out<Self>) -> CountOut;
+
+    /// The count.
+    fn wide(self) -> i64;
 }
 
 impl CountWord for c_int {
     fn place(out: Out<Self>) -> CountOut {
         CountOut::Int(out)
+    }
+
+    fn wide(self) -> i64 {
+        i64::from(self)
     }
 }
 
@@ -181,11 +197,19 @@ impl CountWord for isize {
     fn place(out: Out<Self>) -> CountOut {
         CountOut::Aint(out)
     }
+
+    fn wide(self) -> i64 {
+        self as i64
+    }
 }
 
 impl CountWord for i64 {
     fn place(out: Out<Self>) -> CountOut {
         CountOut::Count(out)
+    }
+
+    fn wide(self) -> i64 {
+        self
     }
 }
 
@@ -232,6 +256,14 @@ pub fn length(name: &'static str, value: c_int) -> Result<usize> {
     } else {
         Ok(value as usize)
     }
+}
+
+/// The number of dimensions of an array.
+pub fn dimensions(name: &'static str, value: c_int) -> Result<u64> {
+    if value > 0 {
+        return Ok(value as u64);
+    }
+    Err(negative(name, i64::from(value), abi::MPI_ERR_COUNT, "an array has at least one dimension"))
 }
 
 /// A tag to send with.
@@ -303,6 +335,12 @@ pub fn slice<'a, T>(name: &'static str, address: *mut T, length: usize) -> Resul
     }
     // SAFETY: the program passed an array of `length` elements, which it does not access during the call.
     Ok(unsafe { core::slice::from_raw_parts_mut(address, length) })
+}
+
+/// An array of numbers or handles that only goes in.
+#[inline]
+pub fn list<'a, T>(name: &'static str, address: *const T, length: usize) -> Result<&'a [T]> {
+    slice(name, address.cast_mut(), length).map(|list| &*list)
 }
 
 /// Copies a text into the program's memory of `room` bytes, truncated if necessary, with a final NUL; returns the

@@ -51,8 +51,8 @@ impl Datatype {
         let (mut draft, mut stride, mut place, mut count) = (Draft::of(old), extent(old), 0i128, 1u64);
         for index in fastest_first(sizes.len(), order)? {
             let (size, subsize, start) = (sizes[index], subsizes[index], starts[index]);
-            positive("array_of_sizes", index, size)?;
-            positive("array_of_subsizes", index, subsize)?;
+            positive(MPI_ERR_COUNT, "array_of_sizes", index, size)?;
+            positive(MPI_ERR_COUNT, "array_of_subsizes", index, subsize)?;
             if subsize > size {
                 return wrong("array_of_subsizes", index, subsize, format!("the array has {size} elements there"));
             }
@@ -82,7 +82,7 @@ impl Datatype {
         let (mut draft, mut stride, mut count) = (Draft::of(old), extent(old), 1u64);
         for index in fastest_first(sizes.len(), order)? {
             let elements = sizes[index];
-            positive("array_of_gsizes", index, elements)?;
+            positive(MPI_ERR_COUNT, "array_of_gsizes", index, elements)?;
             let block = block(part, index)?;
             let (share, local) = share(draft, (elements, stride), block, (places[index], grid[index]))?;
             draft = share;
@@ -163,7 +163,7 @@ fn grid_places(size: i32, rank: i32, grid: &[i32]) -> Result<Vec<i32>> {
     }
     let mut processes = 1i128;
     for (index, part) in grid.iter().enumerate() {
-        positive("array_of_psizes", index, i64::from(*part))?;
+        positive(MPI_ERR_ARG, "array_of_psizes", index, i64::from(*part))?;
         processes = (processes * i128::from(*part)).min(1 << 64);
     }
     if processes != i128::from(size) {
@@ -210,8 +210,11 @@ fn whole(extent: i128) -> Result<i64> {
     i64::try_from(extent).map_err(|_| too_far())
 }
 
-fn positive(name: &'static str, index: usize, value: i64) -> Result<()> {
-    if value > 0 { Ok(()) } else { wrong(name, index, value, "it must be positive".to_owned()) }
+fn positive(class: i32, name: &'static str, index: usize, value: i64) -> Result<()> {
+    if value > 0 {
+        return Ok(());
+    }
+    Err(Error::new(class, "it must be positive").arg(name, &format_args!("{value} in dimension {index}")))
 }
 
 #[cold]

@@ -177,7 +177,7 @@ impl Datatype {
     pub(crate) fn signature(&self) -> Signature {
         match &self.origin {
             Some(origin) => origin.signature.clone(),
-            None => Signature::predefined(self.scalar, self.size),
+            None => Signature::predefined(self.word, self.scalar, self.size),
         }
     }
 

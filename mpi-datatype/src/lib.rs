@@ -7,6 +7,7 @@
 //! - [`mod@predefined`]: the types of the standard, by handle.
 //! - [`buffer`]: [`SendBuf`] and [`RecvBuf`]: user memory with its type, and the only code that accesses it.
 //! - [`scalar`]: how reductions read an element. [`signature`]: the basic elements of a type.
+//! - [`external32`]: the portable representation of data.
 //! - [`element`]: Rust types that have a datatype.
 //!
 //! Invariant: the engine counts packed bytes (`0 .. bytes()`); only this crate maps them to addresses.
@@ -23,6 +24,7 @@ mod direct_copy;
 mod draft;
 pub mod element;
 pub mod envelope;
+pub mod external32;
 mod kernels;
 pub mod layout;
 pub mod predefined;
@@ -38,4 +40,4 @@ pub use envelope::{Envelope, Form};
 pub use layout::Layout;
 pub use predefined::{predefined, predefined_unwatched};
 pub use scalar::{Category, Scalar};
-pub use signature::Basic;
+pub use signature::{Basic, External};

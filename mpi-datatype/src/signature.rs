@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use mpi_core::abi::{MPI_LONG, MPI_LONG_INT, MPI_UNSIGNED_LONG, MPI_WCHAR};
+
 use crate::scalar::Scalar;
 
 /// A basic element.
@@ -16,14 +18,35 @@ pub struct Basic {
     pub bytes: u8,
     /// Bytes of each number in it: half of them for a complex number.
     pub number: u8,
-    /// Whether the numbers have the 80-bit format of x87.
-    pub x87: bool,
+    /// How `external32` stores a number of it.
+    pub external: External,
+}
+
+/// How the representation `external32` stores a number (MPI-5.0, 14.5.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum External {
+    /// With the same bytes, the most significant first.
+    Swapped,
+    /// In this many bytes; a reader extends the sign.
+    Signed(u8),
+    /// In this many bytes; a reader extends with zeros.
+    Unsigned(u8),
+    /// As an IEEE number of 16 bytes, converted from the 80-bit format of x87.
+    FromX87,
 }
 
 impl Basic {
     /// An element that is one number, or one piece of data without a format.
     pub(crate) const fn plain(bytes: u8) -> Basic {
-        Basic { bytes, number: bytes, x87: false }
+        Basic { bytes, number: bytes, external: External::Swapped }
+    }
+
+    /// Bytes of the element in `external32`.
+    pub const fn external_bytes(self) -> u8 {
+        match self.external {
+            External::Swapped | External::FromX87 => self.bytes,
+            External::Signed(bytes) | External::Unsigned(bytes) => bytes * (self.bytes / self.number),
+        }
     }
 }
 
@@ -32,6 +55,8 @@ impl Basic {
 pub(crate) struct Signature {
     elements: u64,
     bytes: u64,
+    /// Packed bytes in `external32`.
+    external: u64,
     kind: Kind,
 }
 
@@ -50,28 +75,49 @@ enum Kind {
 const DISSOLVE: usize = 1024;
 
 impl Signature {
-    pub const EMPTY: Signature = Signature { elements: 0, bytes: 0, kind: Kind::Empty };
+    pub const EMPTY: Signature = Signature { elements: 0, bytes: 0, external: 0, kind: Kind::Empty };
 
     /// The signature of a predefined type.
-    pub const fn predefined(scalar: Scalar, size: u64) -> Signature {
-        let plain = Basic::plain(size as u8);
-        let complex = Basic { bytes: size as u8, number: size as u8 / 2, x87: false };
+    pub const fn predefined(word: usize, scalar: Scalar, size: u64) -> Signature {
+        // The C type `long` has 4 bytes in external32, a wide character 2.
+        let external = match word {
+            MPI_LONG | MPI_LONG_INT => External::Signed(4),
+            MPI_UNSIGNED_LONG => External::Unsigned(4),
+            MPI_WCHAR => External::Unsigned(2),
+            _ => match scalar {
+                Scalar::F80 | Scalar::ComplexF80 | Scalar::PairF80I32 => External::FromX87,
+                _ => External::Swapped,
+            },
+        };
+        let all = size as u8;
         let (first, second) = match scalar {
-            Scalar::F80 => (Basic { x87: true, ..plain }, None),
-            Scalar::ComplexF80 => (Basic { x87: true, ..complex }, None),
-            Scalar::ComplexF16 | Scalar::ComplexF32 | Scalar::ComplexF64 | Scalar::ComplexF128 => (complex, None),
-            Scalar::PairF32F32 => (Basic::plain(4), Some(Basic::plain(4))),
-            Scalar::PairF64F64 => (Basic::plain(8), Some(Basic::plain(8))),
-            Scalar::PairF80I32 => (Basic { x87: true, ..Basic::plain(16) }, Some(Basic::plain(4))),
-            Scalar::PairF32I32 | Scalar::PairI32I32 => (Basic::plain(4), Some(Basic::plain(4))),
-            Scalar::PairF64I32 | Scalar::PairI64I32 => (Basic::plain(8), Some(Basic::plain(4))),
-            Scalar::PairI16I32 => (Basic::plain(2), Some(Basic::plain(4))),
-            _ => (plain, None),
+            Scalar::ComplexF16 | Scalar::ComplexF32 | Scalar::ComplexF64 | Scalar::ComplexF80 | Scalar::ComplexF128 => {
+                (Basic { bytes: all, number: all / 2, external }, None)
+            }
+            Scalar::PairF32F32 | Scalar::PairF64F64 => (Basic::plain(all / 2), Some(Basic::plain(all / 2))),
+            Scalar::PairF32I32
+            | Scalar::PairI32I32
+            | Scalar::PairF64I32
+            | Scalar::PairI64I32
+            | Scalar::PairI16I32
+            | Scalar::PairF80I32 => (Basic { bytes: all - 4, number: all - 4, external }, Some(Basic::plain(4))),
+            _ => (Basic { bytes: all, number: all, external }, None),
         };
         match second {
-            None => Signature { elements: 1, bytes: size, kind: Kind::Run(first) },
-            Some(second) => Signature { elements: 2, bytes: size, kind: Kind::Pair(first, second) },
+            None => {
+                let external = first.external_bytes() as u64;
+                Signature { elements: 1, bytes: size, external, kind: Kind::Run(first) }
+            }
+            Some(second) => {
+                let external = first.external_bytes() as u64 + second.external_bytes() as u64;
+                Signature { elements: 2, bytes: size, external, kind: Kind::Pair(first, second) }
+            }
         }
+    }
+
+    /// Packed bytes in `external32`.
+    pub fn external_bytes(&self) -> u64 {
+        self.external
     }
 
     /// Number of basic elements.
@@ -88,23 +134,27 @@ impl Signature {
             Kind::List(_) if count > 1 => Kind::Repeat(Arc::new(self.clone())),
             kind => kind.clone(),
         };
-        Signature { elements: self.elements * count, bytes: self.bytes * count, kind }
+        let (elements, bytes) = (self.elements * count, self.bytes * count);
+        Signature { elements, bytes, external: self.external * count, kind }
     }
 
     /// The signature of parts in their order.
     pub fn list(parts: impl Iterator<Item = Signature>) -> Signature {
-        let (mut list, mut elements, mut bytes): (Vec<(u64, Signature)>, _, _) = (Vec::new(), 0, 0);
+        let mut list: Vec<(u64, Signature)> = Vec::new();
+        let (mut elements, mut bytes, mut external) = (0, 0, 0);
         let mut push = |part: &Signature| {
             if let Some((_, last)) = list.last_mut()
                 && last.goes_on_in(part)
             {
                 last.elements += part.elements;
                 last.bytes += part.bytes;
+                last.external += part.external;
             } else {
                 list.push((bytes, part.clone()));
             }
             elements += part.elements;
             bytes += part.bytes;
+            external += part.external;
             list.len()
         };
         let mut length = 0;
@@ -120,7 +170,7 @@ impl Signature {
         match list.len() {
             0 => Signature::EMPTY,
             1 => list.swap_remove(0).1,
-            _ => Signature { elements, bytes, kind: Kind::List(Arc::new(list)) },
+            _ => Signature { elements, bytes, external, kind: Kind::List(Arc::new(list)) },
         }
     }
 

@@ -217,7 +217,7 @@ fn freeing_the_last_communicator_ends_its_error_handler() {
 fn datatypes_and_operations_exist_until_they_are_freed() {
     running(1, MPI_THREAD_SINGLE, |process| {
         let guard = &mut process.engine.lock();
-        let datatype = process.type_dup(guard, predefined(MPI_DOUBLE_INT).expect("predefined")).expect("room");
+        let datatype = process.type_create(guard, predefined(MPI_DOUBLE_INT).expect("predefined").dup()).expect("room");
         assert_eq!(process.datatypes.get(guard).get(datatype).map(|it| (it.size(), it.extent())), Some((12, 16)));
         process.type_free(guard, datatype).expect("alive");
         assert_eq!(process.type_free(guard, datatype).expect_err("freed").class(), MPI_ERR_TYPE);

@@ -56,7 +56,11 @@ pub fn module(chapters: &[&str]) -> String {
 fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
     let wrong = |what: String| Failure::from(format!("spec: {}: {what}", function.name));
     let name = &function.name;
-    let implementation = function.implementation.as_deref().unwrap_or_default();
+    let mut implementation = function.implementation.clone().unwrap_or_default();
+    // The forms have different parameters, so each has an implementation of its own.
+    if function.large && function.parameters.iter().any(|parameter| parameter.has("large")) {
+        implementation.push_str("_c");
+    }
     let parameters: Vec<String> = function
         .parameters
         .iter()
@@ -345,6 +349,13 @@ mod tests {
         let (small, large) = (entry("Recv"), entry("Recv_c"));
         assert!(small.contains("count: c_int") && large.contains("count: i64"));
         assert!(small.contains("imp::receive::recv(") && large.contains("imp::receive::recv("));
+    }
+
+    #[test]
+    fn a_large_form_with_more_parameters_has_an_implementation_of_its_own() {
+        let (small, large) = (entry("Type_get_envelope"), entry("Type_get_envelope_c"));
+        assert!(!small.contains("num_large_counts") && small.contains("type_contents::type_get_envelope("), "{small}");
+        assert!(large.contains("num_large_counts") && large.contains("type_contents::type_get_envelope_c("), "{large}");
     }
 
     #[test]
