@@ -12,7 +12,7 @@ use crate::agreement::Terms;
 use crate::coll_op::CollOp;
 use crate::link::{ALLREDUCE, Link};
 use crate::op::{Op, Reducer};
-use crate::partial::{Partial, elements_mut};
+use crate::partial::{Partial, elements_mut, in_scratch, needs_scratch};
 use crate::plan::Plan;
 use crate::scratch::Scratch;
 use crate::{Collectives, Reduction, split};
@@ -25,9 +25,12 @@ impl Collectives {
         &self,
         comm: &Comm,
         send: Option<SendBuf<'_>>,
-        recv: RecvBuf<'_>,
+        mut recv: RecvBuf<'_>,
         what: &Reduction<'_>,
     ) -> Result<()> {
+        if needs_scratch(what.datatype, &mut recv) {
+            return in_scratch(send, recv, what, |inside| self.allreduce(comm, None, inside, what));
+        }
         let reducer = what.op.on(what.datatype, what.handle)?;
         let bytes = recv.bytes();
         let (calling, guard) = self.begin(comm, (CollOp::Allreduce, bytes), |it| {
@@ -78,7 +81,7 @@ impl Collectives {
             return Ok(());
         }
         let value = elements_mut(&mut recv)?;
-        let mut scratch = Scratch::new(value.len() as u64)?;
+        let mut scratch = Scratch::elements(what.datatype, what.count)?;
         let mut partial = Partial::new(reducer, what.datatype, what.count, value, scratch.bytes());
         if link.size == 2 {
             exchange(link, 1 - link.rank, &mut partial, &mut outcome)?;

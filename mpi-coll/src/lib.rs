@@ -48,7 +48,7 @@ use mpi_t::{InstrumentMemory, TResult};
 pub use algorithms::{AlgorithmCalls, LastAlgorithms};
 pub use call_scope::CollEvents;
 pub use instruments::CollInstruments;
-pub use op::{Builtin, Op, Reducer, UserFunction};
+pub use op::{Builtin, Elements, Op, Reducer, UserFunction};
 pub use settings::CollSettings;
 
 use algorithms::Chosen;

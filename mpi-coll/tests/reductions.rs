@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{Rank, mixed, run, run_all};
-use mpi_coll::{Op, Reduction};
+use mpi_coll::{Elements, Op, Reduction};
 use mpi_core::abi::*;
 use mpi_datatype::{Category, Datatype, Element, RecvBuf, SendBuf, predefined};
 
@@ -91,8 +91,8 @@ fn compose_bits(left: [f64; 2], right: [f64; 2]) -> [f64; 2] {
 }
 
 fn composition() -> Op {
-    let function = |invec: &[u8], inoutvec: &mut [u8], count: u64, handle: usize| {
-        assert_eq!((handle, inoutvec.len() as u64), (MPI_2DOUBLE_PRECISION, count * 16));
+    let function = |invec: &[u8], inoutvec: &mut [u8], elements: &Elements| {
+        assert_eq!((elements.handle, inoutvec.len() as u64), (MPI_2DOUBLE_PRECISION, elements.count * 16));
         assert_eq!(inoutvec.as_ptr() as usize % 8, 0, "a C function may rely on alignment");
         let (left, _) = invec.as_chunks::<8>();
         let (right, _) = inoutvec.as_chunks_mut::<8>();

@@ -221,7 +221,7 @@ fn datatypes_and_operations_exist_until_they_are_freed() {
         assert_eq!(process.datatypes.get(guard).get(datatype).map(|it| (it.size(), it.extent())), Some((12, 16)));
         process.type_free(guard, datatype).expect("alive");
         assert_eq!(process.type_free(guard, datatype).expect_err("freed").class(), MPI_ERR_TYPE);
-        let op = process.op_create(guard, Op::user(Arc::new(|_, _, _, _| {}), true)).expect("room");
+        let op = process.op_create(guard, Op::user(Arc::new(|_, _, _| {}), true)).expect("room");
         assert!(process.ops.get(guard).get(op).is_some());
         assert_eq!(process.op_free(guard, datatype).expect_err("wrong kind").class(), MPI_ERR_OP);
         process.op_free(guard, op).expect("alive");

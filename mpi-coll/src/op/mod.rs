@@ -22,8 +22,21 @@ use mpi_errors::{Error, Result};
 /// Combines elements as they stand in memory: `inoutvec[i] = invec[i] op inoutvec[i]`.
 pub(crate) type Kernel = fn(&[u8], &mut [u8]);
 
-/// A user's function: `invec`, `inoutvec`, number of elements, handle word of the datatype.
-pub type UserFunction = dyn Fn(&[u8], &mut [u8], u64, usize) + Send + Sync;
+/// A user's function: `invec`, `inoutvec`, and what elements they hold.
+pub type UserFunction = dyn Fn(&[u8], &mut [u8], &Elements) + Send + Sync;
+
+/// The elements that a user's function combines.
+#[derive(Debug, Clone, Copy)]
+pub struct Elements {
+    /// Number of elements.
+    pub count: u64,
+    /// Handle word of their datatype.
+    pub handle: usize,
+    /// Bytes from one element to the next.
+    pub extent: i64,
+    /// Bytes from the address of the first element to the start of the slices, which is the lowest data byte.
+    pub lowest: i64,
+}
 
 /// A predefined operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -199,7 +212,9 @@ impl Op {
                 }
             }
             OpKind::User(function) => {
-                Ok(Reducer { work: Work::User { function, handle }, extent, commutative: self.commutative })
+                let lowest = datatype.true_lower_bound();
+                let work = Work::User { function, handle, lowest };
+                Ok(Reducer { work, extent, commutative: self.commutative })
             }
         }
     }
@@ -224,12 +239,12 @@ pub struct Reducer<'a> {
 
 enum Work<'a> {
     Kernel(Kernel),
-    User { function: &'a Arc<UserFunction>, handle: usize },
+    User { function: &'a Arc<UserFunction>, handle: usize, lowest: i64 },
 }
 
 impl Reducer<'_> {
     /// `inoutvec[i] = invec[i] op inoutvec[i]` for `count` elements as they stand in memory; the slices reach from
-    /// the first to the last data byte. Elements that do not fit into both slices are left alone.
+    /// the lowest to the highest data byte. Elements that do not fit into both slices are left alone.
     #[inline]
     pub fn apply(&self, invec: &[u8], inoutvec: &mut [u8], count: u64) {
         if count == 0 {
@@ -237,7 +252,10 @@ impl Reducer<'_> {
         }
         match &self.work {
             Work::Kernel(kernel) => kernel(invec, inoutvec),
-            Work::User { function, handle } => function(invec, inoutvec, count, *handle),
+            Work::User { function, handle, lowest } => {
+                let lowest = lowest.wrapping_add(self.extent.min(0).wrapping_mul((count - 1) as i64));
+                function(invec, inoutvec, &Elements { count, handle: *handle, extent: self.extent, lowest });
+            }
         }
     }
 

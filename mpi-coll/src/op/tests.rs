@@ -258,8 +258,9 @@ fn words_that_name_no_operation_have_none() {
 #[test]
 fn a_user_operation_gets_both_vectors_count_and_type() {
     let op = Op::user(
-        Arc::new(|invec: &[u8], inoutvec: &mut [u8], count, handle| {
-            assert_eq!((count, handle), (2, MPI_SHORT_INT));
+        Arc::new(|invec: &[u8], inoutvec: &mut [u8], elements: &Elements| {
+            assert_eq!((elements.count, elements.handle), (2, MPI_SHORT_INT));
+            assert_eq!((elements.extent, elements.lowest), (8, 0));
             inoutvec[0] += invec[0] * 10;
         }),
         false,
