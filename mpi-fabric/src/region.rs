@@ -77,7 +77,8 @@ impl Registration {
     /// `None` for no region, or for one whose copies only the kernel checks.
     pub const NONE: Registration = Registration { guards: None };
 
-    pub(crate) fn new(guards: impl Send + Sync + 'static) -> Registration {
+    /// Drops `guards` when the registration ends; for a [`Transport`](crate::Transport).
+    pub fn new(guards: impl Send + Sync + 'static) -> Registration {
         Registration { guards: Some(Box::new(guards)) }
     }
 }

@@ -155,7 +155,7 @@ impl Core {
             && waiting(&request.work)
         {
             request.status.set_cancelled(true);
-            self.finish(handle);
+            self.end_offer(handle);
         }
     }
 

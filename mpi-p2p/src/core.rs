@@ -15,6 +15,7 @@ use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 use crate::buffered::Buffered;
 use crate::chains::Key;
 use crate::context::{ContextSpec, Contexts};
+use crate::copy_job::CopyJobs;
 use crate::cvars::EngineSettings;
 use crate::direct::Direct;
 use crate::events::MessageEvents;
@@ -27,7 +28,7 @@ use crate::request::{
     AWAITED, AWAITED_BY, CancelState, DETACHED, Request, SERVED, Sent, WATCHED, Work, too_many_requests,
 };
 use crate::service_queue::ServiceQueue;
-use crate::transfer_slots::{SLOTS, SharedCopy, Slots};
+use crate::transfer_slots::{SLOTS, Slots};
 use crate::waiters::Waiters;
 use crate::wire::{self, Share};
 
@@ -60,8 +61,8 @@ pub(crate) struct Core {
     pub detached_sends: usize,
     /// Sends that feed fragments.
     pub streams: Vec<Handle>,
-    /// Receives whose chunks both sides copy.
-    pub shares: Vec<SharedCopy>,
+    /// Long messages that this process copies.
+    pub copies: CopyJobs,
     pub slots: Slots,
     pub context_agreement: ContextAgreement,
     /// Transfers whose receivers requested this process to copy too.
@@ -142,7 +143,7 @@ impl Core {
             backlogged: 0,
             detached_sends: 0,
             streams: Vec::new(),
-            shares: Vec::new(),
+            copies: CopyJobs::default(),
             slots: Slots::new(),
             context_agreement: ContextAgreement::default(),
             copy_requests: Vec::new(),

@@ -76,12 +76,16 @@ impl State {
         let worked = match moved {
             Ok(moved) => {
                 let worked = self.advance_pending(moved);
-                self.make_request_for_services(context)?;
+                self.make_request_for_calls(context)?;
                 worked
             }
             fault => fault,
         };
         match worked {
+            // The wait for the request copies.
+            Ok(_) if self.core.copies.open > 0 && self.core.direct.outcome.is_none() => {
+                self.post_direct().map(|request| Some(Outcome::Under(request)))
+            }
             Ok(_) => Ok(self.core.direct.outcome.take()),
             Err(fault) => {
                 let fault = self.core.fail_waits(fault);
@@ -100,15 +104,18 @@ impl State {
         }
     }
 
-    /// Turns a direct receive that is over into a request when a service is to be called: the call that completes the
-    /// request calls the services first.
+    /// Turns a direct receive that is over into a request when a service is to be called or a long message to be copied:
+    /// the call that completes the request does that first.
     #[cold]
-    fn make_request_for_services(&mut self, context: u32) -> Result<()> {
+    fn make_request_for_calls(&mut self, context: u32) -> Result<()> {
         let core = &mut self.core;
-        if core.services.wait_for_call() > 0
-            && let Some(Outcome::Received(status, error)) = core.direct.outcome.take()
+        if core.has_calls()
+            && let Some(outcome) = core.direct.outcome.take()
         {
-            let request = core.received_request(context, status, error)?;
+            let request = match outcome {
+                Outcome::Received(status, error) => core.received_request(context, status, error)?,
+                Outcome::Under(request) => request,
+            };
             core.direct.outcome = Some(Outcome::Under(request));
         }
         Ok(())

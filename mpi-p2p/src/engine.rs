@@ -22,6 +22,7 @@ use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
+use crate::receive::Begun;
 use crate::request::{Completion, Mode, ReceiveFailure};
 use crate::send::Started;
 
@@ -246,8 +247,8 @@ impl Engine {
             Outcome::Received(status, None) => Ok(status),
             Outcome::Received(status, Some(error)) => Err(ReceiveFailure::received(error, status)),
             Outcome::Under(request) => {
-                if self.state.get(&guard).core.services.wait_for_call() > 0 {
-                    self.call_services(&mut guard);
+                if self.state.get(&guard).core.has_calls() {
+                    self.serve_and_copy(&mut guard);
                 }
                 self.finish_blocking(guard, request)
             }
@@ -274,7 +275,7 @@ impl Engine {
         self.state.get_mut(guard).isend(context, dest, tag, buffer, mode)
     }
 
-    /// Starts a receive.
+    /// Starts a receive. May release the lock while it copies a long message that has been offered already.
     #[inline]
     pub fn irecv(
         &self,
@@ -284,7 +285,15 @@ impl Engine {
         tag: i32,
         buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
-        self.state.get_mut(guard).start_receive(context, source, tag, buffer)
+        let state = self.state.get_mut(guard);
+        match state.begin_receive(context, source, tag, buffer)? {
+            Begun::Posted(request) => Ok(request),
+            Begun::Arrived(Outcome::Received(status, error)) => state.core.received_request(context, status, error),
+            Begun::Arrived(Outcome::Under(request)) => {
+                self.copy_at_start(guard);
+                Ok(request)
+            }
+        }
     }
 
     /// The context of a request's operation; `None` when `request` names none.
@@ -318,7 +327,7 @@ impl Engine {
         self.block(guard, Awaited::Change, |state| {
             let core = &state.core;
             let idle = core.backlogged == 0 && core.replies.is_empty() && core.streams.is_empty();
-            (idle && core.detached_sends == 0 && core.shares.is_empty()).then_some(())
+            (idle && core.detached_sends == 0 && core.copies.list.is_empty()).then_some(())
         })
     }
 

@@ -10,7 +10,8 @@
 //! - `awaited`, `waiters`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
 //! - `send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving long
-//!   messages. `cancel`: taking operations back. `progress`: moving what can move.
+//!   messages. `copy_job`, `copies`, `copying`: copying them with the lock released. `cancel`, `revoke`: taking operations
+//!   back. `progress`: moving what can move.
 //! - `engine`: the calls. `waiting`, `complete`, `probe`, `start`, `remote`, `service`, `context_agreement`,
 //!   `on_demand_handles`, `posted_handles`: further calls, by subject.
 //! - `instruments`, `events`, `request_events`, `cvars`, `limits`: metrics, events and settings.
@@ -30,6 +31,9 @@ mod chunk_claims;
 mod complete;
 mod context;
 mod context_agreement;
+mod copies;
+mod copy_job;
+mod copying;
 mod core;
 mod cvars;
 mod delivery;
@@ -55,6 +59,7 @@ mod registration;
 mod remote;
 mod request;
 mod request_events;
+mod revoke;
 mod send;
 mod service;
 mod service_queue;

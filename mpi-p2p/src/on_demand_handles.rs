@@ -32,7 +32,7 @@ impl OperationState {
             Work::Posted { buffer, .. } | Work::Matched { buffer } => under_way(buffer.bytes(), 0, buffer.bytes()),
             Work::Receiving { buffer, wanted, got, .. } => under_way(buffer.bytes(), *got, *wanted),
             Work::Discarding { wanted, got, .. } => under_way(bytes, *got, *wanted),
-            Work::Sharing => under_way(bytes, 0, bytes),
+            Work::Copying => under_way(bytes, 0, bytes),
             Work::Queued(outgoing) => under_way(outgoing.data.bytes(), 0, outgoing.data.bytes()),
             Work::AwaitContext | Work::External => under_way(0, 0, 0),
             Work::AwaitMatch { .. } => under_way(bytes, bytes, bytes),

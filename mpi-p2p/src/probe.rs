@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// Starts to receive the message a matched probe took. `None` when `message` names none. After an error the message
-    /// is still there.
+    /// is still there. May release the lock as [`Engine::irecv`] does.
     pub fn imrecv(&self, guard: &mut Guard<'_>, message: Handle, buffer: RecvBuf<'static>) -> Result<Option<Handle>> {
         let state = self.state.get_mut(guard);
         if message.0 == mpi_core::abi::MPI_MESSAGE_NO_PROC {
@@ -77,7 +77,10 @@ impl Engine {
                 state.core.end_message_handles(message);
                 state.core.instruments.messages_held.lower(1);
                 match state.receive_message(held.context, held.key, held.message, buffer)? {
-                    Outcome::Under(request) => Ok(Some(request)),
+                    Outcome::Under(request) => {
+                        self.copy_at_start(guard);
+                        Ok(Some(request))
+                    }
                     Outcome::Received(status, error) => {
                         state.core.received_request(held.context, status, error).map(Some)
                     }

@@ -1,30 +1,22 @@
 //! Progress: one pass advances all pending operations while the process is inside the library (MPI-4.1, 3.5 and 2.9).
 //!
 //! Invariant: while only receives are under way, a pass is one poll of the rings and three compares.
+//! Not here: what a pass does with the lock released (`copying`), calls of services (`service`).
 
 use mpi_errors::{Error, Result};
 
 use crate::core::{Core, State};
 
 impl State {
-    /// One pass: handles what arrived, answers it, pushes queued records. Returns the number of steps that made
-    /// progress.
+    /// Handles what arrived. Returns the number of records.
     #[inline]
-    pub fn progress(&mut self) -> Result<usize> {
+    pub fn poll(&mut self) -> Result<usize> {
         self.core.instruments.polls.incr();
-        let mut moved = match self.endpoint.poll(&mut self.core) {
-            Ok(moved) => moved,
-            Err(fault) => return Err(self.core.fail_waits(fault)),
-        };
-        if self.core.has_work() {
-            moved = self.advance_pending(moved)?;
-        }
-        if moved > 0 {
-            self.core.wake_on_any_change();
-        }
-        Ok(moved)
+        self.endpoint.poll(&mut self.core).map_err(|fault| self.core.fail_waits(fault))
     }
 
+    /// Answers what arrived and pushes queued records; does not copy long messages. Returns the number of steps that made
+    /// progress, with the `moved` ones before.
     #[inline(never)]
     pub fn advance_pending(&mut self, moved: usize) -> Result<usize> {
         let State { endpoint, core, .. } = self;
@@ -34,13 +26,13 @@ impl State {
         let before = core.pending();
         let completions = core.completions;
         if !core.copy_requests.is_empty() {
-            core.copy_requested_chunks(endpoint);
+            core.begin_requested_copies(endpoint);
         }
         if !core.matched.is_empty() {
             core.carry_out_matched(endpoint);
         }
-        if !core.shares.is_empty() {
-            core.complete_shared_copies(endpoint);
+        if !core.copies.list.is_empty() {
+            core.complete_copies(endpoint);
         }
         if !core.replies.is_empty() {
             core.flush_replies(endpoint);
@@ -51,10 +43,7 @@ impl State {
         if !core.streams.is_empty() {
             core.feed_streams(endpoint);
         }
-        if core.waiters.any_watchful() && (core.has_pushes_waiting() || core.services.wait_for_call() > 0) {
-            // The leader may sleep, and no doorbell rings for this work.
-            core.waiters.wake_leader();
-        }
+        core.wake_leader_for_work();
         let worked = core.pending() != before || core.completions != completions || core.services.wait_for_call() > 0;
         Ok(moved + usize::from(worked))
     }
@@ -68,11 +57,17 @@ impl Core {
             | self.replies.len()
             | self.streams.len()
             | self.matched.len()
-            | self.shares.len()
+            | self.copies.list.len()
             | self.copy_requests.len()
             | self.services.wait_for_call()
             | usize::from(self.fault.is_some())
             != 0
+    }
+
+    /// Whether a pass has to call services or to copy.
+    #[inline]
+    pub fn has_calls(&self) -> bool {
+        self.services.wait_for_call() | self.copies.open != 0
     }
 
     /// How often a waiting call polls before it begins to yield or sleep: for about a microsecond where every process
@@ -91,12 +86,22 @@ impl Core {
 
     /// The lengths of the queues; a pass compares them before and after to find out whether it made progress.
     fn pending(&self) -> (usize, usize, usize) {
-        (self.backlogged, self.replies.len() + self.matched.len(), self.streams.len() + self.shares.len())
+        (self.backlogged, self.replies.len() + self.matched.len(), self.streams.len() + self.copies.list.len())
     }
 
     /// Whether something waits for room in a ring or for a chunk another process copies: no doorbell rings for those, so
     /// a thread that waits keeps polling.
     pub fn has_pushes_waiting(&self) -> bool {
-        self.backlogged > 0 || !self.replies.is_empty() || !self.streams.is_empty() || !self.shares.is_empty()
+        let pushes = self.backlogged > 0 || !self.replies.is_empty() || !self.streams.is_empty();
+        pushes || self.copies.await_chunks()
+    }
+
+    /// Wakes the leader if there is work for it: it may sleep, and no doorbell rings for that work.
+    pub fn wake_leader_for_work(&mut self) {
+        if self.waiters.any_watchful()
+            && (self.has_pushes_waiting() || self.services.wait_for_call() > 0 || self.copies.open > 0)
+        {
+            self.waiters.wake_leader();
+        }
     }
 }

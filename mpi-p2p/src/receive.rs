@@ -19,6 +19,14 @@ use crate::posted::room;
 use crate::request::{Request, Work, too_many_requests};
 use crate::wire;
 
+/// How a receive began.
+pub(crate) enum Begun {
+    /// No message waits for it: it is posted.
+    Posted(Handle),
+    /// Its message has arrived, or has been offered.
+    Arrived(Outcome),
+}
+
 impl State {
     /// Starts a receive; the caller keeps the buffer valid until the request is done.
     #[inline]
@@ -29,16 +37,22 @@ impl State {
         tag: i32,
         buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
+        match self.begin_receive(context_id, source, tag, buffer)? {
+            Begun::Posted(request) | Begun::Arrived(Outcome::Under(request)) => Ok(request),
+            Begun::Arrived(Outcome::Received(status, error)) => self.core.received_request(context_id, status, error),
+        }
+    }
+
+    /// As [`State::start_receive`], without a request for a receive that is over at once.
+    #[inline(always)] // the caller's branches take the place of its result
+    pub fn begin_receive(&mut self, context_id: u32, source: i32, tag: i32, buffer: RecvBuf<'static>) -> Result<Begun> {
         if source == MPI_PROC_NULL {
-            return self.core.received_request(context_id, Status::PROC_NULL, None);
+            return Ok(Begun::Arrived(Outcome::Received(Status::PROC_NULL, None)));
         }
         let key = Key { source, tag };
         match self.core.find_unexpected(context_id, key)? {
-            None => self.core.post(context_id, key, buffer),
-            Some(slot) => match self.receive_unexpected(context_id, slot, buffer)? {
-                Outcome::Under(request) => Ok(request),
-                Outcome::Received(status, error) => self.core.received_request(context_id, status, error),
-            },
+            None => self.core.post(context_id, key, buffer).map(Begun::Posted),
+            Some(slot) => self.receive_unexpected(context_id, slot, buffer).map(Begun::Arrived),
         }
     }
 

@@ -198,8 +198,8 @@ pub(crate) enum Work {
     Receiving { buffer: RecvBuf<'static>, from: u32, wanted: u64, got: u64 },
     /// A revoked receive drops the fragments that still come: `wanted` bytes in all, `got` so far.
     Discarding { from: u32, wanted: u64, got: u64 },
-    /// A receive whose chunks both sides copy; the details are in the engine's list of shares.
-    Sharing,
+    /// A receive whose message this process copies; the details, and the buffer, are in the engine's list of jobs.
+    Copying,
     /// A send waits for room in the ring to the receiver.
     Queued(Box<Outgoing>),
     /// The program completes the operation of a generalized request.
@@ -208,8 +208,10 @@ pub(crate) enum Work {
     AwaitContext,
     /// A synchronous send waits to be matched by world rank `dest`.
     AwaitMatch { dest: u32 },
-    /// A large message was offered to world rank `dest`, which may read its data while it is.
-    Offered { data: Data, dest: u32, _registration: Registration },
+    /// A large message was offered to world rank `dest`, which may read its data until it reports the end. `copiers`: the
+    /// number of threads of this process that copy from the data, which pin it; `over`: the end has come, and waits for
+    /// them.
+    Offered { data: Data, dest: u32, copiers: u32, over: bool, _registration: Registration },
     /// A send feeds fragments to the receive that `peer` names, up to `limit` bytes; `at` are under way.
     Streaming { data: Data, dest: u32, peer: u64, at: u64, limit: u64 },
 }
@@ -236,6 +238,14 @@ impl Data {
         match self {
             Data::User(buffer) => buffer.bytes(),
             Data::Owned(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// The data as a buffer.
+    pub fn as_send(&self) -> SendBuf<'_> {
+        match self {
+            Data::User(buffer) => buffer.clone(),
+            Data::Owned(bytes) => SendBuf::from_slice(bytes),
         }
     }
 

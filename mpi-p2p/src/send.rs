@@ -216,7 +216,7 @@ impl Core {
                 let (region, registration) = registered.unwrap_or((RegionKey::NONE, Registration::NONE));
                 endpoint.push(dest, head, &Offer { bytes: data.bytes(), region }.encode())?;
                 let data = std::mem::replace(data, Data::Owned(Vec::new()));
-                request.work = Work::Offered { data, dest, _registration: registration };
+                request.work = Work::Offered { data, dest, copiers: 0, over: false, _registration: registration };
             }
             kind => {
                 match data.contiguous() {

@@ -67,21 +67,11 @@ impl Engine {
         self.block(guard, Awaited::Change, |_| ready().then_some(()))
     }
 
-    /// One pass of progress, which also calls the services. Returns the number of steps that made progress.
-    #[inline]
-    pub(crate) fn advance(&self, guard: &mut Guard<'_>) -> Result<usize> {
-        let state = self.state.get_mut(guard);
-        let moved = state.progress()?;
-        if moved > 0 && state.core.services.wait_for_call() > 0 {
-            self.call_services(guard);
-        }
-        Ok(moved)
-    }
-
     /// Calls the services for the messages and completions that are queued.
     #[cold]
     #[inline(never)]
     pub(crate) fn call_services(&self, guard: &mut Guard<'_>) {
+        self.state.get_mut(guard).core.services.calls += 1;
         while let Some(Event { context, what }) = self.state.get_mut(guard).core.services.queue.pop_front() {
             let service = self.services.get(guard).get(&context).cloned();
             let core = &mut self.state.get_mut(guard).core;
@@ -107,7 +97,9 @@ impl Engine {
                 }
             }
         }
-        self.state.get_mut(guard).core.wake_on_any_change();
+        let core = &mut self.state.get_mut(guard).core;
+        core.services.calls -= 1;
+        core.wake_on_any_change();
     }
 }
 

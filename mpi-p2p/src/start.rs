@@ -44,10 +44,14 @@ impl Engine {
         self.state.get_mut(guard).core.add_recipe(context, Recipe::Receive { source, tag, buffer }, None)
     }
 
-    /// Starts the operation of an inactive request (`MPI_Start`). Errors: `MPI_ERR_REQUEST` for a request that cannot be
+    /// Starts the operation of an inactive request (`MPI_Start`). May release the lock as [`Engine::irecv`] does. Errors: `MPI_ERR_REQUEST` for a request that cannot be
     /// started, or is active.
     pub fn start(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
-        self.state.get_mut(guard).start(request)
+        self.state.get_mut(guard).start(request)?;
+        if self.state.get(guard).core.copies.open > 0 {
+            self.copy_at_start(guard);
+        }
+        Ok(())
     }
 
     /// A generalized request (`MPI_Grequest_start`), active until [`Engine::complete_generalized`]. Errors of its

@@ -208,6 +208,16 @@ impl Waiters {
         self.deferring = true;
     }
 
+    /// Whether [`Self::defer`] holds: then the lock's holder leads, or leaves.
+    pub fn is_deferring(&self) -> bool {
+        self.deferring
+    }
+
+    /// Whether the lock's holder leads, and other threads depend on its polls.
+    pub fn leads_others(&self) -> bool {
+        self.deferring && self.entries.len() - self.free.len() > 1
+    }
+
     /// The words whose threads are to be woken once the lock is released.
     pub fn end_deferring(&mut self) -> Due {
         self.deferring = false;

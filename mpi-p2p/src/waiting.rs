@@ -224,7 +224,7 @@ impl Engine {
         guard
     }
 
-    fn wake_due(&self, due: &Due) {
+    pub(crate) fn wake_due(&self, due: &Due) {
         due.iter().for_each(|word| self.doorbell.wake_thread(word));
     }
 }
