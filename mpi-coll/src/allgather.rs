@@ -14,7 +14,7 @@ use crate::scratch::Scratch;
 
 impl Collectives {
     /// Collects the blocks of all processes in every process, in rank order. `recv` is the whole of as many blocks as
-    /// there are processes. `None` for `send`: the own block is in place already.
+    /// there are processes. `None` for `send`: the own block is already in its place.
     pub fn allgather(&self, comm: &Comm, send: Option<SendBuf<'_>>, mut recv: RecvBuf<'_>) -> Result<()> {
         let link = self.link(comm, ALLGATHER);
         let whole = recv.bytes();
@@ -52,7 +52,7 @@ fn direct(link: Link<'_>, send: Option<SendBuf<'_>>, recv: RecvBuf<'_>, outcome:
     let (own, out);
     let mut pending = link.pending();
     own = each_block(link, recv, |rank, piece| link.irecv(&mut pending, rank, piece))?;
-    // Out of the send buffer if there is one: it was not just written, so the others read it out of their own caches.
+    // From the send buffer if there is one: it was not just written, so the others read it from their own caches.
     out = send.unwrap_or(own.as_send());
     link.others().try_for_each(|rank| link.isend(&mut pending, rank, out.clone()))?;
     link.wait_all(pending, outcome)

@@ -1,6 +1,6 @@
 //! `MPI_Allreduce` (MPI-5.0, 6.9.6).
 //!
-//! Where several processes compute the same result they do so in the same order, so that it is the same to the bit.
+//! Processes that compute the same result do so in the same order, so that it is bitwise equal.
 
 use mpi_comm::{Comm, Outcome};
 use mpi_core::Guard;
@@ -95,7 +95,7 @@ impl Collectives {
     }
 }
 
-/// Longest contribution, in bytes, for which two processes take the shortest way.
+/// Longest contribution, in bytes, for which two processes exchange one message each.
 const PAIR_BYTES: usize = 64;
 
 /// Memory for the other's contribution, aligned as users' operations may demand.

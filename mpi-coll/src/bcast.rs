@@ -39,7 +39,7 @@ impl Collectives {
     }
 }
 
-/// The broadcast itself, also as the second half of other collectives.
+/// The broadcast without its scope, also as the second half of other collectives.
 #[inline]
 pub(crate) fn broadcast_over(
     link: Link<'_>,

@@ -27,7 +27,7 @@ fn part(what: &Reduction<'_>, rank: u32, size: u32) -> Range<u64> {
 
 /// The contributions of this process for others, and the memory for its own part.
 struct Parts<'p> {
-    /// The whole contribution; `None` when it stands where the result goes.
+    /// The whole contribution; `None` if it is in the place of the result.
     send: Option<SendBuf<'p>>,
     /// The result before this process's part; empty where it is not needed.
     before: RecvBuf<'p>,

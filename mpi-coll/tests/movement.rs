@@ -99,7 +99,7 @@ fn a_gather_puts_blocks_in_rank_order() {
                 let recv = at_root.then(|| RecvBuf::from_slice(&mut all));
                 rank.coll.gather(&rank.world, Some(send), recv, root).expect("gather");
                 assert!(!at_root || all == blocks(rank, count), "root {root}, count {count}");
-                // In place: the root's own block stands where it belongs.
+                // In place: the root's own block is already in its place.
                 if at_root {
                     all.fill(0);
                     all[root as usize * count..][..count].copy_from_slice(&own);

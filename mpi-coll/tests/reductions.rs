@@ -20,7 +20,7 @@ fn values(rank: u32, count: usize) -> Vec<u64> {
     (0..count).map(|i| mixed(&[rank as u64, i as u64])).collect()
 }
 
-/// What each element becomes when rank 0's is combined with rank 1's, that with rank 2's, and so on.
+/// The value of each element when rank 0's is combined with rank 1's, that with rank 2's, and so on.
 fn naive<T: Copy>(size: u32, count: usize, values: impl Fn(u32, usize) -> Vec<T>, op: impl Fn(T, T) -> T) -> Vec<T> {
     let mut result = values(0, count);
     for rank in 1..size {
@@ -145,7 +145,7 @@ fn minloc_on_pairs_with_gaps_finds_the_first_rank_of_the_least_value() {
             rank.coll.allreduce(&rank.world, send, recv, &what).expect("allreduce");
             for (i, got) in result.chunks(16).enumerate() {
                 let best = (0..rank.size()).map(|rank| value(rank, i)).fold(f64::INFINITY, f64::min);
-                let first = (0..rank.size()).find(|rank| value(*rank, i) == best).expect("somebody has it");
+                let first = (0..rank.size()).find(|rank| value(*rank, i) == best).expect("some rank has it");
                 assert_eq!(got, pair(best, first as i32), "element {i} of {count}");
             }
         }

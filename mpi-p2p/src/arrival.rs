@@ -1,7 +1,7 @@
 //! Handling of an arriving record: the engine matches it with its receive, or stores it until the receive comes.
 //!
 //! Invariant: everything in a record is checked before use: its context, its source, its token.
-//! Not here: answers and large transfers, which are queued here and carried out after the poll (`progress`, `transfer`).
+//! Not here: answers and large transfers, which are queued here and handled after the poll (`progress`, `transfer`).
 
 use mpi_fabric::{Payload, RecordHead, Sink};
 

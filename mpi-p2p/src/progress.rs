@@ -29,7 +29,7 @@ impl State {
             core.begin_requested_copies(endpoint);
         }
         if !core.matched.is_empty() {
-            core.carry_out_matched(endpoint);
+            core.start_matched_transfers(endpoint);
         }
         if !core.copies.list.is_empty() {
             core.complete_copies(endpoint);

@@ -24,7 +24,7 @@ const SHARE_FROM: u64 = 32 << 10;
 
 impl Core {
     /// Carries out what the last poll matched.
-    pub fn carry_out_matched(&mut self, endpoint: &mut Endpoint) {
+    pub fn start_matched_transfers(&mut self, endpoint: &mut Endpoint) {
         for matched in std::mem::take(&mut self.matched) {
             self.begin_transfer(endpoint, matched);
         }

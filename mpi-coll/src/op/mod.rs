@@ -97,7 +97,7 @@ const fn by_handle() -> [Option<Op>; 32] {
     let mut table = [const { None }; 32];
     let mut slot = 0;
     while slot < table.len() {
-        // A value with a destructor cannot be overwritten at compile time; what stood there was `None`.
+        // A value with a destructor cannot be overwritten at compile time; the old value was `None`.
         std::mem::forget(std::mem::replace(&mut table[slot], entry(slot)));
         slot += 1;
     }
@@ -124,12 +124,12 @@ impl Builtin {
         }
     }
 
-    /// The operation of this number.
+    /// The operation with this number.
     pub(crate) fn at(number: u64) -> Option<Builtin> {
         BUILTINS.iter().map(|entry| entry.1).find(|builtin| *builtin as u64 == number)
     }
 
-    /// What the operation is defined on, in words.
+    /// The types on which the operation is defined, as text.
     fn domain(self) -> &'static str {
         match self {
             Max | Min => "integers and real numbers",
@@ -193,7 +193,7 @@ impl Op {
         self.commutative
     }
 
-    /// The operation made ready for one type. `handle` is the word of the datatype, passed on to a user's function.
+    /// The operation prepared for one type. `handle` is the word of the datatype, passed on to a user's function.
     ///
     /// Errors: `MPI_ERR_OP` when the operation is not defined on the type, or when this build cannot
     /// compute it (quadruple precision).
@@ -230,7 +230,7 @@ fn undefined(builtin: Builtin, datatype: &Datatype) -> Error {
     Error::new(MPI_ERR_OP, message).arg("op", &builtin.name())
 }
 
-/// An operation made ready for one type.
+/// An operation prepared for one type.
 pub struct Reducer<'a> {
     work: Work<'a>,
     extent: i64,
@@ -244,7 +244,7 @@ enum Work<'a> {
 
 impl Reducer<'_> {
     /// `inoutvec[i] = invec[i] op inoutvec[i]` for `count` elements as they stand in memory; the slices reach from
-    /// the lowest to the highest data byte. Elements that do not fit into both slices are left alone.
+    /// the lowest to the highest data byte. Elements that do not fit into both slices stay unchanged.
     #[inline]
     pub fn apply(&self, invec: &[u8], inoutvec: &mut [u8], count: u64) {
         if count == 0 {

@@ -1,4 +1,4 @@
-//! Rules of the reduction operations: each follows a naive reference on every type that it takes.
+//! Rules of the reduction operations: each agrees with a simple reference on every type that it accepts.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use mpi_t::HeapMemory;
 #[allow(dead_code)] // not every test file needs it
 pub const SIZES: [u32; 8] = [1, 2, 3, 4, 5, 7, 8, 12];
 
-/// Far more than any test needs, also on a machine that is busy with others.
+/// Far more than any test needs, also on a machine under load.
 const TIME_LIMIT: Duration = Duration::from_secs(240);
 
 pub struct Rank {

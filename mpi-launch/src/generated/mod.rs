@@ -165,7 +165,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_shape",
-                description: "How short messages of a collective travel: through one process (flat), in log2(n) steps (tree), or flat where processes must share cores and tree elsewhere (auto; a broadcast is flat among few processes, too). In force with the next call; set it alike in all processes of the job. Cannot be set while a collective call of this process is under way.",
+                description: "Path of short messages of a collective: flat: through one process; tree: in log2(n) steps; auto: flat where processes must share cores, else tree (a broadcast is also flat among few processes). Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -181,7 +181,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_barrier_shape",
-                description: "How the messages of MPI_Barrier travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of MPI_Barrier: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -197,7 +197,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_bcast_shape",
-                description: "How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of MPI_Bcast, of any length: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -213,7 +213,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_reduce_shape",
-                description: "How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of an MPI_Reduce below coll_split_limit: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -229,7 +229,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allreduce_shape",
-                description: "How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of an MPI_Allreduce below coll_split_limit: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -245,7 +245,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allgather_shape",
-                description: "How the messages of an MPI_Allgather up to coll_allgather_limit travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of an MPI_Allgather up to coll_allgather_limit: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -261,7 +261,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allgather_limit",
-                description: "Longest result of MPI_Allgather, all blocks together, whose blocks are moved more than once to need fewer messages; above it every process sends to every other one. Set it alike in all processes of the job.",
+                description: "Longest result of MPI_Allgather in bytes, all blocks together, for which blocks are moved more than once to need fewer messages; for a longer one every process sends to every other one. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
@@ -277,7 +277,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_split_limit",
-                description: "Reductions of at least this many bytes are split among the processes, each combining one part. Set it alike in all processes of the job.",
+                description: "Shortest reduction in bytes that is split among the processes, each of which combines one part. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
@@ -293,7 +293,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_check",
-                description: "Whether the processes of a collective call first compare what they call: operation, root, bytes, and predefined operation and type of reductions. Calls that do not match then fail in all processes with an error that names the ranks, where they would hang or give wrong data; a call takes two more messages for each process. Set it alike in all processes of the job: where it differs they wait for each other for ever.",
+                description: "Whether the processes of a collective call first compare its operation, root and bytes, and the predefined operation and type of reductions. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data; a call needs two more messages for each process. Takes effect with the next call. Must be equal in all processes of the job; otherwise calls hang.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -309,7 +309,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "win_direct",
-                description: "Whether puts and gets copy to and from the target's memory at once where the kernel allows it; otherwise they go as messages, which the target carries out when it makes progress. In force with the next operation.",
+                description: "Whether puts and gets copy directly to and from the target's memory where the kernel allows it; otherwise they are sent as messages, which the target applies when it makes progress. Takes effect with the next operation.",
                 unit: "",
                 category: "win",
                 value: ValueType::I32,
@@ -325,7 +325,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "win_shared",
-                description: "Whether the memory of MPI_Win_allocate is such that all processes of the window can map it, so that operations need neither the kernel nor their target. In force with the next window; one process that is set to no, or cannot map memory, decides for all of the window, and MPI_Win_allocate_shared then fails.",
+                description: "Whether all processes of a window map the memory of MPI_Win_allocate, so that operations need neither the kernel nor their target. Takes effect with the next window; if one process has the value no or cannot map memory, none does, and MPI_Win_allocate_shared fails.",
                 unit: "",
                 category: "win",
                 value: ValueType::I32,
@@ -988,7 +988,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_barrier_calls",
-            description: "Calls of MPI_Barrier that have begun.",
+            description: "Number of calls of MPI_Barrier that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -999,7 +999,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_calls",
-            description: "Calls of MPI_Bcast that have begun.",
+            description: "Number of calls of MPI_Bcast that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1010,7 +1010,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_calls",
-            description: "Calls of MPI_Reduce that have begun.",
+            description: "Number of calls of MPI_Reduce that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1021,7 +1021,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_calls",
-            description: "Calls of MPI_Allreduce that have begun.",
+            description: "Number of calls of MPI_Allreduce that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1032,7 +1032,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_calls",
-            description: "Calls of MPI_Gather that have begun.",
+            description: "Number of calls of MPI_Gather that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1043,7 +1043,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_calls",
-            description: "Calls of MPI_Scatter that have begun.",
+            description: "Number of calls of MPI_Scatter that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1054,7 +1054,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_calls",
-            description: "Calls of MPI_Allgather that have begun.",
+            description: "Number of calls of MPI_Allgather that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1065,7 +1065,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_calls",
-            description: "Calls of MPI_Alltoall that have begun.",
+            description: "Number of calls of MPI_Alltoall that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1076,7 +1076,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_bytes",
-            description: "Bytes of data in the buffers given to MPI_Bcast.",
+            description: "Bytes of data in the buffers of MPI_Bcast, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1087,7 +1087,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_bytes",
-            description: "Bytes of data that this process contributed to MPI_Reduce.",
+            description: "Bytes of data that this process contributed to MPI_Reduce, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1098,7 +1098,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_bytes",
-            description: "Bytes of data that this process contributed to MPI_Allreduce.",
+            description: "Bytes of data that this process contributed to MPI_Allreduce, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1109,7 +1109,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_bytes",
-            description: "Bytes of data that this process contributed to MPI_Gather.",
+            description: "Bytes of data that this process contributed to MPI_Gather, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1120,7 +1120,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_bytes",
-            description: "Bytes of data that this process took out of MPI_Scatter.",
+            description: "Bytes of data that this process received from MPI_Scatter, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1131,7 +1131,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_bytes",
-            description: "Bytes of data that this process contributed to MPI_Allgather.",
+            description: "Bytes of data that this process contributed to MPI_Allgather, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1142,7 +1142,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_bytes",
-            description: "Bytes of data that this process contributed to MPI_Alltoall, those for itself included.",
+            description: "Bytes of data that this process contributed to MPI_Alltoall, those for itself included, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1153,7 +1153,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_barrier_time",
-            description: "Time spent in calls of MPI_Barrier, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Barrier, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1164,7 +1164,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_time",
-            description: "Time spent in calls of MPI_Bcast, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Bcast, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1175,7 +1175,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_time",
-            description: "Time spent in calls of MPI_Reduce, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Reduce, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1186,7 +1186,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_time",
-            description: "Time spent in calls of MPI_Allreduce, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Allreduce, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1197,7 +1197,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_time",
-            description: "Time spent in calls of MPI_Gather, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Gather, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1208,7 +1208,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_time",
-            description: "Time spent in calls of MPI_Scatter, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Scatter, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1219,7 +1219,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_time",
-            description: "Time spent in calls of MPI_Allgather, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Allgather, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1230,7 +1230,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_time",
-            description: "Time spent in calls of MPI_Alltoall, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Alltoall, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1241,7 +1241,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_barrier_algorithm",
-            description: "Algorithm of the last call of MPI_Barrier that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Barrier that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1252,7 +1252,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_algorithm",
-            description: "Algorithm of the last call of MPI_Bcast that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Bcast that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1263,7 +1263,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_algorithm",
-            description: "Algorithm of the last call of MPI_Reduce that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Reduce that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1274,7 +1274,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_algorithm",
-            description: "Algorithm of the last call of MPI_Allreduce that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Allreduce that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1285,7 +1285,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_algorithm",
-            description: "Algorithm of the last call of MPI_Gather that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Gather that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1296,7 +1296,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_algorithm",
-            description: "Algorithm of the last call of MPI_Scatter that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Scatter that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1307,7 +1307,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_algorithm",
-            description: "Algorithm of the last call of MPI_Allgather that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Allgather that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1318,7 +1318,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_algorithm",
-            description: "Algorithm of the last call of MPI_Alltoall that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Alltoall that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1329,7 +1329,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_barrier_algorithm_calls",
-            description: "Calls of MPI_Barrier by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_barrier_algorithm is n.",
+            description: "Number of calls of MPI_Barrier by algorithm: element n counts the calls with algorithm n of the enumeration of coll_barrier_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1340,7 +1340,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_algorithm_calls",
-            description: "Calls of MPI_Bcast by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_bcast_algorithm is n.",
+            description: "Number of calls of MPI_Bcast by algorithm: element n counts the calls with algorithm n of the enumeration of coll_bcast_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1351,7 +1351,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_algorithm_calls",
-            description: "Calls of MPI_Reduce by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_reduce_algorithm is n.",
+            description: "Number of calls of MPI_Reduce by algorithm: element n counts the calls with algorithm n of the enumeration of coll_reduce_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1362,7 +1362,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_algorithm_calls",
-            description: "Calls of MPI_Allreduce by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_allreduce_algorithm is n.",
+            description: "Number of calls of MPI_Allreduce by algorithm: element n counts the calls with algorithm n of the enumeration of coll_allreduce_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1373,7 +1373,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_algorithm_calls",
-            description: "Calls of MPI_Gather by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_gather_algorithm is n.",
+            description: "Number of calls of MPI_Gather by algorithm: element n counts the calls with algorithm n of the enumeration of coll_gather_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1384,7 +1384,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_algorithm_calls",
-            description: "Calls of MPI_Scatter by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_scatter_algorithm is n.",
+            description: "Number of calls of MPI_Scatter by algorithm: element n counts the calls with algorithm n of the enumeration of coll_scatter_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1395,7 +1395,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_algorithm_calls",
-            description: "Calls of MPI_Allgather by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_allgather_algorithm is n.",
+            description: "Number of calls of MPI_Allgather by algorithm: element n counts the calls with algorithm n of the enumeration of coll_allgather_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1406,7 +1406,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_algorithm_calls",
-            description: "Calls of MPI_Alltoall by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_alltoall_algorithm is n.",
+            description: "Number of calls of MPI_Alltoall by algorithm: element n counts the calls with algorithm n of the enumeration of coll_alltoall_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1549,7 +1549,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_puts",
-            description: "Puts that this process has started on the window; none to MPI_PROC_NULL.",
+            description: "Number of puts that this process has started on the window; none to MPI_PROC_NULL.",
             unit: "operations",
             category: "win.traffic",
             class: PvarClass::Counter,
@@ -1560,7 +1560,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_put_bytes",
-            description: "Bytes of data in the puts that this process has started.",
+            description: "Bytes of data in the puts that this process has started, added at the start.",
             unit: "bytes",
             category: "win.traffic",
             class: PvarClass::Aggregate,
@@ -1571,7 +1571,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_gets",
-            description: "Gets that this process has started on the window; none from MPI_PROC_NULL.",
+            description: "Number of gets that this process has started on the window; none from MPI_PROC_NULL.",
             unit: "operations",
             category: "win.traffic",
             class: PvarClass::Counter,
@@ -1582,7 +1582,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_get_bytes",
-            description: "Bytes of data in the gets that this process has started.",
+            description: "Bytes of data in the gets that this process has started, added at the start.",
             unit: "bytes",
             category: "win.traffic",
             class: PvarClass::Aggregate,
@@ -1593,7 +1593,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_accumulates",
-            description: "Accumulations that this process has started on the window; none to MPI_PROC_NULL.",
+            description: "Number of accumulations that this process has started on the window; none to MPI_PROC_NULL.",
             unit: "operations",
             category: "win.traffic",
             class: PvarClass::Counter,
@@ -1604,7 +1604,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_accumulate_bytes",
-            description: "Bytes of data in the accumulations that this process has started.",
+            description: "Bytes of data in the accumulations that this process has started, added at the start.",
             unit: "bytes",
             category: "win.traffic",
             class: PvarClass::Aggregate,
@@ -1615,7 +1615,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_fetches",
-            description: "Accumulations that also fetch (MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap) that this process has started on the window; none to MPI_PROC_NULL.",
+            description: "Number of accumulations that also fetch (MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap) that this process has started on the window; none to MPI_PROC_NULL.",
             unit: "operations",
             category: "win.traffic",
             class: PvarClass::Counter,
@@ -1626,7 +1626,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_fetch_bytes",
-            description: "Bytes of data that the fetching accumulations of this process bring back.",
+            description: "Bytes of data that the fetching accumulations of this process return, added at the start.",
             unit: "bytes",
             category: "win.traffic",
             class: PvarClass::Aggregate,
@@ -1637,7 +1637,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_operations_sent",
-            description: "Operations of this process that went as messages, for their target to carry out, and not as direct copies.",
+            description: "Number of operations of this process that were sent as messages, which their target applies, and not copied directly.",
             unit: "operations",
             category: "win.protocol",
             class: PvarClass::Counter,
@@ -1648,7 +1648,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_fences",
-            description: "Fences that this process has begun on the window.",
+            description: "Number of fences that this process has begun on the window.",
             unit: "fences",
             category: "win.protocol",
             class: PvarClass::Counter,
@@ -2169,7 +2169,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "coll_begin",
-            description: "A collective call has begun: which, with which algorithm, and the bytes its instruments count.",
+            description: "A collective call began: its operation and algorithm by number, and the bytes that its instruments count.",
             category: "coll.events",
             source: "collectives",
             bind: Bind::Comm,
@@ -2178,7 +2178,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "coll_end",
-            description: "A collective call has ended: which, with which algorithm, and the nanoseconds it took.",
+            description: "A collective call ended: its operation and algorithm by number, and its duration in nanoseconds.",
             category: "coll.events",
             source: "collectives",
             bind: Bind::Comm,
