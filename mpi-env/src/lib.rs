@@ -9,9 +9,7 @@
 //! - `record`: the fields of [`Process`]. It uses `tables` (attributes, names, hints, info objects) and `metrics` (the
 //!   variables and events of objects, and the counting allocator [`Heap`]).
 //!
-//! - [`hardware`]: the packages and cores that the process may run on.
-//!
-//! Each module uses only those after it in this order: process, objects, record, metrics, tables; all use `hardware`.
+//! Each module uses only those after it in this order: process, objects, record, metrics, tables.
 //!
 //! Invariant: the tool interface works from the first call of any function until the process ends; everything else
 //! works only between initialisation and finalisation.
@@ -29,7 +27,6 @@
 //!
 //! Not here: argument checks and error routing (`mpi-capi`).
 
-pub mod hardware;
 mod metrics;
 mod objects;
 mod process;
@@ -45,6 +42,7 @@ pub use objects::lookups::CommRef;
 pub use process::abort::{Route, fatal_without_process};
 pub use process::failing::report_start_failure;
 pub use process::global::{cause_of_absence, codes, init, is_finalized, is_initialized, join_job, size_of_job};
+pub use process::hardware;
 pub use process::identity::{library_version, processor_name, wtick, wtime};
 pub use process::initial_errhandler::{initial_errhandler, initial_errhandler_name, returns_errors_without_process};
 pub use process::running::{forked, joined, running};

@@ -14,7 +14,7 @@ pub struct HostFacts {
 }
 
 impl HostFacts {
-    /// Whether ranks must share cores.
+    /// Whether ranks have to share cores.
     pub fn oversubscribed(&self) -> bool {
         self.ranks > self.cores
     }

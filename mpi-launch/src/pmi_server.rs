@@ -1,12 +1,13 @@
 //! The PMI-1 server of `mpiexec`, for programs of other MPI libraries.
 //!
-//! Each rank inherits one end of a socket pair. Programs of this library do not use it, and it costs them only the
-//! descriptor. The server never waits: it queues answers that a rank does not read up to a bound, and then closes the
+//! Each rank inherits one end of a socket pair. Programs of this library do not use it, and it costs them nothing but
+//! the descriptor. The server never waits: it queues what a rank does not read up to a bound, and then closes the
 //! rank's connection.
 //!
 //! - [`pmi_state`]: the answers. - [`key_values`]: the values.
 //!
-//! Invariant: whatever a rank sends, the launcher continues, and the other ranks' answers do not depend on it.
+//! Invariant: whatever a rank sends, the launcher goes on, and the other ranks' answers are those they would get
+//! anyway.
 
 pub mod key_values;
 pub mod pmi_state;
@@ -18,18 +19,18 @@ use std::os::unix::net::UnixStream;
 use mpi_wireup::pmi::wire::LONGEST_LINE;
 use pmi_state::{Act, PmiState};
 
-/// Most bytes of answers that are stored for a rank that does not read them.
+/// Most bytes of answers that are kept for a rank that does not read them.
 const MOST_UNREAD: usize = 1 << 20;
 
 /// One rank's connection.
 struct Link {
     /// `None` once it is closed.
     stream: Option<UnixStream>,
-    /// Bytes that are no whole line yet.
+    /// What came and is no whole line yet.
     input: Vec<u8>,
-    /// Whether the rest of the current line is to be discarded.
+    /// Whether the rest of the line that is coming is to be thrown away.
     skipping: bool,
-    /// Answers that are not written yet.
+    /// Answers on their way.
     output: Vec<u8>,
 }
 
@@ -69,7 +70,7 @@ impl Server {
         Ok((child.into(), variables))
     }
 
-    /// Adds the descriptors to wait for to `entries`; returns their number.
+    /// Adds what to wait for to `entries`; returns how many.
     pub fn interests(&self, entries: &mut Vec<libc::pollfd>) -> usize {
         let before = entries.len();
         for link in &self.links {
@@ -81,8 +82,8 @@ impl Server {
         entries.len() - before
     }
 
-    /// Reads and answers requests, given the entries of [`Self::interests`] after a poll; returns the first request to
-    /// end the job, if there is one.
+    /// Reads and answers what came, given the entries of [`Self::interests`] after a poll; the first rank that requests
+    /// the job to end, if one does.
     pub fn serve(&mut self, entries: &[libc::pollfd]) -> Option<Abort> {
         let mut abort = None;
         let mut ready = entries.iter().filter(|entry| entry.revents != 0).map(|entry| entry.fd).peekable();
@@ -97,8 +98,8 @@ impl Server {
         abort
     }
 
-    /// Handles the end of a rank's process: reads what it had sent. Returns whether it ended without `finalize`, and
-    /// its request about the job.
+    /// A rank's process has ended: reads what it still sent. Returns whether it ended without `finalize`, and what it
+    /// requested of the job.
     pub fn ended(&mut self, rank: u32) -> (bool, Option<Abort>) {
         let Some(link) = self.links.get(rank as usize) else { return (false, None) };
         let abort = link.stream.is_some().then(|| self.read(rank)).flatten();
@@ -111,7 +112,7 @@ impl Server {
         self.state.missed()
     }
 
-    /// Reads all available bytes of a rank, up to a bound that keeps one rank from delaying the others.
+    /// Reads all that came from a rank, up to a bound that keeps one rank from holding up the others.
     fn read(&mut self, rank: u32) -> Option<Abort> {
         let mut abort = None;
         let mut buffer = [0u8; 4096];
@@ -129,7 +130,7 @@ impl Server {
         abort
     }
 
-    /// Takes bytes of a rank: answers the lines that they complete.
+    /// Takes bytes of a rank's: answers the lines that they complete.
     fn take(&mut self, rank: u32, bytes: &[u8]) -> Option<Abort> {
         let mut abort = None;
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -171,7 +172,7 @@ impl Link {
         }
     }
 
-    /// Writes as much as possible without waiting.
+    /// Writes what can be written without waiting.
     fn flush(&mut self) {
         while !self.output.is_empty() {
             let Some(mut stream) = self.stream.as_ref() else { break };
@@ -204,7 +205,7 @@ mod tests {
         (server, ends)
     }
 
-    /// Serves the requests that are available now.
+    /// Serves what is there now.
     fn turn(server: &mut Server) -> Option<Abort> {
         let mut entries = Vec::new();
         server.interests(&mut entries);

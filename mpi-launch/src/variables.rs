@@ -1,7 +1,7 @@
-//! The control variables of a job's processes, which `mpiexec` checks and uses before it starts a process.
+//! The control variables of a job's processes, as `mpiexec` checks and follows them before anything starts.
 //!
-//! Invariant: a value that a process of this release would refuse is refused here with the same sentence.
-//! Not here: the descriptions (`catalog`), the sources of the values (`mpiexec`).
+//! Invariant: what a process of this release would refuse is refused here with the same sentence.
+//! Not here: what the variables are (`catalog`), where their values come from (`mpiexec`).
 
 use mpi_errors::Result;
 use mpi_fabric::FabricSettings;
@@ -10,23 +10,23 @@ use mpi_t::{Registry, Settings, Value};
 
 use crate::generated::CATALOG;
 
-/// The variables that `mpiexec` itself uses.
+/// The variables that `mpiexec` itself follows.
 #[derive(Debug, Clone, Copy)]
 pub struct Followed {
-    /// Settings of the fabric.
+    /// How the processes are connected.
     pub fabric: &'static FabricSettings,
-    /// Settings of the statistics at the end.
+    /// What is written at the end.
     pub statistics: &'static StatisticsSettings,
     /// Whether failures are reported as JSON.
     pub json: bool,
 }
 
-/// Names of the variables that `mpiexec` uses where the ranks cannot, so that they are one for the whole job.
+/// Names of the variables that `mpiexec` follows where the ranks cannot, so that they are one for the whole job.
 pub fn of_job() -> impl Iterator<Item = &'static str> {
     StatisticsSettings::definitions().into_iter().map(|definition| definition.name).chain(["fabric_ring_bytes"])
 }
 
-/// Registers all control variables of a process; each has its initial value, or the one from outside.
+/// Registers all control variables of a process; each has its initial value, or the one that the registry was given.
 /// # Errors
 /// `MPI_ERR_OTHER` when two have one name.
 pub fn register(registry: &Registry) -> Result<Followed> {

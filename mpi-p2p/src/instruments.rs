@@ -19,60 +19,60 @@ use crate::cvars::CommSettings;
 mpi_t::instruments! {
     /// The queues and messages of one communicator.
     pub struct CommInstruments: Comm {
-        /// Number of messages that have arrived and wait for a matching receive (the unexpected message queue). A
-        /// message is counted from when a call that makes progress, such as MPI_Iprobe, reads it from its ring until it
-        /// is received; before that, fabric_ring_used in its sender includes it.
+        /// Messages that this process has found to have arrived and that wait for a receive to be posted. It looks for
+        /// messages in calls that make progress, MPI_Iprobe for example, and takes some at each look; those before
+        /// lie in the rings, where their senders' fabric_ring_used counts them.
         pub umq_length: PeakLevel =
             { name: "MPI_T_UMQ_LENGTH", class: Level, type: u32, unit: "messages", category: "p2p.unexpected" }
             { name: "MPI_T_UMQ_LENGTH", class: HighWatermark, type: u32, unit: "messages",
               category: "p2p.unexpected",
-              doc: "Greatest number of messages that waited at once for a matching receive, counted as \
-                    MPI_T_UMQ_LENGTH counts them." },
-        /// Bytes of data stored for the messages of MPI_T_UMQ_LENGTH; changes when that variable does. An offered
-        /// message, whose data is still in the sender, adds none.
+              doc: "Most messages that waited at once for a receive to be posted, as MPI_T_UMQ_LENGTH counts them: from \
+                    when this process found them." },
+        /// Bytes of data held for the messages of MPI_T_UMQ_LENGTH: this process has found them, and they wait for a
+        /// receive to be posted. Offered messages, whose data is still with the sender, hold none.
         pub umq_bytes: PeakLevel =
             { name: "p2p_unexpected_bytes", class: Level, type: u64, unit: "bytes", category: "p2p.unexpected",
               verbosity: UserDetail }
             { name: "p2p_unexpected_bytes", class: HighWatermark, type: u64, unit: "bytes",
               category: "p2p.unexpected",
-              doc: "Greatest number of bytes of data stored at once for messages that waited for a matching receive.",
+              doc: "Most bytes of data held at once for messages that this process had found and that waited for a \
+                    receive to be posted.",
               verbosity: UserDetail },
-        /// Number of messages that arrived before a matching receive was posted; incremented when a call that makes
-        /// progress reads such a message from its ring.
+        /// Messages that this process found before a receive was posted for them, whether or not they still wait. It
+        /// looks for messages in calls that make progress, so those in the rings are not among them yet.
         pub unexpected: Counter =
             { name: "p2p_unexpected_messages", class: Counter, type: u64, unit: "messages",
               category: "p2p.unexpected" },
-        /// Time in seconds that messages waited for a matching receive, from when a call that makes progress read them
-        /// from their ring; added when a message is received. Only messages that arrive while a handle of this variable
-        /// exists are timed.
+        /// Time between when this process found unexpected messages, in a call that makes progress, and their receives,
+        /// summed up when each is received; time in the rings is not in it. Taken of messages that are found while a
+        /// handle of this variable exists.
         pub time_unexpected: WatchedTimer =
             { name: "p2p_time_unexpected", class: Timer, type: f64, unit: "seconds", category: "p2p.unexpected",
               verbosity: UserDetail },
-        /// Number of steps of the searches that match messages with receives. In a queue of up to p2p_match_list_limit
-        /// items a step is a comparison with one item; in a longer one a hash look-up for the source and tag, and one
-        /// for each kind of wildcard in use. Searches of an empty queue and probes add none.
+        /// Steps to match messages with receives. In a queue of up to p2p_match_list_limit items a step is an item
+        /// looked at; in a longer one, a look for the very source and tag, and one for each kind of wildcard in use,
+        /// however long it is. None while nothing is queued. Probes do not count.
         pub search_steps: Counter =
             { name: "p2p_search_steps", class: Counter, type: u64, unit: "steps", category: "p2p.matching",
               verbosity: TunerDetail },
-        /// Number of receives that are posted and wait for their message. A blocking receive is counted only if its
-        /// first poll finds no message.
+        /// Receives that are posted and wait for their message. A blocking receive whose message is there at its first
+        /// look is not among them.
         pub posted_length: PeakLevel =
             { name: "p2p_posted_length", class: Level, type: u32, unit: "receives", category: "p2p.posted",
               verbosity: UserDetail }
             { name: "p2p_posted_length", class: HighWatermark, type: u32, unit: "receives", category: "p2p.posted",
-              doc: "Greatest number of receives that were posted at once and waited for their message.",
-              verbosity: UserDetail },
-        /// Number of messages whose send has started; sends to MPI_PROC_NULL are not counted.
+              doc: "Most receives that were posted at once, waiting for their message.", verbosity: UserDetail },
+        /// Messages whose send has been started, whether or not it is complete; none to MPI_PROC_NULL.
         pub messages_sent: Counter =
             { name: "p2p_messages_sent", class: Counter, type: u64, unit: "messages", category: "p2p.traffic" },
-        /// Number of messages matched with a receive; incremented when the match is found.
+        /// Messages that have been matched with a receive.
         pub messages_received: Counter =
             { name: "p2p_messages_received", class: Counter, type: u64, unit: "messages", category: "p2p.traffic" },
-        /// Bytes of data in messages whose send has started.
+        /// Bytes of data in the messages whose send has been started.
         pub bytes_sent: Aggregate =
             { name: "p2p_bytes_sent", class: Aggregate, type: u64, unit: "bytes", category: "p2p.traffic" },
-        /// Bytes of data in messages matched with a receive, added at the match. A truncated message adds the number of
-        /// bytes that were sent.
+        /// Bytes of data in the messages that have been matched with a receive, as sent: a truncated message counts
+        /// whole.
         pub bytes_received: Aggregate =
             { name: "p2p_bytes_received", class: Aggregate, type: u64, unit: "bytes", category: "p2p.traffic" },
     }
@@ -81,18 +81,17 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// The messages between this process and one other of a communicator: one element for each rank.
     pub struct PeerInstruments: Comm, verbosity: UserDetail {
-        /// Number of messages to each rank whose send has started.
+        /// Messages to each rank whose send has been started.
         pub messages_sent: Counter =
             { name: "p2p_peer_messages_sent", class: Counter, type: u64, unit: "messages", category: "p2p.peers" },
-        /// Bytes of data in messages to each rank whose send has started.
+        /// Bytes of data in the messages to each rank.
         pub bytes_sent: Aggregate =
             { name: "p2p_peer_bytes_sent", class: Aggregate, type: u64, unit: "bytes", category: "p2p.peers" },
-        /// Number of messages from each rank matched with a receive; incremented when the match is found.
+        /// Messages from each rank that have been matched with a receive.
         pub messages_received: Counter =
             { name: "p2p_peer_messages_received", class: Counter, type: u64, unit: "messages",
               category: "p2p.peers" },
-        /// Bytes of data in messages from each rank, added at the match. A truncated message adds the number of bytes
-        /// that were sent.
+        /// Bytes of data in the messages from each rank, as sent.
         pub bytes_received: Aggregate =
             { name: "p2p_peer_bytes_received", class: Aggregate, type: u64, unit: "bytes", category: "p2p.peers" },
     }
@@ -101,8 +100,8 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// Messages of one class of sizes.
     pub struct SizeInstruments: NoObject, verbosity: UserDetail {
-        /// Number of messages by size whose send has started, messages of collective operations included. Element 0
-        /// counts messages without data, element n those of 2^(n-1) to 2^n - 1 bytes.
+        /// Messages by size whose send has been started, collectives' own included: element 0 counts empty ones,
+        /// element n those of 2^(n-1) to 2^n - 1 bytes.
         pub sent: Counter =
             { name: "p2p_sizes_sent", class: Counter, type: u64, unit: "messages", category: "p2p.traffic" },
     }
@@ -137,85 +136,82 @@ mpi_t::instruments! {
     /// The engine of one process, collectives' own messages included.
     pub struct EngineInstruments: NoObject, verbosity: TunerDetail {
         /// What the process is doing: computing, sending, waiting, in a collective, in file i/o. With several threads
-        /// the last thread that changed the state sets it.
+        /// what the last one to change it does.
         pub state: State =
             { name: "process_state", class: State, type: i32, unit: "", category: "process", states: &STATES,
               verbosity: UserBasic },
-        /// Number of requests that exist: their operation is under way, or is complete and no wait or test has returned
-        /// it. A send that was complete when it started, as short ones are, is not counted.
+        /// Requests that exist: their operation is under way, or complete and not yet taken by a wait or test. A send that was over when
+        /// it started, as short ones are, is not among them.
         pub requests: PeakLevel =
             { name: "p2p_requests", class: Level, type: u64, unit: "requests", category: "p2p.requests",
               verbosity: UserDetail }
             { name: "p2p_requests", class: HighWatermark, type: u64, unit: "requests", category: "p2p.requests",
-              doc: "Greatest number of requests that existed at once, without sends that were complete when they \
-                    started.",
+              doc: "Most requests that existed at once, without sends that were over when they started.",
               verbosity: UserDetail },
-        /// Number of calls that test requests, MPI_Request_get_status among them, that found nothing complete.
+        /// Tests of requests, MPI_Request_get_status among them, that found nothing complete.
         pub failed_tests: Counter =
             { name: "p2p_failed_tests", class: Counter, type: u64, unit: "tests", category: "p2p.requests",
               verbosity: UserDetail },
-        /// Number of times that this process polled its rings for records of other processes.
+        /// Looks at the queues of this process for what others have sent.
         pub polls: Counter =
             { name: "p2p_polls", class: Counter, type: u64, unit: "polls", category: "p2p.waiting" },
-        /// Number of free transfer slots. A transfer slot is a word of shared memory by which both sides of a long
-        /// message share the copying; without a free one the receiver copies alone.
+        /// Long messages that both sides can copy at once from now on before one has to be copied by its receiver
+        /// alone.
         pub slots_free: Level =
             { name: "p2p_transfer_slots_free", class: Level, type: u32, unit: "slots", category: "p2p.protocol",
               verbosity: DeveloperBasic }
             { name: "p2p_transfer_slots_free", class: LowWatermark, type: u32, unit: "slots",
-              category: "p2p.protocol", doc: "Smallest number of free transfer slots.", verbosity: DeveloperBasic },
-        /// Part of this process's transfer slots that are in use, from 0 to 1; changes when a shared copy begins or
-        /// ends.
+              category: "p2p.protocol", doc: "Fewest transfer slots that were free.", verbosity: DeveloperBasic },
+        /// Part of this process's transfer slots that are in use. A slot is a cell of shared memory through which both
+        /// sides of a long message share out its copying.
         pub slots_used: Percentage =
             { name: "p2p_transfer_slots_used", class: Percentage, type: f64, unit: "part of 1",
               category: "p2p.protocol", verbosity: DeveloperBasic },
-        /// Number of messages that a matched probe has returned and that are not received yet.
+        /// Messages that a matched probe has taken and that are not received yet.
         pub messages_held: PeakLevel =
             { name: "p2p_messages_held", class: Level, type: u64, unit: "messages", category: "p2p.unexpected",
               verbosity: UserDetail }
             { name: "p2p_messages_held", class: HighWatermark, type: u64, unit: "messages",
-              category: "p2p.unexpected",
-              doc: "Greatest number of messages that matched probes had returned and that were not received yet.",
+              category: "p2p.unexpected", doc: "Most messages that matched probes had taken and that were not received yet.",
               verbosity: UserDetail },
-        /// Number of messages received by the eager protocol: sent whole, without an offer first.
+        /// Messages received whole, without having been offered first.
         pub eager_received: Counter =
             { name: "p2p_eager_received", class: Counter, type: u64, unit: "messages", category: "p2p.protocol",
               verbosity: TunerBasic },
-        /// Bytes of data in messages sent by the eager protocol, added when the send starts.
+        /// Bytes of data in the messages sent whole.
         pub eager_bytes_sent: Aggregate =
             { name: "p2p_eager_bytes_sent", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
-        /// Number of messages received by the rendezvous protocol: offered by the sender before the data was moved.
+        /// Messages received that were offered first.
         pub rendezvous_received: Counter =
             { name: "p2p_rendezvous_received", class: Counter, type: u64, unit: "messages",
               category: "p2p.protocol", verbosity: TunerBasic },
-        /// Bytes of data in messages that this process offered (the rendezvous protocol), added when the send starts.
+        /// Bytes of data in the messages offered first by this process.
         pub rendezvous_bytes_sent: Aggregate =
             { name: "p2p_rendezvous_bytes_sent", class: Aggregate, type: u64, unit: "bytes",
               category: "p2p.protocol" },
-        /// Bytes that this process copied as receiver directly from a sender's memory.
+        /// Bytes this process copied straight from a sender's memory.
         pub bytes_copied: Aggregate =
             { name: "p2p_bytes_copied", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
-        /// Bytes that this process copied as sender directly into a receiver's memory, sharing the receiver's copying.
+        /// Bytes this process copied straight into a receiver's memory, helping it.
         pub bytes_helped: Aggregate =
             { name: "p2p_bytes_helped", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
-        /// Bytes of offered messages that this process received as fragments through the rings.
+        /// Bytes of offered messages that came through the queues in fragments.
         pub bytes_in_fragments: Aggregate =
             { name: "p2p_bytes_in_fragments", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
-        /// Number of messages sent by the eager protocol: whole, without an offer to the receiver first.
+        /// Messages sent whole, without asking the receiver first.
         pub eager_sent: Counter =
             { name: "p2p_eager_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol",
               verbosity: TunerBasic },
-        /// Number of messages sent by the rendezvous protocol: offered to the receiver first, because they are longer
-        /// than the eager limit.
+        /// Messages offered to the receiver first, because they are longer than the eager limit.
         pub rendezvous_sent: Counter =
             { name: "p2p_rendezvous_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol",
               verbosity: TunerBasic },
-        /// Time in seconds that blocking calls waited; added when a wait ends. A wait begins after the call's first
-        /// polls, at most 128 and about a microsecond; a call that completes before that adds nothing.
+        /// Time that blocking calls spent waiting. A wait counts from when it has lasted for its first polls, at most
+        /// 128 and about a microsecond; what ends sooner is not waiting.
         pub time_waited: Timer =
             { name: "p2p_time_waited", class: Timer, type: f64, unit: "seconds", category: "p2p.waiting",
               verbosity: UserBasic },
-        /// Number of waits counted in p2p_time_waited.
+        /// Waits of blocking calls that lasted long enough to be timed.
         pub waits: Counter =
             { name: "p2p_waits", class: Counter, type: u64, unit: "waits", category: "p2p.waiting",
               verbosity: UserDetail },
@@ -246,20 +242,20 @@ impl CommMeters {
         CommMeters::place(&HeapMemory, "", size)
     }
 
-    /// From now on, tools can bind handles to the communicator with this handle word. Errors: as [`Registry::declare`].
+    /// From here on, tools can bind to the communicator with this handle word. Errors: as [`Registry::declare`].
     pub fn bind(self, registry: &Registry, object: usize) -> Result<()> {
         registry.bind_settings(object, self.settings);
         registry.bind(object, self.block);
         registry.bind_rows(object, self.peers)
     }
 
-    /// Invalidates the MPI_T handles bound to the communicator with this handle word.
+    /// From here on, handles for the communicator with this handle word lead to nothing.
     pub fn unbind(self, registry: &Registry, object: usize) {
         registry.unbind_settings::<CommSettings>(object);
         registry.unbind(object, self.block);
     }
 
-    /// Releases the memory. The object was unbound from all registries, and nothing writes to it any more.
+    /// Gives the memory back. The object was unbound from all registries, and nothing writes to it any more.
     pub fn retire(self, memory: &dyn InstrumentMemory) {
         mpi_t::retire(memory, self.block);
         mpi_t::retire_rows_in(memory_of_rows(self.peers.len()), self.peers);
@@ -277,7 +273,7 @@ impl Deref for CommMeters {
     }
 }
 
-/// The memory for the rows of so many peers: many rows are placed in pages that are mapped when a peer is first used.
+/// Where the rows of so many peers go: long ones into pages that are made when a peer is first used.
 fn memory_of_rows(peers: usize) -> &'static dyn InstrumentMemory {
     match peers * size_of::<PeerInstruments>() < PagesOnDemand::LEAST_BYTES {
         true => &HeapMemory,
@@ -310,7 +306,7 @@ impl EngineInstruments {
         }
     }
 
-    /// Records that a blocking call begins to wait, after its first polls.
+    /// Records that a blocking call has begun to wait in earnest.
     pub(crate) fn begin_wait(&self) -> Waited {
         Waited { doing: self.begin(Doing::Waiting), began: Instant::now() }
     }

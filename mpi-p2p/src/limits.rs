@@ -93,12 +93,9 @@ impl CommLimitCell {
         &self.in_force
     }
 
-    /// The communicator is used by the process with this limit. Has no effect the second time: instruments that
-    /// several communicators share join once.
+    /// The communicator is used by the process with this limit.
     pub(crate) fn join(&'static self, process: &'static ProcessLimitCell) {
-        if self.process().replace(process).is_some() {
-            return;
-        }
+        *self.process() = Some(process);
         let mut followers = process.followers();
         followers.push(self);
         process.update(&followers);

@@ -1,5 +1,4 @@
-//! Properties of variables: class, type, binding, scope, verbosity, and their permitted combinations (MPI-5.0, section
-//! 15.3).
+//! What variables can be: classes, types, bindings, scopes, verbosity, and which go together (MPI-5.0, section 15.3).
 //!
 //! Invariant: the discriminants are the ABI's values. Not here: the variables.
 
@@ -179,7 +178,7 @@ pub enum Bind {
 }
 
 impl Bind {
-    /// The kind as text: `communicator`.
+    /// The object in words: `communicator`.
     pub const fn object(self) -> &'static str {
         match self {
             Bind::NoObject => "process",
@@ -198,15 +197,15 @@ impl Bind {
     }
 }
 
-/// The processes in which a control variable must be changed together (MPI-5.0, section 15.3.6).
+/// Which processes must change a control variable together (MPI-5.0, section 15.3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Scope {
     /// The value never changes.
     Constant = abi::MPI_T_SCOPE_CONSTANT,
-    /// The value may change, but programs cannot write it.
+    /// The value may change, but not by the program's hand.
     Readonly = abi::MPI_T_SCOPE_READONLY,
-    /// Each process may change its own value.
+    /// Each process may change its own.
     Local = abi::MPI_T_SCOPE_LOCAL,
     /// To be changed consistently in a group of processes.
     Group = abi::MPI_T_SCOPE_GROUP,

@@ -1,28 +1,28 @@
-//! The memory that a process exposes in a window that it creates (MPI-5.0, 12.2).
+//! What a process exposes in a window that it creates (MPI-5.0, 12.2).
 
 use mpi_core::Info;
 
-/// The origin of a window's memory.
+/// Where a window's memory comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavor {
-    /// `MPI_Win_create`: the program's memory.
+    /// `MPI_Win_create`: it is the program's.
     Create {
         /// Its address, exposed.
         base: usize,
     },
-    /// `MPI_Win_allocate`: memory of the window.
+    /// `MPI_Win_allocate`: it is the window's own.
     Allocate {
         /// The least alignment, a hint.
         alignment: u64,
     },
-    /// `MPI_Win_allocate_shared`: memory of the window, all of which the program can access in every process.
+    /// `MPI_Win_allocate_shared`: it is the window's own, and the program reaches all of it in every process.
     Shared,
 }
 
-/// The arguments of a process for a new window.
+/// What a process exposes.
 #[derive(Debug, Clone)]
 pub struct Exposure {
-    /// The origin of its memory.
+    /// Where its memory comes from.
     pub flavor: Flavor,
     /// Its size in bytes.
     pub size: i64,

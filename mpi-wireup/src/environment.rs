@@ -57,12 +57,11 @@ pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
     ("file", "FERRUM_INFO_FILE"),
 ];
 
-/// Whether only launchers set a variable: those of the place of a process, and of values that the launcher has read for
-/// it.
+/// Whether only launchers set a variable: those of the place of a process, and of what the launcher has read for it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
-    let options = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
+    let asked = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ];
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(options).chain(&read).any(|own| name == *own)
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).chain(&read).any(|own| name == *own)
 }
 
 /// How a process was started, by its environment.
@@ -98,7 +97,7 @@ pub fn from_environment(ring_bytes: Option<usize>) -> Result<Option<Joined>, Wir
     }
 }
 
-/// The same for any set of variables, without any effect.
+/// The same for any set of variables, without doing anything about it.
 /// # Errors
 /// See [`WireupError`].
 pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started, WireupError> {
@@ -120,7 +119,7 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
     Ok(Started::Ours(Attachment { fd, job_id, rank, size, appnum }))
 }
 
-/// Joins a job of another launcher.
+/// Joins a job of another launcher's.
 fn join(
     other: &OtherLauncher,
     get: &dyn Fn(&str) -> Option<OsString>,
@@ -128,7 +127,7 @@ fn join(
 ) -> Result<Joined, WireupError> {
     let limit = time_limit::of_launcher(get(time_limit::LAUNCHER_TIMEOUT)).map_err(LauncherError)?;
     let mut launcher: Box<dyn Launcher> = match other {
-        // A descriptor that is no connection is left over from an outer launcher, if there is another way.
+        // A descriptor that is no connection is left over from a launcher further out, if there is another way.
         OtherLauncher::Descriptor { fd, or: Some(server), .. } if !pmi::client::is_connection(*fd) => {
             Box::new(pmix::Client::connect(server, limit)?)
         }

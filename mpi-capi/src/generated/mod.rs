@@ -22,4 +22,3 @@ pub mod process;
 pub mod removed;
 pub mod rma;
 pub mod tool;
-pub mod topo;

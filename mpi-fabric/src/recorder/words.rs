@@ -1,4 +1,4 @@
-//! Recorded calls as text.
+//! Recorded calls in words.
 //!
 //! Not here: recording and reading calls (`recorder`).
 

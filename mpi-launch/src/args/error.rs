@@ -1,4 +1,4 @@
-//! The errors of a command line; every `Display` is one line that names the wrong word.
+//! What can be wrong with a command line; every `Display` is one line that names the word at fault.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub enum ArgsError {
     /// No program after `--settings`, whose value may be the program.
     #[error("no program to run is given: {0:?} is the file of --settings; mpiexec --help shows how to call it")]
     OnlySettings(PathBuf),
-    /// An unknown option, with the nearest one that exists.
+    /// An option of no meaning here, with the nearest one that has a meaning.
     #[error("unknown option {given:?}; {}mpiexec --help lists those that exist", hint_text(*.hint))]
     UnknownOption {
         /// As given.
@@ -25,7 +25,7 @@ pub enum ArgsError {
     Foreign {
         /// As given.
         given: String,
-        /// The alternative.
+        /// What to do in its place.
         instead: &'static str,
     },
     /// An option without its value.
@@ -33,25 +33,25 @@ pub enum ArgsError {
     NoValue {
         /// As given.
         option: String,
-        /// The kind of the missing value.
+        /// What is missing.
         what: &'static str,
     },
-    /// A value is given to an option without a value.
+    /// A value is given to an option that takes none.
     #[error("option {option} takes no value, but {value:?} is given")]
     NeedlessValue {
         /// As given.
         option: String,
-        /// The extra value.
+        /// What is too much.
         value: OsString,
     },
-    /// A value that the option does not accept.
+    /// A value is not what the option takes.
     #[error("option {option} is {value:?}, but has to be {rule}")]
     BadValue {
         /// As given.
         option: String,
-        /// The value.
+        /// What was given.
         value: OsString,
-        /// The accepted values.
+        /// What it has to be.
         rule: String,
     },
     /// An option that may be given once is given again.
@@ -62,7 +62,7 @@ pub enum ArgsError {
         /// Whether it belongs to one program, so that each may have its own.
         of_group: bool,
     },
-    /// A word beside `-configfile`, whose file contains all programs.
+    /// Something beside `-configfile`, which brings all programs.
     #[error(
         "{0:?} stands beside -configfile, but the file gives all programs and their options; only options for the \
              whole job may stand before it, and nothing after it"
@@ -78,20 +78,20 @@ pub enum ArgsError {
         option: String,
         /// The file.
         file: PathBuf,
-        /// The reason.
+        /// Why not.
         why: String,
     },
     /// A quotation that does not end in its line, or a byte that no argument can have.
     #[error("{0}")]
     Line(&'static str),
-    /// A mistake in a line of a file.
+    /// Something is wrong in a line of a file.
     #[error("{file:?}, line {line}: {error}")]
     In {
         /// The file.
         file: PathBuf,
         /// Number of the line, from 1; of a continued one, where it begins.
         line: usize,
-        /// The mistake.
+        /// What.
         error: Box<ArgsError>,
     },
 }

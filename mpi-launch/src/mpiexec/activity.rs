@@ -1,5 +1,4 @@
-//! The activity of each rank, from its flight recorder and the system, for the report on a job that exceeds its time
-//! limit.
+//! What each rank does, from its flight recorder and the system, for the report on a job that takes too long.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,17 +8,17 @@ use mpi_fabric::{Job, Life};
 
 use mpi_core::json::Object;
 
-/// The activity of one rank.
+/// What one rank does.
 struct Activity {
     rank: u32,
-    /// As text, without numbers that differ between ranks with the same activity.
+    /// In words, without numbers that differ between ranks that do the same.
     what: String,
     call: Option<Call>,
-    /// The state of the process, and the seconds of processor time.
+    /// The system's state of the process, and the seconds it has computed.
     process: Option<(&'static str, f64)>,
 }
 
-/// The activity of each rank, in a few lines: ranks with the same activity share one.
+/// What each rank does, in a few lines: ranks that do the same share one.
 pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
     let mut groups: BTreeMap<_, Vec<Activity>> = BTreeMap::new();
     for activity in all(job, processes) {
@@ -86,7 +85,7 @@ fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
     processes.iter().enumerate().map(activity).collect()
 }
 
-/// State and processor time of a process; `None` where the system does not report it.
+/// State and computing time of a process; `None` where the system does not report it.
 fn process(pid: i32) -> Option<(&'static str, f64)> {
     process_of(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -99,7 +98,7 @@ fn process_of(stat: &str) -> Option<(&'static str, f64)> {
         "S" | "I" => "sleeping",
         "D" => "waiting for the system",
         "T" | "t" => "stopped",
-        "Z" | "X" => "ended",
+        "Z" | "X" => "gone",
         _ => "in an unknown state",
     };
     let mut ticks = fields.skip(10).map(|field| field.parse::<u64>().unwrap_or(0));
@@ -121,7 +120,7 @@ fn ranges(ranks: &[u32]) -> String {
     parts.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-/// The common value, or the range from the smallest to the largest; empty without values.
+/// What all have, or from the smallest to the largest; nothing of none.
 fn spread<T: Ord + Copy>(before: &str, values: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String {
     let values: Vec<T> = values.collect();
     match (values.iter().min(), values.iter().max()) {

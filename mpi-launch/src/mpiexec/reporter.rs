@@ -26,13 +26,13 @@ impl Reporter {
         self.json
     }
 
-    /// Reports why no process was started; also in quiet runs.
+    /// Why nothing was started; written in quiet runs too.
     pub(super) fn refuse(&self, code: i32, what: &dyn std::fmt::Display) -> i32 {
         self.report(code, &what.to_string(), |object| object.text("kind", "refused"));
         code
     }
 
-    /// Reports how a job failed: a sentence, and the further fields of JSON.
+    /// How a job failed: a sentence, and the fields that JSON has beside it.
     pub(super) fn fail(&self, code: i32, sentence: &str, facts: impl FnOnce(Object) -> Object) -> i32 {
         if !self.quiet {
             self.report(code, sentence, facts);
@@ -49,7 +49,7 @@ impl Reporter {
         }
     }
 
-    /// A report for verbose runs only.
+    /// A report that only verbose runs have.
     pub(super) fn verbose(&self, text: impl FnOnce() -> String) {
         if self.verbose {
             write(&format!("mpiexec: {}", text()));
@@ -67,8 +67,8 @@ impl Reporter {
     }
 }
 
-/// One line in one write.
+/// One line in one piece.
 fn write(line: &str) {
-    // If standard error is closed there is no place for a report.
+    // Where standard error is closed there is no place for a report.
     let _ = std::io::stderr().lock().write_all(format!("{line}\n").as_bytes());
 }

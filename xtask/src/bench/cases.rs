@@ -1,4 +1,4 @@
-//! The bench cases: program, number of ranks, and the source of the numbers.
+//! The cases: which program, with how many ranks, and how its numbers come about.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::{Result, paths, process};
 pub struct Case {
     /// Name to select it by.
     pub name: &'static str,
-    /// Description, for the list.
+    /// What it measures, for people.
     pub what: &'static str,
     /// C file in `benches/c/`, without its ending.
     pub program: &'static str,
@@ -21,7 +21,7 @@ pub struct Case {
     method: Method,
 }
 
-/// The source of a case's numbers.
+/// Where the numbers come from.
 enum Method {
     /// The program prints them.
     Printed,
@@ -93,7 +93,7 @@ fn of_threads(cores: usize) -> Vec<Case> {
     cases
 }
 
-/// The cases in which the build without instruments is compared.
+/// What the build without instruments is compared in.
 pub fn of_messages() -> Vec<Case> {
     let mut cases = vec![
         case("latency", "latency", Some("8"), 2, Method::Printed, "half round trip of 8 B"),
@@ -133,12 +133,12 @@ fn case(
 }
 
 impl Case {
-    /// Whether the name begins with one of these; true without any.
+    /// Whether one of the given beginnings fits; none given fits all.
     pub fn matches(&self, names: &[String]) -> bool {
         names.is_empty() || names.iter().any(|name| self.name.starts_with(name.as_str()))
     }
 
-    /// Whether every round gives the same value, so that one is enough.
+    /// Whether every round would give the same value, so that one is enough.
     pub fn counts_only(&self) -> bool {
         matches!(self.method, Method::Instructions(_))
     }

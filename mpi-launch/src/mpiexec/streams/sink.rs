@@ -1,23 +1,23 @@
-//! A target of lines: a file, pipe or terminal that is written without waiting.
+//! Where lines go: a file, pipe or terminal that is written without waiting.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::mpiexec::os;
 
-/// The most bytes that may wait in a sink before its sources are no longer read.
+/// What a sink may have waiting before its sources are no longer read.
 const QUEUE_BYTES: usize = 4 << 20;
-/// Bytes that a ready pipe or terminal accepts without blocking the writer (PIPE_BUF).
+/// What a ready pipe or terminal takes without making the writer wait (PIPE_BUF).
 const SURE_BYTES: usize = 4096;
 
-/// The state of the last line in the sink.
+/// What the last line in the sink is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
     /// Finished.
     Whole,
     /// Begun by this source, and shown because it may be a question.
     Shown(usize),
-    /// Begun by this source, and longer than the buffer.
+    /// Begun by this source, and longer than what is kept.
     Long(usize),
     /// Its source has ended without finishing it.
     Ended,
@@ -29,9 +29,9 @@ pub(super) struct Sink {
     kind: u32,
     queue: Vec<u8>,
     written: usize,
-    /// No further write is possible.
+    /// Nothing can be written any more.
     broken: bool,
-    /// The reason, if the user needs it: a closed reader is not reported.
+    /// Why not, if that is news to the user: a reader that went away is not.
     loss: Option<io::Error>,
     pub(super) terminal: bool,
     pub(super) tail: Tail,
@@ -72,7 +72,7 @@ impl Sink {
         matches!(self.tail, Tail::Long(_))
     }
 
-    /// Brings the sink to the beginning of a line; not possible during a long one.
+    /// Brings the sink to the begin of a line; not possible while a long one goes on.
     pub(super) fn begin_line(&mut self) -> bool {
         match self.tail {
             Tail::Whole => true,
@@ -91,7 +91,7 @@ impl Sink {
         }
     }
 
-    /// Writes as much as possible without waiting. A sink that cannot be written at all is broken.
+    /// Writes what can be written without waiting. A sink that cannot be written at all is broken.
     pub(super) fn flush(&mut self) {
         while self.waiting() > 0 {
             match self.write_some() {
@@ -150,6 +150,6 @@ mod tests {
         drop(read);
         sink.flush();
         assert!(sink.broken && sink.waiting() == 0);
-        assert!(sink.loss().is_none(), "a closed reader is not reported");
+        assert!(sink.loss().is_none(), "that the reader went away is no news");
     }
 }
