@@ -1,14 +1,14 @@
 /* The tool interface as it was first drafted (MPIT, draft of January 27th, 2011), over MPI_T: for programs and tools
  * that were written to that draft. Nothing but this header and mpi.h is needed; no library gets another symbol.
  *
- * What had to be translated:
- * - The draft has signed types only: an MPI_UNSIGNED is told as MPIT_INT, an MPI_UNSIGNED_LONG_LONG as MPIT_LONG_LONG.
+ * Differences between the draft and MPI_T:
+ * - The draft has signed types only: an MPI_UNSIGNED appears as MPIT_INT, an MPI_UNSIGNED_LONG_LONG as MPIT_LONG_LONG.
  *   Values beyond the signed type's range look negative.
  * - Names of performance variables are unique in the draft: those of watermarks end in "_high" and "_low".
- * - Sizes and generic variables, which the draft does not know, are told as MPIT_PERFVAR_CLASS_RESOURCE_LEVEL.
- * - The number of elements is told with the variable: where it depends on the object that the variable is bound to, it
- *   is that of MPI_COMM_WORLD; 1 where that cannot be asked yet.
- * - Where the draft has a code and MPI_T another for the same mistake, they are one; a NULL that has to be an address
+ * - Sizes and generic variables, which the draft does not have, appear as MPIT_PERFVAR_CLASS_RESOURCE_LEVEL.
+ * - The number of elements is a property of the variable: if it depends on the object that the variable is bound to, it
+ *   is that of MPI_COMM_WORLD; 1 while that cannot be determined.
+ * - Where the draft and MPI_T have different codes for the same mistake, the codes are equal; a NULL address
  *   is MPI_T_ERR_INVALID, as in MPI_T.
  * - Each MPIT call makes MPI_T calls, each PMPIT call the same PMPI_T calls: a profiling library that stands before
  *   MPI_T sees the MPIT calls too. */
@@ -33,7 +33,7 @@
 #define MPIT_ERR_NOSTARTSTOP                        MPI_T_ERR_PVAR_NO_STARTSTOP
 #define MPIT_ERR_NOWRITE                            MPI_T_ERR_PVAR_NO_WRITE
 #define MPIT_ERR_PERFVAR_WRITE                      MPI_T_ERR_PVAR_NO_WRITE /* the draft has both names */
-/* The draft's finer codes, which are those of MPI_T for the same mistakes: MPI_Error_string knows them. */
+/* The draft's finer codes, which are those of MPI_T for the same mistakes: MPI_Error_string has their texts. */
 #define MPIT_ERR_PREDEFINED                         MPI_T_ERR_INVALID
 #define MPIT_ERR_INVALIDDATATYPE                    MPI_T_ERR_INVALID_HANDLE
 #define MPIT_ERR_INVALIDVAR                         MPI_T_ERR_INVALID_INDEX
@@ -80,7 +80,7 @@ typedef MPI_T_pvar_handle MPIT_Perfvar_handle;
 typedef MPI_T_pvar_session MPIT_Perfvar_session;
 typedef struct { int scope; } MPIT_Controlvar_attributes;
 typedef struct { int readonly, continuous; } MPIT_Perfvar_attributes;
-/* A predefined datatype is one of the small words below, an enumeration the handle of MPI_T's. */
+/* A predefined datatype is one of the small words below, an enumeration is the handle of MPI_T's. */
 typedef struct MPIT_Datatype_word *MPIT_Datatype;
 
 #define MPIT_CONTROLVAR_HANDLE_NULL                 MPI_T_CVAR_HANDLE_NULL

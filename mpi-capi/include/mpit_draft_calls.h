@@ -1,6 +1,6 @@
 /* The functions of mpit_draft.h, which includes this once for the MPIT names and once for the PMPIT names. */
 
-/* The type of a variable as the draft tells it. */
+/* The type of a variable in the draft's terms. */
 static inline MPIT_Datatype MPIT_NAME(type_of_)(MPI_Datatype datatype, MPI_T_enum names)
 {
     if (names != MPI_T_ENUM_NULL) return (MPIT_Datatype)names;

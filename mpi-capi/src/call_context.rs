@@ -147,8 +147,8 @@ impl CallContext {
 
     /// Records a call that cannot wait in the flight recorder.
     #[inline]
-    pub fn note(&self, function: u16, peer: i32, tag: i32, count: u64) {
-        self.process.recorder.note(function, self.comm.context, peer, tag, count);
+    pub fn record(&self, function: u16, peer: i32, tag: i32, count: u64) {
+        self.process.recorder.record(function, self.comm.context, peer, tag, count);
     }
 
     /// A communicator.
@@ -263,7 +263,7 @@ impl CallContext {
         // SAFETY: the program passed a buffer of `count` elements, and does not modify it until the operation is
         // complete.
         let buffer = unsafe { SendBuf::new(address.cast(), count, datatype) };
-        buffer.ok_or_else(|| check::too_many(name, count, datatype))
+        buffer.ok_or_else(|| check::no_buffer(name, count, datatype))
     }
 
     /// Memory to receive into, as [`CallContext::send_buffer`].
@@ -280,7 +280,7 @@ impl CallContext {
         }
         // SAFETY: as in `send_buffer`.
         let buffer = unsafe { RecvBuf::new(address.cast(), count, datatype) };
-        buffer.ok_or_else(|| check::too_many(name, count, datatype))
+        buffer.ok_or_else(|| check::no_buffer(name, count, datatype))
     }
 
     /// An open file. The flight recorder shows the context of the file's own communicator.

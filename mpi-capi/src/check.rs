@@ -163,17 +163,33 @@ impl CountOut {
             CountOut::Count(out) => out.set(value),
         }
     }
+
+    /// The current value, for arguments that are input and output.
+    pub fn get(self) -> i64 {
+        match self {
+            CountOut::Int(out) => out.get().wide(),
+            CountOut::Aint(out) => out.get().wide(),
+            CountOut::Count(out) => out.get(),
+        }
+    }
 }
 
 /// The C types of counts.
-pub trait CountWord: Sized {
+pub trait CountWord: Copy {
     /// The place for a count of this type.
     fn place(out: Out<Self>) -> CountOut;
+
+    /// The count.
+    fn wide(self) -> i64;
 }
 
 impl CountWord for c_int {
     fn place(out: Out<Self>) -> CountOut {
         CountOut::Int(out)
+    }
+
+    fn wide(self) -> i64 {
+        i64::from(self)
     }
 }
 
@@ -181,11 +197,19 @@ impl CountWord for isize {
     fn place(out: Out<Self>) -> CountOut {
         CountOut::Aint(out)
     }
+
+    fn wide(self) -> i64 {
+        self as i64
+    }
 }
 
 impl CountWord for i64 {
     fn place(out: Out<Self>) -> CountOut {
         CountOut::Count(out)
+    }
+
+    fn wide(self) -> i64 {
+        self
     }
 }
 
@@ -232,6 +256,14 @@ pub fn length(name: &'static str, value: c_int) -> Result<usize> {
     } else {
         Ok(value as usize)
     }
+}
+
+/// The number of dimensions of an array.
+pub fn dimensions(name: &'static str, value: c_int) -> Result<u64> {
+    if value > 0 {
+        return Ok(value as u64);
+    }
+    Err(negative(name, i64::from(value), abi::MPI_ERR_COUNT, "an array has at least one dimension"))
 }
 
 /// A tag to send with.
@@ -305,6 +337,12 @@ pub fn slice<'a, T>(name: &'static str, address: *mut T, length: usize) -> Resul
     Ok(unsafe { core::slice::from_raw_parts_mut(address, length) })
 }
 
+/// An array of numbers or handles that only goes in.
+#[inline]
+pub fn list<'a, T>(name: &'static str, address: *const T, length: usize) -> Result<&'a [T]> {
+    slice(name, address.cast_mut(), length).map(|list| &*list)
+}
+
 /// Copies a text into the program's memory of `room` bytes, truncated if necessary, with a final NUL; returns the
 /// length stored.
 ///
@@ -332,16 +370,49 @@ pub fn is_no_memory(address: *const c_void) -> bool {
     (address as usize) < 16
 }
 
-/// Accepts an address that does not refer to memory if the data is empty.
+/// Lowest address at which a program's data can be: the first page of memory is never mapped.
+const FIRST_ADDRESS: i64 = 4096;
+
+/// Accepts an address that does not refer to memory if the data is empty, or if it is `MPI_BOTTOM` and the displacements
+/// of the datatype are addresses.
 #[cold]
 pub fn no_data(name: &'static str, address: *const c_void, count: u64, datatype: &Datatype) -> Result<()> {
-    if count == 0 || datatype.size() == 0 { Ok(()) } else { Err(bad_buffer(name, address)) }
+    let absolute = address.is_null() && datatype.lowest_byte(count) >= FIRST_ADDRESS;
+    if count == 0 || datatype.size() == 0 || absolute { Ok(()) } else { Err(bad_buffer(name, address)) }
+}
+
+/// The error of elements that make no buffer: those of a datatype that is not committed, too many, or, where data is
+/// stored, overlapping ones.
+#[cold]
+pub fn no_buffer(name: &'static str, count: u64, datatype: &Datatype) -> Error {
+    if !datatype.is_committed() {
+        return not_committed(name, "the datatype of this buffer");
+    }
+    if datatype.bytes_of(count).is_none() {
+        return too_many(name, count, datatype);
+    }
+    let rule = "the datatype has data at overlapping places, and data cannot be stored through such a type";
+    Error::new(abi::MPI_ERR_TYPE, rule)
+        .arg(name, &format_args!("{count} elements of {}", called(datatype)))
+        .hint("Use a datatype without overlap; a stride or an extent may be smaller than the block.")
+}
+
+/// The error of a datatype that is not committed.
+#[cold]
+pub fn not_committed(name: &'static str, what: &str) -> Error {
+    Error::new(abi::MPI_ERR_TYPE, "a derived datatype must be committed before it is used")
+        .arg(name, &what)
+        .hint("Call MPI_Type_commit after the last constructor.")
+}
+
+fn called(datatype: &Datatype) -> &'static str {
+    if datatype.name().is_empty() { "a derived datatype" } else { datatype.name() }
 }
 
 /// The error of a count that exceeds the address space.
 #[cold]
 pub fn too_many(name: &'static str, count: u64, datatype: &Datatype) -> Error {
-    let of = if datatype.name().is_empty() { "a derived datatype" } else { datatype.name() };
+    let of = called(datatype);
     let (rule, elements) = ("no memory has that many bytes", format_args!("{count} elements of {of}").to_string());
     let error = Error::new(abi::MPI_ERR_COUNT, rule).arg(name, &elements);
     error.hint("Check the count, and the size of the datatype.")
@@ -354,13 +425,13 @@ pub fn bad_buffer(name: &'static str, address: *const c_void) -> Error {
         // NULL and MPI_BOTTOM are the same address in the standard ABI.
         abi::MPI_BOTTOM => (
             "NULL",
-            "the count and the datatype ask for data",
+            "the count and the datatype describe data",
             "Pass the address of the buffer, or a count of 0. (MPI_BOTTOM is NULL, too: it needs a datatype with absolute \
              addresses.)",
         ),
         abi::MPI_IN_PLACE => (
             "MPI_IN_PLACE",
-            "this argument, in this process, does not take it",
+            "this argument does not accept it in this process",
             "Pass a buffer. MPI_IN_PLACE replaces the send buffer of most collective calls, and in some of them the receive \
              buffer of the root or of the others.",
         ),

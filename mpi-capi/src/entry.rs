@@ -21,7 +21,7 @@ pub fn running(function: u16, object: Option<Object>, body: impl FnOnce(CallCont
         Err(error) => Err(error.into()),
     };
     match outcome {
-        Ok(()) if !mpi_t::somebody_listens() => abi::MPI_SUCCESS,
+        Ok(()) if !mpi_t::any_callback_registered() => abi::MPI_SUCCESS,
         outcome => ended(function, object, outcome),
     }
 }
@@ -45,7 +45,7 @@ pub fn lockless(function: u16, object: Option<Object>, body: impl FnOnce(Lockles
 #[cold]
 #[inline(never)]
 fn ended(function: u16, object: Option<Object>, outcome: Outcome) -> c_int {
-    if mpi_t::somebody_listens()
+    if mpi_t::any_callback_registered()
         && let Some(process) = mpi_env::joined()
     {
         process.registry.deliver_events();

@@ -96,10 +96,10 @@ unsafe fn add(process: &Process, variable: *const Variable, words: *mut *mut u64
                 ));
             }
             let (initial, limits) = setting(texts.name, value, &variable)?;
-            let told = registry.startup_errors().len();
+            let reported = registry.startup_errors().len();
             let word = registry.add_cvar(&texts, scope, &initial, limits)?;
             // File or environment set an invalid value for it.
-            registry.startup_errors().iter().skip(told).for_each(|sentence| process.warn(sentence));
+            registry.startup_errors().iter().skip(reported).for_each(|sentence| process.warn(sentence));
             word.as_ptr()
         }
         word => {

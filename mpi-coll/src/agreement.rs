@@ -24,11 +24,11 @@ use crate::{Collectives, Reduction};
 pub(crate) struct Terms {
     which: CollOp,
     root: Option<u32>,
-    /// Bytes of what one process gives or gets.
+    /// Bytes that one process contributes or receives.
     bytes: u64,
-    /// A predefined operation's; `None` for others, which each process has made for itself.
+    /// Handle word of a predefined operation; `None` for others, which each process creates for itself.
     op: Option<Builtin>,
-    /// A predefined type's handle word; 0 for others, and where types may differ.
+    /// Handle word of a predefined type; 0 for others, and where types may differ.
     datatype: usize,
 }
 
@@ -73,8 +73,8 @@ impl Terms {
         })
     }
 
-    /// Whether a process with the one and a process with the other can be in one call. Operations and types that the
-    /// program made are taken as equal.
+    /// Whether a process with the one and a process with the other may be in one call. Operations and types that the
+    /// program created count as equal.
     fn fits(&self, other: &Terms) -> bool {
         let known = |one: Option<Builtin>, two: Option<Builtin>| one.is_none() || two.is_none() || one == two;
         (self.which, self.root, self.bytes) == (other.which, other.root, other.bytes)
@@ -82,7 +82,7 @@ impl Terms {
             && (self.datatype == 0 || other.datatype == 0 || self.datatype == other.datatype)
     }
 
-    /// Takes the terms that only the other one has, which fits; returns whether there were any.
+    /// Adds the terms that only the other one has, which fits; returns whether there were any.
     fn complete_from(&mut self, other: &Terms) -> bool {
         let before = *self;
         self.op = self.op.or(other.op);
@@ -204,7 +204,7 @@ mod tests {
         let (one, two) = (reduce(0, 8), Terms::new(CollOp::Bcast, 8).root(1));
         assert!(one.fits(&one) && !one.fits(&two) && !one.fits(&reduce(1, 8)) && !one.fits(&reduce(0, 12)));
         let mut own = Terms { op: None, datatype: 0, ..one };
-        assert!(one.fits(&own) && own.fits(&one), "what the program made may be the same");
+        assert!(one.fits(&own) && own.fits(&one), "objects of the program may be equal");
         assert!(own.complete_from(&one) && own == one && !own.complete_from(&one));
         let text = apart(0, &one, 3, &two).to_string();
         for part in [

@@ -1,4 +1,4 @@
-//! Variables of the algorithms that collective calls choose (MPI-5.0, 15.3.7); they count while they have a handle.
+//! Variables of the algorithms that collective calls choose (MPI-5.0, 15.3.7); updated while a handle exists.
 //!
 //! Invariant: a variable shows the algorithm of the call's plan, which the call then follows.
 //! Not here: the choice (`plan`), events (`call_scope`).
@@ -16,7 +16,7 @@ macro_rules! variables {
                 $(
                     #[doc = concat!(
                         " Algorithm of the last call of ", $function,
-                        " that began while a handle of this variable existed; none before."
+                        " that began while a handle of this variable existed; none before that call."
                     )]
                     pub $word: WatchedState =
                         { name: concat!("coll_", stringify!($word), "_algorithm"), class: State, type: i32, unit: "",
@@ -30,10 +30,9 @@ macro_rules! variables {
             pub struct AlgorithmCalls: NoObject, verbosity: TunerDetail {
                 $(
                     #[doc = concat!(
-                        " Calls of ", $function,
-                        " by algorithm, counted of those that begin while a handle of this variable exists: element n",
-                        " counts those with the algorithm whose number in the enumeration of coll_", stringify!($word),
-                        "_algorithm is n."
+                        " Number of calls of ", $function, " by algorithm: element n counts the calls with algorithm n of",
+                        " the enumeration of coll_", stringify!($word), "_algorithm. Only calls that begin while a handle of",
+                        " this variable exists are counted."
                     )]
                     pub $word: WatchedCounter =
                         { name: concat!("coll_", stringify!($word), "_algorithm_calls"), class: Counter, type: u64,
@@ -80,8 +79,8 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Nothing chosen yet. On the heap, not in the job memory: another process would take variables that do not count
-    /// for calls that did not happen.
+    /// No algorithm chosen yet. On the heap, not in the job memory: another process would mistake unused counters for
+    /// calls that did not happen.
     pub fn new() -> Chosen {
         let calls = mpi_t::place_rows(Algorithm::COUNT).try_into().expect("as many rows as algorithms");
         let chosen = Chosen { last: LastAlgorithms::detached(), calls };

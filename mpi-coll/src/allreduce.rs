@@ -1,6 +1,6 @@
 //! `MPI_Allreduce` (MPI-5.0, 6.9.6).
 //!
-//! Where several processes compute the same result they do so in the same order, so that it is the same to the bit.
+//! Processes that compute the same result do so in the same order, so that it is bitwise equal.
 
 use mpi_comm::{Comm, Outcome};
 use mpi_core::Guard;
@@ -12,7 +12,7 @@ use crate::agreement::Terms;
 use crate::coll_op::CollOp;
 use crate::link::{ALLREDUCE, Link};
 use crate::op::{Op, Reducer};
-use crate::partial::{Partial, elements_mut};
+use crate::partial::{Partial, elements_mut, in_scratch, needs_scratch};
 use crate::plan::Plan;
 use crate::scratch::Scratch;
 use crate::{Collectives, Reduction, split};
@@ -25,9 +25,12 @@ impl Collectives {
         &self,
         comm: &Comm,
         send: Option<SendBuf<'_>>,
-        recv: RecvBuf<'_>,
+        mut recv: RecvBuf<'_>,
         what: &Reduction<'_>,
     ) -> Result<()> {
+        if needs_scratch(what.datatype, &mut recv) {
+            return in_scratch(send, recv, what, |inside| self.allreduce(comm, None, inside, what));
+        }
         let reducer = what.op.on(what.datatype, what.handle)?;
         let bytes = recv.bytes();
         let (calling, guard) = self.begin(comm, (CollOp::Allreduce, bytes), |it| {
@@ -78,7 +81,7 @@ impl Collectives {
             return Ok(());
         }
         let value = elements_mut(&mut recv)?;
-        let mut scratch = Scratch::new(value.len() as u64)?;
+        let mut scratch = Scratch::elements(what.datatype, what.count)?;
         let mut partial = Partial::new(reducer, what.datatype, what.count, value, scratch.bytes());
         if link.size == 2 {
             exchange(link, 1 - link.rank, &mut partial, &mut outcome)?;
@@ -92,7 +95,7 @@ impl Collectives {
     }
 }
 
-/// Longest contribution, in bytes, for which two processes take the shortest way.
+/// Longest contribution, in bytes, for which two processes exchange one message each.
 const PAIR_BYTES: usize = 64;
 
 /// Memory for the other's contribution, aligned as users' operations may demand.
@@ -130,7 +133,7 @@ fn pair(
 #[inline]
 fn exchange(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
     let (value, incoming) = partial.both();
-    outcome.note_data(link.exchange(partner, value, partner, incoming))?;
+    outcome.record_data_error(link.exchange(partner, value, partner, incoming))?;
     if partner > link.rank {
         partial.absorb_higher();
     } else {
@@ -143,10 +146,10 @@ fn exchange(link: Link<'_>, partner: u32, partial: &mut Partial<'_>, outcome: &m
 fn through_rank_0(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) -> Result<()> {
     if link.rank != 0 {
         link.send(0, partial.value())?;
-        return outcome.note_data(link.recv(0, partial.value_mut()));
+        return outcome.record_data_error(link.recv(0, partial.value_mut()));
     }
     for source in 1..link.size {
-        outcome.note_data(link.recv(source, partial.incoming()))?;
+        outcome.record_data_error(link.recv(source, partial.incoming()))?;
         partial.absorb(true);
     }
     (1..link.size).try_for_each(|dest| link.send(dest, partial.value()))
@@ -160,10 +163,10 @@ fn doubling(link: Link<'_>, partial: &mut Partial<'_>, outcome: &mut Outcome) ->
     let rank = link.rank;
     if rank < paired && rank.is_multiple_of(2) {
         link.send(rank + 1, partial.value())?;
-        return outcome.note_data(link.recv(rank + 1, partial.value_mut()));
+        return outcome.record_data_error(link.recv(rank + 1, partial.value_mut()));
     }
     if rank < paired {
-        outcome.note_data(link.recv(rank - 1, partial.incoming()))?;
+        outcome.record_data_error(link.recv(rank - 1, partial.incoming()))?;
         partial.absorb_lower();
     }
     let place = if rank < paired { rank / 2 } else { rank - paired / 2 };

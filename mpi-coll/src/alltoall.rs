@@ -46,12 +46,12 @@ fn exchange(link: Link<'_>, send: &SendBuf<'_>, mut recv: RecvBuf<'_>, outcome: 
     let piece = |rank: u32| send.part(rank as u64 * out, out);
     recv.part(own as u64 * into, into).copy_from(&piece(own));
     if out.max(into) <= SHORT.min(link.engine.eager_bytes(&link.engine.lock(), link.context)) {
-        // Hardly a send waits for its receiver, so all come first; then there is one wait after the other.
+        // Nearly all sends are complete at once, so they all come first; the receives follow one after the other.
         let mut pending = link.pending();
         link.others().try_for_each(|rank| link.isend(&mut pending, rank, piece(rank)))?;
         for step in 1..size {
             let source = (own + size - step) % size;
-            outcome.note_data(link.recv(source, recv.part(source as u64 * into, into)))?;
+            outcome.record_data_error(link.recv(source, recv.part(source as u64 * into, into)))?;
         }
         return link.wait_all(pending, outcome);
     }

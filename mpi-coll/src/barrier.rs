@@ -20,7 +20,7 @@ impl Collectives {
         self.wait_for_all(comm, guard, calling.plan)
     }
 
-    /// A barrier of the library's own, which no instrument counts.
+    /// A barrier of the library itself, which no instrument counts.
     pub fn synchronize(&self, comm: &Comm) -> Result<()> {
         self.wait_for_all(comm, self.engine.lock(), self.plan(comm, CollOp::Barrier))
     }

@@ -39,7 +39,7 @@ impl Collectives {
     }
 }
 
-/// The broadcast itself, also as the second half of other collectives.
+/// The broadcast without its scope, also as the second half of other collectives.
 #[inline]
 pub(crate) fn broadcast_over(
     link: Link<'_>,
@@ -50,14 +50,14 @@ pub(crate) fn broadcast_over(
 ) -> Result<()> {
     if flat {
         if link.rank != root {
-            return outcome.note_data(link.recv(root, buffer));
+            return outcome.record_data_error(link.recv(root, buffer));
         }
         return send_to_all(link, &buffer.as_send(), link.others());
     }
     let place = (link.rank + link.size - root) % link.size;
     if place != 0 {
         let parent = place & (place - 1);
-        outcome.note_data(link.recv((parent + root) % link.size, buffer.reborrow()))?;
+        outcome.record_data_error(link.recv((parent + root) % link.size, buffer.reborrow()))?;
     }
     // The children of a place add one bit below its lowest; the largest subtree begins first.
     let limit = if place == 0 { link.size.next_power_of_two() } else { place & place.wrapping_neg() };

@@ -1,6 +1,6 @@
 //! One collective call from begin to end: its state, time and events.
 //!
-//! Invariant: the call's state and time end when the value is dropped, whichever way the call returns. The guard of the
+//! Invariant: the call's state and time end when the value is dropped, however the call returns. The guard of the
 //! call is dropped first, so that the value may take the lock.
 //! Not here: counting calls and bytes (`instruments`), choosing algorithms (`plan`).
 
@@ -20,14 +20,14 @@ static SOURCE: SourceDef = SourceDef {
 };
 
 mpi_t::events! {
-    /// The collective calls of a communicator. Operations are 0 barrier, 1 bcast, 2 reduce, 3 allreduce, 4 gather,
-    /// 5 scatter, 6 allgather, 7 alltoall; algorithms 0 alone, 1 two processes directly, 2 through one process, 3 tree,
-    /// 4 split among all, 5 all with all.
+    /// Events of the collective calls of a communicator. Operations are 0 barrier, 1 bcast, 2 reduce, 3 allreduce, 4
+    /// gather, 5 scatter, 6 allgather, 7 alltoall; algorithms 0 alone, 1 two processes directly, 2 through one process,
+    /// 3 tree, 4 split among all, 5 all with all.
     pub struct CollEvents: Comm, from: SOURCE {
-        /// A collective call has begun: which, with which algorithm, and the bytes its instruments count.
+        /// A collective call began: its operation and algorithm by number, and the bytes that its instruments count.
         pub begun(operation: i32, algorithm: i32, bytes: u64) =
             { name: "coll_begin", category: "coll.events", at: MpiRestricted },
-        /// A collective call has ended: which, with which algorithm, and the nanoseconds it took.
+        /// A collective call ended: its operation and algorithm by number, and its duration in nanoseconds.
         pub ended(operation: i32, algorithm: i32, nanoseconds: u64) =
             { name: "coll_end", category: "coll.events", at: None },
     }
@@ -38,7 +38,7 @@ mpi_t::events! {
 pub(crate) struct UnderWay(AtomicU32);
 
 impl UnderWay {
-    /// One more; without `multiple`, calls come one at a time and a plain store is enough.
+    /// One more; without `multiple`, calls come one at a time and a plain store suffices.
     #[inline]
     fn more(&self, multiple: bool) {
         self.add(1, multiple);
@@ -59,7 +59,8 @@ impl UnderWay {
         }
     }
 
-    /// Refuses to set anything while there is one: its process would go on otherwise than others. Async-signal-safe.
+    /// Refuses to set a variable while a call is under way: its process would otherwise continue differently from
+    /// others. Async-signal-safe.
     pub fn refuse(&self) -> TResult<()> {
         match self.0.load(Relaxed) {
             0 => Ok(()),
@@ -82,7 +83,7 @@ pub(crate) struct CallScope<'a> {
 }
 
 impl<'a> CallScope<'a> {
-    /// The call begins; for the holder of the process lock.
+    /// Begins the call; for the holder of the process lock.
     #[inline(always)] // the operation is a constant in every caller
     pub fn begin(coll: &'a Collectives, comm: &'a Comm, (which, bytes): (CollOp, u64)) -> CallScope<'a> {
         coll.under_way.more(coll.engine.process_lock().is_multiple());
@@ -90,7 +91,7 @@ impl<'a> CallScope<'a> {
         if coll.chosen.is_watched(which) {
             coll.chosen.record(which, bytes, plan);
         }
-        let began = if mpi_t::somebody_listens() {
+        let began = if mpi_t::any_callback_registered() {
             record_begin(coll, comm, which, bytes, plan)
         } else if coll.instruments.timer(which).is_watched() {
             mpi_t::now_ns()

@@ -1,6 +1,6 @@
 //! The collective operations: the one table of their numbers, names and variables.
 //!
-//! Not here: reduction operations (`op`), what the variables mean (`instruments`, `algorithms`).
+//! Not here: reduction operations (`op`), the variables (`instruments`, `algorithms`).
 
 /// Passes the table of operations to a macro: for each operation its variant of [`CollOp`], its number in events, the
 /// fields of its count of calls and of its time, the word in the names of its variables, and the name of its function.

@@ -12,7 +12,7 @@ use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
 
 impl Collectives {
     /// Collects the blocks of all processes at `root`, in rank order. `recv`, needed at the root only, is the whole of
-    /// as many blocks as there are processes. `None` for `send`, at the root only: its block is in place already.
+    /// as many blocks as there are processes. `None` for `send`, at the root only: its block is already in its place.
     pub fn gather(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: Option<RecvBuf<'_>>, root: u32) -> Result<()> {
         let recv = if comm.rank == root { recv } else { None };
         let block = match (&send, &recv) {
@@ -41,7 +41,7 @@ impl Collectives {
     }
 }
 
-/// The root's side, also as the first half of other collectives: receives the blocks of all others into place.
+/// The root's side, also as the first half of other collectives: receives the blocks of all others into their places.
 pub(crate) fn collect(
     link: Link<'_>,
     send: Option<SendBuf<'_>>,
@@ -60,7 +60,7 @@ pub(crate) fn collect(
     link.wait_all(pending, outcome)
 }
 
-/// Gives the block of each other process to `take`, and returns this one's.
+/// Passes the block of each other process to `take`, and returns this one's.
 pub(crate) fn each_block<'b>(
     link: Link<'_>,
     mut whole: RecvBuf<'b>,

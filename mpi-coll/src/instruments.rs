@@ -1,7 +1,7 @@
-//! Variables of the collective calls: their number and time, and bytes as the program's arguments state them.
+//! Variables of the collective calls: number of calls, time, and bytes by the program's arguments.
 //!
-//! Invariant: a call is counted once, when it begins, under the process lock; a call made by the library itself (at
-//! `MPI_Finalize`, say) is not counted.
+//! Invariant: a call is counted once, when it begins, under the process lock; calls of the library itself (in
+//! `MPI_Finalize`, for example) are not counted.
 
 use mpi_t::Verbosity::UserDetail;
 use mpi_t::{Aggregate, Counter, WatchedTimer};
@@ -14,36 +14,38 @@ macro_rules! variables {
             /// The collective calls of one process.
             pub struct CollInstruments: NoObject {
                 $(
-                    #[doc = concat!(" Calls of ", $function, " that have begun.")]
+                    #[doc = concat!(" Number of calls of ", $function, " that have begun.")]
                     pub $calls: Counter =
                         { name: concat!("coll_", stringify!($calls)), class: Counter, type: u64, unit: "calls",
                           category: "coll.calls" },
                 )+
-                /// Bytes of data in the buffers given to MPI_Bcast.
+                /// Bytes of data in the buffers of MPI_Bcast, added when the call begins.
                 pub bcast_bytes: Aggregate =
                     { name: "coll_bcast_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Reduce.
+                /// Bytes of data that this process contributed to MPI_Reduce, added when the call begins.
                 pub reduce_bytes: Aggregate =
                     { name: "coll_reduce_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Allreduce.
+                /// Bytes of data that this process contributed to MPI_Allreduce, added when the call begins.
                 pub allreduce_bytes: Aggregate =
                     { name: "coll_allreduce_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Gather.
+                /// Bytes of data that this process contributed to MPI_Gather, added when the call begins.
                 pub gather_bytes: Aggregate =
                     { name: "coll_gather_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process took out of MPI_Scatter.
+                /// Bytes of data that this process received from MPI_Scatter, added when the call begins.
                 pub scatter_bytes: Aggregate =
                     { name: "coll_scatter_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Allgather.
+                /// Bytes of data that this process contributed to MPI_Allgather, added when the call begins.
                 pub allgather_bytes: Aggregate =
                     { name: "coll_allgather_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
-                /// Bytes of data that this process contributed to MPI_Alltoall, those for itself included.
+                /// Bytes of data that this process contributed to MPI_Alltoall, those for itself included, added when
+                /// the call begins.
                 pub alltoall_bytes: Aggregate =
                     { name: "coll_alltoall_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.data" },
                 $(
                     #[doc = concat!(
-                        " Time spent in calls of ", $function,
-                        ", taken of those that begin while a handle of this variable exists."
+                        " Time in seconds spent in calls of ", $function,
+                        ", added when a call ends. Only calls that begin while a handle of this variable exists are",
+                        " timed."
                     )]
                     pub $time: WatchedTimer =
                         { name: concat!("coll_", stringify!($time)), class: Timer, type: f64, unit: "seconds",

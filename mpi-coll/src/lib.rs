@@ -5,8 +5,8 @@
 //!   `reduce`, `allreduce`, `gather`, `scatter`, `allgather`, `alltoall`).
 //! - `link`: messages between the processes of one collective call. `missing_buffer`: errors about absent buffers.
 //! - `partial`: a partial result of a reduction. `scratch`: aligned memory. `split`: long reductions, split among all.
-//! - `agreement`: whether the processes of a call make the same call.
-//! - `plan`: which algorithm, for which size and number of processes.
+//! - `agreement`: checks that the processes of a call make the same call.
+//! - `plan`: the choice of an algorithm by size and number of processes.
 //! - `algorithms`: variables of the algorithms chosen.
 //! - `coll_op`: the operations by number. `call_scope`: states, times and events of a call.
 //! - `instruments`, `settings`: performance variables and control variables.
@@ -48,7 +48,7 @@ use mpi_t::{InstrumentMemory, TResult};
 pub use algorithms::{AlgorithmCalls, LastAlgorithms};
 pub use call_scope::CollEvents;
 pub use instruments::CollInstruments;
-pub use op::{Builtin, Op, Reducer, UserFunction};
+pub use op::{Builtin, Elements, Op, Reducer, UserFunction};
 pub use settings::CollSettings;
 
 use algorithms::Chosen;
@@ -74,7 +74,7 @@ pub struct Collectives {
     crowded: bool,
 }
 
-/// What a reduction combines, and how.
+/// The arguments of a reduction.
 #[derive(Debug, Clone, Copy)]
 pub struct Reduction<'a> {
     /// The operation.
@@ -88,8 +88,8 @@ pub struct Reduction<'a> {
 }
 
 impl Collectives {
-    /// The collectives over an engine; `crowded` says that the job has more processes than cores, and must be the
-    /// same in all its processes.
+    /// The collectives over an engine; `crowded`: the job has more processes than cores; must be the same in all its
+    /// processes.
     pub fn new(engine: Arc<Engine>, crowded: bool, memory: &dyn InstrumentMemory) -> Collectives {
         let (instruments, settings) = (CollInstruments::place(memory), CollSettings::new());
         let (chosen, events) = (Chosen::new(), CollEvents::new());
@@ -101,7 +101,7 @@ impl Collectives {
         self.instruments
     }
 
-    /// Which algorithm each operation chose last.
+    /// The algorithm that each operation chose last.
     pub fn last_algorithms(&self) -> &'static LastAlgorithms {
         self.chosen.last
     }
@@ -130,10 +130,10 @@ impl Collectives {
         &'a self,
         comm: &'a Comm,
         which: (CollOp, u64),
-        note: impl FnOnce(&CollInstruments),
+        count: impl FnOnce(&CollInstruments),
     ) -> (CallScope<'a>, Guard<'a>) {
         let guard = self.engine.lock();
-        note(self.instruments);
+        count(self.instruments);
         (CallScope::begin(self, comm, which), guard)
     }
 

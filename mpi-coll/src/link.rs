@@ -21,7 +21,7 @@ pub(crate) const ALLGATHER: i32 = 7;
 pub(crate) const ALLTOALL: i32 = 8;
 pub(crate) const CHECK: i32 = 9;
 
-/// Messages above this length are worth two requests, to move in both directions at once.
+/// Longer messages are sent and received by requests, to move in both directions at once.
 const LONG: u64 = 8192;
 
 /// The endpoint of one collective call: engine, context, rank, size and tag of its messages.
@@ -129,7 +129,7 @@ impl<'a> Link<'a> {
                 (None, None) => Ok(()),
             };
             if fault.is_ok() {
-                fault = outcome.note_data(result);
+                fault = outcome.record_data_error(result);
             }
         })?;
         fault

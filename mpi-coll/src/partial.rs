@@ -4,11 +4,13 @@
 //! not commutative leaves the result in the memory of the right operand; then the pieces change roles.
 //! Invariant: the pieces are as long as `count` elements span; the result covers a contiguous range of ranks.
 
-use mpi_core::abi::MPI_ERR_UNSUPPORTED_OPERATION;
+use mpi_core::abi::MPI_ERR_INTERN;
 use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
+use crate::Reduction;
 use crate::op::Reducer;
+use crate::scratch::Scratch;
 
 pub(crate) struct Partial<'a> {
     reducer: &'a Reducer<'a>,
@@ -35,13 +37,13 @@ impl<'a> Partial<'a> {
     /// The partial result, to send.
     #[inline]
     pub fn value(&self) -> SendBuf<'_> {
-        SendBuf::over(self.value, self.count, self.datatype).expect("the pieces are long enough")
+        SendBuf::in_span(self.value, self.count, self.datatype).expect("the pieces are long enough")
     }
 
     /// The partial result, to overwrite.
     #[inline]
     pub fn value_mut(&mut self) -> RecvBuf<'_> {
-        RecvBuf::over(self.value, self.count, self.datatype).expect("the pieces are long enough")
+        RecvBuf::in_span(self.value, self.count, self.datatype).expect("the pieces are long enough")
     }
 
     /// The memory for the next contribution.
@@ -54,8 +56,8 @@ impl<'a> Partial<'a> {
     #[inline]
     pub fn both(&mut self) -> (SendBuf<'_>, RecvBuf<'_>) {
         (
-            SendBuf::over(self.value, self.count, self.datatype).expect("the pieces are long enough"),
-            RecvBuf::over(self.other, self.count, self.datatype).expect("the pieces are long enough"),
+            SendBuf::in_span(self.value, self.count, self.datatype).expect("the pieces are long enough"),
+            RecvBuf::in_span(self.other, self.count, self.datatype).expect("the pieces are long enough"),
         )
     }
 
@@ -88,21 +90,44 @@ impl<'a> Partial<'a> {
     #[inline]
     pub fn settle(self) {
         if self.swapped {
-            let result = SendBuf::over(self.value, self.count, self.datatype).expect("the pieces are long enough");
-            RecvBuf::over(self.other, self.count, self.datatype)
+            let result = SendBuf::in_span(self.value, self.count, self.datatype).expect("the pieces are long enough");
+            RecvBuf::in_span(self.other, self.count, self.datatype)
                 .expect("the pieces are long enough")
                 .copy_from(&result);
         }
     }
 }
 
-/// The elements of a receive buffer as they stand in memory.
+/// The elements of a receive buffer as they stand in memory. For buffers of predefined types, and those in memory of the
+/// library ([`in_scratch`]).
 #[inline]
 pub(crate) fn elements_mut<'b>(buffer: &'b mut RecvBuf<'_>) -> Result<&'b mut [u8]> {
-    buffer.native_mut().ok_or_else(derived)
+    buffer
+        .native_mut()
+        .ok_or_else(|| Error::new(MPI_ERR_INTERN, "elements of a derived datatype in the program's memory"))
 }
 
+/// Whether the elements of a buffer must not be combined where they are: the gaps of a derived datatype may hold other
+/// data of the program.
+#[inline]
+pub(crate) fn needs_scratch(datatype: &Datatype, buffer: &mut RecvBuf<'_>) -> bool {
+    !datatype.is_contiguous() && buffer.native_mut().is_none()
+}
+
+/// Carries out a reduction whose contribution and result have a derived datatype in working memory: `reduce` gets the
+/// contribution there, and leaves the result in its place.
 #[cold]
-fn derived() -> Error {
-    Error::new(MPI_ERR_UNSUPPORTED_OPERATION, "this library does not reduce derived datatypes")
+pub(crate) fn in_scratch(
+    send: Option<SendBuf<'_>>,
+    mut recv: RecvBuf<'_>,
+    what: &Reduction<'_>,
+    reduce: impl FnOnce(RecvBuf<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut scratch = Scratch::elements(what.datatype, what.count)?;
+    let mut inside =
+        RecvBuf::in_span(scratch.bytes(), what.count, what.datatype).expect("as long as the elements span");
+    inside.copy_from(send.as_ref().unwrap_or(&recv.as_send()));
+    reduce(inside.reborrow())?;
+    recv.copy_from(&inside.as_send());
+    Ok(())
 }

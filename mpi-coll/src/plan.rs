@@ -18,7 +18,7 @@ const FLAT_LONG_SIZE: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Algorithm {
-    /// There is no other process, or nothing to move.
+    /// There is no other process, or no data.
     Alone = 0,
     /// Two processes, one message each way at most.
     Pair = 1,
@@ -48,7 +48,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    #[inline(always)] // the operation is a constant in every caller, and what it has no choice of is not looked at
+    #[inline(always)] // the operation is a constant in every caller, and unused choices are not computed
     pub fn new(which: CollOp, size: u32, crowded: bool, settings: &CollSettings) -> Plan {
         let own = match which {
             CollOp::Barrier => settings.barrier_shape.get(),
@@ -94,13 +94,13 @@ impl Plan {
         }
     }
 
-    /// Whether a root sends to all others itself.
+    /// Whether a root sends to all others directly.
     #[inline]
     pub fn flat_bcast(&self) -> bool {
         self.flat() || self.shape == AUTO && self.size <= FLAT_SIZE
     }
 
-    /// The same for long messages: each receiver copies for itself, so a root serves many at once.
+    /// The same for long messages: each receiver copies by itself, so a root serves many at once.
     #[inline]
     pub fn flat_long_bcast(&self) -> bool {
         self.flat() || self.shape == AUTO && self.size <= FLAT_LONG_SIZE

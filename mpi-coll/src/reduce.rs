@@ -9,7 +9,7 @@ use crate::coll_op::CollOp;
 use crate::link::{Link, REDUCE};
 use crate::missing_buffer::{absent_at_root, in_place_elsewhere};
 use crate::op::Reducer;
-use crate::partial::{Partial, elements_mut};
+use crate::partial::{Partial, elements_mut, in_scratch, needs_scratch};
 use crate::scratch::Scratch;
 use crate::{Collectives, Reduction, split};
 
@@ -26,7 +26,11 @@ impl Collectives {
         root: u32,
     ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
-        let recv = if comm.rank == root { recv } else { None };
+        let mut recv = if comm.rank == root { recv } else { None };
+        if recv.as_mut().is_some_and(|recv| needs_scratch(what.datatype, recv)) {
+            let recv = recv.expect("it is there");
+            return in_scratch(send, recv, what, |inside| self.reduce(comm, None, Some(inside), what, root));
+        }
         let bytes = match (&send, &recv) {
             (Some(send), _) => send.bytes(),
             (None, Some(recv)) => recv.bytes(),
@@ -76,21 +80,20 @@ impl Call<'_> {
                 recv.copy_from(send);
             }
             let value = elements_mut(&mut recv)?;
-            let mut scratch = Scratch::new(value.len() as u64)?;
+            let mut scratch = Scratch::elements(what.datatype, what.count)?;
             let mut partial = Partial::new(reducer, what.datatype, what.count, value, scratch.bytes());
             for source in link.others() {
-                outcome.note_data(link.recv(source, partial.incoming()))?;
+                outcome.record_data_error(link.recv(source, partial.incoming()))?;
                 partial.absorb_lower();
             }
             partial.settle();
             return Ok(());
         }
         // From the last rank down, so that each contribution is the left operand.
-        let span = elements_mut(&mut recv)?.len() as u64;
-        let mut own = Scratch::new(span)?;
-        let mut own = RecvBuf::over(own.bytes(), what.count, what.datatype).expect("as long as the elements span");
+        let mut own = Scratch::elements(what.datatype, what.count)?;
+        let mut own = RecvBuf::in_span(own.bytes(), what.count, what.datatype).expect("as long as the elements span");
         own.copy_from(send.as_ref().unwrap_or(&recv.as_send()));
-        let mut scratch = Scratch::new(span)?;
+        let mut scratch = Scratch::elements(what.datatype, what.count)?;
         let mut partial = Partial::new(reducer, what.datatype, what.count, elements_mut(&mut recv)?, scratch.bytes());
         for source in (0..link.size).rev() {
             let first = source == link.size - 1;
@@ -98,7 +101,7 @@ impl Call<'_> {
             if source == root {
                 into.copy_from(&own.as_send());
             } else {
-                outcome.note_data(link.recv(source, into))?;
+                outcome.record_data_error(link.recv(source, into))?;
             }
             if !first {
                 partial.absorb_lower();
@@ -119,8 +122,8 @@ impl Call<'_> {
             link.send(at(place - 1), send.clone())?;
             return self.deliver(None, recv, outcome);
         }
-        let span = what.datatype.span(what.count);
-        let (mut value, mut other) = (Scratch::new(span)?, Scratch::new(span)?);
+        let mut value = Scratch::elements(what.datatype, what.count)?;
+        let mut other = Scratch::elements(what.datatype, what.count)?;
         let mut partial = Partial::new(reducer, what.datatype, what.count, value.bytes(), other.bytes());
         match (&send, &recv) {
             (Some(send), _) => partial.value_mut().copy_from(send),
@@ -134,7 +137,7 @@ impl Call<'_> {
                 return self.deliver(None, recv, outcome);
             }
             if place + bit < link.size {
-                outcome.note_data(link.recv(at(place + bit), partial.incoming()))?;
+                outcome.record_data_error(link.recv(at(place + bit), partial.incoming()))?;
                 partial.absorb(true);
             }
             bit *= 2;
@@ -151,7 +154,7 @@ impl Call<'_> {
                 Ok(())
             }
             (Some(result), None) => self.link.send(self.root, result),
-            (None, Some(recv)) => outcome.note_data(self.link.recv(0, recv)),
+            (None, Some(recv)) => outcome.record_data_error(self.link.recv(0, recv)),
             (None, None) => Ok(()),
         }
     }

@@ -13,7 +13,7 @@ use crate::plan::SHORT;
 
 impl Collectives {
     /// Sends each process its block of `root`'s buffer. `send`, needed at the root only, is the whole of as many blocks
-    /// as there are processes. `None` for `recv`, at the root only: its block stays where it is.
+    /// as there are processes. `None` for `recv`, at the root only: its block stays in its place.
     pub fn scatter(&self, comm: &Comm, send: Option<SendBuf<'_>>, recv: Option<RecvBuf<'_>>, root: u32) -> Result<()> {
         let send = if comm.rank == root { send } else { None };
         let block = match (&send, &recv) {
@@ -35,7 +35,7 @@ impl Collectives {
         match (send, recv) {
             (Some(send), recv) => distribute(link, &send, recv, &mut outcome)?,
             (None, Some(_)) if comm.rank == root => return Err(absent_at_root("sendbuf")),
-            (None, Some(recv)) if block > 0 => outcome.note_data(link.recv(root, recv))?,
+            (None, Some(recv)) if block > 0 => outcome.record_data_error(link.recv(root, recv))?,
             _ => {}
         }
         outcome.end()

@@ -27,7 +27,7 @@ fn part(what: &Reduction<'_>, rank: u32, size: u32) -> Range<u64> {
 
 /// The contributions of this process for others, and the memory for its own part.
 struct Parts<'p> {
-    /// The whole contribution; `None` when it stands where the result goes.
+    /// The whole contribution; `None` if it is in the place of the result.
     send: Option<SendBuf<'p>>,
     /// The result before this process's part; empty where it is not needed.
     before: RecvBuf<'p>,
@@ -87,8 +87,8 @@ pub(crate) fn reduce(
     let Some(recv) = recv else {
         let send = send.ok_or_else(|| in_place_elsewhere("sendbuf"))?;
         let elements = (own.end - own.start) / what.datatype.size().max(1);
-        let mut scratch = Scratch::new(what.datatype.span(elements))?;
-        let mine = RecvBuf::over(scratch.bytes(), elements, what.datatype).expect("as long as the elements span");
+        let mut scratch = Scratch::elements(what.datatype, elements)?;
+        let mine = RecvBuf::in_span(scratch.bytes(), elements, what.datatype).expect("as long as the elements span");
         let mut parts = Parts { send: Some(send), before: RecvBuf::empty(), mine, behind: RecvBuf::empty() };
         combine(link, &mut parts, reducer, what, outcome)?;
         return link.send(root, parts.mine.as_send());
@@ -136,8 +136,8 @@ fn combine(
             }
         }
     }
-    let span = what.datatype.span(piece / what.datatype.size().max(1)).min(what.datatype.span(what.count));
-    let mut pieces = Pieces { link, reducer, what, incoming: Scratch::new(span)?, above: None };
+    let elements = (piece / what.datatype.size().max(1)).min(what.count);
+    let mut pieces = Pieces { link, reducer, what, incoming: Scratch::elements(what.datatype, elements)?, above: None };
     for offset in (0..own.end - own.start).step_by(piece as usize) {
         let mut value = mine.part(offset, piece);
         if let Some(send) = &parts.send {
@@ -168,8 +168,8 @@ impl Pieces<'_> {
         let value = elements_mut(&mut value)?;
         let incoming = &mut incoming.bytes()[..span];
         let mut take = |rank: u32, into: &mut [u8]| {
-            let buffer = RecvBuf::over(into, count, what.datatype).expect("as long as the elements span");
-            outcome.note_data(link.recv(rank, buffer))
+            let buffer = RecvBuf::in_span(into, count, what.datatype).expect("as long as the elements span");
+            outcome.record_data_error(link.recv(rank, buffer))
         };
         if reducer.is_commutative() {
             for rank in link.others() {
@@ -183,7 +183,7 @@ impl Pieces<'_> {
         if link.rank + 1 < link.size {
             let above = match above {
                 Some(above) => above,
-                None => above.insert(Scratch::new(incoming.len() as u64)?),
+                None => above.insert(Scratch::elements(what.datatype, count)?),
             };
             let above = &mut above.bytes()[..span];
             take(link.size - 1, above)?;

@@ -129,11 +129,13 @@ fn threads_are_in_collectives_of_their_own_communicators_at_once() {
             let threads: Vec<_> = (0..3)
                 .map(|thread| {
                     let spec = CommSpec {
+                        remote: None,
                         context: 4 + 2 * thread,
                         group: Group::world(SIZE),
                         rank: engine.rank(),
                         name: String::new(),
                         errhandler: Handle(MPI_ERRORS_RETURN),
+                        topology: None,
                     };
                     let comm = register(&engine, &mut engine.lock(), spec, CommMeters::detached(SIZE));
                     let coll = coll.clone();
@@ -149,7 +151,7 @@ fn threads_are_in_collectives_of_their_own_communicators_at_once() {
         });
     }
     drop(report);
-    let patience = Duration::from_secs(240);
-    let all: Vec<_> = (0..SIZE).map(|_| reports.recv_timeout(patience).expect("a rank panicked, or hangs")).collect();
+    let limit = Duration::from_secs(240);
+    let all: Vec<_> = (0..SIZE).map(|_| reports.recv_timeout(limit).expect("a rank panicked, or hangs")).collect();
     assert_eq!(all.len(), SIZE as usize);
 }

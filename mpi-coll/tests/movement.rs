@@ -13,7 +13,7 @@ use mpi_datatype::{RecvBuf, SendBuf, predefined};
 const COUNTS: [usize; 7] = [0, 1, 5, 300, 1024, 1025, 20_000];
 
 #[test]
-fn nobody_leaves_a_barrier_before_all_have_entered() {
+fn no_rank_leaves_a_barrier_before_all_have_entered() {
     for size in common::SIZES {
         for crowded in [false, true] {
             let entered = Arc::new(AtomicU32::new(0));
@@ -99,7 +99,7 @@ fn a_gather_puts_blocks_in_rank_order() {
                 let recv = at_root.then(|| RecvBuf::from_slice(&mut all));
                 rank.coll.gather(&rank.world, Some(send), recv, root).expect("gather");
                 assert!(!at_root || all == blocks(rank, count), "root {root}, count {count}");
-                // In place: the root's own block stands where it belongs.
+                // In place: the root's own block is already in its place.
                 if at_root {
                     all.fill(0);
                     all[root as usize * count..][..count].copy_from_slice(&own);
@@ -190,7 +190,7 @@ fn many_ranks_work_too() {
 }
 
 #[test]
-fn instruments_count_calls_and_bytes_as_the_arguments_say() {
+fn instruments_count_calls_and_bytes_as_in_the_arguments() {
     run(3, false, |rank| {
         let mut data = [0u32; 10];
         rank.coll.bcast(&rank.world, RecvBuf::from_slice(&mut data), 1).expect("bcast");

@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{Rank, mixed, run, run_all};
-use mpi_coll::{Op, Reduction};
+use mpi_coll::{Elements, Op, Reduction};
 use mpi_core::abi::*;
 use mpi_datatype::{Category, Datatype, Element, RecvBuf, SendBuf, predefined};
 
@@ -20,7 +20,7 @@ fn values(rank: u32, count: usize) -> Vec<u64> {
     (0..count).map(|i| mixed(&[rank as u64, i as u64])).collect()
 }
 
-/// What each element becomes when rank 0's is combined with rank 1's, that with rank 2's, and so on.
+/// The value of each element when rank 0's is combined with rank 1's, that with rank 2's, and so on.
 fn naive<T: Copy>(size: u32, count: usize, values: impl Fn(u32, usize) -> Vec<T>, op: impl Fn(T, T) -> T) -> Vec<T> {
     let mut result = values(0, count);
     for rank in 1..size {
@@ -91,8 +91,8 @@ fn compose_bits(left: [f64; 2], right: [f64; 2]) -> [f64; 2] {
 }
 
 fn composition() -> Op {
-    let function = |invec: &[u8], inoutvec: &mut [u8], count: u64, handle: usize| {
-        assert_eq!((handle, inoutvec.len() as u64), (MPI_2DOUBLE_PRECISION, count * 16));
+    let function = |invec: &[u8], inoutvec: &mut [u8], elements: &Elements| {
+        assert_eq!((elements.handle, inoutvec.len() as u64), (MPI_2DOUBLE_PRECISION, elements.count * 16));
         assert_eq!(inoutvec.as_ptr() as usize % 8, 0, "a C function may rely on alignment");
         let (left, _) = invec.as_chunks::<8>();
         let (right, _) = inoutvec.as_chunks_mut::<8>();
@@ -145,7 +145,7 @@ fn minloc_on_pairs_with_gaps_finds_the_first_rank_of_the_least_value() {
             rank.coll.allreduce(&rank.world, send, recv, &what).expect("allreduce");
             for (i, got) in result.chunks(16).enumerate() {
                 let best = (0..rank.size()).map(|rank| value(rank, i)).fold(f64::INFINITY, f64::min);
-                let first = (0..rank.size()).find(|rank| value(*rank, i) == best).expect("somebody has it");
+                let first = (0..rank.size()).find(|rank| value(*rank, i) == best).expect("some rank has it");
                 assert_eq!(got, pair(best, first as i32), "element {i} of {count}");
             }
         }
@@ -258,7 +258,7 @@ fn ranks_that_compute_the_same_sum_get_the_same_bits() {
 }
 
 #[test]
-fn a_reduction_of_different_counts_is_reported_and_nobody_hangs() {
+fn a_reduction_of_different_counts_is_reported_and_no_rank_hangs() {
     for crowded in [false, true] {
         run(4, crowded, |rank| {
             let count = if rank.rank() == 2 { 3 } else { 4 };

@@ -1,4 +1,5 @@
-//! Collectives of 1,024 ranks over the simulated network: each algorithm sends exactly the messages that it promises.
+//! Collectives of 1,024 ranks over the simulated network: each algorithm sends exactly the number of messages that it
+//! documents.
 
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ fn a_barrier_of_n_ranks_is_n_log_n_messages() {
         outcome.results.into_iter().collect::<Result<Vec<_>>>().expect("no fault");
         assert_eq!(outcome.traffic.records, ranks * log2_up(ranks), "{ranks} ranks");
         assert_eq!(outcome.traffic.pairs, ranks * log2_up(ranks), "nothing is kept for pairs that do not communicate");
-        // Nobody leaves before the last message of its last step could arrive: a latency for each step.
+        // No rank leaves before the last message of its last step could arrive: a latency for each step.
         let first = outcome.clocks_ns.iter().min().expect("ranks");
         assert!(*first >= log2_up(ranks) * 300, "{ranks} ranks, {first} ns");
         let last = outcome.clocks_ns.iter().max().expect("ranks");

@@ -1,12 +1,13 @@
-//! The communicator: context, group, rank, name and error handler (MPI-5.0, 7.2.4).
+//! The communicator: context, group, rank, topology, name and error handler (MPI-5.0, 7.2.4).
 //!
-//! Invariant: group and rank never change, and the context changes once at most, before the communicator is used; so a
+//! Invariant: group, rank and topology never change, and the context changes once at most, before the communicator is used; so a
 //! `Comm` is shared without a lock. Its name and its error handler, which programs may set at any time, are locked
 //! apart.
-//! Not here: when a handler is freed (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`).
+//! Not here: when a handler is freed (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`), the other side of an
+//! intercommunicator (`remote`).
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
@@ -14,21 +15,31 @@ use mpi_errors::Attached;
 use mpi_p2p::CommMeters;
 
 use crate::group::{Group, GroupRelation};
+use crate::remote::Remote;
+use crate::topology::Topology;
 
 /// A communicator of this process. Thread-safe.
 #[derive(Debug)]
 pub struct Comm {
     context: AtomicU32,
-    /// This process's rank in the communicator.
+    /// This process's rank in the communicator; in an intercommunicator in its local group.
     pub rank: u32,
+    /// Number of ranks that messages go to and come from.
+    peers: u32,
     group: Group,
+    /// The other side of an intercommunicator, and a communicator of the local group.
+    remote: Option<Box<(Remote, Comm)>>,
     name: Mutex<String>,
     errhandler: Attached,
     handle: AtomicUsize,
     /// Agreements on context ids among all processes, the same number in each.
     agreements: AtomicU32,
     instruments: CommMeters,
+    topology: Option<Arc<Topology>>,
 }
+
+/// Distance from an intercommunicator's context id to that of its local group's communicator: the id that follows.
+pub(crate) const LOCAL_CONTEXT: u32 = 2;
 
 /// The relation of two communicators (MPI-5.0, 7.4.1); the values are the ABI's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,13 +61,35 @@ impl Comm {
         Comm {
             context: AtomicU32::new(context),
             rank,
+            peers: group.size(),
             group,
+            remote: None,
             name: Mutex::new(name.to_owned()),
             errhandler: Attached::new(errhandler),
             handle: AtomicUsize::new(mpi_core::abi::MPI_COMM_NULL),
             agreements: AtomicU32::new(0),
             instruments,
+            topology: None,
         }
+    }
+
+    /// The same communicator as an intercommunicator whose local group is its group; `between` is a communicator of the
+    /// local group for the library's own messages, and the two groups have no process in common.
+    pub(crate) fn facing(self, remote: Group, between: Comm) -> Comm {
+        let remote = Remote::new(&self.group, remote);
+        Comm { peers: remote.group().size(), remote: Some(Box::new((remote, between))), ..self }
+    }
+
+    /// The same communicator with this topology.
+    #[must_use]
+    pub fn with_topology(self, topology: Option<Arc<Topology>>) -> Comm {
+        Comm { topology, ..self }
+    }
+
+    /// Its topology, if it has one.
+    #[inline]
+    pub fn topology(&self) -> Option<&Arc<Topology>> {
+        self.topology.as_ref()
     }
 
     /// Context id of the program's messages, even; collectives use the id above it. `UNSETTLED` in a duplicate whose
@@ -71,30 +104,53 @@ impl Comm {
     /// Sets the context id of a duplicate, once; the caller holds the process lock.
     pub fn settle(&self, context: u32) {
         self.context.store(context, Ordering::Relaxed);
+        if let Some(inter) = &self.remote {
+            inter.1.settle(context + LOCAL_CONTEXT);
+        }
     }
 
-    /// The rank whose process gives the next context id: each in turn, so that all shares are used alike.
+    /// The place of the process that gives the next context id, among all processes of the communicator: each in turn,
+    /// so that all shares are used alike.
     pub(crate) fn next_provider(&self) -> usize {
+        let all = self.size() + self.remote().map_or(0, |remote| remote.group().size());
         // Relaxed: the program orders collective calls on one communicator.
-        (self.agreements.fetch_add(1, Ordering::Relaxed) % self.size()) as usize
+        (self.agreements.fetch_add(1, Ordering::Relaxed) % all) as usize
     }
 
-    /// This process's rank in the communicator.
+    /// This process's rank in the communicator; in an intercommunicator in its local group.
     #[inline]
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// Number of processes.
+    /// Number of processes; of an intercommunicator, those of the local group.
     #[inline]
     pub fn size(&self) -> u32 {
         self.group.size()
     }
 
-    /// Its processes.
+    /// Number of ranks that messages go to and come from: its size, or that of an intercommunicator's remote group.
+    #[inline]
+    pub fn peers(&self) -> u32 {
+        self.peers
+    }
+
+    /// Its processes; of an intercommunicator, those of the local group.
     #[inline]
     pub fn group(&self) -> &Group {
         &self.group
+    }
+
+    /// The other side of an intercommunicator; `None` for an intracommunicator (MPI-5.0, 7.6).
+    #[inline]
+    pub fn remote(&self) -> Option<&Remote> {
+        self.remote.as_deref().map(|(remote, _)| remote)
+    }
+
+    /// A communicator of an intercommunicator's local group for the library's own messages; an intracommunicator itself.
+    #[inline]
+    pub fn local(&self) -> &Comm {
+        self.remote.as_deref().map_or(self, |(_, local)| local)
     }
 
     /// The context id that collectives use.
@@ -142,12 +198,20 @@ impl Comm {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name[..end].to_owned();
     }
 
-    /// The relation of this communicator to another (`MPI_Comm_compare`). Local.
+    /// The relation of this communicator to another (`MPI_Comm_compare`). Local. The groups of intercommunicators are
+    /// compared side by side; an intercommunicator and an intracommunicator are unequal.
     pub fn compare(&self, other: &Comm) -> Comparison {
         if self.context() == other.context() {
             return Comparison::Ident;
         }
-        match self.group.compare(&other.group) {
+        let relation = match (self.remote(), other.remote()) {
+            (None, None) => self.group.compare(&other.group),
+            (Some(remote), Some(others)) => {
+                self.group.compare(&other.group).max(remote.group().compare(others.group()))
+            }
+            _ => GroupRelation::Unequal,
+        };
+        match relation {
             GroupRelation::Identical => Comparison::Congruent,
             GroupRelation::Similar => Comparison::Similar,
             GroupRelation::Unequal => Comparison::Unequal,
@@ -170,6 +234,23 @@ mod tests {
         assert_eq!(world.compare(&comm(4, &[0, 1, 2])), Comparison::Congruent);
         assert_eq!(world.compare(&comm(6, &[1, 0, 2])), Comparison::Similar);
         assert_eq!(world.compare(&comm(8, &[0])), Comparison::Unequal);
+    }
+
+    #[test]
+    fn intercommunicators_compare_both_groups() {
+        let inter = |context: u32, local: &[u32], remote: &[u32]| {
+            comm(context, local).facing(Group::new(remote), comm(context + LOCAL_CONTEXT, local))
+        };
+        let first = inter(4, &[0, 1], &[3, 2]);
+        assert_eq!(first.compare(&first), Comparison::Ident);
+        assert_eq!(first.compare(&inter(8, &[0, 1], &[3, 2])), Comparison::Congruent);
+        assert_eq!(first.compare(&inter(8, &[0, 1], &[2, 3])), Comparison::Similar);
+        assert_eq!(first.compare(&inter(8, &[1, 0], &[3, 2])), Comparison::Similar);
+        assert_eq!(first.compare(&inter(8, &[0, 1], &[3, 4])), Comparison::Unequal);
+        assert_eq!(first.compare(&inter(8, &[3, 2], &[0, 1])), Comparison::Unequal);
+        assert_eq!(first.compare(&comm(8, &[0, 1])), Comparison::Unequal);
+        assert_eq!(comm(8, &[0, 1]).compare(&first), Comparison::Unequal);
+        assert_eq!((first.size(), first.peers(), inter(8, &[0], &[1, 2, 3]).peers()), (2, 2, 3));
     }
 
     #[test]

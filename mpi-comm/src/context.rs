@@ -1,9 +1,9 @@
-//! Context ids that no two communicators of a job ever share.
+//! Context ids that are unique among all communicators of a job.
 //!
 //! The numbers are divided into equal shares, one for each process of the job. A process of the parent communicator
 //! gives an id out of its share and publishes it; the processes take turns (`context_agreement`). Ids from different
-//! shares cannot meet, whatever the order in which threads of different processes make their communicators; and no id
-//! is ever given out twice, so a late message of a freed communicator can never reach a new one.
+//! shares differ, whatever the order in which threads of different processes create communicators; and no id is ever
+//! used again, so a late message of a freed communicator can never reach a new one.
 //! Invariant: ids are even; the share of world rank 0 begins behind the ids of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
 
 use mpi_core::abi::MPI_ERR_OTHER;
@@ -38,10 +38,21 @@ impl ContextIds {
         u64::from(self.end - self.next)
     }
 
+    /// The next two ids, adjacent; returns the first. For an intercommunicator, whose local group has the second one.
+    /// Errors: as [`ContextIds::take`], also when one is left.
+    pub fn take_pair(&mut self) -> Result<u32> {
+        if self.end - self.next < 2 {
+            self.next = self.end;
+        }
+        let first = self.take()?;
+        self.take()?;
+        Ok(first)
+    }
+
     /// The next id. Errors: `MPI_ERR_OTHER` when the share is used up.
     pub fn take(&mut self) -> Result<u32> {
         if self.next == self.end {
-            return Err(Error::new(MPI_ERR_OTHER, "this process has made all the communicators it can number"));
+            return Err(Error::new(MPI_ERR_OTHER, "this process has used all of its context ids"));
         }
         self.next += 1;
         Ok((self.next - 1) * 2)
@@ -71,5 +82,14 @@ mod tests {
         let mut ids = ContextIds { next: 7, end: 8 };
         assert_eq!(ids.take().expect("one is left"), 14);
         assert_eq!(ids.take().expect_err("none is left").class(), MPI_ERR_OTHER);
+    }
+
+    #[test]
+    fn a_pair_is_of_adjacent_ids_of_the_share() {
+        let mut ids = ContextIds { next: 5, end: 10 };
+        assert_eq!(ids.take_pair().expect("two are left"), 10);
+        assert_eq!(ids.take_pair().expect("two are left"), 14);
+        assert_eq!(ids.take_pair().expect_err("one is left").class(), MPI_ERR_OTHER);
+        assert_eq!(ids.left(), 0);
     }
 }

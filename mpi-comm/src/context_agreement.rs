@@ -11,32 +11,39 @@ use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
 
+use crate::both_groups::{BothGroups, Words};
 use crate::comm::Comm;
 use crate::context::ContextIds;
 use crate::exchange::Exchange;
 use crate::group::Group;
+use crate::remote::Remote;
+use crate::tags::group_tag;
 
 /// Tags of the exchanges among all processes of a communicator; collectives use small positive ones.
 const PUBLISH: i32 = 0x7001;
 const EXCHANGE: i32 = 0x7003;
-/// Tags of exchanges among some processes that lie beyond [`group_tag`]'s plain rule.
-const LAST_TAGS: i32 = 0x7100_0000;
-/// Not an id.
+/// No id.
 const NONE_LEFT: u64 = u64::MAX;
 
-/// The words of each process of a communicator, and the context id for what is made of it.
+/// The words of each process of a communicator, and the context id of the new communicator.
 #[derive(Debug)]
 pub struct Agreement {
     /// The id, even.
     pub context: u32,
-    /// The words of each process, by rank.
+    /// The words of each process, by rank; of an intercommunicator, those of the local group.
     pub words: Vec<[i32; 2]>,
+    /// The words of each process of an intercommunicator's remote group, by rank.
+    pub remote_words: Vec<[i32; 2]>,
 }
 
-/// A context id that all processes of `parent` agree on. Collective over `parent`; waits.
+/// A context id that all processes of `parent` agree on. Collective over `parent`; waits. If `parent` is an
+/// intercommunicator, the id and the following one.
 ///
 /// Errors: `MPI_ERR_OTHER` in every process when none of them has an id left.
 pub fn agree_on_context(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>) -> Result<u32> {
+    if let Some(remote) = parent.remote() {
+        return Ok(agree_in_both(engine, parent, remote, ids, [0; 2])?.context);
+    }
     for _ in 0..parent.size() {
         let exchange = Exchange::among_all(engine, parent, PUBLISH).starting_at(parent.next_provider());
         let [id] = exchange.from_first(|| [take(engine, ids)])?;
@@ -47,10 +54,14 @@ pub fn agree_on_context(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds
     id_of(NONE_LEFT)
 }
 
-/// Exchanges two numbers of each process and agrees on a context id. Collective over `parent`; waits.
+/// Exchanges two numbers of each process and agrees on a context id. Collective over `parent`; waits. If `parent` is an
+/// intercommunicator, the id and the following one.
 ///
 /// Errors: `MPI_ERR_OTHER` in every process when none of them has an id left.
 pub fn agree(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>, own: [i32; 2]) -> Result<Agreement> {
+    if let Some(remote) = parent.remote() {
+        return agree_in_both(engine, parent, remote, ids, own);
+    }
     for _ in 0..parent.size() {
         let provider = parent.next_provider();
         let exchange = Exchange::among_all(engine, parent, EXCHANGE).starting_at(provider);
@@ -59,11 +70,72 @@ pub fn agree(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>, own: [i3
         let id = all[0][2];
         if id != NONE_LEFT {
             all.rotate_right(provider);
-            let words = all.iter().map(|words| [words[0] as i32, words[1] as i32]).collect();
-            return Ok(Agreement { context: id_of(id)?, words });
+            return Ok(Agreement { context: id_of(id)?, words: numbers(&all), remote_words: Vec::new() });
         }
     }
     Err(none_left())
+}
+
+/// [`agree`] among all processes of an intercommunicator.
+fn agree_in_both(
+    engine: &Engine,
+    parent: &Comm,
+    remote: &Remote,
+    ids: &Guarded<ContextIds>,
+    own: [i32; 2],
+) -> Result<Agreement> {
+    let both = BothGroups::of(engine, parent, remote);
+    let groups = [parent.group(), remote.group()];
+    for _ in 0..remote.members().len() {
+        let provider = remote.members()[parent.next_provider()];
+        let id = if provider == engine.rank() { take_pair(engine, ids) } else { 0 };
+        let all = both.all([own[0] as u64, own[1] as u64, id])?;
+        let [_, _, id] = words_of(provider, groups, &all);
+        if id != NONE_LEFT {
+            let [words, remote_words] = all.map(|words| numbers(&words));
+            return Ok(Agreement { context: id_of(id)?, words, remote_words });
+        }
+    }
+    Err(none_left())
+}
+
+/// Two adjacent context ids, the first of which is returned, that two groups agree on. Collective over both; waits. The
+/// process with the most ids left gives them.
+///
+/// Errors: as [`agree_in_group`].
+pub(crate) fn agree_between(
+    engine: &Engine,
+    both: &BothGroups<'_>,
+    groups: [&Group; 2],
+    ids: &Guarded<ContextIds>,
+) -> Result<u32> {
+    loop {
+        let left = ids.get(&engine.lock()).left();
+        let all = both.all([left])?;
+        let pairs = groups.iter().zip(&all).flat_map(|(group, words)| group.world_ranks().iter().zip(words));
+        // Equal numbers: the lowest world rank, so that both groups find the same process.
+        let most = pairs.max_by_key(|(world_rank, [left])| (*left, std::cmp::Reverse(**world_rank)));
+        let (provider, [most]) = most.expect("groups of some");
+        if *most < 2 {
+            return Err(none_left());
+        }
+        let own = if *provider == engine.rank() { take_pair(engine, ids) } else { 0 };
+        let [id] = words_of(*provider, groups, &both.all([own])?);
+        // Another thread of the provider may have taken its last ones.
+        if id != NONE_LEFT {
+            return id_of(id);
+        }
+    }
+}
+
+/// The words of the process with this world rank, which is in one of the groups.
+fn words_of<const N: usize>(world_rank: u32, groups: [&Group; 2], all: &Words<N>) -> [u64; N] {
+    let found = groups.iter().zip(all).find_map(|(group, words)| Some(words[group.rank_of(world_rank)? as usize]));
+    found.expect("the process is in one of the groups")
+}
+
+fn numbers(all: &[[u64; 3]]) -> Vec<[i32; 2]> {
+    all.iter().map(|words| [words[0] as i32, words[1] as i32]).collect()
 }
 
 /// Agrees on a context id among the processes of `group`, all of them in `parent`. Collective over the group; waits.
@@ -95,14 +167,12 @@ pub fn agree_in_group(
     }
 }
 
-/// The internal tag of a program's tag: apart from those of collectives, which are small, and from the wildcard.
-fn group_tag(tag: i32) -> i32 {
-    const BESIDE_WILDCARDS: i32 = i32::MAX - 15;
-    if tag >= BESIDE_WILDCARDS { LAST_TAGS + (tag - BESIDE_WILDCARDS) } else { i32::MIN + tag }
-}
-
 fn take(engine: &Engine, ids: &Guarded<ContextIds>) -> u64 {
     ids.get_mut(&mut engine.lock()).take().map_or(NONE_LEFT, u64::from)
+}
+
+fn take_pair(engine: &Engine, ids: &Guarded<ContextIds>) -> u64 {
+    ids.get_mut(&mut engine.lock()).take_pair().map_or(NONE_LEFT, u64::from)
 }
 
 fn id_of(word: u64) -> Result<u32> {
@@ -111,21 +181,5 @@ fn id_of(word: u64) -> Result<u32> {
 
 #[cold]
 fn none_left() -> Error {
-    Error::new(MPI_ERR_OTHER, "there are no numbers for further communicators of these processes")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL};
-
-    #[test]
-    fn internal_tags_differ_and_are_no_wildcards() {
-        let tags = [0, 1, 0x7003, i32::MAX - 17, i32::MAX - 16, i32::MAX - 15, i32::MAX - 2, i32::MAX - 1, i32::MAX];
-        let inner: Vec<i32> = tags.iter().map(|tag| group_tag(*tag)).collect();
-        for (place, tag) in inner.iter().enumerate() {
-            assert!(![MPI_ANY_TAG, MPI_ANY_SOURCE, MPI_PROC_NULL].contains(tag));
-            assert!(!inner[..place].contains(tag) && !(0..0x1_0000).contains(tag), "{tag}");
-        }
-    }
+    Error::new(MPI_ERR_OTHER, "these processes have used all of their context ids")
 }

@@ -4,7 +4,7 @@
 //! level, so that in a small communicator the first process reaches all others directly.
 //! Invariant: the messages of an exchange do not depend on the words, so that a process that contributes an error still
 //! sends and receives all of its messages and no other process waits for ever.
-//! Not here: what follows from the words.
+//! Not here: the meaning of the words.
 
 use mpi_core::abi::MPI_ERR_OTHER;
 use mpi_datatype::{RecvBuf, SendBuf};
@@ -73,38 +73,54 @@ impl<'a> Exchange<'a> {
         let mut all = vec![[0; N]; self.ranks.len()];
         all[self.place] = own;
         for child in self.children() {
-            self.receive(child, &mut all[child..self.end_of(child)])?;
+            self.receive(child, all[child..self.end_of(child)].as_flattened_mut())?;
         }
         match self.parent() {
-            Some(parent) => {
-                self.send(parent, &all[self.place..self.end_of(self.place)])?;
-                self.receive(parent, &mut all)?;
-            }
+            Some(parent) => self.send(parent, all[self.place..self.end_of(self.place)].as_flattened())?,
             None => adjust(&mut all),
         }
-        // The largest subtree first.
-        self.children().rev().try_for_each(|child| self.send(child, &all))?;
+        self.distribute(all.as_flattened_mut())?;
         Ok(all)
     }
 
     /// The words that the first process makes.
     pub fn from_first<const N: usize>(&self, make: impl FnOnce() -> [u64; N]) -> Result<[u64; N]> {
-        let mut words = [[0; N]];
-        match self.parent() {
-            Some(parent) => self.receive(parent, &mut words)?,
-            None => words = [make()],
-        }
-        self.children().rev().try_for_each(|child| self.send(child, &words))?;
-        Ok(words[0])
+        let mut words = if self.place == 0 { make() } else { [0; N] };
+        self.distribute(&mut words)?;
+        Ok(words)
     }
 
-    fn send<const N: usize>(&self, place: usize, words: &[[u64; N]]) -> Result<()> {
-        let data = SendBuf::from_slice(words.as_flattened());
+    /// Replaces the words of all processes by those of the first one; all pass as many.
+    pub fn distribute(&self, words: &mut [u64]) -> Result<()> {
+        if let Some(parent) = self.parent() {
+            self.receive(parent, words)?;
+        }
+        // The largest subtree first.
+        self.children().rev().try_for_each(|child| self.send(child, words))
+    }
+
+    /// The sum of the numbers of all processes, each place for itself; all processes give as many.
+    pub fn sum(&self, own: Vec<u64>) -> Result<Vec<u64>> {
+        let mut sum = own;
+        let mut of_child = vec![0; sum.len()];
+        for child in self.children() {
+            self.receive(child, &mut of_child)?;
+            sum.iter_mut().zip(&of_child).for_each(|(sum, of_child)| *sum += of_child);
+        }
+        if let Some(parent) = self.parent() {
+            self.send(parent, &sum)?;
+        }
+        self.distribute(&mut sum)?;
+        Ok(sum)
+    }
+
+    fn send(&self, place: usize, words: &[u64]) -> Result<()> {
+        let data = SendBuf::from_slice(words);
         self.engine.send(self.engine.lock(), self.context, self.ranks[place], self.tag, data, Mode::Standard)
     }
 
-    fn receive<const N: usize>(&self, place: usize, words: &mut [[u64; N]]) -> Result<()> {
-        let room = RecvBuf::from_slice(words.as_flattened_mut());
+    fn receive(&self, place: usize, words: &mut [u64]) -> Result<()> {
+        let room = RecvBuf::from_slice(words);
         self.engine.recv(self.engine.lock(), self.context, self.ranks[place], self.tag, room)?;
         Ok(())
     }

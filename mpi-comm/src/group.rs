@@ -21,7 +21,7 @@ impl PartialEq for Group {
 impl Eq for Group {}
 
 /// The relation of two groups (MPI-5.0, 7.3.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GroupRelation {
     /// The same processes in the same order.
     Identical,

@@ -10,18 +10,18 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Keeps an error, if it is the first.
+    /// Records an error, if it is the first.
     #[inline]
-    pub fn note(&mut self, result: Result<()>) {
+    pub fn record(&mut self, result: Result<()>) {
         if let Err(error) = result {
             self.keep(error);
         }
     }
 
-    /// Keeps an error about the data of a message, which has been received all the same (`MPI_ERR_TRUNCATE`,
+    /// Records an error about the data of a message, which has been received all the same (`MPI_ERR_TRUNCATE`,
     /// `MPI_ERR_OTHER`). Returns any other error: the call cannot continue.
     #[inline]
-    pub fn note_data(&mut self, result: Result<()>) -> Result<()> {
+    pub fn record_data_error(&mut self, result: Result<()>) -> Result<()> {
         match result {
             Ok(()) => Ok(()),
             Err(error) if matches!(error.class(), MPI_ERR_TRUNCATE | MPI_ERR_OTHER) => {
@@ -52,9 +52,9 @@ mod tests {
     #[test]
     fn the_first_error_is_the_result() {
         let mut outcome = Outcome::default();
-        outcome.note(Ok(()));
-        assert!(outcome.note_data(Err(Error::new(MPI_ERR_TRUNCATE, "first"))).is_ok());
-        outcome.note(Err(Error::new(MPI_ERR_INTERN, "second")));
+        outcome.record(Ok(()));
+        assert!(outcome.record_data_error(Err(Error::new(MPI_ERR_TRUNCATE, "first"))).is_ok());
+        outcome.record(Err(Error::new(MPI_ERR_INTERN, "second")));
         assert_eq!(outcome.end().expect_err("two errors").class(), MPI_ERR_TRUNCATE);
         assert!(Outcome::default().end().is_ok());
     }
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn an_error_that_is_not_about_data_ends_the_call() {
         let mut outcome = Outcome::default();
-        assert!(outcome.note_data(Err(Error::new(MPI_ERR_INTERN, "fault"))).is_err());
+        assert!(outcome.record_data_error(Err(Error::new(MPI_ERR_INTERN, "fault"))).is_err());
         assert!(outcome.end().is_ok());
     }
 }

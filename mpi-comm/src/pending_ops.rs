@@ -1,4 +1,4 @@
-//! Several messages at once: non-blocking operations that are over before the borrow of their buffers ends.
+//! Several messages at once: non-blocking operations that are complete before the borrow of their buffers ends.
 //!
 //! Invariant: a [`PendingOps`] keeps the borrow of its buffers; when it ends, by `wait_all` or by an early return, all
 //! of its operations are complete or revoked, and no process copies into the buffers any more.
@@ -11,6 +11,8 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_p2p::{Completion, Engine, Mode};
 use smallvec::SmallVec;
+
+use crate::outcome::Outcome;
 
 /// Requests under way and the borrow of their buffers.
 pub struct PendingOps<'e, 'b> {
@@ -42,6 +44,17 @@ impl<'e, 'b> PendingOps<'e, 'b> {
     pub unsafe fn new(engine: &'e Engine) -> PendingOps<'e, 'b> {
         let (requests, expected) = (SmallVec::new(), SmallVec::new());
         PendingOps { engine, requests, expected, unanswered: Vec::new(), buffers: PhantomData }
+    }
+
+    /// Runs `body` with a set of operations, and waits until all of them are complete. An error of `body` or of an
+    /// operation revokes those that are left.
+    pub fn scope<R>(engine: &'e Engine, body: impl FnOnce(&mut PendingOps<'e, 'b>) -> Result<R>) -> Result<R> {
+        // SAFETY: `body` has a reference only and cannot leak the value, which ends in this function, before `'b`.
+        let mut operations = unsafe { PendingOps::new(engine) };
+        let result = body(&mut operations)?;
+        let mut outcome = Outcome::default();
+        operations.wait_all(|completion, _| outcome.record(completion.error.map_or(Ok(()), Err)))?;
+        outcome.end().map(|()| result)
     }
 
     /// Sends, or starts a send that is not complete at once.
@@ -87,7 +100,7 @@ impl<'e, 'b> PendingOps<'e, 'b> {
     }
 
     /// Excludes the last receive from a source from those to wait for, because no message will come.
-    pub fn give_up_last(&mut self, source: u32) {
+    pub fn exclude_last(&mut self, source: u32) {
         let from = |expected: &Option<Expected>| expected.is_some_and(|expected| expected.source == source);
         if let Some(index) = self.expected.iter().rposition(from) {
             self.expected.remove(index);

@@ -52,7 +52,7 @@ fn all_processes_give_ids_in_turn() {
 }
 
 #[test]
-fn words_stay_with_their_process_whoever_gives_the_id() {
+fn words_stay_with_their_process_for_any_provider_of_the_id() {
     run(RANKS, |engine, world, ids| {
         for round in 0..7 {
             let agreed = agree(engine, world, ids, [engine.rank() as i32, round]).expect("ids are left");

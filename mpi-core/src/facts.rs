@@ -117,7 +117,7 @@ mod tests {
         for word in [0, 1, usize::MAX] {
             assert_eq!(facts.get(Handle(word)), None, "{word:#x}");
         }
-        assert_eq!(facts.get(Handle(0)), None, "an empty slot names nobody");
+        assert_eq!(facts.get(Handle(0)), None, "an empty slot has no handle");
         assert_eq!(Facts::new().get(Handle(0)), None);
     }
 }

@@ -51,6 +51,13 @@ impl ProcessLock {
         self.multiple.load(Ordering::Relaxed)
     }
 
+    /// Whether another thread may wait for the lock: several may call concurrently, and the process has several. While
+    /// it is false, releasing the lock serves no purpose.
+    #[inline]
+    pub fn is_contended(&self) -> bool {
+        self.is_multiple() && !single_threaded::is_single_threaded()
+    }
+
     /// Sets whether several threads may call concurrently. The caller holds the lock.
     pub fn set_multiple(&self, multiple: bool) {
         self.multiple.store(multiple, Ordering::SeqCst);

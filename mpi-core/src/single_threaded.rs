@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_another_thread_nobody_is_alone() {
+    fn beside_another_thread_no_thread_is_alone() {
         find_flag();
         std::thread::scope(|scope| {
             let beside = scope.spawn(is_single_threaded);

@@ -111,7 +111,7 @@ impl<T> Table<T> {
         let index = reserved.index();
         match self.slots.get_mut(index as usize) {
             Some(slot) if slot.word == reserved && slot.value.is_none() => {
-                debug_assert!(!self.free.contains(&index), "nobody was given this handle");
+                debug_assert!(!self.free.contains(&index), "no caller has this handle");
                 slot.value = Some(value);
                 true
             }
@@ -123,7 +123,7 @@ impl<T> Table<T> {
     pub fn give_back(&mut self, reserved: Handle) {
         let index = reserved.index();
         if self.slots.get(index as usize).is_some_and(|slot| slot.word == reserved && slot.value.is_none()) {
-            debug_assert!(!self.free.contains(&index), "nobody was given this handle");
+            debug_assert!(!self.free.contains(&index), "no caller has this handle");
             self.free.push(index);
         }
     }

@@ -54,7 +54,7 @@ fn lock(word: &word::LockWord, me: u64, bell: &loom::sync::Notify) {
 }
 
 #[test]
-fn nobody_sleeps_for_a_lock_that_is_free_and_two_never_hold_it() {
+fn no_thread_sleeps_for_a_free_lock_and_two_never_hold_it() {
     loom::model(|| {
         let word = loom::sync::Arc::new(word::LockWord {
             holder: sync::AtomicU64::new(word::FREE),

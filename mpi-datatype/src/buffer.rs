@@ -10,11 +10,14 @@
 #![allow(unsafe_code)] // reads and writes user memory through addresses that the program guarantees
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::{ptr, slice};
 
 use crate::datatype::Datatype;
+use crate::direct_copy::copy_between;
 use crate::element::Element;
-use crate::layout::LayoutRef;
+use crate::kernels::{Direction, Gather, Scatter, move_piece};
+use crate::layout::{Layout, LayoutRef};
 
 /// Memory to send from. `Send`; not affected by `MPI_Type_free` of its datatype.
 pub type SendBuf<'a> = TypedBuf<'a, Shared>;
@@ -68,12 +71,6 @@ impl<Access> TypedBuf<'_, Access> {
         matches!(self.layout, LayoutRef::Contiguous).then_some(self.start as usize)
     }
 
-    /// Data bytes of one element where elements matter to `part`, else 1.
-    #[inline]
-    pub fn granularity(&self) -> u64 {
-        self.layout.get().map_or(1, |layout| layout.size().max(1))
-    }
-
     /// The bytes themselves, when they are contiguous.
     #[inline]
     pub fn contiguous(&self) -> Option<&[u8]> {
@@ -81,7 +78,7 @@ impl<Access> TypedBuf<'_, Access> {
             return Some(&[]);
         }
         match self.layout {
-            // SAFETY: `bytes` readable bytes, at most isize::MAX, which nobody writes while the buffer is borrowed.
+            // SAFETY: `bytes` readable bytes, at most isize::MAX, which no code writes while the buffer is borrowed.
             LayoutRef::Contiguous => Some(unsafe { slice::from_raw_parts(self.start, self.bytes as usize) }),
             _ => None,
         }
@@ -96,45 +93,72 @@ impl<Access> TypedBuf<'_, Access> {
             // SAFETY: `at + length <= bytes`, which are readable; `out` is at least `length` long. `copy`, not
             // `copy_nonoverlapping`: a program's own buffers may overlap.
             None if length > 0 => unsafe { ptr::copy(self.start.add(at as usize), out.as_mut_ptr(), length) },
-            None => {}
-            Some(layout) => layout.each_run(at, length as u64, |memory, packed, length| {
-                // SAFETY: each run lies inside the layout's data bytes and inside `out`.
-                unsafe { ptr::copy(self.start.offset(memory as isize), out.as_mut_ptr().add(packed), length) }
-            }),
+            // SAFETY: as above, for the bytes that the layout places.
+            Some(layout) if length > 0 => unsafe {
+                move_all::<Gather>(layout, self.start, at, out.as_mut_ptr(), length)
+            },
+            _ => {}
         }
         length
     }
 
-    /// Address and packed length of the packed bytes `at .. at + length`, clipped to the buffer and rounded down to the
-    /// granularity.
+    /// The packed bytes `at .. at + length`, clipped to the buffer.
     #[inline]
-    fn clipped(&self, at: u64, length: u64) -> (*mut u8, u64) {
+    fn clipped(&self, at: u64, length: u64) -> Self {
         let at = at.min(self.bytes);
         let length = length.min(self.bytes - at);
-        match self.layout.get() {
-            None => (self.start.wrapping_add(at as usize), length),
-            Some(layout) if layout.size() == 0 => (self.start, 0),
-            Some(layout) => {
-                let element = at / layout.size();
-                let end = (at + length) / layout.size();
-                let offset = (element as i64).wrapping_mul(layout.extent());
-                (self.start.wrapping_offset(offset as isize), (end - element) * layout.size())
+        match &self.layout {
+            LayoutRef::Contiguous => TypedBuf::of(self.start.wrapping_add(at as usize), length, LayoutRef::Contiguous),
+            _ if length == 0 => TypedBuf::of(self.start, 0, LayoutRef::Contiguous),
+            layout => {
+                let (elements, layout) = layout.behind(at);
+                TypedBuf::of(self.start.wrapping_offset(elements as isize), length, layout)
             }
         }
     }
 
-    /// Bytes from the first to the last data byte, for predefined types (lower bound 0); `None` for derived types.
+    /// The memory from the lowest to the highest data byte, where the gaps belong to the buffer: for predefined types
+    /// and memory of the library.
     #[inline]
-    fn native_length(&self) -> Option<usize> {
-        match self.layout {
-            _ if self.bytes == 0 => matches!(self.layout, LayoutRef::Contiguous | LayoutRef::Fixed(_)).then_some(0),
-            LayoutRef::Contiguous => Some(self.bytes as usize),
-            LayoutRef::Fixed(layout) => {
-                let end = layout.segments().last().map_or(0, |segment| segment.offset + segment.length as i64);
-                let count = self.bytes / layout.size().max(1);
-                Some(((count as i64 - 1) * layout.extent() + end).max(0) as usize)
+    fn native_memory(&self) -> Option<(*mut u8, usize)> {
+        match &self.layout {
+            LayoutRef::Contiguous => Some((self.start, self.bytes as usize)),
+            LayoutRef::Shared(layout) if !layout.owns_gaps => None,
+            LayoutRef::Fixed(_) | LayoutRef::Shared(_) => {
+                let (offset, length) = self.layout.get()?.memory_of(self.bytes)?;
+                Some((self.start.wrapping_offset(offset as isize), length))
             }
-            LayoutRef::Shared(_) => None,
+        }
+    }
+
+    /// Calls `run` with the address and length of each run of the packed bytes `at .. at + length`, clipped to the buffer,
+    /// in packing order, until it returns `false`.
+    pub fn each_run(&self, at: u64, length: u64, mut run: impl FnMut(usize, usize) -> bool) {
+        let at = at.min(self.bytes);
+        let mut left = length.min(self.bytes - at);
+        let Some(layout) = self.layout.get() else {
+            if left > 0 {
+                run(self.start as usize + at as usize, left as usize);
+            }
+            return;
+        };
+        let mut cursor = layout.cursor(at);
+        let (mut address, mut bytes) = (0, 0);
+        while left > 0 {
+            let (offset, length) = cursor.next_block(left);
+            left -= length;
+            let place = (self.start as usize).wrapping_add(offset as usize);
+            if bytes > 0 && place == address + bytes {
+                bytes += length as usize;
+                continue;
+            }
+            if bytes > 0 && !run(address, bytes) {
+                return;
+            }
+            (address, bytes) = (place, length as usize);
+        }
+        if bytes > 0 {
+            run(address, bytes);
         }
     }
 }
@@ -149,6 +173,17 @@ impl<'a, Access> TypedBuf<'a, Access> {
     pub unsafe fn detach(self) -> TypedBuf<'static, Access> {
         TypedBuf::of(self.start, self.bytes, self.layout)
     }
+
+    /// The same buffer in memory of its own, whose gaps no other code uses.
+    fn with_gaps(self) -> Self {
+        match &self.layout {
+            LayoutRef::Shared(layout) => {
+                let layout = Layout { owns_gaps: true, ..(**layout).clone() };
+                TypedBuf::of(self.start, self.bytes, LayoutRef::Shared(Arc::new(layout)))
+            }
+            _ => self,
+        }
+    }
 }
 
 impl Clone for SendBuf<'_> {
@@ -159,14 +194,18 @@ impl Clone for SendBuf<'_> {
 }
 
 impl<'a> SendBuf<'a> {
-    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes. `start` may be null when
-    /// there are no data bytes.
+    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes, or the type is not committed.
+    /// `start` may be null when there are no data bytes, and when the type's displacements are absolute addresses.
     ///
     /// # Safety
     /// The data bytes are readable and not written by anyone for `'a`.
     #[inline]
     pub unsafe fn new(start: *const u8, count: u64, datatype: &Datatype) -> Option<SendBuf<'a>> {
-        Some(TypedBuf::of(start.cast_mut(), datatype.bytes_of(count)?, datatype.layout_ref().clone()))
+        let bytes = datatype.bytes_of(count)?;
+        if datatype.is_contiguous() {
+            return Some(TypedBuf::of(start.cast_mut(), bytes, LayoutRef::Contiguous));
+        }
+        laid_out(start.cast_mut(), count, bytes, datatype)
     }
 
     /// The elements of a slice.
@@ -177,38 +216,56 @@ impl<'a> SendBuf<'a> {
 
     /// `count` elements of `datatype` in `memory`, the first at its start; `None` when they do not fit into it.
     pub fn over(memory: &'a [u8], count: u64, datatype: &Datatype) -> Option<SendBuf<'a>> {
+        let room = memory.len();
         // SAFETY: the span of the elements lies inside the borrowed memory.
-        fits(memory.len(), count, datatype).then(|| unsafe { SendBuf::new(memory.as_ptr(), count, datatype) })?
+        let make = || unsafe { SendBuf::new(memory.as_ptr(), count, datatype) };
+        Some(fits(room, count, datatype).then(make)??.with_gaps())
     }
 
-    /// The packed bytes `at .. at + length`, clipped to the buffer. Both are rounded down to the granularity.
+    /// `count` elements of `datatype` in `memory`, the lowest data byte at its start; `None` when they do not fit.
+    pub fn in_span(memory: &'a [u8], count: u64, datatype: &Datatype) -> Option<SendBuf<'a>> {
+        let start = memory.as_ptr().wrapping_offset((datatype.lowest_byte(count) as isize).wrapping_neg());
+        // SAFETY: as in `over`.
+        let make = || unsafe { SendBuf::new(start, count, datatype) };
+        Some((datatype.span(count) <= memory.len() as u64).then(make)??.with_gaps())
+    }
+
+    /// The packed bytes `at .. at + length`, clipped to the buffer.
     #[inline]
     pub fn part(&self, at: u64, length: u64) -> SendBuf<'a> {
-        let (start, bytes) = self.clipped(at, length);
-        TypedBuf::of(start, bytes, self.layout.clone())
+        self.clipped(at, length)
     }
 
-    /// The memory from the first to the last data byte, gaps included, for predefined types: elements as they stand
-    /// in memory. `None` for derived types.
+    /// The memory from the lowest to the highest data byte, gaps included: elements as they stand in memory. `None` for
+    /// derived types, except in memory that a slice gave, whose gaps belong to the buffer too.
     #[inline]
     pub fn native(&self) -> Option<&[u8]> {
-        match self.native_length()? {
-            0 => Some(&[]),
-            // SAFETY: readable data bytes; gaps of predefined types are padding inside the program's own structs.
-            length => Some(unsafe { slice::from_raw_parts(self.start, length) }),
+        if self.bytes == 0 {
+            return Some(&[]);
         }
+        let (start, length) = self.native_memory()?;
+        // SAFETY: readable data bytes; gaps of predefined types are padding inside the program's own structs.
+        Some(unsafe { slice::from_raw_parts(start, length) })
     }
 }
 
 impl<'a> RecvBuf<'a> {
-    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes. `start` may be null when
-    /// there are no data bytes.
+    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes, the type is not committed, or
+    /// its elements certainly overlap, which is not allowed where data is stored (MPI-5.0, 5.1.11). `start` may be null as
+    /// for [`SendBuf::new`].
     ///
     /// # Safety
-    /// The data bytes are writable, initialised or not, and nobody else reads or writes them for `'a`.
+    /// The data bytes are writable, initialised or not, and no other code reads or writes them for `'a`.
     #[inline]
     pub unsafe fn new(start: *mut u8, count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
-        Some(TypedBuf::of(start, datatype.bytes_of(count)?, datatype.layout_ref().clone()))
+        let bytes = datatype.bytes_of(count)?;
+        if datatype.is_contiguous() {
+            return Some(TypedBuf::of(start, bytes, LayoutRef::Contiguous));
+        }
+        if datatype.layout().is_some_and(|layout| layout.surely_overlaps(count)) {
+            return None;
+        }
+        laid_out(start, count, bytes, datatype)
     }
 
     /// The elements of a slice.
@@ -219,8 +276,18 @@ impl<'a> RecvBuf<'a> {
 
     /// `count` elements of `datatype` in `memory`, the first at its start; `None` when they do not fit into it.
     pub fn over(memory: &'a mut [u8], count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
+        let room = memory.len();
         // SAFETY: the span of the elements lies inside the exclusively borrowed memory.
-        fits(memory.len(), count, datatype).then(|| unsafe { RecvBuf::new(memory.as_mut_ptr(), count, datatype) })?
+        let make = || unsafe { RecvBuf::new(memory.as_mut_ptr(), count, datatype) };
+        Some(fits(room, count, datatype).then(make)??.with_gaps())
+    }
+
+    /// `count` elements of `datatype` in `memory`, the lowest data byte at its start; `None` when they do not fit.
+    pub fn in_span(memory: &'a mut [u8], count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
+        let start = memory.as_mut_ptr().wrapping_offset((datatype.lowest_byte(count) as isize).wrapping_neg());
+        // SAFETY: as in `over`.
+        let make = || unsafe { RecvBuf::new(start, count, datatype) };
+        Some((datatype.span(count) <= memory.len() as u64).then(make)??.with_gaps())
     }
 
     /// The bytes to write, when they are contiguous.
@@ -230,7 +297,7 @@ impl<'a> RecvBuf<'a> {
             return Some(&mut []);
         }
         match self.layout {
-            // SAFETY: `bytes` bytes that only this buffer, exclusively borrowed here, may touch.
+            // SAFETY: `bytes` bytes that only this buffer, exclusively borrowed here, may access.
             LayoutRef::Contiguous => Some(unsafe { slice::from_raw_parts_mut(self.start, self.bytes as usize) }),
             _ => None,
         }
@@ -244,11 +311,11 @@ impl<'a> RecvBuf<'a> {
         match self.layout.get() {
             // SAFETY: `at + length <= bytes`, which are writable as `new` demands; `data` is at least `length` long.
             None if length > 0 => unsafe { ptr::copy(data.as_ptr(), start.add(at as usize), length) },
-            None => {}
-            Some(layout) => layout.each_run(at, length as u64, |memory, packed, length| {
-                // SAFETY: each run lies inside the layout's data bytes and inside `data`.
-                unsafe { ptr::copy(data.as_ptr().add(packed), start.offset(memory as isize), length) }
-            }),
+            // SAFETY: as above, for the bytes that the layout places; `Scatter` only reads the packed data.
+            Some(layout) if length > 0 => unsafe {
+                move_all::<Scatter>(layout, start, at, data.as_ptr().cast_mut(), length);
+            },
+            _ => {}
         }
         length
     }
@@ -260,31 +327,24 @@ impl<'a> RecvBuf<'a> {
             self.unpack(0, data);
         } else if let Some(room) = self.contiguous_mut() {
             source.pack(0, room);
-        } else {
-            let mut chunk = [0; 1024];
-            let mut at = 0;
-            while at < bytes {
-                let length = source.pack(at, &mut chunk);
-                self.unpack(at, &chunk[..length]);
-                at += length as u64;
-            }
+        } else if let (true, Some(from), Some(to)) = (bytes > 0, source.layout.get(), self.layout.get()) {
+            // SAFETY: both have at least `bytes` packed bytes, which are readable and writable as `new` demands.
+            unsafe { copy_between(from.cursor(0), source.start, to.cursor(0), self.start, bytes) }
         }
         bytes
     }
 
-    /// The packed bytes `at .. at + length`, clipped to the buffer. Both are rounded down to the granularity.
+    /// The packed bytes `at .. at + length`, clipped to the buffer.
     #[inline]
     pub fn part(&mut self, at: u64, length: u64) -> RecvBuf<'_> {
-        let (start, bytes) = self.clipped(at, length);
-        TypedBuf::of(start, bytes, self.layout.clone())
+        self.clipped(at, length)
     }
 
-    /// The packed bytes before `at` and those from there on, as two buffers. `at` is rounded down to the granularity.
+    /// The packed bytes before `at` and those from there on, as two buffers.
     #[inline]
     pub fn split_at(self, at: u64) -> (RecvBuf<'a>, RecvBuf<'a>) {
-        let (start, rest) = self.clipped(at, u64::MAX);
-        let tail = TypedBuf::of(start, rest, self.layout.clone());
-        (RecvBuf { bytes: self.bytes - rest, ..self }, tail)
+        let tail = self.clipped(at, u64::MAX);
+        (RecvBuf { bytes: self.bytes - tail.bytes, ..self }, tail)
     }
 
     /// The same buffer, borrowed for a shorter time.
@@ -296,18 +356,49 @@ impl<'a> RecvBuf<'a> {
     /// As [`SendBuf::native`], to be written.
     #[inline]
     pub fn native_mut(&mut self) -> Option<&mut [u8]> {
-        match self.native_length()? {
-            0 => Some(&mut []),
-            // SAFETY: bytes that only this buffer, exclusively borrowed here, may touch; gaps of predefined types are
-            // padding inside the program's own structs.
-            length => Some(unsafe { slice::from_raw_parts_mut(self.start, length) }),
+        if self.bytes == 0 {
+            return Some(&mut []);
         }
+        let (start, length) = self.native_memory()?;
+        // SAFETY: bytes that only this buffer, exclusively borrowed here, may access; gaps of predefined types are
+        // padding inside the program's own structs.
+        Some(unsafe { slice::from_raw_parts_mut(start, length) })
     }
 
     /// The buffer as one to send from.
     #[inline]
     pub fn as_send(&self) -> SendBuf<'_> {
         TypedBuf::of(self.start, self.bytes, self.layout.clone())
+    }
+}
+
+/// Elements that are not contiguous by their type. A single block is made a contiguous buffer.
+#[cold]
+fn laid_out<'a, Access>(start: *mut u8, count: u64, bytes: u64, datatype: &Datatype) -> Option<TypedBuf<'a, Access>> {
+    let reference = datatype.layout_ref()?;
+    // Displacements from a null address are addresses of memory that the program exposed.
+    let start = if start.is_null() { ptr::with_exposed_provenance_mut(0) } else { start };
+    match reference.get() {
+        _ if bytes == 0 => Some(TypedBuf::of(start, 0, LayoutRef::Contiguous)),
+        Some(layout) if layout.is_one_block(count) => {
+            Some(TypedBuf::of(start.wrapping_offset(layout.offset as isize), bytes, LayoutRef::Contiguous))
+        }
+        _ => Some(TypedBuf::of(start, bytes, reference)),
+    }
+}
+
+/// Moves the packed bytes `at .. at + length` between memory and packed data.
+///
+/// # Safety
+/// The bytes that the layout places there, at offsets from `start`, and `length` at `packed` are valid for the direction.
+#[inline(never)]
+unsafe fn move_all<D: Direction>(layout: &Layout, start: *mut u8, at: u64, packed: *mut u8, length: usize) {
+    let mut cursor = layout.cursor(at);
+    let mut done = 0;
+    while done < length {
+        let piece = cursor.next((length - done) as u64);
+        // SAFETY: the piece has at most the bytes that are left, and the caller promised these.
+        done += unsafe { move_piece::<D>(&piece, start, packed.wrapping_add(done)) };
     }
 }
 

@@ -3,11 +3,18 @@
 use mpi_core::abi::*;
 
 use super::*;
-use crate::layout::{LayoutError, Segment};
+use crate::envelope::Form;
 use crate::predefined::{all, predefined};
 
 fn short_int() -> &'static Datatype {
     predefined(MPI_SHORT_INT).expect("predefined")
+}
+
+/// Blocks of so many bytes at these displacements, in elements of so many bytes.
+fn bytes_at(lengths: &[i64], displacements: &[i64], extent: i64) -> Datatype {
+    let byte = predefined(MPI_BYTE).expect("predefined");
+    let blocks = Datatype::indexed(lengths, displacements, byte, Form::Small).expect("small");
+    Datatype::resized(0, extent, &blocks, Form::Small).expect("small").committed()
 }
 
 fn numbered(length: usize) -> Vec<u8> {
@@ -16,12 +23,7 @@ fn numbered(length: usize) -> Vec<u8> {
 
 #[test]
 fn packing_any_piece_equals_the_piece_of_the_whole() {
-    let strange = Datatype::derived(
-        vec![Segment { offset: 5, length: 3 }, Segment { offset: 0, length: 2 }, Segment { offset: 9, length: 1 }],
-        0,
-        11,
-    )
-    .expect("small");
+    let strange = bytes_at(&[3, 2, 1], &[5, 0, 9], 11);
     let memory = numbered(11 * 7);
     let buffer = SendBuf::over(&memory, 7, &strange).expect("fits");
     let mut whole = vec![0; buffer.bytes() as usize];
@@ -54,7 +56,7 @@ fn unpack_undoes_pack_and_leaves_gaps_alone() {
             datatype.is_contiguous()
                 || datatype.layout().is_some_and(|layout| {
                     let inside = (offset as i64) % layout.extent();
-                    layout.segments().iter().any(|it| (it.offset..it.offset + it.length as i64).contains(&inside))
+                    layout.bytes_below(inside + 1) > layout.bytes_below(inside)
                 })
         };
         for offset in 0..span {
@@ -116,10 +118,10 @@ fn a_copy_between_layouts_keeps_the_packed_bytes() {
 
 #[test]
 fn a_count_of_more_bytes_than_memory_has_makes_no_buffer() {
-    let derived = Datatype::derived(vec![Segment { offset: 0, length: 1 }], 0, 1 << 40).expect("small");
+    let derived = bytes_at(&[1], &[0], 1 << 40);
     let double = predefined(MPI_DOUBLE).expect("predefined");
     let pair = predefined(MPI_LONG_DOUBLE_INT).expect("predefined");
-    // SAFETY: nobody reads or writes these buffers.
+    // SAFETY: no other code reads or writes these buffers.
     let bytes = |count, datatype| unsafe {
         let receive = RecvBuf::new(std::ptr::dangling_mut(), count, datatype).map(|buffer| buffer.bytes());
         let send = SendBuf::new(std::ptr::dangling(), count, datatype).map(|buffer| buffer.bytes());
@@ -135,20 +137,77 @@ fn a_count_of_more_bytes_than_memory_has_makes_no_buffer() {
 }
 
 #[test]
-fn a_datatype_whose_sizes_overflow_is_refused() {
-    let derived = |segments: &[(i64, u64)], lower_bound, extent| {
-        let segments = segments.iter().map(|&(offset, length)| Segment { offset, length }).collect();
-        Datatype::derived(segments, lower_bound, extent).map(|datatype| datatype.size())
+fn parts_begin_and_end_at_any_byte() {
+    let strange = bytes_at(&[3, 2, 1], &[5, 0, 9], 11);
+    let memory = numbered(33);
+    let buffer = SendBuf::over(&memory, 3, &strange).expect("fits");
+    let mut whole = vec![0; 18];
+    buffer.pack(0, &mut whole);
+    for (at, length) in [(0, 18), (1, 4), (5, 9), (7, 11), (17, 1)] {
+        let (part, mut out) = (buffer.part(at, length), vec![0; length as usize]);
+        assert_eq!((part.bytes(), part.pack(0, &mut out)), (length, length as usize));
+        assert_eq!(out, whole[at as usize..(at + length) as usize]);
+        let inner = part.part(length / 2, length);
+        let rest = inner.pack(0, &mut out);
+        assert_eq!(out[..rest], whole[(at + length / 2) as usize..(at + length) as usize]);
+    }
+}
+
+#[test]
+fn one_block_is_a_contiguous_buffer() {
+    let memory = numbered(16);
+    let block = bytes_at(&[4], &[3], 100);
+    assert_eq!(SendBuf::over(&memory, 1, &block).expect("fits").contiguous(), Some(&[3, 4, 5, 6][..]));
+    let (first, second) = (&raw const memory[3], &raw const memory[9]);
+    let addresses = [first.expose_provenance() as i64, second.expose_provenance() as i64];
+    let absolute = bytes_at(&[4, 2], &addresses, 1);
+    // SAFETY: the displacements are addresses of live memory.
+    let buffer = unsafe { SendBuf::new(ptr::null(), 1, &absolute) }.expect("small");
+    let mut out = [0; 6];
+    assert_eq!((buffer.pack(0, &mut out), out), (6, [3, 4, 5, 6, 9, 10]));
+}
+
+#[test]
+fn a_type_that_is_not_committed_or_stores_twice_makes_no_buffer() {
+    let int = predefined(MPI_INT).expect("predefined");
+    let raw = Datatype::vector(2, 1, 3, int, Form::Small).expect("small");
+    assert!(SendBuf::over(&[0; 64], 1, &raw).is_none() && RecvBuf::over(&mut [0; 64], 1, &raw).is_none());
+    let refused = |datatype: &Datatype, count| {
+        let mut memory = [0; 64];
+        assert!(SendBuf::over(&memory, count, datatype).is_some(), "overlapping data may be sent");
+        RecvBuf::over(&mut memory, count, datatype).is_none()
     };
-    let half = 1 << 62;
-    // The sum of these lengths wraps around, and the first segment ends at offset -255 when cast to `i64`.
-    let wraps = Segment { offset: 0, length: u64::MAX - 254 };
-    assert_eq!(derived(&[(wraps.offset, wraps.length), (0, 1)], 0, 1), Err(LayoutError::SegmentEnd(wraps)));
-    let beyond = Segment { offset: i64::MAX, length: 1 };
-    assert_eq!(derived(&[(beyond.offset, beyond.length)], 0, 1), Err(LayoutError::SegmentEnd(beyond)));
-    assert_eq!(derived(&[(0, half), (0, half)], 0, 1), Err(LayoutError::Size));
-    assert_eq!(derived(&[(i64::MIN, 1), (0, 1)], 0, 1), Err(LayoutError::Bounds));
-    assert_eq!(derived(&[(0, 1)], i64::MAX, 1), Err(LayoutError::Bounds));
-    assert_eq!(derived(&[(0, i64::MAX as u64)], 0, i64::MAX), Ok(i64::MAX as u64));
-    assert_eq!(derived(&[(i64::MIN, 1)], i64::MIN, 1), Ok(1));
+    assert!(!refused(&raw.clone().committed(), 2));
+    assert!(refused(&bytes_at(&[4, 4], &[0, 3], 8), 1));
+    assert!(refused(&bytes_at(&[4, 2, 1], &[8, 0, 11], 12), 1));
+    assert!(refused(&bytes_at(&[4], &[0], 2), 2) && !refused(&bytes_at(&[4], &[0], 2), 1));
+    assert!(refused(&Datatype::hvector(3, 1, 2, int, Form::Small).expect("small").committed(), 1));
+}
+
+#[test]
+fn elements_in_a_span_begin_at_its_lowest_byte() {
+    let down = Datatype::vector(3, 1, -2, predefined(MPI_SHORT).expect("predefined"), Form::Small);
+    let down = down.expect("small").committed();
+    assert_eq!((down.lowest_byte(1), down.span(1)), (-8, 10));
+    let mut memory = numbered(10);
+    let mut packed = [0; 6];
+    SendBuf::in_span(&memory, 1, &down).expect("fits").pack(0, &mut packed);
+    assert_eq!(packed, [8, 9, 4, 5, 0, 1]);
+    let mut buffer = RecvBuf::in_span(&mut memory, 1, &down).expect("fits");
+    assert_eq!(buffer.native_mut().map(|memory| memory.len()), Some(10), "the gaps belong to the slice");
+    assert!(RecvBuf::in_span(&mut memory[..9], 1, &down).is_none());
+}
+
+#[test]
+fn runs_are_addresses_with_adjacent_blocks_merged() {
+    let memory = numbered(40);
+    let pairs = bytes_at(&[2, 2], &[0, 4], 6);
+    let buffer = SendBuf::over(&memory, 3, &pairs).expect("fits");
+    let start = memory.as_ptr() as usize;
+    let mut runs = Vec::new();
+    buffer.each_run(1, 10, |address, length| {
+        runs.push((address - start, length));
+        true
+    });
+    assert_eq!(runs, [(1, 1), (4, 4), (10, 4), (16, 1)]);
 }

@@ -1,149 +1,111 @@
 //! The datatype: size, bounds, layout and, for reductions, the format of its numbers (MPI-5.0, 5.1).
 //!
-//! Invariant: a type whose layout is contiguous has `size == extent` and lower bound 0.
-//! Not here: which reduction is allowed on which type (`mpi-coll`).
+//! Invariant: a type whose elements are [contiguous](Datatype::is_contiguous) has `size == extent`, and its first data
+//! byte is at the element's address.
+//! Not here: constructors (`construct`), which reduction is allowed on which type (`mpi-coll`).
 
 use std::sync::Arc;
 
-use crate::layout::{Layout, LayoutError, LayoutRef, Segment};
+use mpi_core::abi::MPI_COMBINER_DUP;
 
-/// The number format of one element, for reductions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the names are the sizes in bits
-pub enum Scalar {
-    I8,
-    I16,
-    I32,
-    I64,
-    I128,
-    U8,
-    U16,
-    U32,
-    U64,
-    U128,
-    /// IEEE half precision.
-    F16,
-    F32,
-    F64,
-    /// The 80-bit format of x87 in 16 bytes: `long double` on x86-64 Linux.
-    F80,
-    /// IEEE quadruple precision.
-    F128,
-    /// Two [`Scalar::F16`].
-    ComplexF16,
-    /// Two [`Scalar::F32`].
-    ComplexF32,
-    /// Two [`Scalar::F64`].
-    ComplexF64,
-    /// Two [`Scalar::F80`].
-    ComplexF80,
-    /// Two [`Scalar::F128`].
-    ComplexF128,
-    /// `struct { float; int }`
-    PairF32I32,
-    /// `struct { double; int }`
-    PairF64I32,
-    /// `struct { long; int }`
-    PairI64I32,
-    /// `struct { int; int }`
-    PairI32I32,
-    /// `struct { short; int }`
-    PairI16I32,
-    /// `struct { long double; int }`
-    PairF80I32,
-    /// Two reals.
-    PairF32F32,
-    /// Two double precision reals.
-    PairF64F64,
-    /// Bytes without arithmetic, or a derived type.
-    Opaque,
-}
+use crate::bounds::Bounds;
+use crate::envelope::Envelope;
+use crate::layout::{Layout, LayoutRef};
+use crate::scalar::{Category, Scalar};
+use crate::shape::Shape;
+use crate::signature::{Basic, Signature};
 
-/// The groups into which the standard sorts types for reductions (MPI-5.0, 6.9.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Category {
-    /// C integers, and `MPI_CHAR`.
-    CInteger,
-    /// Fortran integers.
-    FortranInteger,
-    /// Real numbers of C and Fortran.
-    Floating,
-    /// Truth values of C, C++ and Fortran.
-    Logical,
-    /// Complex numbers of C, C++ and Fortran.
-    Complex,
-    /// `MPI_BYTE`.
-    Byte,
-    /// Integers of several languages: `MPI_AINT`, `MPI_COUNT`, `MPI_OFFSET`.
-    MultiLanguage,
-    /// A value with an index.
-    Pair,
-    /// Everything else: wide and Fortran characters, packed data, derived types. No predefined reduction takes them.
-    Other,
-}
-
-/// Size, bounds and layout of a datatype. Cheap to clone; immutable, so safe to use from any thread.
+/// A datatype: size, bounds, layout, and how it was constructed. Cheap to clone; safe to use from any thread.
+///
+/// A derived datatype has to be [committed](Datatype::commit) before it describes a buffer.
 #[derive(Debug, Clone)]
 pub struct Datatype {
     size: u64,
-    extent: i64,
-    lower_bound: i64,
-    true_lower_bound: i64,
-    true_extent: i64,
-    layout: LayoutRef,
+    elements: Elements,
+    bounds: Bounds,
     scalar: Scalar,
     category: Category,
     name: &'static str,
+    /// Handle word of a predefined type, else 0.
+    word: usize,
+    /// `None` for a predefined type.
+    origin: Option<Arc<Origin>>,
+}
+
+/// How elements lie in memory.
+#[derive(Debug, Clone)]
+enum Elements {
+    Contiguous,
+    Fixed(&'static Layout),
+    Committed(Arc<Layout>),
+    /// No buffer may be made of it yet.
+    Uncommitted(Arc<Layout>),
 }
 
 impl Datatype {
-    pub(crate) const fn contiguous(name: &'static str, size: u64, scalar: Scalar, category: Category) -> Datatype {
-        Datatype {
-            size,
-            extent: size as i64,
-            lower_bound: 0,
-            true_lower_bound: 0,
-            true_extent: size as i64,
-            layout: LayoutRef::Contiguous,
-            scalar,
-            category,
-            name,
-        }
+    pub(crate) const fn predefined(word: usize, parts: Parts) -> Datatype {
+        let Parts { name, size, extent, true_extent, alignment, scalar, category, layout } = parts;
+        let elements = match layout {
+            None => Elements::Contiguous,
+            Some(layout) => Elements::Fixed(layout),
+        };
+        let bounds = Bounds { lower: 0, extent, true_lower: 0, true_extent, alignment, explicit: false };
+        Datatype { size, elements, bounds, scalar, category, name, word, origin: None }
     }
 
-    pub(crate) const fn fixed(name: &'static str, layout: &'static Layout, span: i64, parts: Parts) -> Datatype {
+    /// A type that is not committed.
+    pub(crate) fn derived(bounds: Bounds, offset: i64, shape: Shape, origin: Arc<Origin>) -> Datatype {
+        let range = (bounds.true_lower, bounds.true_extent);
         Datatype {
-            size: parts.size,
-            extent: parts.extent,
-            lower_bound: 0,
-            true_lower_bound: 0,
-            true_extent: span,
-            layout: LayoutRef::Fixed(layout),
-            scalar: parts.scalar,
-            category: Category::Pair,
-            name,
-        }
-    }
-
-    /// A derived type made of `segments` (in packing order), with the lower bound and extent that
-    /// `MPI_Type_get_extent` returns.
-    ///
-    /// Errors: sizes or bounds that do not fit into an `i64`.
-    pub fn derived(segments: Vec<Segment>, lower_bound: i64, extent: i64) -> Result<Datatype, LayoutError> {
-        lower_bound.checked_add(extent).ok_or(LayoutError::Bounds)?;
-        let layout = Layout::new(segments, extent)?;
-        let (true_lower_bound, true_extent) = layout.true_bounds()?;
-        Ok(Datatype {
-            size: layout.size(),
-            extent,
-            lower_bound,
-            true_lower_bound,
-            true_extent,
-            layout: LayoutRef::Shared(Arc::new(layout)),
+            size: shape.size(),
+            elements: Elements::Uncommitted(Arc::new(Layout::new(shape, offset, bounds.extent, range))),
+            bounds,
             scalar: Scalar::Opaque,
             category: Category::Other,
             name: "",
-        })
+            word: 0,
+            origin: Some(origin),
+        }
+    }
+
+    /// A duplicate (`MPI_Type_dup`), committed if this type is. Reductions take it like this type.
+    pub fn dup(&self) -> Datatype {
+        let envelope = Envelope::new(MPI_COMBINER_DUP, vec![self.clone()]);
+        let origin = Some(Arc::new(Origin { signature: self.signature(), envelope }));
+        Datatype { word: 0, origin, ..self.clone() }
+    }
+
+    /// Makes the type usable for buffers (`MPI_Type_commit`); does nothing if it is. Its layout is compiled when it is
+    /// constructed, so this is cheap.
+    pub fn commit(&mut self) {
+        if let Elements::Uncommitted(layout) = &self.elements {
+            let contiguous = layout.shape.is_block() && layout.offset == 0 && layout.extent == self.size as i64;
+            self.elements = if contiguous { Elements::Contiguous } else { Elements::Committed(layout.clone()) };
+        }
+    }
+
+    /// The type, committed.
+    #[must_use]
+    pub fn committed(mut self) -> Datatype {
+        self.commit();
+        self
+    }
+
+    /// Whether buffers may be made of the type.
+    #[inline]
+    pub fn is_committed(&self) -> bool {
+        !matches!(self.elements, Elements::Uncommitted(_))
+    }
+
+    /// The handle word of a predefined type; 0 for all others.
+    #[inline]
+    pub fn word(&self) -> usize {
+        self.word
+    }
+
+    /// The call that constructed the type; `None` for a predefined one.
+    pub fn envelope(&self) -> Option<&Envelope<Datatype>> {
+        self.origin.as_ref().map(|origin| &origin.envelope)
     }
 
     /// Data bytes of one element (`MPI_Type_size`).
@@ -155,41 +117,91 @@ impl Datatype {
     /// Bytes from one element to the next (`MPI_Type_get_extent`).
     #[inline]
     pub fn extent(&self) -> i64 {
-        self.extent
+        self.bounds.extent
     }
 
     /// Lower bound in bytes (`MPI_Type_get_extent`).
     #[inline]
     pub fn lower_bound(&self) -> i64 {
-        self.lower_bound
+        self.bounds.lower
     }
 
     /// Bytes from the element's address to its first data byte (`MPI_Type_get_true_extent`).
     #[inline]
     pub fn true_lower_bound(&self) -> i64 {
-        self.true_lower_bound
+        self.bounds.true_lower
     }
 
     /// Bytes from the first to the last data byte, gaps between them included (`MPI_Type_get_true_extent`).
     #[inline]
     pub fn true_extent(&self) -> i64 {
-        self.true_extent
+        self.bounds.true_extent
     }
 
-    /// Whether elements follow each other without gaps.
+    pub(crate) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// Whether elements follow each other without gaps, from their address on, and the type is committed.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
-        matches!(self.layout, LayoutRef::Contiguous)
+        matches!(self.elements, Elements::Contiguous)
     }
 
-    /// The layout, for a type that is not contiguous.
+    /// The layout, for a type that is not [contiguous](Datatype::is_contiguous).
     #[inline]
     pub fn layout(&self) -> Option<&Layout> {
-        self.layout.get()
+        match &self.elements {
+            Elements::Contiguous => None,
+            Elements::Fixed(layout) => Some(layout),
+            Elements::Committed(layout) | Elements::Uncommitted(layout) => Some(layout),
+        }
     }
 
-    pub(crate) fn layout_ref(&self) -> &LayoutRef {
-        &self.layout
+    /// The layout that a buffer refers to; `None` for a type that is not committed.
+    #[inline]
+    pub(crate) fn layout_ref(&self) -> Option<LayoutRef> {
+        match &self.elements {
+            Elements::Contiguous => Some(LayoutRef::Contiguous),
+            Elements::Fixed(layout) => Some(LayoutRef::Fixed(layout)),
+            Elements::Committed(layout) => Some(LayoutRef::Shared(layout.clone())),
+            Elements::Uncommitted(_) => None,
+        }
+    }
+
+    /// The offset of the first data byte of an element, and its shape.
+    pub(crate) fn placed_shape(&self) -> (i64, Shape) {
+        self.layout().map_or_else(|| (0, Shape::block(self.size)), |layout| (layout.offset, layout.shape.clone()))
+    }
+
+    pub(crate) fn signature(&self) -> Signature {
+        match &self.origin {
+            Some(origin) => origin.signature.clone(),
+            None => Signature::predefined(self.word, self.scalar, self.size),
+        }
+    }
+
+    /// Number of basic elements of one element; a pair of the standard has two.
+    pub fn basic_elements(&self) -> u64 {
+        self.signature().elements()
+    }
+
+    /// Number of basic elements that the first `bytes` packed bytes of a buffer are; `None` if they end inside of one
+    /// (`MPI_Get_elements`).
+    pub fn basic_elements_in(&self, bytes: u64) -> Option<u64> {
+        self.signature().elements_in(bytes)
+    }
+
+    /// Packed bytes of the first `elements` basic elements of a buffer; `None` if these do not fit into an `i64`, or if
+    /// the type has no data and there are any.
+    pub fn bytes_of_basic_elements(&self, elements: u64) -> Option<u64> {
+        self.signature().bytes_of(elements)
+    }
+
+    /// The basic element at packed byte `at`, where one starts, and the packed bytes from there to the end of the
+    /// equal elements behind it. For types with data.
+    pub fn basic_run(&self, at: u64) -> (Basic, u64) {
+        self.signature().run(at)
     }
 
     /// How a reduction reads an element.
@@ -204,7 +216,7 @@ impl Datatype {
         self.category
     }
 
-    /// The predefined name, as `MPI_Type_get_name` returns it; empty for derived types.
+    /// The official name of a predefined type, and of a duplicate of one; empty for other derived types.
     #[inline]
     pub fn name(&self) -> &'static str {
         self.name
@@ -223,13 +235,46 @@ impl Datatype {
         if count == 0 || self.size == 0 {
             return 0;
         }
-        (count - 1).saturating_mul(self.extent.unsigned_abs()).saturating_add(self.true_extent as u64)
+        (count - 1).saturating_mul(self.extent().unsigned_abs()).saturating_add(self.true_extent() as u64)
+    }
+
+    /// Bytes from a buffer's address to the lowest data byte of `count` elements, for a `span` of at most `isize::MAX`.
+    pub fn lowest_byte(&self, count: u64) -> i64 {
+        match count {
+            0 => 0,
+            _ if self.size == 0 => 0,
+            _ => self.true_lower_bound().wrapping_add(self.extent().min(0).wrapping_mul((count - 1) as i64)),
+        }
     }
 }
 
-/// The numbers of a fixed type with gaps.
+/// The numbers of a predefined type.
 pub(crate) struct Parts {
+    pub name: &'static str,
     pub size: u64,
     pub extent: i64,
+    pub true_extent: i64,
+    pub alignment: u8,
     pub scalar: Scalar,
+    pub category: Category,
+    pub layout: Option<&'static Layout>,
+}
+
+/// What a derived type has besides its numbers and its layout.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub signature: Signature,
+    pub envelope: Envelope<Datatype>,
+}
+
+impl Drop for Origin {
+    /// Drops types with no other owner one by one: a chain of any depth needs no stack.
+    fn drop(&mut self) {
+        let mut pending = std::mem::take(&mut self.envelope.datatypes);
+        while let Some(mut datatype) = pending.pop() {
+            if let Some(mut origin) = datatype.origin.take().and_then(Arc::into_inner) {
+                pending.append(&mut origin.envelope.datatypes);
+            }
+        }
+    }
 }

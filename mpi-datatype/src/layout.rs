@@ -1,124 +1,110 @@
-//! Layouts: the offsets of the data bytes in one element of a type.
+//! Layouts: the addresses of packed bytes in memory that holds elements of one type.
 //!
-//! Invariant: `size` is the sum of the segments' lengths and fits into an `i64`, as the end of every segment does;
-//! segments are in the order in which data is packed, and no segment is empty.
+//! Invariant: the shape is that of one element; the first data byte of element `i` is `i * extent + offset` bytes from
+//! the buffer's address.
 //! Not here: user memory (`buffer`), bounds as `MPI_Type_get_extent` returns them (`datatype`).
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A run of data bytes of one element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Segment {
-    /// Bytes from the element's address to the run; may be negative.
-    pub offset: i64,
-    /// Bytes of the run.
-    pub length: u64,
-}
+use crate::cursor::Cursor;
+use crate::shape::Shape;
 
-impl Segment {
-    /// The offset of the first byte behind the run; `None` when it does not fit.
-    fn end(self) -> Option<i64> {
-        self.offset.checked_add_unsigned(self.length)
-    }
-}
-
-/// A description of a type whose sizes or bounds do not fit into 64 bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum LayoutError {
-    /// A run ends beyond the largest offset.
-    #[error("a run of {} bytes at offset {} ends beyond the largest offset, {}", .0.length, .0.offset, i64::MAX)]
-    SegmentEnd(Segment),
-    /// The data bytes of an element are too many.
-    #[error("an element has more than {} bytes of data", i64::MAX)]
-    Size,
-    /// The first and the last data byte, or the bounds, are too far from each other.
-    #[error("the bounds of an element are more than {} bytes apart", i64::MAX)]
-    Bounds,
-}
-
-/// The layout of a type whose elements do not simply follow each other byte for byte.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The layout of a type whose elements are not contiguous.
+#[derive(Debug, Clone)]
 pub struct Layout {
-    segments: Cow<'static, [Segment]>,
-    size: u64,
-    extent: i64,
+    pub(crate) shape: Shape,
+    pub(crate) extent: i64,
+    /// From an element's address to its first data byte in packing order.
+    pub(crate) offset: i64,
+    /// From an element's address to its lowest data byte.
+    pub(crate) lowest: i64,
+    /// Bytes from the lowest data byte to the end of the highest.
+    pub(crate) span: i64,
+    /// Packed bytes of the first element that a part of a buffer leaves out; below the size.
+    pub(crate) skip: u64,
+    /// Whether the gaps between data belong to the buffer too, as in memory of the library.
+    pub(crate) owns_gaps: bool,
 }
 
 impl Layout {
-    /// A layout of static memory; `size` is the sum of the segments' lengths.
-    pub(crate) const fn fixed(segments: &'static [Segment], size: u64, extent: i64) -> Layout {
-        Layout { segments: Cow::Borrowed(segments), size, extent }
+    /// `range` is the lowest data byte of an element and the bytes from there to the end of the highest.
+    pub(crate) const fn new(shape: Shape, offset: i64, extent: i64, range: (i64, i64)) -> Layout {
+        Layout { shape, extent, offset, lowest: range.0, span: range.1, skip: 0, owns_gaps: false }
     }
 
-    /// A layout of the given segments, the next element `extent` bytes further on. Empty segments are dropped.
-    ///
-    /// Errors: lengths whose sum, or a segment whose end, does not fit into an `i64`.
-    pub fn new(mut segments: Vec<Segment>, extent: i64) -> Result<Layout, LayoutError> {
-        segments.retain(|segment| segment.length > 0);
-        let mut size = 0i64;
-        for segment in &segments {
-            segment.end().ok_or(LayoutError::SegmentEnd(*segment))?;
-            size = size.checked_add_unsigned(segment.length).ok_or(LayoutError::Size)?;
+    /// The memory of `bytes` packed bytes, from the lowest to the highest data byte: its offset from the first element's
+    /// address, and its length. `None` unless the bytes are whole elements.
+    pub(crate) fn memory_of(&self, bytes: u64) -> Option<(i64, usize)> {
+        if bytes == 0 || self.skip > 0 || !bytes.is_multiple_of(self.size()) {
+            return None;
         }
-        Ok(Layout { segments: Cow::Owned(segments), size: size as u64, extent })
-    }
-
-    /// Offset of the first data byte and the number of bytes from there to the end of the last one; zeros when there
-    /// are none.
-    pub(crate) fn true_bounds(&self) -> Result<(i64, i64), LayoutError> {
-        let start = self.segments.iter().map(|segment| segment.offset).min().unwrap_or(0);
-        let end = self.segments.iter().filter_map(|segment| segment.end()).max().unwrap_or(0);
-        Ok((start, end.checked_sub(start).ok_or(LayoutError::Bounds)?))
-    }
-
-    /// The runs of data bytes of one element, in packing order.
-    pub fn segments(&self) -> &[Segment] {
-        &self.segments
+        // Buffers are made of memory whose length fits.
+        let way = (bytes / self.size() - 1) as i64 * self.extent;
+        Some((self.lowest + way.min(0), (way.abs() + self.span) as usize))
     }
 
     /// Data bytes of one element.
-    pub fn size(&self) -> u64 {
-        self.size
+    #[inline]
+    pub const fn size(&self) -> u64 {
+        self.shape.size()
     }
 
     /// Bytes from one element's address to the next one's.
-    pub fn extent(&self) -> i64 {
+    #[inline]
+    pub const fn extent(&self) -> i64 {
         self.extent
     }
 
-    /// Calls `run(memory_offset, packed_offset, length)` for the packed bytes `at .. at + length` of a buffer of such
-    /// elements; `packed_offset` counts from `at`.
-    pub(crate) fn each_run(&self, at: u64, length: u64, mut run: impl FnMut(i64, usize, usize)) {
-        if self.size == 0 {
-            return;
+    /// Whether data lies at ascending offsets that do not overlap, in one element and from one to the next.
+    pub fn ascends(&self) -> bool {
+        self.shape.ascending_end().is_some_and(|end| self.extent >= end)
+    }
+
+    /// Number of data bytes of one element that lie below `place`, in bytes from the element's address; for layouts that
+    /// ascend.
+    pub fn bytes_below(&self, place: i64) -> u64 {
+        match place.checked_sub(self.offset) {
+            Some(place) => self.shape.bytes_below(place),
+            None if place < 0 => 0,
+            None => self.size(),
         }
-        let mut done = 0;
-        let mut element = (at / self.size) as i64;
-        let mut skip = at % self.size;
-        while done < length {
-            for segment in self.segments.iter() {
-                if skip >= segment.length {
-                    skip -= segment.length;
-                    continue;
-                }
-                let part = (segment.length - skip).min(length - done);
-                run(element * self.extent + segment.offset + skip as i64, done as usize, part as usize);
-                done += part;
-                skip = 0;
-                if done == length {
-                    return;
-                }
-            }
-            element += 1;
-        }
+    }
+
+    /// The place of the packed byte `at`, in bytes from the first element's address, and the number of packed bytes that
+    /// follow each other in memory from there on. For layouts with data.
+    pub fn run(&self, at: u64) -> (i64, u64) {
+        self.cursor(at).run()
+    }
+
+    /// Whether a receive into `count` elements would store some byte twice, as far as that is cheap to find.
+    pub(crate) fn surely_overlaps(&self, count: u64) -> bool {
+        count > 0 && self.shape.surely_overlaps() || count > 1 && self.shape.overlaps_at(self.extent)
+    }
+
+    /// Whether `count` elements, without those that follow, are one block.
+    pub(crate) fn is_one_block(&self, count: u64) -> bool {
+        self.shape.is_block() && (count == 1 || self.extent == self.size() as i64)
+    }
+
+    /// A cursor at the packed byte `at` of a buffer of such elements. For layouts with data.
+    #[inline]
+    pub(crate) fn cursor(&self, at: u64) -> Cursor<'_> {
+        Cursor::new(&self.shape, self.offset, self.extent, at + self.skip)
     }
 }
 
-/// The reference of a buffer or a type to its layout; the common case, contiguous, has none.
+impl PartialEq for Layout {
+    /// Whether the normal forms are the same; may miss that for very large descriptions.
+    fn eq(&self, other: &Layout) -> bool {
+        let numbers = |it: &Layout| (it.extent, it.offset, it.skip);
+        numbers(self) == numbers(other) && self.shape.same(&other.shape, &mut 100_000)
+    }
+}
+
+/// The reference of a buffer to its layout; the common case, contiguous, has none.
 #[derive(Debug, Clone)]
 pub(crate) enum LayoutRef {
-    /// Element after element, byte after byte.
+    /// Contiguous.
     Contiguous,
     /// A predefined type with gaps.
     Fixed(&'static Layout),
@@ -137,32 +123,18 @@ impl LayoutRef {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn runs(layout: &Layout, at: u64, length: u64) -> Vec<(i64, usize, usize)> {
-        let mut runs = Vec::new();
-        layout.each_run(at, length, |memory, packed, length| runs.push((memory, packed, length)));
-        runs
-    }
-
-    #[test]
-    fn runs_start_and_end_in_the_middle_of_segments() {
-        let layout = Layout::new(
-            vec![Segment { offset: 0, length: 2 }, Segment { offset: 3, length: 0 }, Segment { offset: 4, length: 4 }],
-            8,
-        )
-        .expect("small");
-        assert_eq!(layout.size(), 6);
-        assert_eq!(runs(&layout, 0, 12), [(0, 0, 2), (4, 2, 4), (8, 6, 2), (12, 8, 4)]);
-        assert_eq!(runs(&layout, 1, 3), [(1, 0, 1), (4, 1, 2)]);
-        assert_eq!(runs(&layout, 5, 2), [(7, 0, 1), (8, 1, 1)]);
-        assert_eq!(runs(&layout, 4, 0), []);
-    }
-
-    #[test]
-    fn an_empty_layout_has_no_runs() {
-        assert_eq!(runs(&Layout::new(Vec::new(), 16).expect("small"), 0, 5), []);
+impl LayoutRef {
+    /// The bytes that a buffer's address moves when its first `at` packed bytes are left out, and the layout from there.
+    /// For layouts with data.
+    pub fn behind(&self, at: u64) -> (i64, LayoutRef) {
+        let Some(layout) = self.get() else { return (at as i64, LayoutRef::Contiguous) };
+        let at = at + layout.skip;
+        let (elements, skip) = ((at / layout.size()) as i64, at % layout.size());
+        let same = if skip == layout.skip {
+            self.clone()
+        } else {
+            LayoutRef::Shared(Arc::new(Layout { skip, ..layout.clone() }))
+        };
+        (elements.wrapping_mul(layout.extent), same)
     }
 }

@@ -1,22 +1,43 @@
-//! Datatypes: layouts, sizes and extents, typed user memory, pack and unpack (MPI-5.0, chapter 5).
+//! Datatypes: constructors, sizes and extents, typed user memory, pack and unpack (MPI-5.0, chapter 5).
 //!
-//! - [`datatype`]: [`Datatype`]: size, bounds and layout of a type.
-//! - [`layout`]: where the data bytes of one element lie.
+//! - [`datatype`]: [`Datatype`]: size, bounds and layout of a type. [`construct`] and [`construct_array`] derive types,
+//!   [`envelope`] keeps how.
+//! - [`layout`]: where packed bytes lie in memory: a program of loops (`shape`), a position in it (`cursor`), and moving
+//!   bytes (`kernels`, `direct_copy`).
 //! - [`mod@predefined`]: the types of the standard, by handle.
-//! - [`buffer`]: [`SendBuf`] and [`RecvBuf`]: user memory with its type, and the only code that touches it.
+//! - [`buffer`]: [`SendBuf`] and [`RecvBuf`]: user memory with its type, and the only code that accesses it.
+//! - [`scalar`]: how reductions read an element. [`signature`]: the basic elements of a type.
+//! - [`external32`]: the portable representation of data.
 //! - [`element`]: Rust types that have a datatype.
 //!
 //! Invariant: the engine counts packed bytes (`0 .. bytes()`); only this crate maps them to addresses.
-//! Not here: reductions (`mpi-coll`), handles of duplicated types (`mpi-env`).
+//! Not here: reductions (`mpi-coll`), handles of datatypes that a program made (`mpi-env`).
 
+mod array;
+mod bounds;
 pub mod buffer;
+pub mod construct;
+pub mod construct_array;
+mod cursor;
 pub mod datatype;
+mod direct_copy;
+mod draft;
 pub mod element;
+pub mod envelope;
+pub mod external32;
+mod kernels;
 pub mod layout;
 pub mod predefined;
+pub mod scalar;
+mod shape;
+pub mod signature;
 
 pub use buffer::{RecvBuf, SendBuf, TypedBuf};
-pub use datatype::{Category, Datatype, Scalar};
+pub use construct_array::{Distribution, Subarray};
+pub use datatype::Datatype;
 pub use element::Element;
-pub use layout::{Layout, LayoutError, Segment};
+pub use envelope::{Envelope, Form};
+pub use layout::Layout;
 pub use predefined::{predefined, predefined_unwatched};
+pub use scalar::{Category, Scalar};
+pub use signature::{Basic, External};

@@ -10,8 +10,10 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use mpi_core::ShortMutex;
 use mpi_core::abi::*;
 
-use crate::datatype::{Category, Datatype, Parts, Scalar};
-use crate::layout::{Layout, Segment};
+use crate::datatype::{Datatype, Parts};
+use crate::layout::Layout;
+use crate::scalar::{Category, Scalar};
+use crate::shape::Shape;
 
 const FIRST: usize = 0x200;
 const SLOTS: usize = 0x100;
@@ -61,10 +63,10 @@ const CHAR: Scalar = if core::ffi::c_char::MIN == 0 { Scalar::U8 } else { Scalar
 const LONG_DOUBLE: Scalar = if cfg!(target_arch = "x86_64") { Scalar::F80 } else { Scalar::F128 };
 const COMPLEX_LONG_DOUBLE: Scalar = if cfg!(target_arch = "x86_64") { Scalar::ComplexF80 } else { Scalar::ComplexF128 };
 
-static DOUBLE_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 12 }], 12, 16);
-static LONG_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 12 }], 12, 16);
-static SHORT_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 2 }, Segment { offset: 4, length: 4 }], 6, 8);
-static LONG_DOUBLE_INT: Layout = Layout::fixed(&[Segment { offset: 0, length: 20 }], 20, 32);
+static DOUBLE_INT: Layout = Layout::new(Shape::block(12), 0, 16, (0, 12));
+static LONG_INT: Layout = Layout::new(Shape::block(12), 0, 16, (0, 12));
+static SHORT_INT: Layout = Layout::new(Shape::two_blocks(&[0, 4], &[0, 2, 6]), 0, 8, (0, 8));
+static LONG_DOUBLE_INT: Layout = Layout::new(Shape::block(20), 0, 32, (0, 20));
 
 /// An entry for each word from [`FIRST`] on.
 type Entries = [Option<Datatype>; SLOTS];
@@ -76,15 +78,23 @@ const fn table() -> Entries {
     macro_rules! types {
         ($($category:ident: $($handle:ident $size:literal $scalar:expr),+;)+) => {
             $($(
-                set(&mut table, $handle, Datatype::contiguous(stringify!($handle), $size, $scalar, Category::$category));
+                let parts = Parts {
+                    name: stringify!($handle), size: $size, extent: $size, true_extent: $size,
+                    alignment: alignment($scalar, $size), scalar: $scalar, category: Category::$category, layout: None,
+                };
+                set(&mut table, $handle, Datatype::predefined($handle, parts));
             )+)+
         };
     }
     macro_rules! pairs {
         ($($handle:ident $layout:ident $size:literal span $span:literal extent $extent:literal $scalar:ident),+ $(,)?) => {
             $(
-                let parts = Parts { size: $size, extent: $extent, scalar: Scalar::$scalar };
-                set(&mut table, $handle, Datatype::fixed(stringify!($handle), &$layout, $span, parts));
+                let parts = Parts {
+                    name: stringify!($handle), size: $size, extent: $extent, true_extent: $span,
+                    alignment: alignment(Scalar::$scalar, $size), scalar: Scalar::$scalar, category: Category::Pair,
+                    layout: Some(&$layout),
+                };
+                set(&mut table, $handle, Datatype::predefined($handle, parts));
             )+
         };
     }
@@ -125,6 +135,20 @@ const fn table() -> Entries {
         MPI_LONG_DOUBLE_INT LONG_DOUBLE_INT 20 span 20 extent 32 PairF80I32,
     }
     table
+}
+
+/// Alignment of the C or Fortran type, which decides the extent of structures (MPI-5.0, 5.1.6).
+const fn alignment(scalar: Scalar, size: u8) -> u8 {
+    match scalar {
+        Scalar::ComplexF16 | Scalar::ComplexF32 | Scalar::ComplexF64 | Scalar::ComplexF80 | Scalar::ComplexF128 => {
+            size / 2
+        }
+        Scalar::PairF32F32 | Scalar::PairF64F64 => size / 2,
+        Scalar::PairF32I32 | Scalar::PairI32I32 | Scalar::PairI16I32 => 4,
+        Scalar::PairF64I32 | Scalar::PairI64I32 => 8,
+        Scalar::PairF80I32 => 16,
+        _ => size,
+    }
 }
 
 const fn set(table: &mut Entries, handle: usize, datatype: Datatype) {
@@ -188,8 +212,8 @@ mod tests {
                 None => assert_eq!(datatype.extent(), datatype.size() as i64, "{}", datatype.name()),
                 Some(layout) => {
                     assert_eq!((layout.size(), layout.extent()), (datatype.size(), datatype.extent()));
-                    let sum: u64 = layout.segments().iter().map(|segment| segment.length).sum();
-                    assert_eq!(sum, datatype.size(), "{}", datatype.name());
+                    let span = (layout.lowest, layout.span);
+                    assert_eq!(span, (datatype.true_lower_bound(), datatype.true_extent()), "{}", datatype.name());
                 }
             }
         }

@@ -9,7 +9,9 @@
 //! - `record`: the fields of [`Process`]. It uses `tables` (attributes, names, hints, info objects) and `metrics` (the
 //!   variables and events of objects, and the counting allocator [`Heap`]).
 //!
-//! Each module uses only those after it in this order: process, objects, record, metrics, tables.
+//! - [`hardware`]: the packages and cores that the process may run on.
+//!
+//! Each module uses only those after it in this order: process, objects, record, metrics, tables; all use `hardware`.
 //!
 //! Invariant: the tool interface works from the first call of any function until the process ends; everything else
 //! works only between initialisation and finalisation.
@@ -27,6 +29,7 @@
 //!
 //! Not here: argument checks and error routing (`mpi-capi`).
 
+pub mod hardware;
 mod metrics;
 mod objects;
 mod process;
@@ -42,7 +45,6 @@ pub use objects::lookups::CommRef;
 pub use process::abort::{Route, fatal_without_process};
 pub use process::failing::report_start_failure;
 pub use process::global::{cause_of_absence, codes, init, is_finalized, is_initialized, join_job, size_of_job};
-pub use process::hardware;
 pub use process::identity::{library_version, processor_name, wtick, wtime};
 pub use process::initial_errhandler::{initial_errhandler, initial_errhandler_name, returns_errors_without_process};
 pub use process::running::{forked, joined, running};

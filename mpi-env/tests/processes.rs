@@ -15,9 +15,9 @@ use mpi_fabric::Endpoint;
 use mpi_p2p::Mode;
 
 /// A limit far above the time of any test, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIME_LIMIT: Duration = Duration::from_secs(240);
 
-/// Runs `body` in `size` processes; fails if they take longer than [`PATIENCE`].
+/// Runs `body` in `size` processes; fails if they take longer than [`TIME_LIMIT`].
 fn run(size: u32, body: impl Fn(&Arc<Process>) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let (report, reports) = channel();
@@ -32,7 +32,7 @@ fn run(size: u32, body: impl Fn(&Arc<Process>) + Send + Sync + 'static) {
     drop(report);
     for _ in 0..size {
         // No rank is dropped until all have finished: a peer may still copy from its memory.
-        std::mem::forget(reports.recv_timeout(PATIENCE).expect("a rank panicked, or hangs"));
+        std::mem::forget(reports.recv_timeout(TIME_LIMIT).expect("a rank panicked, or hangs"));
     }
 }
 
@@ -214,14 +214,14 @@ fn freeing_the_last_communicator_ends_its_error_handler() {
 }
 
 #[test]
-fn datatypes_and_operations_live_until_they_are_freed() {
+fn datatypes_and_operations_exist_until_they_are_freed() {
     running(1, MPI_THREAD_SINGLE, |process| {
         let guard = &mut process.engine.lock();
-        let datatype = process.type_dup(guard, predefined(MPI_DOUBLE_INT).expect("predefined")).expect("room");
+        let datatype = process.type_create(guard, predefined(MPI_DOUBLE_INT).expect("predefined").dup()).expect("room");
         assert_eq!(process.datatypes.get(guard).get(datatype).map(|it| (it.size(), it.extent())), Some((12, 16)));
         process.type_free(guard, datatype).expect("alive");
         assert_eq!(process.type_free(guard, datatype).expect_err("freed").class(), MPI_ERR_TYPE);
-        let op = process.op_create(guard, Op::user(Arc::new(|_, _, _, _| {}), true)).expect("room");
+        let op = process.op_create(guard, Op::user(Arc::new(|_, _, _| {}), true)).expect("room");
         assert!(process.ops.get(guard).get(op).is_some());
         assert_eq!(process.op_free(guard, datatype).expect_err("wrong kind").class(), MPI_ERR_OP);
         process.op_free(guard, op).expect("alive");

@@ -194,7 +194,7 @@ impl Errhandlers {
     }
 
     /// Whether the program or an object refers to this handler; always true for predefined handlers.
-    pub fn lives(&self, handle: Handle) -> bool {
+    pub fn is_live(&self, handle: Handle) -> bool {
         Errhandler::predefined(handle).is_some() || self.table.get(handle).is_some()
     }
 
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handler_lives_while_an_object_has_it() {
+    fn a_handler_exists_while_an_object_has_it() {
         let mut handlers = Errhandlers::new();
         let handle = handlers.create(HandlerKind::Comm, 0x1000).expect("room");
         handlers.attach(handle, HandlerKind::Comm).expect("fits");

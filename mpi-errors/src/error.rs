@@ -38,7 +38,6 @@ struct Inner {
     detail: Option<(&'static str, String)>,
     arguments: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, i64)>,
-    code: Option<i32>,
 }
 
 impl Error {
@@ -55,16 +54,8 @@ impl Error {
             detail: None,
             arguments: Vec::new(),
             facts: Vec::new(),
-            code: None,
         };
         Error { inner: Box::new(inner) }
-    }
-
-    /// Sets the code of the error: a callback of the program returned it ([`crate::ErrorCodes::code_for`]).
-    #[cold]
-    pub fn with_code(mut self, code: i32) -> Error {
-        self.inner.code = Some(code);
-        self
     }
 
     /// Adds an argument and its value; the first argument added is the failing one.
@@ -125,11 +116,6 @@ impl Error {
     /// The error class.
     pub fn class(&self) -> i32 {
         self.inner.class
-    }
-
-    /// The code, if a callback of the program returned it.
-    pub fn code(&self) -> Option<i32> {
-        self.inner.code
     }
 
     /// The message alone, without call and argument.
@@ -215,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_says_the_same() {
+    fn a_clone_is_equal() {
         let error = Error::new(abi::MPI_ERR_TAG, "no").arg("tag", &-1).call("MPI_Send").fact("tag", -1).hint("Try.");
         let clone = error.clone();
         assert_eq!((format!("{clone:?}"), clone.advice()), (format!("{error:?}"), error.advice()));

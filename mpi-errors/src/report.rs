@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_block_tells_where_what_and_what_to_try() {
+    fn the_block_names_the_place_the_mistake_and_what_to_try() {
         assert_eq!(
             text_of(&bad_rank()),
             "Fatal MPI error\n\
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_object_tells_the_same_facts_on_one_line() {
+    fn the_object_has_the_same_facts_on_one_line() {
         assert_eq!(
             report_of(&bad_rank(), ReportFormat::Json),
             "{\"source\":\"library\",\"kind\":\"error\",\"rank\":2,\"size\":4,\"host\":\"node7\",\"pid\":4711,\

@@ -1,4 +1,4 @@
-//! How fast the fabric alone is, between two ranks as threads: half round trip and streaming of short records.
+//! Speed of the fabric alone between two ranks as threads: half round trip and streaming of short records.
 //!
 //! `cargo run --release -p mpi-fabric --example raw_speed`; numbers are the best and the median of many batches, since
 //! other load on the machine only ever makes them worse.

@@ -7,8 +7,8 @@
 //! pays for both: `membarrier` makes every sender pass a fence. A sender that could not register for it fences for
 //! itself; a receiver that cannot issue it sleeps with a time limit.
 //!
-//! Among the threads of one process one at a time waits so. The others wait on a [`ThreadWord`] each, which that thread
-//! sets when it has completed their operation.
+//! Among the threads of one process one at a time waits in this way. The others wait on a [`ThreadWord`] each, which
+//! that thread sets when it has completed their operation.
 //!
 //! Invariant: `waiters` counts live [`Ticket`]s. Not here: what is polled (`ring`), the process lock (above), which thread
 //! polls (the engine).

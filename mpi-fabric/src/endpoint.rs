@@ -2,8 +2,9 @@
 //!
 //! Invariant: this endpoint is the only producer of its outgoing rings and the only consumer of its incoming ones,
 //! because a rank's block can be claimed once. An `Endpoint` is used by one thread at a time (`&mut self`, under the
-//! process lock); what other threads need (`Doorbell`, `Recorder`) is separate and shareable.
+//! process lock); what other threads need (`Copier`, `Doorbell`, `Recorder`) is separate and shareable.
 
+mod copier;
 mod copy;
 mod open;
 mod peer;
@@ -27,13 +28,14 @@ use crate::settings::FabricSettings;
 use crate::transfer::TransferSlot;
 use crate::transport::Transport;
 use crate::variables::{FabricInstruments, RingInstruments};
+pub use copier::Copier;
 pub use open::{Attachment, HostShare};
 use peer::{Connections, Input, Output};
 
 /// Records taken from one ring before the next ring's turn.
 const BATCH: usize = 16;
 
-/// One rank's way to all others.
+/// One rank's connection to all others.
 pub struct Endpoint {
     /// World rank.
     rank: u32,
@@ -43,7 +45,7 @@ pub struct Endpoint {
     local: u32,
     /// This process's id.
     pid: u32,
-    /// Whether the others' `membarrier` reaches this process, so that it need not fence.
+    /// Whether the others' `membarrier` reaches this process, so that it needs no fence.
     fenced: bool,
     max_payload: usize,
     /// By world rank; empty where no peer shares memory.
@@ -56,7 +58,7 @@ pub struct Endpoint {
     connected: Connections,
     /// The bits of the peers that are in `inputs` already.
     known: Box<[u64]>,
-    /// The way to peers that share no memory.
+    /// The transport to peers that share no memory.
     network: Option<Box<dyn Transport>>,
     doorbell: Doorbell,
     recorder: Recorder,
@@ -66,7 +68,7 @@ pub struct Endpoint {
     rings: OnceCell<&'static [RingInstruments]>,
     settings: &'static FabricSettings,
     job: Arc<Job>,
-    /// The word that peers read to find out whether they can; its address is in the block.
+    /// The word that peers read to find out whether they can copy; its address is in the block.
     _probe: Box<u64>,
 }
 
@@ -95,8 +97,8 @@ impl Endpoint {
     /// or the payload longer than [`Self::max_payload`].
     #[inline(always)] // on the path of every short message
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
-        // A peer on a network has no ring, or one that never has room: the bounds check and the check for room choose
-        // the way, and cost a peer that shares memory nothing.
+        // A peer on a network has a ring that never has room: the bounds check and the check for room also choose the
+        // way, so a peer that shares memory pays nothing for it.
         if let Some(output) = self.outputs.get_mut(dest as usize)
             && output.ring.try_push(head, payload).is_ok()
         {
@@ -106,19 +108,7 @@ impl Endpoint {
         self.push_slowly(dest, *head, payload)
     }
 
-    /// As [`Self::push`], for a record of one line that needs nothing but a store into the ring; false for every other
-    /// one, which is not pushed.
-    #[inline(always)] // for callers that keep everything else out of line
-    pub fn push_line(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> bool {
-        let Some(output) = self.outputs.get_mut(dest as usize) else { return false };
-        if !output.ring.try_push_line(head, payload) {
-            return false;
-        }
-        output.notify(self.fenced, self.variables);
-        true
-    }
-
-    /// The head by value, so that it stays in registers on the way here that is not slow.
+    /// The head is passed by value, so that it stays in registers up to this call.
     #[cold]
     fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {
         if let Some(network) = &mut self.network
@@ -186,7 +176,7 @@ impl Endpoint {
         grown
     }
 
-    /// How much of each ring is in use, from now on, while a handle of it exists.
+    /// Measures from now on, while a handle exists, how much of each ring is in use.
     pub fn watch_rings(&mut self) -> &'static [RingInstruments] {
         let rings = *self.rings.get_or_init(|| mpi_t::place_rows(self.size as usize));
         for (output, row) in self.outputs.iter_mut().zip(rings).filter(|(output, _)| output.local.is_some()) {
@@ -212,7 +202,7 @@ impl Endpoint {
         Ok(seen)
     }
 
-    /// The same for the ring of one sender, or, if a network leads to it, for the network. Not for hot paths.
+    /// The same for the ring of one sender, or for the network if it connects that sender. Not for hot paths.
     pub fn poll_from<S: Sink>(&mut self, from: u32, sink: &mut S) -> Result<usize> {
         self.look_for_connections();
         if let Some(network) = &mut self.network
@@ -259,7 +249,7 @@ impl Endpoint {
         self.variables
     }
 
-    /// What can be set of this endpoint, for the process to register.
+    /// The endpoint's control variables, for the process to register.
     pub fn settings(&self) -> &'static FabricSettings {
         self.settings
     }
@@ -272,7 +262,7 @@ impl Endpoint {
         TransferSlot { claimed: self.job.mapping().word(at), done: self.job.mapping().word(at + 8) }
     }
 
-    /// Where to wait for messages without holding the process lock.
+    /// The doorbell, on which threads wait for messages without holding the process lock.
     pub fn doorbell(&self) -> Doorbell {
         self.doorbell.clone()
     }
@@ -297,7 +287,7 @@ impl Endpoint {
         HostFacts { host: crate::host::name(), cores: self.job.cores(), ranks: self.job.ranks() }
     }
 
-    /// Reports to the launcher how far this rank has come.
+    /// Reports to the launcher the rank's state.
     pub fn set_life(&self, life: Life) {
         self.job.block(self.local).set_life(life);
     }

@@ -1,4 +1,4 @@
-//! The errors of this crate, as sentences.
+//! Constructors of this crate's errors.
 
 use std::io;
 
@@ -30,12 +30,12 @@ pub(crate) fn memory(what: &str, bytes: u64, error: &io::Error) -> Error {
     }
 }
 
-/// Another process, or the environment, handed over something that is not as it must be.
+/// Another process, or the environment, passed something invalid.
 pub(crate) fn foreign(what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(abi::MPI_ERR_OTHER, what)
 }
 
-/// A rank put something into a ring that is no record.
+/// A rank wrote something into a ring that is no record.
 #[cold]
 pub(crate) fn bad_record(peer: u32, bad: crate::ring::BadRecord) -> Error {
     foreign(format!(

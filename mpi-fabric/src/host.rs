@@ -14,7 +14,7 @@ pub struct HostFacts {
 }
 
 impl HostFacts {
-    /// Whether ranks have to share cores.
+    /// Whether ranks must share cores.
     pub fn oversubscribed(&self) -> bool {
         self.ranks > self.cores
     }

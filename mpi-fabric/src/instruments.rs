@@ -1,8 +1,8 @@
-//! Instruments in the job memory: the values that a rank keeps, with a table that describes each of them.
+//! Instruments in the job memory: the values that a rank maintains, with a table that describes each of them.
 //!
 //! The area is a sequence of entries, appended and never moved: *types* (a block type and its variables) and *blocks*
 //! (the words of one object, and which type they have). A freed block's words are zeroed and used again for a block of
-//! the same type. So a reader outside needs nothing but the area: `FORMAT.md`, section "Instruments".
+//! the same type. A reader in another process therefore needs only the area: `FORMAT.md`, section "Instruments".
 //!
 //! Invariant: `used` is stored (Release) after the entry it covers is whole; a block's `object` changes only while its
 //! state is FREE. Not here: what the values mean (mpi-t).
@@ -27,7 +27,7 @@ const FIRST: usize = 64;
 const TYPE: u64 = 1;
 /// A block in use.
 const LIVE: u64 = 2;
-/// A block that was given back.
+/// A block that was freed.
 const FREE: u64 = 3;
 /// Bytes of a type before its variables, and of a block before its words.
 const ENTRY_HEAD: usize = 64;
@@ -50,11 +50,11 @@ pub struct JobInstruments {
 #[derive(Default)]
 struct Directory {
     used: usize,
-    /// By name and number of words; several have both in common where plug-ins' variables of two classes have one name.
+    /// By name and number of words; several types can have both in common if variables of two classes have one name.
     types: HashMap<(&'static str, usize), Vec<Type>>,
     /// Freed blocks of a type, by the type's offset.
     free: HashMap<usize, Vec<usize>>,
-    /// The block that each slice handed out is, by address.
+    /// The block of each slice that was returned, by address.
     live: HashMap<usize, Placed>,
 }
 
@@ -65,9 +65,9 @@ struct Type {
 }
 
 impl Type {
-    /// Whether it is what the entry of these variables would say.
+    /// Whether its entry describes exactly these variables.
     fn describes(&self, variables: &'static [PvarDef]) -> bool {
-        // A type made in Rust nearly always has its variables at one address.
+        // Types declared in Rust nearly always have one address for their variables.
         std::ptr::eq(self.variables, variables) || self.variables.iter().map(shown).eq(variables.iter().map(shown))
     }
 }
@@ -84,7 +84,7 @@ struct Placed {
 }
 
 impl JobInstruments {
-    /// The area of a rank, of which this must be the only writer.
+    /// The area of a rank; this must be its only writer.
     pub(crate) fn new(job: &Job, rank: u32) -> JobInstruments {
         JobInstruments {
             area: Area::of(job, rank),
@@ -92,13 +92,13 @@ impl JobInstruments {
         }
     }
 
-    /// What the area shows, as a reader in another process sees it.
+    /// The contents of the area, as a reader in another process sees them.
     pub fn read(&self) -> Vec<BlockReading> {
         read::blocks(&self.area)
     }
 }
 
-/// What a rank's instruments show, from outside or inside.
+/// The contents of a rank's instruments, for readers in any process.
 pub fn read(job: &Job, rank: u32) -> Vec<BlockReading> {
     read::blocks(&Area::of(job, rank))
 }
@@ -146,9 +146,9 @@ impl InstrumentMemory for JobInstruments {
         let directory = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Placed { at, .. }) = directory.live.get(&words.as_ptr().addr()) else { return };
         let entry = ((ENTRY_HEAD + words.len() * 8) as u64) << 32;
-        // A reader that comes now finds no block; one that is at it, or sees the state late, may see a part of each name,
-        // and has the values all the same. So nothing hangs on the first store, and Relaxed will do; the second pairs
-        // with the Acquire in `read`: the title is there when the block is live.
+        // A reader that comes now finds no block; one that is reading it, or sees the state late, may see a part of
+        // each name, and still reads the values. No other access depends on the first store, so it is Relaxed; the
+        // second pairs with the Acquire in `read`: the title is there when the block is live.
         self.area.word(*at).store(entry | FREE, Ordering::Relaxed);
         self.area.put_text(*at, TITLE, object);
         self.area.word(*at).store(entry | LIVE, Ordering::Release);
@@ -173,7 +173,7 @@ impl JobInstruments {
 
     fn add_type(&self, directory: &mut Directory, words: usize, what: &BlockDescription<'_>) -> Option<usize> {
         let bytes = ENTRY_HEAD + what.variables.len() * VARIABLE;
-        // A type without room for a block of it would only waste what is left.
+        // A type without room for one of its blocks would only waste the rest.
         if directory.used + bytes + ENTRY_HEAD + words * 8 > block::INSTRUMENTS_BYTES {
             return None;
         }
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_one_name_and_two_classes_are_told_apart() {
+    fn variables_of_one_name_and_two_classes_are_distinct() {
         let job = job();
         let memory = JobInstruments::new(&job, 0);
         let registry = Registry::with_environment([]);

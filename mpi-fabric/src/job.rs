@@ -1,4 +1,4 @@
-//! The job memory as a whole: made by the launcher, opened by the ranks and by readers outside.
+//! The job memory as a whole: created by the launcher, opened by the ranks and by readers in other processes.
 //!
 //! Invariant: a `Job` that was opened has a header that agrees with its length and with itself.
 
@@ -15,10 +15,10 @@ use crate::rank_block::{Life, RankBlock};
 use crate::recorder::{self, Recorder};
 use crate::region::Regions;
 
-/// How `/proc/PID/fd` shows a job's memory begins with this.
+/// The link of a job's memory in `/proc/PID/fd` begins with this.
 pub const LINK: &str = "/memfd:ferrum-job";
 
-/// What a new job is to be.
+/// Options of a new job.
 #[derive(Clone, Copy, Debug)]
 pub struct JobOptions {
     /// Number of ranks, 1..=1024.
@@ -87,7 +87,7 @@ impl Job {
         Ok(job)
     }
 
-    /// Memory for one rank that shares it with no other, with the shortest ring.
+    /// Memory for a single rank, with the shortest ring.
     pub(crate) fn private() -> Result<Job> {
         let layout = Layout::new(1, layout::MIN_RING_BYTES).expect("one rank, the shortest ring");
         let mapping = Mapping::private(layout.total_bytes()).map_err(|e| fault::system("no memory to map", &e))?;
@@ -114,8 +114,8 @@ impl Job {
         words.word(header::MAGIC).store(layout::MAGIC, Ordering::Release);
     }
 
-    /// Corrects the number of the job's cores (at least 1) and the process whose descendants the ranks are, for a maker
-    /// that is a rank itself and gets these facts only from the others. To be called before any rank attaches.
+    /// Corrects the number of the job's cores (at least 1) and the process whose descendants the ranks are, for a
+    /// creator that is itself a rank and gets these facts only from the others. To be called before any rank attaches.
     pub fn describe(&self, cores: u32, launcher: u32) {
         self.mapping.half(header::CORES).store(cores.max(1), Ordering::Relaxed);
         self.mapping.half(header::LAUNCHER_PID).store(launcher, Ordering::Relaxed);
@@ -133,7 +133,7 @@ impl Job {
         let get = |at| mapping.word(at).load(Ordering::Relaxed);
         // Acquire pairs with the Release in `write_header`.
         if mapping.word(header::MAGIC).load(Ordering::Acquire) != layout::MAGIC {
-            return Err(no_job("it does not begin with the mark of one"));
+            return Err(no_job("it does not begin with the job memory's magic number"));
         }
         let version = mapping.half(header::VERSION).load(Ordering::Relaxed);
         if version != layout::VERSION {
@@ -153,7 +153,7 @@ impl Job {
         Ok(Job { mapping: Arc::new(mapping), regions: Arc::default(), layout, fd: None })
     }
 
-    /// The object to hand down to the ranks; none if the memory is this process's alone, or was opened.
+    /// The object that the ranks inherit; `None` if the memory is private to this process, or was opened.
     pub fn fd(&self) -> Option<BorrowedFd<'_>> {
         self.fd.as_ref().map(AsFd::as_fd)
     }
@@ -183,7 +183,7 @@ impl Job {
         self.mapping.half(header::LAUNCHER_PID).load(Ordering::Relaxed)
     }
 
-    /// How far a rank has come. Panics if there is no such rank.
+    /// The state of a rank. Panics if there is no such rank.
     pub fn life(&self, rank: u32) -> Life {
         self.block(rank).life()
     }
@@ -198,7 +198,7 @@ impl Job {
         Recorder::new(self.mapping.clone(), self.layout.block_at(rank))
     }
 
-    /// Reports to the launcher how far a rank has come; for that rank itself. Panics if there is no such rank.
+    /// Reports the rank's state to the launcher; for that rank itself. Panics if there is no such rank.
     pub fn set_life(&self, rank: u32, life: Life) {
         self.block(rank).set_life(life);
     }
@@ -236,7 +236,7 @@ impl Job {
     }
 }
 
-/// A number that no other job on this host is likely to have; never 0.
+/// A random number, so that another job on this host is unlikely to have it; never 0.
 fn random_id() -> u64 {
     let mut id = [0u8; 8];
     // SAFETY: the buffer is writable for its length.
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_is_known_by_its_link() {
+    fn the_memory_is_identified_by_its_link() {
         use std::os::fd::AsRawFd;
         let made = job();
         let link = std::fs::read_link(format!("/proc/self/fd/{}", made.fd().unwrap().as_raw_fd())).unwrap();

@@ -1,4 +1,4 @@
-//! Where everything lies in the job memory (`FORMAT.md` describes the same for readers outside).
+//! Offsets of everything in the job memory (`FORMAT.md` describes the same for readers outside).
 //!
 //! Invariant: a `Layout` is computed from (ranks, ring bytes) alone, and its parts neither overlap nor overflow; a
 //! header read from shared memory is accepted only if it agrees with this computation.
@@ -16,7 +16,7 @@ pub const MIN_RING_BYTES: usize = 16 << 10;
 pub const MAX_RING_BYTES: usize = 16 << 20;
 /// Ring length of a small job without a setting.
 pub const DEFAULT_RING_BYTES: usize = 128 << 10;
-/// Rings of one receiver together aim at this at most, in bytes; more ranks get shorter rings.
+/// Most bytes that the rings of one receiver together take by default; more ranks get shorter rings.
 const RINGS_PER_RANK_BYTES: usize = 8 << 20;
 
 /// A cache line, the unit of the rings.
@@ -83,7 +83,7 @@ pub mod block {
     pub const RECORDER: usize = 0x2_0000;
     /// Length of the flight recorder in bytes.
     pub const RECORDER_BYTES: usize = 0x1_1000;
-    /// What every rank uses, and is therefore reserved before it starts: offset and length.
+    /// The part that every rank uses, and that is therefore reserved before it starts: offset and length.
     pub const RESERVED: [(usize, usize); 2] = [(0, 0x2000), (RECORDER, 0x1000)];
     /// Length of a block in bytes.
     pub const BYTES: usize = 0x3_1000;
@@ -93,7 +93,7 @@ const _: () = assert!(block::INSTRUMENTS + block::INSTRUMENTS_BYTES <= block::TR
 const _: () = assert!(block::TRANSFERS + block::TRANSFER_SLOTS * LINE <= block::RECORDER);
 const _: () = assert!(block::RECORDER + block::RECORDER_BYTES <= block::BYTES && block::BYTES.is_multiple_of(PAGE));
 
-/// Where the parts of one job's memory lie.
+/// The places of the parts of one job's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     ranks: u32,
@@ -131,7 +131,7 @@ impl Layout {
         PAGE + rank as usize * block::BYTES
     }
 
-    /// Offset of the first ring; what comes before it is in use from the start.
+    /// Offset of the first ring; everything before it is in use from the start.
     pub fn rings_at(&self) -> usize {
         PAGE + self.ranks as usize * block::BYTES
     }

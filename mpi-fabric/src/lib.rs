@@ -7,19 +7,19 @@
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
-//! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`remote`]: how copies between processes are
-//!   made. [`SharedMemory`]: memory that others map too.
-//! - [`Transport`]: what a way to peers outside the host must offer. [`simulated`]: one in virtual time, for tests.
+//! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread. [`remote`]:
+//!   how copies between processes are made. [`SharedMemory`]: memory that others map too.
+//! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.
 //! - [`signal_mask`]: calls that grow files and memory without the deadly signal of a limit.
 //! - [`statistics`]: a table of the performance variables of all ranks.
-//! - [`job`]: the job memory as the launcher and other outsiders see it.
+//! - [`job`]: the job memory as the launcher and other processes see it.
 //!
 //! Invariant: what another process wrote is input; a bad record, length or offset is an error that names the peer, and
 //! never a crash. Not here: matching, protocols, requests (`mpi-p2p`); starting processes (`mpi-launch`).
 #![allow(unsafe_code)] // raw shared memory and system calls; each block states the facts that make it sound
-#![cfg_attr(loom, allow(dead_code, unused_imports))] // the models use the protocols, not what stands on them
+#![cfg_attr(loom, allow(dead_code, unused_imports))] // the models use the protocols only
 
 pub mod layout;
 pub mod record;
@@ -71,7 +71,7 @@ pub mod doorbell;
 #[cfg(not(loom))]
 pub use {
     doorbell::{Doorbell, ThreadWord, Ticket, Wait, WaitPolicy, WaitStep},
-    endpoint::{Attachment, Endpoint, HostShare},
+    endpoint::{Attachment, Copier, Endpoint, HostShare},
     host::HostFacts,
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},
@@ -82,7 +82,7 @@ pub use {
     settings::{DepthCell, FabricSettings, RecorderDepth},
     shared::{SharedMemory, SharedMemoryGuard},
     transfer::TransferSlot,
-    transport::{ProcessId, Transport, Waiter, Way},
+    transport::{NetworkCopies, ProcessId, Transport, Waiter, Way},
     variables::{FabricInstruments, RingInstruments},
 };
 

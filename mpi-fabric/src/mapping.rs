@@ -14,7 +14,7 @@ use crate::signal_mask::with_signals_blocked;
 pub(crate) struct Mapping {
     base: NonNull<u8>,
     bytes: usize,
-    /// Bytes at the begin that are never unmapped.
+    /// Bytes at the beginning that are never unmapped.
     kept: AtomicUsize,
 }
 
@@ -46,7 +46,7 @@ impl Mapping {
                 if done { Ok(()) } else { Err(io::Error::last_os_error()) }
             };
             if let Err(error) = with_signals_blocked(reserve) {
-                // No memory for it is an error now instead of a crash later; that the kernel cannot reserve is not.
+                // Missing memory is an error now instead of a crash later; a kernel that cannot reserve is not.
                 if matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::ENOMEM)) {
                     return Err(error);
                 }
@@ -60,7 +60,7 @@ impl Mapping {
         Ok((fd, mapping))
     }
 
-    /// Zeroed memory of this process alone (and of what it forks).
+    /// Zeroed memory of this process alone (and of its children).
     pub(crate) fn private(bytes: usize) -> io::Result<Mapping> {
         Mapping::map(None, bytes)
     }
@@ -88,7 +88,7 @@ impl Mapping {
         self.bytes
     }
 
-    /// Never unmaps the first `bytes`, a multiple of a page: something with a longer life points into them.
+    /// Never unmaps the first `bytes`, a multiple of a page: objects that outlive the mapping point into them.
     pub(crate) fn keep(&self, bytes: usize) {
         assert!(bytes <= self.bytes && bytes.is_multiple_of(crate::layout::PAGE));
         // Relaxed: dropping happens after, by the ownership of the value.
@@ -121,8 +121,8 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         let kept = *self.kept.get_mut();
         if kept < self.bytes {
-            // SAFETY: our own mapping; the references handed out borrow `self`, the rings' owners hold it alive, and
-            // what has a longer life lies in the part that is kept.
+            // SAFETY: our own mapping; the references returned borrow `self`, the rings' owners keep it mapped, and
+            // memory with a longer lifetime is in the part that is kept.
             unsafe { libc::munmap(self.base.as_ptr().add(kept).cast(), self.bytes - kept) };
         }
     }

@@ -1,4 +1,4 @@
-//! System calls: futex, membarrier, yield. Each reports whether the kernel has it where that may differ.
+//! System calls: futex, membarrier, yield. Each returns whether the kernel has it where that may differ.
 
 use std::sync::OnceLock;
 use std::time::Duration;

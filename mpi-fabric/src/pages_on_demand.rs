@@ -1,9 +1,9 @@
-//! Memory for long rows of instruments, whose pages the kernel makes when a word of theirs is first written.
+//! Memory for long rows of instruments; the kernel creates each page when a word in it is first written.
 //!
 //! A communicator of thousands of processes has a row for each of them, and most processes communicate with few: the
 //! rows of the others take addresses and no memory.
-//! Invariant: memory is never unmapped, because a handle of the tool interface may still read it; what is given back
-//! reads as zero.
+//! Invariant: memory is never unmapped, because a handle of the tool interface may still read it; freed memory reads as
+//! zero.
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -14,11 +14,11 @@ use mpi_t::{BlockDescription, InstrumentMemory};
 
 use crate::layout::PAGE;
 
-/// Gives out whole pages. Thread-safe; all values are the same memory.
+/// Allocates whole pages. Thread-safe; all values are the same memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PagesOnDemand;
 
-/// Blocks that are in use, by address, and blocks that were given back, by their number of words.
+/// Blocks that are in use, by address, and freed blocks, by their number of words.
 struct Blocks {
     used: BTreeMap<usize, usize>,
     free: BTreeMap<usize, Vec<&'static [AtomicU64]>>,
@@ -27,13 +27,13 @@ struct Blocks {
 static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { used: BTreeMap::new(), free: BTreeMap::new() });
 
 impl PagesOnDemand {
-    /// From this many bytes on, pages are better than the heap.
+    /// From this many bytes on, pages are used instead of the heap.
     pub const LEAST_BYTES: usize = 2 * PAGE;
 }
 
 impl InstrumentMemory for PagesOnDemand {
     fn allocate(&self, words: usize, _: &BlockDescription<'_>) -> Option<&'static [AtomicU64]> {
-        // Each step leaves the maps whole, so a panic elsewhere does not matter.
+        // Each step leaves the maps consistent, so a panic elsewhere does not matter.
         let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
         let block = match blocks.free.get_mut(&words).and_then(Vec::pop) {
             Some(block) => block,

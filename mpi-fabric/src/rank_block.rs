@@ -9,7 +9,7 @@ use crate::layout::{Layout, block};
 use crate::mapping::Mapping;
 use crate::sync::{AtomicU32, AtomicU64};
 
-/// How far a rank has come. It only ever grows.
+/// The state of a rank. It only advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum Life {
@@ -24,7 +24,7 @@ pub enum Life {
 }
 
 impl Life {
-    /// The state of a word read from the job memory; a word that is none of them counts as the nearest.
+    /// The state of a word read from the job memory; an invalid word counts as the nearest state.
     pub(crate) fn of_word(word: u32) -> Life {
         match word {
             0 => Life::Absent,

@@ -1,4 +1,4 @@
-//! Records: what travels through a ring, and how its first word is packed.
+//! Records: the format of messages in a ring, and how a record's first word is packed.
 //!
 //! A record is a 32-byte head and its payload, rounded up to cache lines; the head's first word is written last and so
 //! publishes the whole. Up to 32 bytes of payload share the head's line, so that a short record is one line; longer
@@ -46,7 +46,7 @@ const WRAP: u64 = 1 << 62;
 /// The first word of such a record.
 pub(crate) const WRAP_WORD: u64 = PUBLISHED | WRAP;
 
-/// A first word taken apart.
+/// The fields of a first word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FirstWord(pub(crate) u64);
 
@@ -61,7 +61,7 @@ impl FirstWord {
         self.0 == 0
     }
 
-    /// Whether this is a record with a payload length, as opposed to a wrap mark or nonsense.
+    /// Whether this is a record with a payload length, and not a wrap mark or an invalid word.
     #[inline(always)]
     pub(crate) fn is_record(self) -> bool {
         self.0 >> 48 == PUBLISHED >> 48
@@ -97,7 +97,7 @@ pub(crate) fn payload_at(len: usize) -> usize {
 
 /// The payload of a record, still in shared memory.
 ///
-/// The sender could change it at any time if it misbehaves: copy first, then look.
+/// A faulty sender could change it at any time: copy first, then inspect.
 #[derive(Clone, Copy)]
 pub struct Payload<'a> {
     at: *const u8,
@@ -113,7 +113,7 @@ impl<'a> Payload<'a> {
         Payload { at, len, life: std::marker::PhantomData }
     }
 
-    /// A payload that is a slice of this process, for tests of what stands above.
+    /// A payload that is a slice of this process, for tests of the layers above.
     pub fn from_words(words: &'a [u64], len: usize) -> Payload<'a> {
         assert!(len <= words.len() * 8, "{len} bytes in {} words", words.len());
         // SAFETY: the slice outlives 'a, is aligned to 8 and covers `len` rounded up to 8 bytes.
@@ -122,7 +122,7 @@ impl<'a> Payload<'a> {
 
     /// Length in bytes.
     #[inline(always)]
-    #[expect(clippy::len_without_is_empty, reason = "an empty payload is nothing special")]
+    #[expect(clippy::len_without_is_empty, reason = "an empty payload is not a special case")]
     pub fn len(&self) -> usize {
         self.len
     }

@@ -1,13 +1,13 @@
-//! The flight recorder: the last calls of a rank, in the job memory, so that they outlive the process.
+//! The flight recorder: the last calls of a rank, stored in the job memory, so that they outlive the process.
 //!
-//! On unless its depth is 0: entering a call is seven stores into memory of one's own, leaving it one. The number of
+//! On unless its depth is 0: entering a call is seven stores into the rank's own memory, leaving it one. The number of
 //! the call is stored first and the entry's first word last, each store a Release, which costs nothing where stores
 //! keep their order: a reader in another process that sees anything of a later call sees the later number as well, and
 //! skips the entry.
 //!
-//! Invariant: calls are recorded one at a time, under the process's lock. Only the return or failure
-//! of a call is recorded without it; where calls of other threads have come round to its entry meanwhile, one of theirs
-//! may get lost, but two are never mixed. `recorder/model.rs` checks it with loom.
+//! Invariant: calls are recorded one at a time, under the process's lock. Only the return or failure of a call is
+//! recorded without it. If calls of other threads have reused its entry meanwhile, one of them may be lost, but two are
+//! never mixed. `recorder/model.rs` checks it with loom.
 //!
 //! Format: see `FORMAT.md`, section "Flight recorder".
 
@@ -20,16 +20,16 @@ mod mapped;
 mod model;
 mod words;
 
-/// Whether calls are recorded: not in the build that the cost of instruments is measured against.
+/// Whether calls are recorded: not in the build that the cost of instruments is compared with.
 const KEPT: bool = cfg!(not(feature = "uninstrumented"));
 
-/// Calls remembered per rank without a setting.
+/// Calls stored per rank without a setting.
 pub const DEPTH: u64 = 64;
-/// The most calls that can be remembered.
+/// The most calls that can be stored.
 pub const MOST: u64 = 2048;
 /// Stands for the peer of a call that an error refused before its arguments were recorded.
 pub const REFUSED: i32 = i32::MIN;
-/// Bytes of an entry, which calls are counted in: call number s has `s * UNIT` in its first word.
+/// Bytes of an entry, the unit of the calls' numbers: call number s has `s * UNIT` in its first word.
 const UNIT: u64 = 32;
 /// Set in the first word of an entry once the call has returned.
 const ENDED: u64 = 1;
@@ -38,12 +38,12 @@ const FAILED: u64 = 2;
 /// The bits of the first word below the call's number.
 const FLAGS: u64 = UNIT - 1;
 
-/// Offset of the number of calls remembered; 0: none is, and all write over each other in the first entry.
+/// Offset of the number of calls stored; 0: none is, and all calls overwrite each other in the first entry.
 const DEPTH_AT: usize = 8;
-/// Offset of the mask that makes an entry's place out of a call's number: in bytes, the entries in use are a power of
+/// Offset of the mask that turns a call's number into its entry's place: in bytes, the entries in use are a power of
 /// two.
 const MASK_AT: usize = 16;
-/// Offset of the first entry; the line before it holds the number of the last call and what stands above.
+/// Offset of the first entry; the line before it holds the number of the last call and the words above.
 const ENTRIES_AT: usize = LINE;
 /// The largest mask.
 const WHOLE_MASK: u64 = (MOST - 1) * UNIT;
@@ -58,7 +58,7 @@ const COUNT: usize = 24;
 const _: () = assert!(MOST.is_power_of_two());
 const _: () = assert!(ENTRIES_AT + (MOST * UNIT) as usize <= block::RECORDER_BYTES);
 
-/// Where a recorder lies: the job memory, or loom's atomics.
+/// The memory of a recorder: the job memory, or loom's atomics.
 pub trait RecorderMemory {
     /// The word at an offset below the recorder's size, a multiple of 8.
     fn word(&self, offset: usize) -> &AtomicU64;
@@ -73,7 +73,7 @@ pub trait RecorderMemory {
 pub type Recorder = Recording<mapped::MappedEntries>;
 
 /// A rank's recorder. Cheap to clone. Reading is thread-safe. The caller that records a call prevents other threads
-/// from recording one meanwhile (the process's lock); a mark may be used without.
+/// from recording at the same time (the process's lock); a mark may be used without it.
 #[derive(Clone)]
 pub struct Recording<M>(M);
 
@@ -82,7 +82,7 @@ pub struct Recording<M>(M);
 pub struct Mark<'r> {
     /// The entry's first word.
     word: &'r AtomicU64,
-    /// What it is as long as the entry is the call's: calls inside may take it over, or the depth be changed.
+    /// Its value while the entry belongs to the call: nested calls may reuse it, or the depth may change.
     first: u64,
 }
 
@@ -140,7 +140,7 @@ impl<M: RecorderMemory> Recording<M> {
         self.0.half(offset)
     }
 
-    /// Where the entry of a call is, whose number is given in units.
+    /// The place of the entry of a call with this number, in units.
     #[inline(always)]
     fn entry(&self, units: u64) -> usize {
         ENTRIES_AT + (units & self.mask()) as usize
@@ -148,7 +148,7 @@ impl<M: RecorderMemory> Recording<M> {
 
     #[inline(always)]
     fn mask(&self) -> u64 {
-        // Others can write the mask: it must not lead out of the recorder.
+        // Other processes can write the mask: it must not lead out of the recorder.
         self.word(MASK_AT).load(Ordering::Relaxed) & WHOLE_MASK
     }
 
@@ -171,9 +171,9 @@ impl<M: RecorderMemory> Recording<M> {
         Mark { word, first }
     }
 
-    /// Records a call that cannot wait, as begun and returned in one. Needs no [`Mark::leave`].
+    /// Records a call that cannot wait, as begun and returned in one step. Needs no [`Mark::leave`].
     #[inline(always)]
-    pub fn note(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
+    pub fn record(&self, function: u16, comm: u32, peer: i32, tag: i32, count: u64) {
         self.write(function, ENDED, comm, peer, tag, count);
     }
 
@@ -193,24 +193,23 @@ impl<M: RecorderMemory> Recording<M> {
             // The next error is of another call.
             first.store(last | ENDED, Ordering::Release);
         } else {
-            self.note(function, 0, REFUSED, 0, 0);
+            self.record(function, 0, REFUSED, 0, 0);
         }
     }
 
-    /// How many calls are remembered; 0: none.
+    /// How many calls are stored; 0: none.
     pub fn depth(&self) -> u64 {
         self.word(DEPTH_AT).load(Ordering::Relaxed).min(MOST)
     }
 
-    /// How many calls are remembered from now on, at most [`MOST`]; 0: none. Earlier ones may be lost.
+    /// Sets how many calls are stored from now on, at most [`MOST`]; 0: none. Earlier ones may be lost.
     pub fn set_depth(&self, depth: u64) {
         let depth = depth.min(MOST);
         self.word(MASK_AT).store((depth.max(1).next_power_of_two() - 1) * UNIT, Ordering::Relaxed);
         self.word(DEPTH_AT).store(depth, Ordering::Relaxed);
     }
 
-    /// The recorded calls, oldest first. Entries that do not make sense are left out: the rank may be writing, or
-    /// broken.
+    /// The recorded calls, oldest first. Invalid entries are omitted: the rank may be writing, or faulty.
     pub fn calls(&self) -> Vec<Call> {
         let last = self.last().load(Ordering::Relaxed) / UNIT;
         let Some(before) = self.depth().checked_sub(1) else { return Vec::new() };

@@ -1,17 +1,19 @@
-//! Registered regions: memory that a process opens to its peers, named by a key and an offset.
+//! Registered regions: memory that peers may access, identified by a key and an offset.
 //!
 //! A process registers memory and sends the [`RegionKey`] to its peers in a record. They read and write by key and
 //! offset until the [`Registration`] is dropped. A peer in another process copies through the kernel, which checks every
 //! address. A peer in the same process (ranks as threads, a rank and itself) reaches registered memory only, so a forged
 //! key is an error there and changes nothing.
-//! Invariant: a copy within the process touches only memory that is registered while the copy lasts.
+//! Invariant: a copy within the process touches only memory that is registered while the copy lasts. No copy keeps other
+//! threads from registering memory.
 //! Not here: the copies between processes (`remote`), the way to each peer (`endpoint`).
 
 use std::fmt;
 use std::ptr;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Names a registered region in records. Plain data: a key from a peer may be forged, and is checked where it is used.
+/// Identifies a registered region in records. Plain data: a key from a peer may be forged, and is checked where it is
+/// used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionKey {
     /// Address of the region in its process.
@@ -20,7 +22,7 @@ pub struct RegionKey {
 }
 
 impl RegionKey {
-    /// Names no region.
+    /// Identifies no region.
     pub const NONE: RegionKey = RegionKey { address: 0, number: 0 };
 
     /// What the transport of a network needs besides the address; 0 where shared memory is the only way.
@@ -33,19 +35,19 @@ impl RegionKey {
         RegionKey { address, number }
     }
 
-    /// The key as the words that travel in a record.
+    /// The key as words for a record.
     #[inline]
     pub fn to_words(self) -> [u64; 2] {
         [self.address, self.number]
     }
 
-    /// The key that travelled as these words.
+    /// The key from the words of a record.
     #[inline]
     pub fn from_words([address, number]: [u64; 2]) -> RegionKey {
         RegionKey { address, number }
     }
 
-    /// Whether it names no region.
+    /// Whether it identifies no region.
     #[inline]
     pub fn is_none(self) -> bool {
         self == RegionKey::NONE
@@ -56,12 +58,12 @@ impl RegionKey {
     }
 }
 
-/// What peers may do with a region.
+/// How peers may access a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// They read it.
+    /// Peers read it.
     Read,
-    /// They read and write it.
+    /// Peers read and write it.
     ReadWrite,
 }
 
@@ -72,10 +74,11 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Of no region, or of one whose copies the kernel checks alone.
+    /// `None` for no region, or for one whose copies only the kernel checks.
     pub const NONE: Registration = Registration { guards: None };
 
-    pub(crate) fn new(guards: impl Send + Sync + 'static) -> Registration {
+    /// Drops `guards` when the registration ends; for a [`Transport`](crate::Transport).
+    pub fn new(guards: impl Send + Sync + 'static) -> Registration {
         Registration { guards: Some(Box::new(guards)) }
     }
 }
@@ -86,7 +89,7 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// A copy named memory that no registered region covers, or not for this access.
+/// The bytes of a copy are in no registered region, or the region does not permit the access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotRegistered;
 
@@ -99,7 +102,7 @@ pub(crate) struct Regions {
 #[derive(Default)]
 struct Table {
     next_id: u64,
-    entries: Vec<Entry>,
+    entries: Vec<Arc<Entry>>,
     /// World ranks that share this table.
     members: Vec<u32>,
 }
@@ -109,6 +112,8 @@ struct Entry {
     start: *mut u8,
     bytes: usize,
     access: Access,
+    /// Held for reading by each copy of the region, and for writing when the region ends.
+    in_use: RwLock<()>,
 }
 
 // SAFETY: an address of memory that every thread may reach by the contract of `Regions::add`.
@@ -117,12 +122,12 @@ unsafe impl Send for Entry {}
 unsafe impl Sync for Entry {}
 
 impl Regions {
-    /// Adds a rank whose regions stand in this table.
+    /// Adds a rank whose regions are in this table.
     pub(crate) fn add_member(&self, rank: u32) {
         self.write_table().members.push(rank);
     }
 
-    /// Whether a rank's regions stand in this table.
+    /// Whether a rank's regions are in this table.
     pub(crate) fn has_member(&self, rank: u32) -> bool {
         self.read_table().members.contains(&rank)
     }
@@ -136,30 +141,45 @@ impl Regions {
         let mut table = self.write_table();
         let id = table.next_id;
         table.next_id += 1;
-        table.entries.push(Entry { id, start, bytes, access });
+        table.entries.push(Arc::new(Entry { id, start, bytes, access, in_use: RwLock::new(()) }));
         Registered { id, regions: self.clone() }
     }
 
     /// Copies registered memory from `address` on to `into`.
     pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), NotRegistered> {
-        let table = self.read_table();
-        let from = table.find(address, into.len(), Access::Read)?;
-        // SAFETY: the region covers the bytes and stays while the table is locked. A copy that tolerates overlap: a peer
-        // may have registered what the caller passes.
-        unsafe { ptr::copy(from, into.as_mut_ptr(), into.len()) };
-        Ok(())
+        let bytes = into.len();
+        // SAFETY: the region covers the bytes and stays while the copy lasts. A copy that tolerates overlap: a peer may
+        // have registered what the caller passes.
+        self.with(address, bytes, Access::Read, |from| unsafe { ptr::copy(from, into.as_mut_ptr(), bytes) })
     }
 
     /// Copies `data` to registered memory from `address` on.
     pub(crate) fn write(&self, address: u64, data: &[u8]) -> Result<(), NotRegistered> {
-        let table = self.read_table();
-        let to = table.find(address, data.len(), Access::ReadWrite)?;
         // SAFETY: as in `read`, and the region was registered for writing.
-        unsafe { ptr::copy(data.as_ptr(), to, data.len()) };
+        self.with(address, data.len(), Access::ReadWrite, |to| unsafe { ptr::copy(data.as_ptr(), to, data.len()) })
+    }
+
+    /// Runs `copy` on the pointer to `bytes` bytes at an address. The region stays until `copy` returns, and the table
+    /// is free for others meanwhile.
+    fn with(
+        &self,
+        address: u64,
+        bytes: usize,
+        access: Access,
+        copy: impl FnOnce(*mut u8),
+    ) -> Result<(), NotRegistered> {
+        let table = self.read_table();
+        let (entry, at) = table.find(address, bytes, access)?;
+        let entry = entry.clone();
+        // Never waits: the region ends only after it has left the table, which is locked here.
+        let in_use = entry.in_use.read().unwrap_or_else(PoisonError::into_inner);
+        drop(table);
+        copy(at);
+        drop(in_use);
         Ok(())
     }
 
-    // A panic elsewhere leaves no entry half made.
+    // A panic elsewhere leaves every entry complete.
     fn read_table(&self) -> RwLockReadGuard<'_, Table> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,19 +190,19 @@ impl Regions {
 }
 
 impl Table {
-    /// The pointer to `bytes` bytes at an address, derived from a region that covers them.
-    fn find(&self, address: u64, bytes: usize, access: Access) -> Result<*mut u8, NotRegistered> {
+    /// A region that covers `bytes` bytes at an address, and the pointer to them.
+    fn find(&self, address: u64, bytes: usize, access: Access) -> Result<(&Arc<Entry>, *mut u8), NotRegistered> {
         let covering = self.entries.iter().find_map(|entry| {
             let offset = address.checked_sub(entry.start.addr() as u64)?;
             let allowed = access == Access::Read || entry.access == Access::ReadWrite;
             let inside = offset.checked_add(bytes as u64)? <= entry.bytes as u64;
-            (allowed && inside).then(|| entry.start.wrapping_add(offset as usize))
+            (allowed && inside).then(|| (entry, entry.start.wrapping_add(offset as usize)))
         });
         covering.ok_or(NotRegistered)
     }
 }
 
-/// One region in the table; dropped, it ends.
+/// One region in the table; dropping it ends the registration.
 pub(crate) struct Registered {
     id: u64,
     regions: Arc<Regions>,
@@ -191,14 +211,20 @@ pub(crate) struct Registered {
 impl Drop for Registered {
     fn drop(&mut self) {
         let mut table = self.regions.write_table();
-        if let Some(place) = table.entries.iter().position(|entry| entry.id == self.id) {
-            table.entries.swap_remove(place);
+        let place = table.entries.iter().position(|entry| entry.id == self.id);
+        let ended = place.map(|place| table.entries.swap_remove(place));
+        drop(table);
+        if let Some(ended) = ended {
+            // Copies that found the region before it left the table.
+            drop(ended.in_use.write().unwrap_or_else(PoisonError::into_inner));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use super::*;
 
     #[test]
@@ -225,6 +251,36 @@ mod tests {
         drop(readable);
         assert_eq!(regions.read(address, &mut out), Err(NotRegistered));
         assert_eq!(memory, [1, 8, 3, 4]);
+    }
+
+    #[test]
+    fn a_copy_holds_up_the_end_of_its_region_and_nothing_else() {
+        let regions = Arc::new(Regions::default());
+        let mut memory = [1u8; 8];
+        let (start, copied) = (memory.as_mut_ptr(), std::sync::atomic::AtomicBool::new(false));
+        let address = start.addr() as u64;
+        // SAFETY: `memory` outlives the registration and is not used meanwhile.
+        let region = unsafe { regions.add(start, 8, Access::Read) };
+        std::thread::scope(|scope| {
+            let copy = regions.with(address, 8, Access::Read, |_| {
+                scope.spawn(|| {
+                    drop(region);
+                    assert!(copied.load(Ordering::SeqCst), "the region ended while it was being copied");
+                });
+                while regions.read(address, &mut [0]).is_ok() {
+                    std::thread::yield_now();
+                }
+                // The region has left the table, and its end waits; others come and go.
+                let mut other = [2u8; 4];
+                let start = other.as_mut_ptr();
+                // SAFETY: `other` outlives the registration and is not used meanwhile.
+                let _other = unsafe { regions.add(start, 4, Access::Read) };
+                let mut byte = [0];
+                assert_eq!((regions.read(start.addr() as u64, &mut byte), byte), (Ok(()), [2]));
+                copied.store(true, Ordering::SeqCst);
+            });
+            assert_eq!(copy, Ok(()));
+        });
     }
 
     #[test]

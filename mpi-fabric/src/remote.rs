@@ -44,7 +44,7 @@ pub fn is_readable(address: u64) -> bool {
     !read.is_err_and(|error| error.raw_os_error() == Some(libc::EFAULT))
 }
 
-/// What one call moved. Nothing at all would loop for ever, and means that the address is bad.
+/// The number of bytes that one call copied. 0 would loop for ever, and means that the address is bad.
 fn step(moved: isize) -> io::Result<usize> {
     match moved {
         n if n > 0 => Ok(n as usize),
@@ -53,7 +53,8 @@ fn step(moved: isize) -> io::Result<usize> {
     }
 }
 
-/// Lets the launcher and what it started read this process, where a security module (Yama) would otherwise refuse it.
+/// Permits the launcher and its descendants to read this process, where a security module (Yama) would otherwise refuse
+/// it.
 pub(crate) fn permit(launcher: u32) {
     // SAFETY: no memory is passed; without Yama the call fails and nothing is needed.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, launcher as libc::c_ulong, 0, 0, 0) };
@@ -73,7 +74,7 @@ mod tests {
         }
         assert_eq!(source, target);
         target.fill(0);
-        // SAFETY: `target` is this process's, as long as `source`, and not borrowed.
+        // SAFETY: `target` is memory of this process, as long as `source`, and not borrowed.
         unsafe { write(me, target.as_mut_ptr() as u64, &source).unwrap() };
         assert_eq!(source, target);
         assert!(read(me, 8, &mut target).is_err());

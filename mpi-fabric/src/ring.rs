@@ -3,8 +3,8 @@
 //! A record lies in consecutive cache lines: head, payload. The sender zeroes the first word of the line *after* the
 //! record, writes the record, and stores the record's own first word last (Release); the receiver polls the first word
 //! at its position (Acquire). So a short message is one cache line that moves once, and there is no shared index. The
-//! receiver reports its position in a line of its own, once per quarter of the ring; the sender needs no more to find
-//! out what it may overwrite.
+//! receiver reports its position in a line of its own, once per quarter of the ring; from that the sender computes what
+//! it may overwrite.
 //!
 //! Invariants:
 //! - at the receiver's position there is 0, a complete record, or a wrap mark, and nothing is ever published behind a
@@ -34,11 +34,11 @@ pub(crate) use mapped::MappedRing;
 const SPARE: usize = LINE;
 
 /// Records up to this many bytes are pushed towards the receiver once they are written (measured, half round trips with
-/// and without: 256 B 278 against 371 ns, 1 KiB 473 against 561 ns, 8 KiB 1680 against 1920 ns). What is longer is part
-/// of a stream, where the receiver reads while the sender writes on.
+/// and without: 256 B 278 against 371 ns, 1 KiB 473 against 561 ns, 8 KiB 1680 against 1920 ns). Longer records are
+/// part of a stream, where the receiver reads while the sender continues to write.
 const HANDED_OVER: usize = (8 << 10) + LINE;
 
-/// What a ring lies in. Positions are offsets in bytes, multiples of 8.
+/// The memory of a ring. Positions are offsets in bytes, multiples of 8.
 pub(crate) trait RingMemory: Clone {
     /// Length of the data, a multiple of [`LINE`].
     fn bytes(&self) -> usize;
@@ -47,7 +47,7 @@ pub(crate) trait RingMemory: Clone {
     /// # Safety
     /// `at` is a multiple of 8 below `bytes()`.
     unsafe fn word(&self, at: usize) -> &AtomicU64;
-    /// Lets `fill` write `len` bytes at `at`.
+    /// Calls `fill` to write `len` bytes at `at`.
     /// # Safety
     /// `at + len <= bytes()`, and only one sender uses the ring.
     unsafe fn fill(&self, at: usize, len: usize, fill: impl FnOnce(&mut [u8]));
@@ -59,7 +59,7 @@ pub(crate) trait RingMemory: Clone {
     /// # Safety
     /// `at <= end <= bytes()`, both multiples of [`LINE`].
     unsafe fn hand_over(&self, at: usize, end: usize);
-    /// Shows `len` bytes at `at`.
+    /// Returns `len` bytes at `at`.
     /// # Safety
     /// `at` is a multiple of 8, and `at + len`, rounded up to 8, is at most `bytes()`.
     unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R;
@@ -73,7 +73,7 @@ pub(crate) fn longest_record(bytes: usize) -> usize {
     bytes / 4 / LINE * LINE
 }
 
-/// Something at the receiver's position that no correct sender writes.
+/// A word at the receiver's position that no correct sender writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadRecord {
     /// The first word found.
@@ -82,37 +82,12 @@ pub struct BadRecord {
     pub at: usize,
 }
 
-/// Puts a payload into the ring at an offset.
-trait WritePayload<M> {
-    /// # Safety
-    /// As much as the payload has fits at `at`.
-    unsafe fn write(self, memory: &M, at: usize);
-}
-
-struct Closure<F>(F);
-
-impl<M, F: FnOnce(&M, usize)> WritePayload<M> for Closure<F> {
-    #[inline(always)]
-    unsafe fn write(self, memory: &M, at: usize) {
-        (self.0)(memory, at);
-    }
-}
-
-impl<M: RingMemory> WritePayload<M> for &[u8] {
-    // A closure might be compiled out of line.
-    #[inline(always)]
-    unsafe fn write(self, memory: &M, at: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { memory.write(at, self) };
-    }
-}
-
 /// The sender's side. One per ring in the whole job.
 pub(crate) struct Producer<M> {
     memory: M,
-    /// Where the next record goes.
+    /// The position of the next record.
     pos: usize,
-    /// A record may end here at most before more room is needed.
+    /// The position up to which records may be written before more room is needed.
     stop: usize,
     /// A position whose first word is 0, besides `pos`.
     zeroed: usize,
@@ -175,13 +150,14 @@ impl<M: RingMemory> Producer<M> {
     fn read_report(&mut self) {
         // Acquire pairs with the Release in `Consumer::poll`: what the receiver read is read before we overwrite it.
         let reported = self.memory.credit().load(Ordering::Acquire);
-        // The report is another process's word; one that cannot be true is no report.
+        // The report is another process's word; an impossible value is ignored.
         if reported >= self.consumed && reported <= self.laps + self.pos as u64 {
             self.consumed = reported;
         }
     }
 
-    /// Discards room that was found: all but one record with `len` bytes of payload, or all. The next record reads the
+    /// Discards room that was found, except for one record with `len` bytes of payload, or all. The next record reads
+    /// the receiver's report again.
     /// receiver's report again.
     pub(crate) fn limit(&mut self, len: Option<usize>) {
         if len.is_none() {
@@ -201,34 +177,25 @@ impl<M: RingMemory> Producer<M> {
     /// # Safety
     /// [`Self::fits`] holds for `len`, and `write` touches only `len` bytes at its offset.
     #[inline(always)]
-    unsafe fn append(&mut self, head: &RecordHead, len: usize, place: (usize, usize), write: impl FnOnce(&M, usize)) {
-        // SAFETY: the caller's promise.
-        unsafe { self.append_by(head, len, place, Closure(write)) };
-    }
-
-    /// As [`Self::append`].
-    /// # Safety
-    /// As there.
-    #[inline(always)]
-    unsafe fn append_by(
+    unsafe fn append(
         &mut self,
         head: &RecordHead,
         len: usize,
         (bytes, payload): (usize, usize),
-        write: impl WritePayload<M>,
+        write: impl FnOnce(&M, usize),
     ) {
         debug_assert!((bytes, payload) == (record_bytes(len), payload_at(len)));
         let (at, next) = (self.pos, self.pos + bytes);
-        // A copy of its own, so that no store is taken for a change of where the ring lies.
+        // A local copy, so that the compiler does not assume that a store changes the address of the ring.
         let memory = &self.memory.clone();
         // SAFETY: by `fits`, `next <= stop <= bytes() - SPARE`, so all of these lie inside; all multiples of 8.
         unsafe {
             if next != self.zeroed {
                 memory.word(next).store(0, Ordering::Relaxed);
             }
-            // The payload first: the receiver polls the head's line, and would take it back in the middle of a longer
+            // The payload first: the receiver polls the head's line, and would fetch it in the middle of a longer
             // write (measured: 1 KiB 616 against 553 ns for a half round trip).
-            write.write(memory, at + payload);
+            write(memory, at + payload);
             memory.word(at + 8).store((head.tag as u32 as u64) << 32 | head.context as u64, Ordering::Relaxed);
             memory.word(at + 16).store(head.a, Ordering::Relaxed);
             memory.word(at + 24).store(head.b, Ordering::Relaxed);
@@ -265,18 +232,6 @@ impl<M: RingMemory> Producer<M> {
         // SAFETY: a record of one line fits, as just checked, and `write` writes exactly the payload.
         unsafe { self.append(head, len, (LINE, HEAD_BYTES), |memory, at| memory.write(at, payload)) };
         Ok(())
-    }
-
-    /// Appends a record if it is one line and fits at once; whether it is and does.
-    #[inline(always)]
-    pub(crate) fn try_push_line(&mut self, head: &RecordHead, payload: &[u8]) -> bool {
-        let len = payload.len();
-        if len > INLINE_BYTES || self.pos + LINE > self.stop {
-            return false;
-        }
-        // SAFETY: as in `try_push`.
-        unsafe { self.append_by(head, len, (LINE, HEAD_BYTES), payload) };
-        true
     }
 
     /// A record of several lines; the head by value, so that it stays in registers on the way here.
@@ -373,10 +328,10 @@ impl<M: RingMemory> Consumer<M> {
         Ok(seen)
     }
 
-    /// Follows a wrap mark; everything else that is no record is bad.
+    /// Follows a wrap mark; any other word that is no record is bad.
     #[cold]
     fn wrap(&mut self, first: FirstWord) -> Result<(), BadRecord> {
-        // A mark at the very begin would be followed for ever.
+        // A mark at the beginning of the ring would be followed for ever.
         if first.0 != WRAP_WORD || self.pos == 0 {
             return Err(BadRecord { word: first.0, at: self.pos });
         }

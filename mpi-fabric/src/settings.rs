@@ -15,19 +15,19 @@ use crate::recorder::{self, Recorder};
 mpi_t::cvars! {
     /// How the processes of a job are connected.
     pub struct FabricSettings {
-        /// Length of the queue of records from one process to another, chosen when the job starts: given by file,
-        /// environment or mpiexec, rounded up to a power of two of at least 16384. 0 lets the number of processes
-        /// decide. Once the process has its place in the job, the variable has the length of the queues.
+        /// Length in bytes of the ring from one process to another, rounded up to a power of two of at least 16384; 0:
+        /// chosen by the number of processes. Takes effect when the job starts, so set it by file, environment or
+        /// mpiexec. Afterwards it has the length of the job's rings.
         pub ring_bytes: u64 = 0 => {
             name: "fabric_ring_bytes", unit: "bytes", category: "fabric.queues", scope: Constant,
             range: 0..=MAX_RING_BYTES as i128, verbosity: TunerBasic },
-        /// Whether this process copies long messages directly from and to the memory of others, where the kernel allows
-        /// it; otherwise they go through the queues in pieces. In force with the next message.
+        /// Whether this process copies long messages directly from and to the memory of other processes, where the
+        /// kernel allows it; otherwise they go through the rings as fragments. Takes effect with the next message.
         pub single_copy: bool = true => {
             name: "fabric_single_copy", unit: "", category: "fabric", scope: Local, verbosity: TunerAll },
-        /// How many of the last MPI calls the flight recorder of this process remembers: the report of
-        /// mpiexec on a process that hangs or dies, and the full error report of the process itself, come from there. 0: none.
-        /// In force with the next call; a change may forget the calls before.
+        /// Number of MPI calls that the flight recorder of this process stores, the last ones; 0: none. The report of
+        /// mpiexec on a process that hangs or dies and the full error report of the process show them. Takes effect
+        /// with the next call; a change may discard earlier calls.
         pub recorder_depth: RecorderDepth = recorder::DEPTH => {
             name: "fabric_recorder_depth", unit: "calls", category: "fabric.recorder", scope: Local,
             verbosity: UserAll },
@@ -35,7 +35,7 @@ mpi_t::cvars! {
 }
 
 impl FabricSettings {
-    /// The length that the rings of a new job are to have; `None`: what suits the number of ranks.
+    /// The ring length of a new job; `None`: chosen by the number of ranks.
     pub fn ring_length(&self) -> Option<usize> {
         let bytes = self.ring_bytes.get() as usize;
         // The range is that of the declaration, so the next power of two is in range.
@@ -60,7 +60,7 @@ impl fmt::Debug for DepthCell {
 }
 
 impl DepthCell {
-    /// From here on the depth is this recorder's. Only the first one counts.
+    /// Connects the depth to this recorder. Only the first one counts.
     pub(crate) fn govern(&self, recorder: Recorder) {
         self.recorder.get_or_init(|| recorder).set_depth(self.depth.load(Ordering::Relaxed));
     }
@@ -117,22 +117,22 @@ mod tests {
     }
 
     #[test]
-    fn as_many_calls_are_remembered_as_the_depth_says() {
+    fn as_many_calls_are_stored_as_the_depth() {
         let settings = FabricSettings::new();
         settings.recorder_depth.write(&Value::U64(3)).expect("a number");
         let recorder = Endpoint::alone(settings).expect("memory for one rank").recorder();
         let calls = || recorder.calls().iter().map(|call| call.sequence).collect::<Vec<_>>();
-        (0..5).for_each(|_| recorder.note(1, 0, 0, 0, 0));
+        (0..5).for_each(|_| recorder.record(1, 0, 0, 0, 0));
         assert_eq!(calls(), [3, 4, 5]);
         settings.recorder_depth.write(&Value::U64(2000)).expect("a number");
-        (0..3000).for_each(|_| recorder.note(1, 0, 0, 0, 0));
+        (0..3000).for_each(|_| recorder.record(1, 0, 0, 0, 0));
         assert_eq!((calls().len(), calls()[0]), (2000, 1006));
         settings.recorder_depth.write(&Value::U64(0)).expect("a number");
         let open = recorder.enter(1, 0, 0, 0, 0);
         assert!(calls().is_empty() && recorder.current().is_none());
         open.leave();
         settings.recorder_depth.write(&Value::U64(1)).expect("a number");
-        recorder.note(2, 0, 0, 0, 0);
+        recorder.record(2, 0, 0, 0, 0);
         assert_eq!(recorder.current().map(|call| (call.sequence, call.function)), Some((3007, 2)));
     }
 }

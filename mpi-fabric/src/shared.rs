@@ -1,4 +1,4 @@
-//! Memory of one process that others of the job map too, made while they run.
+//! Memory that a process allocates while it runs and that other processes of the job map too.
 //!
 //! It is an object without a name: the owner sends the number of its descriptor, the others open it through the
 //! owner's entry in `/proc`, and check that it is the object before they use it. The descriptor can be closed
@@ -25,7 +25,7 @@ const NAME: usize = 0;
 /// Offset of the lock: on a line of its own.
 const LOCK: usize = 64;
 
-/// Memory that several processes have mapped. Thread-safe: it is but an address, a length and a lock.
+/// Memory that several processes have mapped. Thread-safe: it is only an address, a length and a lock.
 pub struct SharedMemory {
     mapping: Mapping,
     descriptor: Option<OwnedFd>,
@@ -82,8 +82,8 @@ impl SharedMemory {
         self.mapping.at(PAGE, 0).as_ptr().expose_provenance()
     }
 
-    /// Takes the memory's lock, which all that have it share: for a few microseconds at most. Where processes share a
-    /// core it lets the holder run.
+    /// Locks the memory; all processes that have it share the lock, each for a few microseconds at most. Where
+    /// processes share a core the call yields to the holder.
     pub fn lock(&self) -> SharedMemoryGuard<'_> {
         let lock = self.mapping.half(LOCK);
         let mut turns = 0u32;

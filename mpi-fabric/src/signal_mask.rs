@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_to_a_pipe_that_nobody_reads_is_an_error_and_nothing_more() {
+    fn writing_to_a_pipe_without_readers_is_only_an_error() {
         // The test harness ignores SIGPIPE, its default action ends a program: what is tested runs in a child that
         // has the default.
         let mut ends = [0; 2];

@@ -4,10 +4,10 @@
 //! [`Transport`](crate::Transport). The simulation lets one rank run at a time, always the one whose virtual clock is
 //! lowest, so every count and every clock is the same in each run. A record costs its sender an overhead, waits for its
 //! link, and arrives after the link's latency and the time that its bytes take. An empty poll takes virtual time too, so
-//! a loop of tests ends. What exists per pair of ranks is made when the pair first communicates.
+//! a loop of tests ends. The data of a pair of ranks is allocated when the pair first communicates.
 //!
-//! A process that is lost ([`Topology::lose`]) gives its peers an error once they could have found out. Ranks that all
-//! wait for each other get an error too: no run hangs.
+//! A process that is lost ([`Topology::lose`]) gives its peers an error once they could have detected the loss. Ranks
+//! that all wait for each other get an error too: no run hangs.
 //!
 //! ```
 //! use mpi_fabric::simulated::{Link, Topology, run};
@@ -63,7 +63,7 @@ use transport::SimulatedTransport;
 
 /// One rank of a run.
 pub struct Rank {
-    /// Its way to the others.
+    /// Its endpoint.
     pub endpoint: Endpoint,
     /// Its virtual clock.
     pub clock: Clock,
@@ -82,18 +82,18 @@ impl Clock {
         self.schedule.lock().clock(self.rank)
     }
 
-    /// Passes virtual time, as computing for so long would.
+    /// Advances virtual time, as a computation of this length would.
     pub fn spend_ns(&self, ns: u64) {
         self.schedule.lock().spend(self.rank, ns);
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome<T> {
     /// What each rank returned, by rank.
     pub results: Vec<T>,
-    /// What went over the links.
+    /// What was sent over the links.
     pub traffic: Traffic,
     /// Each rank's virtual clock when it ended, in nanoseconds.
     pub clocks_ns: Vec<u64>,

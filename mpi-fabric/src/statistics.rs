@@ -1,8 +1,8 @@
-//! A table of all ranks' performance variables when a job ends, read from the job memory: so it has those of ranks that
-//! died.
+//! A table of all ranks' performance variables at the end of a job, read from the job memory, so that it includes ranks
+//! that died.
 //!
-//! `mpiexec` writes it; where the launcher is another's, or there is none, rank 0 does in `MPI_Finalize`.
-//! Invariant: what a rank wrote is input: whatever stands in the memory, the table has one line for each variable.
+//! `mpiexec` writes it; under another launcher, or without one, rank 0 does in `MPI_Finalize`.
+//! Invariant: a rank's memory is input: whatever it contains, the table has one line for each variable.
 //! Not here: the variables and their memory (mpi-fabric, mpi-t).
 
 mod finalize_share;
@@ -21,30 +21,29 @@ const EXTENTS: EnumDef = EnumDef { name: "stats_at_end", items: &[(0, "off"), (1
 const FORMATS: EnumDef = EnumDef { name: "stats_format", items: &[(0, "text"), (1, "json")] };
 
 mpi_t::cvars! {
-    /// What is written about the job at its end.
+    /// Settings of the statistics at the end of a job.
     pub struct StatisticsSettings, verbosity: UserDetail {
         /// Whether a table of the ranks' performance variables is written when the job ends: one line for each variable
-        /// that is not 0 everywhere, with the least and the greatest value, their ranks, the mean and the sum; states are
-        /// counted by their names. Summary: what the processes and MPI_COMM_WORLD have counted and timed; all: also
-        /// levels, sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not
-        /// freed, communicators by their names. Variables that plug-ins added are in it;
-        /// arrays and watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0
-        /// does in MPI_Finalize. To be given by file, environment or option, for the whole job.
+        /// that is not 0 everywhere, with the least and the greatest value, their ranks, the mean and the sum; states
+        /// are counted by name. summary: counters and times of the processes and of MPI_COMM_WORLD; all: also levels,
+        /// sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed,
+        /// communicators by their names. Variables of plug-ins are included; arrays and watermarks are not. mpiexec
+        /// writes the table, dead ranks included; under another launcher, or without one, rank 0 does in MPI_Finalize.
+        /// Takes effect for the whole job, so set it by file, environment or option.
         pub at_end: i32 = 0 => {
             name: "stats_at_end", unit: "", category: "stats", scope: Constant, states: &EXTENTS,
             verbosity: UserBasic },
-        /// The file that the table is written to; if empty, the standard error output. As stats_at_end, for the whole
-        /// job.
+        /// File that the table is written to; empty: the standard error output. Takes effect as stats_at_end does.
         pub file: Text = "" => { name: "stats_file", unit: "", category: "stats", scope: Constant },
-        /// The form of the table: text, or JSON, one object a line with the values of all ranks (null: it has not used
-        /// MPI). As stats_at_end, for the whole job.
+        /// Form of the table: text, or JSON with one object a line and the values of all ranks (null: the rank has not
+        /// used MPI). Takes effect as stats_at_end does.
         pub format: i32 = 0 => { name: "stats_format", unit: "", category: "stats", scope: Constant, states: &FORMATS },
     }
 }
 
 const SUMMARY: i32 = 1;
 
-/// The name that a value of a state has, by the name of the variable; the job memory has numbers alone.
+/// The name of a state's value, by the name of the variable; the job memory has only numbers.
 pub type StateName<'a> = &'a dyn Fn(&str, i32) -> Option<&'static str>;
 
 impl StatisticsSettings {
@@ -128,7 +127,7 @@ mod tests {
         assert_eq!(words("test_time"), time);
         assert!(!text.contains("other") && !text.contains("test_length"), "{text}");
         assert!(text.contains("Not in it: freed objects, arrays, high- and low-water marks"), "{text}");
-        assert!(text.ends_with("kept only while a tool\n  asks for it is missing, or told from then on.\n"), "{text}");
+        assert!(text.ends_with("absent, or count from when the handle was allocated.\n"), "{text}");
         let json = Table::read(&job, false, &name_of).json();
         let first =
             "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[1,2]}\n";

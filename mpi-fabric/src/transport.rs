@@ -1,11 +1,11 @@
-//! The interface between an endpoint and a network: what a way to peers outside the host must offer.
+//! The interface between an endpoint and a network that connects peers outside the host.
 //!
 //! An endpoint reaches each peer one way ([`Way`]). Peers on the host share memory with it, and their records go into
-//! rings without a call through this trait. All other peers share one [`Transport`]: its calls are virtual, and come
-//! after a look at the ring found none. A transport names peers by world rank and memory by region and offset; process
-//! ids and addresses of other processes do not appear.
+//! rings without a call through this trait. All other peers share one [`Transport`]: its calls are virtual, and are
+//! made after the check for a ring failed. A transport identifies peers by world rank and memory by region and offset;
+//! process ids and addresses of other processes do not appear.
 //! Invariant: records from one peer are delivered in the order of their pushes.
-//! Not here: the shared-memory way (`ring`, `remote`), a transport to test with (`simulated`).
+//! Not here: shared memory (`ring`, `remote`), a transport for tests (`simulated`).
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub enum Way {
     Network,
 }
 
-/// Names a process for good: a rank is not reused in its job, nor a job's number on its hosts.
+/// Identifies a process permanently: a rank is not reused in its job, nor a job's number on its hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProcessId {
     /// Number of the job, never 0.
@@ -32,7 +32,7 @@ pub struct ProcessId {
     pub rank: u32,
 }
 
-/// The way of one rank to its peers beyond shared memory. Used by one thread at a time.
+/// The connection of one rank to its peers beyond shared memory. Used by one thread at a time.
 pub trait Transport: Send {
     /// Longest payload of one record, in bytes.
     fn max_payload(&self) -> usize;
@@ -46,7 +46,7 @@ pub trait Transport: Send {
     /// A peer is lost (`MPI_ERR_PROC_ABORTED`), or the network failed.
     fn poll(&mut self, sink: &mut dyn Sink) -> Result<usize>;
 
-    /// Whether [`Self::read`] and [`Self::write`] work with a peer. Where they do not, data travels in records.
+    /// Whether [`NetworkCopies::read`] and [`NetworkCopies::write`] work with a peer. Where they do not, data travels in records.
     fn can_copy(&self, peer: u32) -> bool;
 
     /// Registers memory for the peers until the result is dropped; the number becomes [`RegionKey::number`].
@@ -56,6 +56,19 @@ pub trait Transport: Send {
     /// that uses it meanwhile expects it to change.
     unsafe fn register(&self, start: *mut u8, bytes: usize, access: Access) -> (u64, Registration);
 
+    /// The object that copies to and from the peers' regions: always the same one. Called for each long message.
+    fn copies(&self) -> Arc<dyn NetworkCopies>;
+
+    /// Whether a peer still runs, as far as the transport has detected.
+    fn alive(&self, peer: u32) -> bool;
+
+    /// The object on which a thread of this rank sleeps.
+    fn waiter(&self) -> Arc<dyn Waiter>;
+}
+
+/// Copies to and from the regions of peers beyond shared memory. Thread-safe: threads of the rank copy at the same time,
+/// also while another uses the [`Transport`].
+pub trait NetworkCopies: Send + Sync {
     /// Copies from a peer's region, from `offset` on. Returns when the bytes are there.
     /// # Errors
     /// The key, offset or length names no registered memory of the peer, or the peer is lost.
@@ -63,15 +76,9 @@ pub trait Transport: Send {
 
     /// Copies to a peer's region, from `offset` on; otherwise like [`Self::read`]. Returns when the peer has the bytes.
     fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()>;
-
-    /// Whether a peer still runs, as far as the transport has found out.
-    fn alive(&self, peer: u32) -> bool;
-
-    /// What a thread of this rank sleeps on.
-    fn waiter(&self) -> Arc<dyn Waiter>;
 }
 
-/// Where a thread that has nothing to do sleeps. Thread-safe.
+/// An idle thread sleeps here. Thread-safe.
 pub trait Waiter: Send + Sync {
     /// Sleeps until a record may have arrived, a peer is lost, or [`Self::wake`]; may also return for no reason.
     fn sleep(&self);

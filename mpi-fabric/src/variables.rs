@@ -8,46 +8,46 @@ use mpi_t::{Counter, Level, Size, WatchedPercentage};
 mpi_t::instruments! {
     /// One rank's queues and waits.
     pub struct FabricInstruments: NoObject, verbosity: TunerDetail {
-        /// Times that a record found no room in a peer's queue and had to be tried again later.
+        /// Number of times that a record found no room in the ring to a peer and was tried again later.
         pub queue_full: Counter =
             { name: "fabric_queue_full", class: Counter, type: u64, unit: "events", category: "fabric.queues",
               verbosity: TunerBasic },
-        /// Peers, itself included, that have sent to this process since it started.
+        /// Number of peers, this process included, that have sent to this process since it started.
         pub connections: Counter =
             { name: "fabric_connections", class: Counter, type: u64, unit: "peers", category: "fabric.queues",
               verbosity: DeveloperBasic },
-        /// Times that a waiting thread gave its core to others.
+        /// Number of times that a waiting thread yielded its core.
         pub yields: Counter =
             { name: "fabric_yields", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
-        /// Times that a waiting thread prepared to sleep; nearly every time it then did.
+        /// Number of times that a waiting thread prepared to sleep, after which it nearly always sleeps.
         pub sleeps: Counter =
             { name: "fabric_sleeps", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
-        /// Times that a thread that went to sleep was woken: by the process's doorbell, because of what another process
-        /// sent, or by another thread, which completed its operation or passed on the polling. It also counts if that
-        /// came before the thread slept.
+        /// Number of times that a thread that went to sleep was woken: by the process's doorbell for a record of
+        /// another process, or by another thread that completed its operation or passed on the polling. A wake-up
+        /// between preparation and sleep counts too.
         pub wakeups_received: Counter =
             { name: "fabric_wakeups_received", class: Counter, type: u64, unit: "events",
               category: "fabric.waiting" },
-        /// Bytes of the ring from each process to each other, through which records go.
+        /// Bytes of the ring from each process to each other, which records pass through; constant in a job.
         pub ring_size: Size =
             { name: "fabric_ring_size", class: Size, type: u64, unit: "bytes", category: "fabric.queues" },
-        /// Bytes that were free in the ring in which this process last looked for room, by the last report of the
-        /// receiver. It looks when the room that it found before does not suffice. A whole ring until the first look.
+        /// Bytes that were free in a ring when this process last looked for room in it, by the last report of the
+        /// receiver. Updated when the room found before does not suffice; the length of a ring until the first update.
         pub ring_room: Level =
             { name: "fabric_ring_room", class: Level, type: u64, unit: "bytes", category: "fabric.queues" }
             { name: "fabric_ring_room", class: LowWatermark, type: u64, unit: "bytes", category: "fabric.queues",
               doc: "Fewest bytes that were free in a ring when this process looked for room, by the last report of the \
                     receiver. Near to 0, messages wait in their sender: receive earlier, or use longer rings." },
-        /// Bytes of memory that all processes of the job share, most of it rings; pages that were never written take
-        /// none.
+        /// Bytes of memory that all processes of the job share, most of it rings; constant in a job. Pages that were
+        /// never written take no physical memory.
         pub job_memory: Size =
             { name: "fabric_job_memory", class: Size, type: u64, unit: "bytes", category: "memory" },
-        /// Polls that a wait spends at most before it gives its core to others, as adapted by this process: halved by
-        /// each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.
-        pub wait_patience: Size =
-            { name: "fabric_wait_patience", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
+        /// Number of polls that a wait spends at most before it yields its core, as this process adapts it: halved by
+        /// each wait that had to sleep, doubled by each that did not; 2^30 while no wait has slept.
+        pub wait_poll_limit: Size =
+            { name: "fabric_wait_poll_limit", class: Generic, type: u64, unit: "polls", category: "fabric.waiting",
               verbosity: DeveloperDetail },
-        /// Times that this process woke a peer that slept.
+        /// Number of times that this process woke a peer that slept.
         pub wakeups_sent: Counter =
             { name: "fabric_wakeups_sent", class: Counter, type: u64, unit: "events", category: "fabric.waiting" },
     }
@@ -56,9 +56,9 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// The ring to one process of the job: one element for each rank in MPI_COMM_WORLD.
     pub struct RingInstruments: NoObject, verbosity: TunerDetail {
-        /// Part of the ring to each process that is in use: written by this process and, by the last report of
-        /// the receiver, not yet read. A receiver reports after each quarter of the ring. As of this process's last record in the
-        /// ring, or of the allocation of the handle.
+        /// Part of the ring to each process that is in use, from 0 to 1: written by this process and, by the last
+        /// report of the receiver, not yet read. A receiver reports after each quarter of the ring. Updated by this
+        /// process's records in the ring and by the allocation of the handle.
         pub used: WatchedPercentage =
             { name: "fabric_ring_used", class: Percentage, type: f64, unit: "part of 1", category: "fabric.queues" },
     }

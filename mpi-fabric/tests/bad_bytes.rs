@@ -1,7 +1,7 @@
-//! Another process's writes are input: whatever bytes stand in the job memory, an endpoint reports an error or goes on.
+//! Another process's writes are input: whatever bytes are in the job memory, an endpoint returns an error or works on.
 //!
-//! The same as a fuzz target: `cargo +nightly fuzz run job_memory` in `mpi-fabric/fuzz`.
-#![allow(clippy::unwrap_used)] // a test that cannot go on panics
+//! As a fuzz target: `cargo +nightly fuzz run job_memory` in `mpi-fabric/fuzz`.
+#![allow(clippy::unwrap_used)] // a failed step panics
 
 use std::fs::File;
 use std::os::fd::{AsFd, IntoRawFd};
@@ -11,7 +11,7 @@ use mpi_fabric::layout::{Layout, MIN_RING_BYTES, block, header};
 use mpi_fabric::{Attachment, Endpoint, FabricSettings, Job, JobOptions, Payload, RecordHead, Sink, instruments};
 use proptest::prelude::*;
 
-/// Looks at everything it is given.
+/// Reads everything that it is given.
 #[derive(Default)]
 struct Digest(u64);
 
@@ -41,7 +41,7 @@ impl Victim {
         Victim { memory, job, endpoint }
     }
 
-    /// Does everything that reads the job memory.
+    /// Performs every operation that reads the job memory.
     fn exercise(&mut self) {
         let mut digest = Digest::default();
         for _ in 0..4 {
@@ -61,7 +61,7 @@ impl Victim {
     }
 }
 
-/// Places where bytes matter most.
+/// Places that the endpoint reads most.
 fn places() -> Vec<usize> {
     let layout = Layout::new(2, MIN_RING_BYTES).unwrap();
     let mut places = vec![0, header::RANKS, header::TOTAL_BYTES, header::RING_BYTES, header::CORES, header::ABORT];

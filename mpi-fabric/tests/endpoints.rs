@@ -1,13 +1,13 @@
 //! The endpoint API with several ranks as threads.
 #![allow(unsafe_code)] // registers memory
-#![allow(clippy::unwrap_used)] // a test that cannot go on panics
+#![allow(clippy::unwrap_used)] // a failed step panics
 
 use std::thread;
 
 use mpi_fabric::recorder::REFUSED;
 use mpi_fabric::{Access, Endpoint, Full, Payload, RecordHead, Sink, WaitStep};
 
-/// Keeps what arrived.
+/// Keeps the records that arrived.
 #[derive(Default)]
 struct Inbox(Vec<(u32, RecordHead, Vec<u8>)>);
 
@@ -25,7 +25,7 @@ fn push(endpoint: &mut Endpoint, dest: u32, head: &RecordHead, payload: &[u8], i
     }
 }
 
-/// Waits, sleeping if need be, until a poll finds something.
+/// Waits, sleeping if necessary, until a poll finds something.
 fn receive(endpoint: &mut Endpoint, sink: &mut impl Sink) {
     let doorbell = endpoint.doorbell();
     let mut wait = doorbell.begin_wait();
@@ -39,7 +39,7 @@ fn receive(endpoint: &mut Endpoint, sink: &mut impl Sink) {
     }
 }
 
-/// Content that depends on length and number, so that a mixed-up byte shows.
+/// Content that depends on length and number, so that a wrong byte is detected.
 fn content(number: u64, len: usize) -> Vec<u8> {
     (0..len).map(|i| (number as usize * 31 + i * 7 + len) as u8).collect()
 }
@@ -196,7 +196,7 @@ fn remote_copies_work_between_ranks_as_threads() {
     let error = right.read(0, key, 11, &mut target).unwrap_err();
     assert!(error.to_string().contains("rank 0"), "{error}");
     drop(registration);
-    assert!(right.read(0, key, 10, &mut target).is_err(), "the region has ended");
+    assert!(right.read(0, key, 10, &mut target).is_err(), "the registration has ended");
     assert_eq!(source[10..], [&target[..target.len() - 1], &[77]].concat());
     assert!(left.alive(1));
     drop(right);
@@ -224,7 +224,7 @@ fn a_refused_call_is_recorded_once_whatever_came_before() {
     let mark = recorder.enter(5, 0, 1, 2, 3);
     mark.leave();
     recorder.refused(5);
-    assert_eq!(calls(), [(5, false), (5, true)], "the one before had succeeded");
+    assert_eq!(calls(), [(5, false), (5, true)], "the call before had succeeded");
     let mark = recorder.enter(5, 0, 1, 2, 3);
     mark.leave();
     mark.failed();
@@ -237,7 +237,7 @@ fn a_refused_call_is_recorded_once_whatever_came_before() {
 
 #[test]
 #[cfg_attr(feature = "uninstrumented", ignore = "nothing is recorded")]
-fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_asked_for() {
+fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_requested() {
     const CALLS: u32 = 300_000;
     let alone = Endpoint::world_of_one().unwrap();
     let (writer, reader) = (alone.recorder(), alone.job().recorder(0));
@@ -252,7 +252,7 @@ fn a_reader_beside_a_writer_sees_whole_entries_of_the_calls_it_asked_for() {
         });
         let mut over = false;
         while !over {
-            // After the writer's end it is looked once more: its last calls stand there.
+            // After the writer has ended, one more read: its last calls are there.
             over = writing.is_finished();
             for call in reader.calls() {
                 let n = call.sequence as u32;

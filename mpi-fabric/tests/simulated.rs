@@ -1,13 +1,13 @@
 //! The simulated network: virtual time, order, regions, lost ranks.
 #![allow(unsafe_code)] // registers memory
-#![allow(clippy::unwrap_used)] // a test that cannot go on panics
+#![allow(clippy::unwrap_used)] // a failed step panics
 
 use mpi_core::abi::MPI_ERR_PROC_ABORTED;
 use mpi_errors::Result;
 use mpi_fabric::simulated::{Link, Rank, Topology, run};
 use mpi_fabric::{Access, Payload, RecordHead, RegionKey, Sink, WaitStep, Way};
 
-/// Keeps sender, first word and length of what arrived.
+/// Keeps sender, first word and length of each record that arrived.
 #[derive(Default)]
 struct Inbox(Vec<(u32, u64, usize)>);
 
@@ -22,7 +22,7 @@ fn send(rank: &mut Rank, dest: u32, number: u64, bytes: usize) {
     rank.endpoint.push(dest, &head, &vec![1; bytes]).unwrap();
 }
 
-/// Waits as an engine does until so many records are there.
+/// Waits as an engine does until so many records have arrived.
 fn receive(rank: &mut Rank, inbox: &mut Inbox, until: usize) -> Result<()> {
     let doorbell = rank.endpoint.doorbell();
     let mut wait = doorbell.begin_wait();
@@ -143,7 +143,7 @@ fn registered_regions_are_read_and_written_by_key_and_offset() {
 }
 
 #[test]
-fn a_lost_rank_gives_its_peers_an_error_once_they_can_know() {
+fn a_lost_rank_gives_its_peers_an_error_after_the_detection_time() {
     let outcome = run(&pairs_of_hosts(6).lose(4, 50_000), |mut rank| {
         let mut inbox = Inbox::default();
         // Rank 4 sends nothing; the others wait for it.

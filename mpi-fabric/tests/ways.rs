@@ -1,14 +1,14 @@
 //! One endpoint, two ways: rings to the ranks of its host, a transport to all others.
 #![allow(unsafe_code)] // implements and calls `register`
-#![allow(clippy::unwrap_used)] // a test that cannot go on panics
+#![allow(clippy::unwrap_used)] // a failed step panics
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use mpi_errors::Result;
 use mpi_fabric::{
-    Access, Endpoint, FabricSettings, Full, HostShare, Job, JobOptions, Payload, RecordHead, RegionKey, Registration,
-    Sink, Transport, Waiter, Way,
+    Access, Endpoint, FabricSettings, Full, HostShare, Job, JobOptions, NetworkCopies, Payload, RecordHead, RegionKey,
+    Registration, Sink, Transport, Waiter, Way,
 };
 
 type Queue = VecDeque<(u32, RecordHead, Vec<u64>, usize)>;
@@ -50,12 +50,8 @@ impl Transport for Lists {
         (77, Registration::NONE)
     }
 
-    fn read(&self, peer: u32, _: RegionKey, _: u64, _: &mut [u8]) -> Result<()> {
-        panic!("rank {peer} cannot be copied from")
-    }
-
-    fn write(&self, peer: u32, _: RegionKey, _: u64, _: &[u8]) -> Result<()> {
-        panic!("rank {peer} cannot be copied to")
+    fn copies(&self) -> Arc<dyn NetworkCopies> {
+        Arc::new(NoCopies)
     }
 
     fn alive(&self, peer: u32) -> bool {
@@ -64,6 +60,18 @@ impl Transport for Lists {
 
     fn waiter(&self) -> Arc<dyn Waiter> {
         Arc::new(NoWait)
+    }
+}
+
+struct NoCopies;
+
+impl NetworkCopies for NoCopies {
+    fn read(&self, peer: u32, _: RegionKey, _: u64, _: &mut [u8]) -> Result<()> {
+        panic!("rank {peer} cannot be copied from")
+    }
+
+    fn write(&self, peer: u32, _: RegionKey, _: u64, _: &[u8]) -> Result<()> {
+        panic!("rank {peer} cannot be copied to")
     }
 }
 

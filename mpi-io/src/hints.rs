@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn known_hints_are_told_back_and_others_ignored() {
+    fn known_hints_are_returned_and_others_ignored() {
         let mut hints = Hints::default();
         hints.take(&info(&[(ACCESS_STYLE, "read_once, sequential"), (FILE_PERM, "640"), ("colour", "red")]));
         hints.take(&info(&[(ACCESS_STYLE, "whatever"), (FILE_PERM, "0x99"), (FILENAME, "another")]));

@@ -63,8 +63,8 @@ impl View {
         View { displacement: 0, etype: byte.clone(), filetype: byte, representation: Representation::Native }
     }
 
-    /// The view of these. Errors: `MPI_ERR_ARG` for a negative displacement, `MPI_ERR_TYPE` for types without data,
-    /// for a filetype that is not made of etypes, and for one whose offsets do not ascend.
+    /// The view of these. Errors: `MPI_ERR_ARG` for a negative displacement, `MPI_ERR_TYPE` for types without data
+    /// or not committed, for a filetype that is not made of etypes, and for one whose offsets do not ascend.
     pub fn new(displacement: i64, etype: ViewType, filetype: ViewType, representation: Representation) -> Result<View> {
         let wrong = |name: &'static str, rule: &'static str, of: &ViewType| {
             let called = if of.datatype.name().is_empty() { "a derived datatype" } else { of.datatype.name() };
@@ -78,6 +78,12 @@ impl View {
         }
         if filetype.datatype.size() == 0 {
             return wrong("filetype", "it has no data", &filetype);
+        }
+        if !etype.datatype.is_committed() {
+            return wrong("etype", "it is not committed; call MPI_Type_commit first", &etype);
+        }
+        if !filetype.datatype.is_committed() {
+            return wrong("filetype", "it is not committed; call MPI_Type_commit first", &filetype);
         }
         if !filetype.datatype.size().is_multiple_of(etype.datatype.size()) {
             return wrong("filetype", "its data is no whole number of etypes", &filetype);
@@ -138,15 +144,13 @@ impl View {
 
     /// Place and length of the run of a data byte of the first filetype, relative to its start.
     fn within(&self, at: u64) -> (u64, u64) {
-        let Some(layout) = self.filetype.datatype.layout() else { return (at, self.filetype.datatype.size() - at) };
-        let mut skip = at;
-        for segment in layout.segments() {
-            if skip < segment.length {
-                return (segment.offset as u64 + skip, segment.length - skip);
+        match self.filetype.datatype.layout() {
+            None => (at, self.filetype.datatype.size() - at),
+            Some(layout) => {
+                let (offset, length) = layout.run(at);
+                (offset as u64, length)
             }
-            skip -= segment.length;
         }
-        unreachable!("the byte is one of the layout's")
     }
 
     /// The number of etypes of the view in a file of this length; one that the file's end divides counts.
@@ -156,42 +160,39 @@ impl View {
         let bytes = match filetype.layout() {
             None => length,
             Some(layout) => {
-                let (tiles, rest) = (length / filetype.extent() as u64, length % filetype.extent() as u64);
-                let seen = |(offset, length): (i64, u64)| rest.saturating_sub(offset as u64).min(length);
-                let last: u64 = layout.segments().iter().map(|segment| seen((segment.offset, segment.length))).sum();
-                tiles * filetype.size() + last
+                // Tiles begin at the first data byte, so that no tile's data reach into the next.
+                let first = layout.run(0).0;
+                let behind = length.saturating_sub(first as u64);
+                let (tiles, rest) = (behind / filetype.extent() as u64, behind % filetype.extent() as u64);
+                tiles * filetype.size() + layout.bytes_below(first + rest as i64)
             }
         };
         bytes.div_ceil(self.unit())
     }
 }
 
-/// Whether data lies at ascending places, in one element and from one to the next.
+/// Whether data lies at ascending places that are not negative, in one element and from one to the next.
 fn ascends(datatype: &Datatype) -> bool {
-    let Some(layout) = datatype.layout() else { return true };
-    let mut end = 0;
-    let ordered = layout.segments().iter().all(|segment| {
-        let follows = segment.offset >= end;
-        end = segment.offset.saturating_add_unsigned(segment.length);
-        follows
-    });
-    // Data before the lower bound, or behind the extent, would overlap another element.
-    ordered && datatype.extent() >= end
+    datatype.layout().is_none_or(|layout| datatype.true_lower_bound() >= 0 && layout.ascends())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use mpi_core::abi::{MPI_INT, MPI_SHORT, MPI_SHORT_INT};
-    use mpi_datatype::Segment;
+    use mpi_datatype::Form;
 
     fn named(word: usize) -> ViewType {
         ViewType { datatype: predefined(word).expect("predefined").clone(), word }
     }
 
     fn derived(segments: &[(i64, u64)], extent: i64) -> ViewType {
-        let segments = segments.iter().map(|&(offset, length)| Segment { offset, length }).collect();
-        ViewType { datatype: Datatype::derived(segments, 0, extent).expect("small"), word: 0 }
+        let (offsets, lengths): (Vec<i64>, Vec<i64>) =
+            segments.iter().map(|&(offset, length)| (offset, length as i64)).unzip();
+        let byte = predefined(MPI_BYTE).expect("predefined");
+        let blocks = Datatype::hindexed(&lengths, &offsets, byte, Form::Small).expect("small");
+        let datatype = Datatype::resized(0, extent, &blocks, Form::Small).expect("small");
+        ViewType { datatype: datatype.committed(), word: 0 }
     }
 
     fn view(displacement: i64, etype: ViewType, filetype: ViewType) -> Result<View> {
@@ -225,6 +226,16 @@ mod tests {
     }
 
     #[test]
+    fn a_tile_may_reach_behind_its_extent() {
+        // Two ints of every five, the second of each tile in the room of the next one.
+        let view = view(0, named(MPI_INT), derived(&[(12, 4), (20, 4)], 20)).expect("ascending");
+        let places: Vec<_> = (0..16).step_by(4).map(|at| view.place(at)).collect();
+        assert_eq!(places, [Some(12), Some(20), Some(32), Some(40)]);
+        let counted: Vec<_> = [0, 12, 16, 20, 24, 32, 36, 40, 44].map(|length| view.etypes_in(length)).into();
+        assert_eq!(counted, [0, 0, 1, 1, 2, 2, 3, 3, 4]);
+    }
+
+    #[test]
     fn a_pair_is_a_filetype_with_a_gap() {
         let pairs = view(0, named(MPI_SHORT), named(MPI_SHORT_INT)).expect("6 bytes of 8");
         assert_eq!((pairs.run(0), pairs.run(2), pairs.run(6)), ((0, 2), (4, 4), (8, 2)));
@@ -243,6 +254,7 @@ mod tests {
             ([(0, 8), (4, 4)], 16),
             ([(-4, 4), (4, 4)], 16),
             ([(0, 4), (8, 4)], 8),
+            ([(4, 4), (12, 4)], 8),
             ([(0, 4), (8, 4)], -16),
         ] {
             assert_eq!(class(view(0, named(MPI_INT), derived(&segments, extent))), MPI_ERR_TYPE, "{segments:?}");

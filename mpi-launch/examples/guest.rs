@@ -1,5 +1,5 @@
-//! A process of another MPI library, as its launcher sees it: it speaks PMI-1 over `PMI_FD` and performs the action
-//! that its first argument names; the tests of `mpiexec` run it.
+//! A process of another MPI library, as its launcher sees it: it uses PMI-1 over `PMI_FD` and performs the action that
+//! its first argument names; the tests of `mpiexec` run it.
 //!
 //! `mpiexec -n 4 target/debug/examples/guest exchange`
 #![allow(unsafe_code)] // writes to a descriptor that the environment names
@@ -34,14 +34,14 @@ fn main() {
     match task.as_str() {
         // Ends without a greeting.
         "missing" if last => return,
-        // Answers to these are not read: they come before those that are, so this rank goes no further.
+        // The answers to these come before those that are read, so this rank ends here.
         "nonsense" if last => {
             write_raw(fd, b"nonsense\ncmd=\xff\n\0\0\0\ncmd=put key=\nmcmd=spawn\nendcmd\n");
             write_raw(fd, &vec![b'x'; 100_000]);
             return;
         }
         "flood" if last => {
-            // The launcher closes this connection; the job goes on.
+            // The launcher closes this connection; the job continues.
             for _ in 0..100_000 {
                 let line = b"cmd=get_maxes\n";
                 // SAFETY: as in `write_raw`; that it fails in the end is the point.

@@ -44,7 +44,7 @@ fn send(endpoint: &mut Endpoint, dest: u32, word: u64) {
 /// Waits for a record that never comes.
 fn hang(endpoint: &mut Endpoint) -> ! {
     receive(endpoint);
-    unreachable!("nobody sends")
+    unreachable!("no rank sends")
 }
 
 fn main() {
@@ -85,7 +85,7 @@ fn main() {
         "copy" => {
             let value = 0x1122_3344_5566_7788_u64;
             if rank == 0 {
-                // Its peer is another process, which the kernel lets copy from any address.
+                // Its peer is another process, so the kernel permits copies from any address.
                 send(&mut endpoint, 1, std::ptr::from_ref(&value) as u64);
                 receive(&mut endpoint);
             } else {

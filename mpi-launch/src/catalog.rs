@@ -1,8 +1,8 @@
-//! All variables, events and categories of a process of this library, so that `mpiexec` describes them and checks the
-//! values of control variables before anything starts.
+//! The catalog of all variables, events and categories of a process of this library, with which `mpiexec` describes
+//! them and checks the values of control variables before it starts a process.
 //!
-//! The declarations stand beside the fields that they describe, in the crates of the library. A test of `mpi-env`
-//! compares this catalog with the registry of a process; `cargo xtask catalog` writes it anew.
+//! The declarations are beside the fields that they describe, in the crates of the library. A test of `mpi-env`
+//! compares this catalog with the registry of a process; `cargo xtask catalog` writes it again.
 //! Invariant: the names, types, limits and texts are those of a process of this release.
 
 use mpi_t::{Bind, CvarDef, EnumDef, PvarClass, Value, ValueType, Verbosity};
@@ -23,16 +23,16 @@ pub struct Catalog {
 pub struct CvarRow {
     /// The declaration.
     pub definition: CvarDef,
-    /// The value that it begins with.
+    /// Its initial value.
     pub initial: Initial,
 }
 
-/// The value that a control variable begins with.
+/// The initial value of a control variable.
 #[derive(Clone, Copy)]
 pub enum Initial {
     /// Each object has its own.
     Bound,
-    /// The process chooses it when it starts, unless it is given.
+    /// The process chooses it when it starts, unless it is set.
     Chosen,
     /// A whole number, or the number of a choice.
     I32(i32),
@@ -50,7 +50,7 @@ pub enum Initial {
 pub struct PvarRow {
     /// The name, which variables of several classes may share.
     pub name: &'static str,
-    /// What it counts, and when it changes.
+    /// The description.
     pub description: &'static str,
     /// The unit; empty: none.
     pub unit: &'static str,
@@ -62,7 +62,7 @@ pub struct PvarRow {
     pub value: ValueType,
     /// The kind of object that it is bound to.
     pub bind: Bind,
-    /// For whom it is meant.
+    /// Its intended readers.
     pub verbosity: Verbosity,
     /// The names of the values of a state.
     pub states: Option<&'static EnumDef>,
@@ -72,7 +72,7 @@ pub struct PvarRow {
 pub struct EventRow {
     /// The name.
     pub name: &'static str,
-    /// When it is raised.
+    /// The description.
     pub description: &'static str,
     /// The category, a dotted path.
     pub category: &'static str,
@@ -80,7 +80,7 @@ pub struct EventRow {
     pub source: &'static str,
     /// The kind of object that it is bound to.
     pub bind: Bind,
-    /// For whom it is meant.
+    /// Its intended readers.
     pub verbosity: Verbosity,
     /// Its elements: names and types.
     pub elements: &'static [(&'static str, ValueType)],
@@ -90,7 +90,7 @@ pub struct EventRow {
 pub struct CategoryRow {
     /// The name, a dotted path.
     pub name: &'static str,
-    /// What its variables are about; may be empty.
+    /// The description; may be empty.
     pub description: &'static str,
 }
 
@@ -103,7 +103,7 @@ impl Catalog {
 }
 
 impl CvarRow {
-    /// The value that a registry begins with; `None` for variables that are bound to objects.
+    /// The initial value in a registry; `None` for variables that are bound to objects.
     pub fn value(&self) -> Option<Value> {
         match self.initial {
             Initial::Bound => None,

@@ -1,10 +1,10 @@
 //! Running a job: start the ranks, forward their output, input and signals, end all of them, report the outcome.
 //!
-//! One thread, one `poll` loop (`supervise`) over signals and streams. Nothing in it blocks: what cannot be written
-//! now is queued, and a full queue stops the reading of what would fill it further.
+//! One thread, one `poll` loop (`supervise`) over signals and streams. Nothing in it blocks: output that cannot be
+//! written yet is queued, and a full queue stops the reading of its sources.
 //!
 //! - `cvar_values`: the values of control variables. `describe`: the lists of variables.
-//! - `plan`: programs found, places checked, ranks counted, before anything starts (`program`, `local_host`,
+//! - `plan`: programs found, hosts checked, ranks counted, before anything starts (`program`, `local_host`,
 //!   `bind`).
 //! - `start`, `spawn`, `environment`: from a plan to running processes.
 //! - `guard`: a small process that ends the job when `mpiexec` itself is killed.

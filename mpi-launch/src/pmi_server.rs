@@ -1,13 +1,12 @@
 //! The PMI-1 server of `mpiexec`, for programs of other MPI libraries.
 //!
-//! Each rank inherits one end of a socket pair. Programs of this library do not use it, and it costs them nothing but
-//! the descriptor. The server never waits: it queues what a rank does not read up to a bound, and then closes the
+//! Each rank inherits one end of a socket pair. Programs of this library do not use it, and it costs them only the
+//! descriptor. The server never waits: it queues answers that a rank does not read up to a bound, and then closes the
 //! rank's connection.
 //!
 //! - [`pmi_state`]: the answers. - [`key_values`]: the values.
 //!
-//! Invariant: whatever a rank sends, the launcher goes on, and the other ranks' answers are those they would get
-//! anyway.
+//! Invariant: whatever a rank sends, the launcher continues, and the other ranks' answers do not depend on it.
 
 pub mod key_values;
 pub mod pmi_state;
@@ -19,18 +18,18 @@ use std::os::unix::net::UnixStream;
 use mpi_wireup::pmi::wire::LONGEST_LINE;
 use pmi_state::{Act, PmiState};
 
-/// Most bytes of answers that are kept for a rank that does not read them.
+/// Most bytes of answers that are stored for a rank that does not read them.
 const MOST_UNREAD: usize = 1 << 20;
 
 /// One rank's connection.
 struct Link {
     /// `None` once it is closed.
     stream: Option<UnixStream>,
-    /// What came and is no whole line yet.
+    /// Bytes that are no whole line yet.
     input: Vec<u8>,
-    /// Whether the rest of the line that is coming is to be thrown away.
+    /// Whether the rest of the current line is to be discarded.
     skipping: bool,
-    /// Answers on their way.
+    /// Answers that are not written yet.
     output: Vec<u8>,
 }
 
@@ -70,7 +69,7 @@ impl Server {
         Ok((child.into(), variables))
     }
 
-    /// Adds what to wait for to `entries`; returns how many.
+    /// Adds the descriptors to wait for to `entries`; returns their number.
     pub fn interests(&self, entries: &mut Vec<libc::pollfd>) -> usize {
         let before = entries.len();
         for link in &self.links {
@@ -82,8 +81,8 @@ impl Server {
         entries.len() - before
     }
 
-    /// Reads and answers what came, given the entries of [`Self::interests`] after a poll; the first rank that requests
-    /// the job to end, if one does.
+    /// Reads and answers requests, given the entries of [`Self::interests`] after a poll; returns the first request to
+    /// end the job, if there is one.
     pub fn serve(&mut self, entries: &[libc::pollfd]) -> Option<Abort> {
         let mut abort = None;
         let mut ready = entries.iter().filter(|entry| entry.revents != 0).map(|entry| entry.fd).peekable();
@@ -98,8 +97,8 @@ impl Server {
         abort
     }
 
-    /// A rank's process has ended: reads what it still sent. Returns whether it ended without `finalize`, and what it
-    /// requested of the job.
+    /// Handles the end of a rank's process: reads what it had sent. Returns whether it ended without `finalize`, and
+    /// its request about the job.
     pub fn ended(&mut self, rank: u32) -> (bool, Option<Abort>) {
         let Some(link) = self.links.get(rank as usize) else { return (false, None) };
         let abort = link.stream.is_some().then(|| self.read(rank)).flatten();
@@ -112,7 +111,7 @@ impl Server {
         self.state.missed()
     }
 
-    /// Reads all that came from a rank, up to a bound that keeps one rank from holding up the others.
+    /// Reads all available bytes of a rank, up to a bound that keeps one rank from delaying the others.
     fn read(&mut self, rank: u32) -> Option<Abort> {
         let mut abort = None;
         let mut buffer = [0u8; 4096];
@@ -130,7 +129,7 @@ impl Server {
         abort
     }
 
-    /// Takes bytes of a rank's: answers the lines that they complete.
+    /// Takes bytes of a rank: answers the lines that they complete.
     fn take(&mut self, rank: u32, bytes: &[u8]) -> Option<Abort> {
         let mut abort = None;
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -172,7 +171,7 @@ impl Link {
         }
     }
 
-    /// Writes what can be written without waiting.
+    /// Writes as much as possible without waiting.
     fn flush(&mut self) {
         while !self.output.is_empty() {
             let Some(mut stream) = self.stream.as_ref() else { break };
@@ -205,7 +204,7 @@ mod tests {
         (server, ends)
     }
 
-    /// Serves what is there now.
+    /// Serves the requests that are available now.
     fn turn(server: &mut Server) -> Option<Abort> {
         let mut entries = Vec::new();
         server.interests(&mut entries);

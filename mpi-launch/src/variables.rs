@@ -1,7 +1,7 @@
-//! The control variables of a job's processes, as `mpiexec` checks and follows them before anything starts.
+//! The control variables of a job's processes, which `mpiexec` checks and uses before it starts a process.
 //!
-//! Invariant: what a process of this release would refuse is refused here with the same sentence.
-//! Not here: what the variables are (`catalog`), where their values come from (`mpiexec`).
+//! Invariant: a value that a process of this release would refuse is refused here with the same sentence.
+//! Not here: the descriptions (`catalog`), the sources of the values (`mpiexec`).
 
 use mpi_errors::Result;
 use mpi_fabric::FabricSettings;
@@ -10,23 +10,23 @@ use mpi_t::{Registry, Settings, Value};
 
 use crate::generated::CATALOG;
 
-/// The variables that `mpiexec` itself follows.
+/// The variables that `mpiexec` itself uses.
 #[derive(Debug, Clone, Copy)]
 pub struct Followed {
-    /// How the processes are connected.
+    /// Settings of the fabric.
     pub fabric: &'static FabricSettings,
-    /// What is written at the end.
+    /// Settings of the statistics at the end.
     pub statistics: &'static StatisticsSettings,
     /// Whether failures are reported as JSON.
     pub json: bool,
 }
 
-/// Names of the variables that `mpiexec` follows where the ranks cannot, so that they are one for the whole job.
+/// Names of the variables that `mpiexec` uses where the ranks cannot, so that they are one for the whole job.
 pub fn of_job() -> impl Iterator<Item = &'static str> {
     StatisticsSettings::definitions().into_iter().map(|definition| definition.name).chain(["fabric_ring_bytes"])
 }
 
-/// Registers all control variables of a process; each has its initial value, or the one that the registry was given.
+/// Registers all control variables of a process; each has its initial value, or the one from outside.
 /// # Errors
 /// `MPI_ERR_OTHER` when two have one name.
 pub fn register(registry: &Registry) -> Result<Followed> {

@@ -1,5 +1,4 @@
-//! Ways for a job to end. After each: the right code and sentence, no process, no file, nothing in shared
-//! memory.
+//! Every way for a job to end: the right code and sentence, no process, no file, nothing in shared memory.
 #![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
@@ -11,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::{Job, mpiexec, rank_program};
 
-/// What happens from outside once all ranks have reported that they are up.
+/// The external event once all ranks have reported that they run.
 enum Act {
     Nothing,
     /// `mpiexec` gets these signals.
@@ -34,7 +33,7 @@ struct Ending {
     act: Act,
     /// Exit code of `mpiexec`; `None` if a signal ends it.
     code: Option<i32>,
-    says: &'static str,
+    text: &'static str,
 }
 
 const UP: &str = "echo up; exec sleep 1000";
@@ -126,7 +125,7 @@ const ENDINGS: [Ending; 24] = [
     ending("mpiexec is killed", &["-n", "3", "sh", "-c", KEEPS], 3, Act::Signals(&[libc::SIGKILL]), None, ""),
     ending("mpiexec crashes", &["-n", "2", "RANK", "wait"], 2, Act::Signals(&[libc::SIGSEGV]), None, ""),
     ending("its process group is killed", &["-n", "2", "sh", "-c", KEEPS], 2, Act::Group(libc::SIGKILL), None, ""),
-    ending("who reads goes away", &["-n", "2", "yes"], 1, Act::ReaderLeaves, Some(141), "SIGPIPE"),
+    ending("the reader of the output ends", &["-n", "2", "yes"], 1, Act::ReaderLeaves, Some(141), "SIGPIPE"),
     ending("the output has no room", &["-n", "2", "echo", "x"], 0, Act::FullDevice, Some(1), "output is lost"),
     ending(
         "a later program cannot be executed",
@@ -145,9 +144,9 @@ const fn ending(
     ranks: usize,
     act: Act,
     code: Option<i32>,
-    says: &'static str,
+    text: &'static str,
 ) -> Ending {
-    Ending { name, command, ranks, act, code, says }
+    Ending { name, command, ranks, act, code, text }
 }
 
 #[test]
@@ -155,7 +154,7 @@ fn nothing_is_left_in_any_of_them() {
     let directory = std::env::temp_dir().join(format!("mpiexec-endings-{}", std::process::id()));
     let temporary = directory.join("tmp");
     fs::create_dir_all(&temporary).unwrap();
-    // It is executable, but what is to interpret it is not there.
+    // It is executable, but its interpreter does not exist.
     let broken = directory.join("broken");
     fs::write(&broken, "#!/nonexistent/interpreter\n").unwrap();
     fs::set_permissions(&broken, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -163,7 +162,7 @@ fn nothing_is_left_in_any_of_them() {
         let start = Instant::now();
         println!("{}", ending.name);
         check(ending, &directory);
-        // Ended within two seconds; the rest is for a machine that does other things too.
+        // Ended within two seconds; the rest is for a machine under load.
         assert!(start.elapsed() < Duration::from_secs(60), "{}: {:?}", ending.name, start.elapsed());
         assert_eq!(names(&temporary), [""; 0], "{}: files for a time", ending.name);
         assert_eq!(names(&directory), ["broken", "tmp"], "{}: files", ending.name);
@@ -202,8 +201,8 @@ fn check(ending: &Ending, directory: &Path) {
             // It asserts that no process of the job is left; the job's memory ends with the last process.
             let done = job.finish();
             assert_eq!(done.code, Some(code), "{name}: {}", done.stderr);
-            assert!(done.stderr.contains(ending.says), "{name}: {}", done.stderr);
-            let silent = ending.says.is_empty();
+            assert!(done.stderr.contains(ending.text), "{name}: {}", done.stderr);
+            let silent = ending.text.is_empty();
             assert!(!silent || done.stderr.is_empty(), "{name}: {}", done.stderr);
         }
     }

@@ -1,6 +1,6 @@
-//! Processes of other libraries under `mpiexec`: what its PMI-1 server does for them, and what they cannot do to it.
+//! Processes of other libraries under `mpiexec`: the service of its PMI-1 server, and its protection against them.
 #![allow(clippy::unwrap_used)] // a test that cannot continue panics
-#![allow(dead_code)] // of what tests share, this one does not need all
+#![allow(dead_code)] // this test does not use all of the shared code
 
 mod common;
 

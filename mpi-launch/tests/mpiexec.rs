@@ -1,4 +1,4 @@
-//! `mpiexec` as users meet it: exit codes, streams, signals, and nothing left behind.
+//! `mpiexec` from a user's view: exit codes, streams, signals, and no leftovers.
 #![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
@@ -170,7 +170,7 @@ fn signals_are_passed_on_and_a_second_request_is_final() {
     assert_eq!(job.lines(2), ["got", "got"]);
     job.signal(libc::SIGTERM);
     job.signal(libc::SIGUSR1);
-    assert_eq!(job.lines(2), ["got", "got"], "a job that ignores SIGTERM goes on");
+    assert_eq!(job.lines(2), ["got", "got"], "a job that ignores SIGTERM continues");
     job.signal(libc::SIGTERM);
     assert_eq!(job.finish().code, Some(128 + libc::SIGTERM));
 }

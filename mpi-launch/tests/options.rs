@@ -1,4 +1,4 @@
-//! The options of `mpiexec`, from the command line to what the ranks see.
+//! The options of `mpiexec`, from the command line to the environment of the ranks.
 #![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
@@ -26,7 +26,7 @@ fn sorted(text: &str) -> Vec<&str> {
 const PLACE: &str = "echo $FERRUM_RANK/$FERRUM_SIZE app $FERRUM_APPNUM $0 $1";
 
 #[test]
-fn several_programs_are_one_job_and_know_their_number() {
+fn several_programs_are_one_job_and_have_their_numbers() {
     let done =
         run(&["-n", "2", "sh", "-c", PLACE, "one", ":", "sh", "-c", PLACE, "two", ":", "-n", "1", "sh", "-c", PLACE]);
     let due = ["0/4 app 0 one", "1/4 app 0 one", "2/4 app 1 two", "3/4 app 2 sh"];
@@ -95,7 +95,7 @@ fn variables_reach_the_programs_they_are_for() {
 
 #[test]
 fn other_hosts_and_machines_are_refused_with_what_to_use_instead() {
-    for (arguments, says) in [
+    for (arguments, text) in [
         (&["-host", "ferrari", "true"][..], "write -host localhost"),
         (&["-arch", "rs6000", "true"], "which is"),
         (&["-wdir", "/nonexistent", "true"], "\"/nonexistent\""),
@@ -107,7 +107,7 @@ fn other_hosts_and_machines_are_refused_with_what_to_use_instead() {
     ] {
         let done = run(arguments);
         assert_eq!((done.code, done.stderr.lines().count()), (Some(2), 1), "{arguments:?}: {}", done.stderr);
-        assert!(done.stderr.contains(says), "{arguments:?}: {}", done.stderr);
+        assert!(done.stderr.contains(text), "{arguments:?}: {}", done.stderr);
     }
     assert_eq!(run(&["-host", "localhost,127.0.0.1", "-arch", std::env::consts::ARCH, "true"]).code, Some(0));
 }

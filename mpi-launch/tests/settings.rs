@@ -1,4 +1,5 @@
-//! Values of control variables on their way to the ranks: a file, the environment, `--cvar`; what is refused, and how.
+//! Values of control variables on their way to the ranks: a file, the environment, `--cvar`; refused values and their
+//! messages.
 #![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;
@@ -61,7 +62,7 @@ fn the_default_file_is_found_and_need_not_be_there() {
 
 #[test]
 fn faults_are_reported_once_before_anything_starts() {
-    let said = |arguments: &[&str]| {
+    let stderr_of = |arguments: &[&str]| {
         let done = run(&[arguments, &["-n", "3", "echo", "started"]].concat());
         assert_eq!((done.code, &*done.stdout, done.stderr.lines().count()), (Some(2), "", 1), "{}", done.stderr);
         done.stderr
@@ -69,21 +70,23 @@ fn faults_are_reported_once_before_anything_starts() {
     let folder = Folder::new("wrong");
     let bad = folder.file("bad", "\np2p_wait_sleep = perhaps\n");
     let due = format!("mpiexec: {bad}, line 2: p2p_wait_sleep is \"perhaps\", but it takes one of off, on\n");
-    assert_eq!(said(&["--settings", &bad]), due);
+    assert_eq!(stderr_of(&["--settings", &bad]), due);
     let form = folder.file("form", "p2p_wait_sleep off\n");
     let due = format!("mpiexec: {form}, line 1: \"p2p_wait_sleep off\" is not of the form NAME = VALUE\n");
-    assert_eq!(said(&["--settings", &form]), due);
+    assert_eq!(stderr_of(&["--settings", &form]), due);
     assert!(
-        said(&["--settings", "/nonexistent/s"]).contains("settings file /nonexistent/s cannot be read: No such file")
+        stderr_of(&["--settings", "/nonexistent/s"])
+            .contains("settings file /nonexistent/s cannot be read: No such file")
     );
-    assert!(said(&["--settings", "/"]).contains("it is no plain file"));
-    let forgotten = "mpiexec: option --settings is \"-n\", but has to be the name of a file (one that begins with - is";
-    assert!(run(&["--settings", "-n", "1", "true"]).stderr.starts_with(forgotten));
-    assert!(said(&["-env", "FERRUM_STATS_FILE", "x"]).contains("write --cvar stats_file=x, or -genv"));
+    assert!(stderr_of(&["--settings", "/"]).contains("it is no plain file"));
+    let missing = "mpiexec: option --settings is \"-n\", but has to be the name of a file (one that begins with - is";
+    assert!(run(&["--settings", "-n", "1", "true"]).stderr.starts_with(missing));
+    assert!(stderr_of(&["-env", "FERRUM_STATS_FILE", "x"]).contains("write --cvar stats_file=x, or -genv"));
     assert!(
-        said(&["--cvar", "coll_shape=round"]).contains("--cvar coll_shape is \"round\", but it takes one of auto,")
+        stderr_of(&["--cvar", "coll_shape=round"])
+            .contains("--cvar coll_shape is \"round\", but it takes one of auto,")
     );
-    let misspelt = said(&["--cvar", "coll_shap=flat", "--error-format", "json"]);
+    let misspelt = stderr_of(&["--cvar", "coll_shap=flat", "--error-format", "json"]);
     assert!(
         misspelt.starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\"")
             && misspelt.contains("did you mean coll_shape?")
@@ -100,7 +103,7 @@ fn later_sources_win() {
         let words = [&["--settings", &path][..], arguments, &["true"]].concat();
         Job::start(mpiexec().env(name, value).args(words)).finish().code
     };
-    // What does not count is not looked at.
+    // Values that do not count are not checked.
     assert_eq!(code("A", "", &[]), Some(2));
     assert_eq!(code("FERRUM_FABRIC_RING_BYTES", "32k", &[]), Some(0));
     assert_eq!(code("FERRUM_FABRIC_RING_BYTES", "998M", &["--cvar", "fabric_ring_bytes=32k"]), Some(0));
@@ -195,22 +198,22 @@ fn refusals_have_the_form_that_any_source_selects() {
         &["-n", "2"],
         &["/none"],
     ];
-    let told = |words: &[&str], variables: &[(&str, &str)]| {
+    let is_json = |words: &[&str], variables: &[(&str, &str)]| {
         let done = Job::start(mpiexec().envs(variables.iter().copied()).args(words)).finish();
         assert_eq!((&*done.stdout, done.stderr.lines().count()), ("", 1), "{words:?}: {}", done.stderr);
         done.stderr.starts_with("{\"source\":\"mpiexec\",\"kind\":\"refused\",\"exit_code\":")
     };
     for (form, variables, due) in forms {
         for mistake in mistakes {
-            assert_eq!(told(&[form, mistake].concat(), variables), due, "{form:?} {mistake:?}");
+            assert_eq!(is_json(&[form, mistake].concat(), variables), due, "{form:?} {mistake:?}");
         }
-        assert_eq!(told(&[&["--tag-ouput"], form, &["true"]].concat(), variables), due, "{form:?}");
-        // What follows the program is the program's.
+        assert_eq!(is_json(&[&["--tag-ouput"], form, &["true"]].concat(), variables), due, "{form:?}");
+        // Words after the program belong to the program.
         let words = [form, &["--tag-ouput", "true", "--error-format", if due { "text" } else { "json" }]].concat();
-        assert_eq!(told(&words, variables), due, "{form:?}");
+        assert_eq!(is_json(&words, variables), due, "{form:?}");
     }
-    assert!(told(&["--tag-ouput", "true"], &[("XDG_CONFIG_HOME", home.0.to_str().unwrap())]));
-    assert!(told(&["--tag-ouput", "true", ":", "--error-format", "json", "true"], &[]));
+    assert!(is_json(&["--tag-ouput", "true"], &[("XDG_CONFIG_HOME", home.0.to_str().unwrap())]));
+    assert!(is_json(&["--tag-ouput", "true", ":", "--error-format", "json", "true"], &[]));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What ranks write arrives whole: much of it, in lines of any length, with or without a last newline.
+//! The ranks' output arrives completely: large amounts, lines of any length, with or without a last newline.
 #![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
 mod common;

@@ -1,4 +1,4 @@
-//! What `mpiexec` does when it cannot learn how its children end, or one of them does not end.
+//! `mpiexec` when it cannot get its children's status, or one of them does not end.
 #![allow(unsafe_code)] // signals and system call filters, which the standard library does not have
 #![allow(clippy::unwrap_used)] // a test that cannot continue panics
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use common::{Job, mpiexec};
 
-/// Lets the calls by which a process waits for its children fail with an error number.
+/// Makes the calls by which a process waits for its children fail with an error number.
 fn deny_waiting(command: &mut Command, errno: i32) {
     let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     let load_number = step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0);
@@ -24,7 +24,7 @@ fn deny_waiting(command: &mut Command, errno: i32) {
         answer(libc::SECCOMP_RET_ALLOW),
         answer(libc::SECCOMP_RET_ERRNO | errno as u32),
     ];
-    // SAFETY: between fork and exec two system calls are made; the program and its filter live in the closure.
+    // SAFETY: between fork and exec two system calls are made; the closure owns the program and its filter.
     unsafe {
         command.pre_exec(move || {
             let mut filter = filter;

@@ -1,7 +1,7 @@
 //! Handling of an arriving record: the engine matches it with its receive, or stores it until the receive comes.
 //!
 //! Invariant: everything in a record is checked before use: its context, its source, its token.
-//! Not here: answers and large transfers, which are queued here and carried out after the poll (`progress`, `transfer`).
+//! Not here: answers and large transfers, which are queued here and handled after the poll (`progress`, `transfer`).
 
 use mpi_fabric::{Payload, RecordHead, Sink};
 
@@ -21,7 +21,7 @@ impl Core {
             return self.keep_early(from, head, &payload);
         };
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
-            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
+            return self.fault(from, "a message with an invalid tag or source");
         };
         let instruments = user_side(head.context).then_some(context.spec.instruments.block);
         let bytes = payload.len() as u64;
@@ -73,7 +73,7 @@ impl Core {
             return self.keep_early(from, head, &payload);
         };
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
-            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
+            return self.fault(from, "a message with an invalid tag or source");
         };
         if head.flags & wire::FOR_SERVICE != 0 {
             return self.service_offer(from, head, offer, key);
@@ -120,10 +120,6 @@ impl Core {
             wire::FRAGMENT => self.fragment(from, head, payload),
             wire::CANCEL => self.cancel_requests(from, head),
             wire::CANCELLED => self.cancelled(from, head),
-            wire::PARTITIONS_GRANTED => self.partitions_granted(from, head, &payload),
-            wire::PARTITIONS => self.partitions_arrived(from, head, &payload, false),
-            wire::PARTITIONS_WRITTEN => self.partitions_arrived(from, head, &payload, true),
-            wire::PARTITIONED_SIZE => self.partitioned_size(from, head),
             wire::CONTEXT => {
                 if self.context_id_arrived(from, head, &payload).is_err() {
                     self.keep_early(from, head, &payload);

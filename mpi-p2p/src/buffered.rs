@@ -1,4 +1,4 @@
-//! Buffered sends: how much the attached buffer still holds (MPI-4.1, 3.6).
+//! Buffered sends: room in the attached buffer (MPI-4.1, 3.6).
 //!
 //! The attached buffer bounds what may be pending; the bytes themselves wait in memory of the library's own, so a
 //! program that frees its buffer too early cannot corrupt a message.
@@ -10,7 +10,7 @@ use mpi_core::Handle;
 use mpi_core::abi::MPI_ERR_BUFFER;
 use mpi_errors::{Error, Result};
 
-/// What each message takes of the buffer besides its data; at most `MPI_BSEND_OVERHEAD`.
+/// Bytes of the buffer that each message takes besides its data; at most `MPI_BSEND_OVERHEAD`.
 const OVERHEAD: u64 = 64;
 
 #[derive(Debug, Default)]

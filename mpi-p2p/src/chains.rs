@@ -15,7 +15,7 @@ pub(crate) struct Key {
     pub tag: i32,
 }
 
-/// Names an item in its [`Chains`]; good until the item is removed.
+/// Index of an item in its [`Chains`]; valid until the item is removed.
 pub(crate) type Node = u32;
 
 #[derive(Debug)]

@@ -26,25 +26,34 @@ pub struct ContextSpec {
     pub id: u32,
     /// The process's own rank in the communicator.
     pub rank: u32,
-    /// World rank of each rank of the communicator.
+    /// World rank of each rank that messages go to and come from: of the communicator, of an intercommunicator the
+    /// remote group.
     pub world_ranks: Arc<[u32]>,
+    /// World ranks of all processes of an intercommunicator, in one order for all of them; `None` for an
+    /// intracommunicator, whose processes are `world_ranks`.
+    pub both_groups: Option<Arc<[u32]>>,
     /// The communicator's instruments, with a row at least for each of its processes.
     pub instruments: CommMeters,
+}
+
+impl ContextSpec {
+    /// World ranks of all processes of the communicator, in an order that is the same in all of them.
+    pub fn members(&self) -> &Arc<[u32]> {
+        self.both_groups.as_ref().unwrap_or(&self.world_ranks)
+    }
 }
 
 #[derive(Debug)]
 pub(crate) struct Context {
     pub spec: ContextSpec,
-    /// The longest message in bytes that goes whole.
+    /// Longest message in bytes that is sent eagerly.
     pub eager_limit: &'static AtomicU64,
-    /// The way to each rank.
+    /// The route to each rank.
     pub routes: Box<[Route]>,
     /// Matching for the program's messages and for collectives.
     pub sides: [Side; 2],
-    /// The communicator was freed; posted receives are still to be matched, or requests to be started.
+    /// The communicator was freed; posted receives are still to be matched.
     pub freed: bool,
-    /// Requests with a recipe that use it, inactive ones included.
-    pub holds: u32,
     /// The metrics of its posted receives, while a handle is bound to them.
     pub room: Room,
     /// Number of duplicates begun without waiting for them.
@@ -110,7 +119,7 @@ pub(crate) fn user_side(context: u32) -> bool {
     context & 1 == 0
 }
 
-/// What sending to a rank needs.
+/// The data that a send to a rank needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Route {
     /// World rank.
@@ -191,7 +200,7 @@ impl Contexts {
             (ranks.map(|(world, peer)| Route { world: *world, peer }).collect(), [Side::new(), Side::new()]);
         let eager_limit = spec.instruments.settings.eager_limit.in_force();
         let room = Room::default();
-        self.place(Box::new(Context { spec, eager_limit, routes, sides, freed: false, holds: 0, room, duplicates: 0 }));
+        self.place(Box::new(Context { spec, eager_limit, routes, sides, freed: false, room, duplicates: 0 }));
     }
 
     fn place(&mut self, context: Box<Context>) {
@@ -204,17 +213,7 @@ impl Contexts {
         self.live += 1;
     }
 
-    /// A request with a recipe that used the context is gone.
-    pub fn release(&mut self, id: u32) {
-        if let Some(context) = self.get_mut(id) {
-            context.holds -= 1;
-            if context.freed {
-                self.remove_if_idle(id);
-            }
-        }
-    }
-
-    /// Frees a context: at once, or when the last of its posted receives is matched and no request uses it.
+    /// Frees a context: at once, or when the last of its posted receives is matched.
     pub fn free(&mut self, id: u32) {
         if let Some(context) = self.get_mut(id) {
             context.freed = true;
@@ -222,11 +221,11 @@ impl Contexts {
         }
     }
 
-    /// Removes a freed context that no posted receive and no request needs any more.
+    /// Removes a freed context that no posted receive needs any more.
     #[cold]
     pub fn remove_if_idle(&mut self, id: u32) {
-        let is_idle = |context: &Context| context.holds == 0 && context.sides.iter().all(|side| side.posted.is_empty());
-        if self.get(id).is_some_and(|context| context.freed && is_idle(context)) {
+        if self.get(id).is_some_and(|context| context.freed && context.sides.iter().all(|side| side.posted.is_empty()))
+        {
             self.remove(id);
         }
     }
@@ -261,7 +260,8 @@ mod tests {
     use super::*;
 
     fn spec(id: u32) -> ContextSpec {
-        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), instruments: CommMeters::detached(1) }
+        let instruments = CommMeters::detached(1);
+        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), both_groups: None, instruments }
     }
 
     #[test]

@@ -23,9 +23,9 @@ use crate::request::{Request, Work};
 use crate::wire;
 
 impl Engine {
-    /// The next duplicate of the communicator with context `parent`: a request that is complete once its context
-    /// exists here. In the process that [`Engine::duplicate_provider`] names, `id` is what all get: the id, or that there
-    /// is none.
+    /// Registers the next duplicate of the communicator with context `parent`: a request that is complete once its
+    /// context exists here. In the process that [`Engine::duplicate_provider`] returns, `id` is the id for all
+    /// processes, or `None` if its share is used up.
     ///
     /// Errors: `MPI_ERR_COMM` for an unknown parent, `MPI_ERR_OTHER` when there are too many requests. Without an id
     /// the requests of all processes end with `MPI_ERR_OTHER`.
@@ -41,7 +41,7 @@ impl Engine {
         let number = context.duplicates;
         // Wraps: as many calls are never under way at once.
         context.duplicates = number.wrapping_add(1);
-        let members = context.spec.world_ranks.clone();
+        let members = context.spec.members().clone();
         let provider = provider_of(&members, number);
         state.agree(Key::Duplicate(parent, number), parent + 1, (provider, &members), id, make)
     }
@@ -67,7 +67,7 @@ impl Engine {
     /// World rank of the process that gives the id of the next duplicate of a communicator; `None` for an unknown one.
     pub fn duplicate_provider(&self, guard: &Guard<'_>, parent: u32) -> Option<u32> {
         let context = self.state.get(guard).core.contexts.get(parent)?;
-        Some(provider_of(&context.spec.world_ranks, context.duplicates))
+        Some(provider_of(context.spec.members(), context.duplicates))
     }
 
     /// World rank of the process that gives the id of the next communicator with this digest.
@@ -125,7 +125,7 @@ fn record(dest: u32, key: Key, word: u64) -> Reply {
 }
 
 impl Core {
-    /// An id arrived.
+    /// Handles an id that has arrived.
     #[cold]
     pub fn context_id_arrived(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> Result<(), NotYet> {
         let key = match (head.context, payload.len()) {
@@ -140,7 +140,7 @@ impl Core {
             (Some(awaited), _) => awaited[0].provider,
             (None, Key::Named(..)) => from,
             (None, Key::Duplicate(parent, number)) => match self.contexts.get(parent) {
-                Some(context) => provider_of(&context.spec.world_ranks, number),
+                Some(context) => provider_of(context.spec.members(), number),
                 None => return Err(NotYet),
             },
         };
@@ -154,27 +154,25 @@ impl Core {
         Ok(())
     }
 
-    /// Makes the context, and completes the request.
+    /// Makes the contexts, and completes the request.
     fn settle(&mut self, awaited: Awaited, word: u64) {
         let id = u32::try_from(word).ok().filter(|id| id.is_multiple_of(2) && self.contexts.get(*id).is_none());
-        match id {
-            Some(id) => {
-                if let Some(spec) = (awaited.make)(id) {
-                    self.add_context(spec);
-                }
+        match id.map(awaited.make) {
+            Some(specs) if specs.iter().all(|spec| self.contexts.get(spec.id).is_none()) => {
+                specs.into_iter().for_each(|spec| self.add_context(spec));
             }
             None if word == NO_ID => {
                 if let Some(request) = self.requests.get_mut(awaited.request) {
-                    let text = "the process whose turn it is has made all the communicators that it can number";
+                    let text = "the process whose turn it is has used all of its context ids";
                     request.error = Some(Error::new(MPI_ERR_OTHER, text));
                 }
             }
-            None => self.fault(awaited.provider, "a context id that is none, or that is taken"),
+            _ => self.fault(awaited.provider, "a context id that is none, or that is taken"),
         }
         self.finish(awaited.request);
     }
 
-    /// Drops the ids of duplicates that no call will take: their parent is freed.
+    /// Drops the ids of duplicates whose parent is freed: no call will use them.
     pub fn drop_unclaimed_ids(&mut self, parent: u32) {
         self.context_agreement.known.retain(|key, _| !matches!(key, Key::Duplicate(of, _) if *of == parent));
     }

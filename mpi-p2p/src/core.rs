@@ -6,30 +6,29 @@
 //! Not here: handling of arriving records (`arrival`).
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::Arc;
 
 use mpi_core::abi::MPI_ERR_INTERN;
-use mpi_core::{Facts, Handle, Kind, Table};
+use mpi_core::{Handle, Kind, Table};
 use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
 use crate::buffered::Buffered;
 use crate::chains::Key;
 use crate::context::{ContextSpec, Contexts};
+use crate::copy_job::CopyJobs;
 use crate::cvars::EngineSettings;
 use crate::direct::Direct;
 use crate::events::MessageEvents;
 use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Matched, Message, Pool};
 use crate::on_demand::OnDemandMetrics;
-use crate::partitions::Partitions;
 use crate::pending_contexts::ContextAgreement;
 use crate::recipe::RecipeRequest;
 use crate::request::{
     AWAITED, AWAITED_BY, CancelState, DETACHED, Request, SERVED, Sent, WATCHED, Work, too_many_requests,
 };
 use crate::service_queue::ServiceQueue;
-use crate::transfer_slots::{SLOTS, SharedCopy, Slots};
+use crate::transfer_slots::{SLOTS, Slots};
 use crate::waiters::Waiters;
 use crate::wire::{self, Share};
 
@@ -58,22 +57,19 @@ pub(crate) struct Core {
     /// Sends that wait for room, by destination if it has any; `backlogged` counts them all.
     pub backlog: BTreeMap<u32, VecDeque<Handle>>,
     pub backlogged: usize,
-    /// Sends that the program has freed and that are not complete.
+    /// Sends that the program has freed before they were complete.
     pub detached_sends: usize,
     /// Sends that feed fragments.
     pub streams: Vec<Handle>,
-    /// Receives whose chunks both sides copy.
-    pub shares: Vec<SharedCopy>,
+    /// Long messages that this process copies.
+    pub copies: CopyJobs,
     pub slots: Slots,
     pub context_agreement: ContextAgreement,
     /// Transfers whose receivers requested this process to copy too.
     pub copy_requests: Vec<(Handle, Share)>,
-    /// Grows with every completed request, so that a waiting call looks again only after a change.
+    /// Incremented by every completed request; a waiting call checks its condition again only after a change.
     pub completions: u64,
     pub services: ServiceQueue,
-    pub partitions: Partitions,
-    /// Address of the [`crate::arrivals::Arrivals`] of each partitioned receive; the engine reads it without the lock.
-    pub arrivals: Arc<Facts>,
     pub direct: Direct,
     pub pool: Pool,
     pub buffered: Buffered,
@@ -88,7 +84,7 @@ pub(crate) struct Core {
     /// threads that sleep until any change.
     pub posting: usize,
     pub waiters: Waiters,
-    /// The first thing found wrong with what another process sent.
+    /// The first protocol error in what another process sent.
     pub fault: Option<Error>,
 }
 
@@ -147,14 +143,12 @@ impl Core {
             backlogged: 0,
             detached_sends: 0,
             streams: Vec::new(),
-            shares: Vec::new(),
+            copies: CopyJobs::default(),
             slots: Slots::new(),
             context_agreement: ContextAgreement::default(),
             copy_requests: Vec::new(),
             completions: 0,
             services: ServiceQueue::default(),
-            partitions: Partitions::default(),
-            arrivals: Arc::new(Facts::new()),
             direct: Direct::new(),
             pool: Pool::default(),
             buffered: Buffered::default(),
@@ -173,7 +167,7 @@ impl Core {
     #[inline]
     pub fn finish(&mut self, handle: Handle) {
         self.completions += 1;
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             self.raise_completed(handle);
         }
         if let Some(request) = self.requests.get_mut(handle) {
@@ -231,7 +225,7 @@ impl Core {
     }
 
     #[cold]
-    pub fn drop_marked(&mut self, handle: Handle, marks: u32) {
+    fn drop_marked(&mut self, handle: Handle, marks: u32) {
         self.wake_waiter(marks);
         if marks & WATCHED != 0 {
             self.end_request_handles(handle);
@@ -283,13 +277,13 @@ impl Core {
         }
     }
 
-    /// Drops the last message with this token that came before its context was made; whether there was one.
+    /// Drops a message that came before its context was made; whether it was there.
     pub fn drop_early(&mut self, from: u32, context: u32, token: u64) -> bool {
         let Some(records) = self.early.get_mut(&context) else { return false };
         let meant = |record: &Early| {
             record.from == from && record.head.b == token && matches!(record.head.kind, wire::EAGER..=wire::OFFER)
         };
-        records.iter().rposition(meant).map(|place| records.remove(place)).is_some()
+        records.iter().position(meant).map(|place| records.remove(place)).is_some()
     }
 
     #[cold]

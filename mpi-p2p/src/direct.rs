@@ -27,11 +27,11 @@ pub(crate) struct Direct {
     pub instruments: Option<&'static CommInstruments>,
 }
 
-/// How a direct receive came out.
+/// The result of a direct receive.
 pub(crate) enum Outcome {
     /// The message is in the buffer.
     Received(Status, Option<Error>),
-    /// A large message was matched; its receive goes on as a request.
+    /// A large message was matched; the receive continues as a request.
     Under(Handle),
 }
 
@@ -46,7 +46,7 @@ impl Direct {
         }
     }
 
-    /// Ends the receive's time as the direct one and gives its buffer back. Nothing happens when it has ended.
+    /// Ends the direct receive and returns its buffer; does nothing if it has ended already.
     #[inline]
     pub fn leave(&mut self) -> RecvBuf<'static> {
         self.context = NO_CONTEXT;

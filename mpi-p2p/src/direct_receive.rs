@@ -30,8 +30,8 @@ impl Core {
 }
 
 impl State {
-    /// Polls for a message straight into `buffer`, for a while. The receive goes on as a request if it is not over by
-    /// then. The caller has seen that no unexpected message matches and no other work waits.
+    /// Polls for a while for a message that is copied straight into `buffer`. If none has arrived by then, the receive
+    /// continues as a request. The caller has checked that no unexpected message matches and no other work is pending.
     #[inline]
     pub fn receive_directly(
         &mut self,
@@ -49,10 +49,15 @@ impl State {
             self.core.instruments.polls.incr();
             match self.endpoint.poll(&mut self.core) {
                 Ok(0) => {
-                    // It waits from here on.
+                    // The receive counts as waiting from here on.
                     if let Some(instruments) = counts.take() {
                         instruments.posted_length.raise(1);
                         self.core.direct.instruments = Some(instruments);
+                    }
+                }
+                Ok(_) if !self.core.has_work() => {
+                    if let Some(outcome) = self.core.direct.outcome.take() {
+                        return Ok(outcome);
                     }
                 }
                 moved => {
@@ -65,18 +70,22 @@ impl State {
         self.post_direct().map(Outcome::Under)
     }
 
-    /// Carries out what a poll brought besides the awaited message.
-    #[inline]
+    /// Performs the work that a poll brought besides the awaited message, or ends the receive with the poll's fault.
+    #[inline(never)]
     fn after_direct_poll(&mut self, context: u32, moved: Result<usize>) -> Result<Option<Outcome>> {
         let worked = match moved {
-            Ok(moved) if self.core.has_work() => {
-                let worked = self.carry_on(moved);
-                self.make_request_for_services(context)?;
+            Ok(moved) => {
+                let worked = self.advance_pending(moved);
+                self.make_request_for_calls(context)?;
                 worked
             }
-            other => other,
+            fault => fault,
         };
         match worked {
+            // The wait for the request copies.
+            Ok(_) if self.core.copies.open > 0 && self.core.direct.outcome.is_none() => {
+                self.post_direct().map(|request| Some(Outcome::Under(request)))
+            }
             Ok(_) => Ok(self.core.direct.outcome.take()),
             Err(fault) => {
                 let fault = self.core.fail_waits(fault);
@@ -95,15 +104,18 @@ impl State {
         }
     }
 
-    /// Turns a direct receive that is over into a request when a service is to be called: the call that completes the
-    /// request calls the services first.
+    /// Turns a direct receive that is over into a request when a service is to be called or a long message to be copied:
+    /// the call that completes the request does that first.
     #[cold]
-    fn make_request_for_services(&mut self, context: u32) -> Result<()> {
+    fn make_request_for_calls(&mut self, context: u32) -> Result<()> {
         let core = &mut self.core;
-        if core.services.wait_for_call() > 0
-            && let Some(Outcome::Received(status, error)) = core.direct.outcome.take()
+        if core.has_calls()
+            && let Some(outcome) = core.direct.outcome.take()
         {
-            let request = core.received_request(context, status, error)?;
+            let request = match outcome {
+                Outcome::Received(status, error) => core.received_request(context, status, error)?,
+                Outcome::Under(request) => request,
+            };
             core.direct.outcome = Some(Outcome::Under(request));
         }
         Ok(())

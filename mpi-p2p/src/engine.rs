@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, Status};
+use mpi_core::{Guard, Guarded, Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_fabric::{Doorbell, Endpoint};
@@ -22,6 +22,7 @@ use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
+use crate::receive::Begun;
 use crate::request::{Completion, Mode, ReceiveFailure};
 use crate::send::Started;
 
@@ -55,8 +56,6 @@ pub struct Engine {
     pub(crate) lock: Arc<ProcessLock>,
     pub(crate) state: Guarded<State>,
     pub(crate) services: Guarded<HashMap<u32, Arc<dyn Service>>>,
-    /// As [`Core::arrivals`].
-    pub(crate) arrivals: Arc<Facts>,
     pub(crate) doorbell: Doorbell,
     pub(crate) instruments: &'static EngineInstruments,
     events: &'static MessageEvents,
@@ -78,7 +77,6 @@ impl Engine {
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
         let core = Core::new(doorbell.clone(), instruments, settings);
-        let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;
         let services = Guarded::new(&lock, HashMap::new());
@@ -86,7 +84,6 @@ impl Engine {
             lock,
             state,
             services,
-            arrivals,
             doorbell,
             instruments,
             events,
@@ -150,7 +147,6 @@ impl Engine {
             context.room.end(&mut core.posting);
         }
         core.contexts.free(id);
-        core.partitions.forget(id);
         core.drop_unclaimed_ids(id);
     }
 
@@ -251,8 +247,8 @@ impl Engine {
             Outcome::Received(status, None) => Ok(status),
             Outcome::Received(status, Some(error)) => Err(ReceiveFailure::received(error, status)),
             Outcome::Under(request) => {
-                if self.state.get(&guard).core.services.wait_for_call() > 0 {
-                    self.call_services(&mut guard);
+                if self.state.get(&guard).core.has_calls() {
+                    self.serve_and_copy(&mut guard);
                 }
                 self.finish_blocking(guard, request)
             }
@@ -279,7 +275,7 @@ impl Engine {
         self.state.get_mut(guard).isend(context, dest, tag, buffer, mode)
     }
 
-    /// Starts a receive.
+    /// Starts a receive. May release the lock while it copies a long message that has been offered already.
     #[inline]
     pub fn irecv(
         &self,
@@ -289,7 +285,15 @@ impl Engine {
         tag: i32,
         buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
-        self.state.get_mut(guard).start_receive(context, source, tag, buffer)
+        let state = self.state.get_mut(guard);
+        match state.begin_receive(context, source, tag, buffer)? {
+            Begun::Posted(request) => Ok(request),
+            Begun::Arrived(Outcome::Received(status, error)) => state.core.received_request(context, status, error),
+            Begun::Arrived(Outcome::Under(request)) => {
+                self.copy_at_start(guard);
+                Ok(request)
+            }
+        }
     }
 
     /// The context of a request's operation; `None` when `request` names none.
@@ -323,7 +327,7 @@ impl Engine {
         self.block(guard, Awaited::Change, |state| {
             let core = &state.core;
             let idle = core.backlogged == 0 && core.replies.is_empty() && core.streams.is_empty();
-            (idle && core.detached_sends == 0 && core.shares.is_empty()).then_some(())
+            (idle && core.detached_sends == 0 && core.copies.list.is_empty()).then_some(())
         })
     }
 

@@ -17,22 +17,22 @@ static ENGINE: SourceDef =
 mpi_t::events! {
     /// What happens to the messages of one communicator.
     pub struct MessageEvents: Comm, from: ENGINE {
-        /// This process has found a message, in a call that makes progress, before a receive for it was posted: who
-        /// sent it, its tag and its size.
+        /// A message arrived before a matching receive was posted: its source, tag and size in bytes. Raised when a
+        /// call that makes progress reads the message from its ring.
         pub unexpected(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_unexpected", category: "p2p.events", at: MpiRestricted },
-        /// A receive waits for its message: the source and the tag that it names, wildcards included.
+        /// A receive was posted and waits for its message: its source and tag, which may be wildcards.
         pub posted(source: i32, tag: i32) = { name: "p2p_posted", category: "p2p.events", at: MpiRestricted },
-        /// A message has found its receive, posted or not, or a matched probe: its sender, its tag and its size.
+        /// A message was matched with a receive or a matched probe: its source, tag and size in bytes.
         pub matched(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_matched", category: "p2p.events", at: MpiRestricted },
-        /// A receive that had been posted, or whose message was offered first, is complete, or was cancelled: source,
+        /// A receive that had been posted, or whose message was offered first, is complete or was cancelled: source,
         /// tag and bytes as in its status.
         pub received(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_receive_completed", category: "p2p.events", at: MpiRestricted },
-        /// A send that could not be over at once is complete: the handle of its request.
+        /// A send that was not complete when it started is complete: the handle of its request.
         pub sent(request: u64) = { name: "p2p_send_completed", category: "p2p.events", at: MpiRestricted },
-        /// The transfer of an offered message into its receive begins: its sender, its tag and its size.
+        /// The transfer of an offered message into its receive begins: its source, tag and size in bytes.
         pub rendezvous_begin(source: i32, tag: i32, bytes: u64) =
             { name: "p2p_rendezvous_begin", category: "p2p.events", at: MpiRestricted, verbosity: TunerDetail },
         /// The transfer of an offered message has ended: source, tag and bytes as in the receive's status.
@@ -42,24 +42,24 @@ mpi_t::events! {
 }
 
 mpi_t::events! {
-    /// What the engine of a process does as a whole.
+    /// Events of the engine of a process as a whole.
     pub struct WaitEvents: NoObject, from: ENGINE {
-        /// A blocking call begins to wait in earnest, after its first polls: how many requests there are now.
+        /// A blocking call begins to wait, after its first polls: the number of requests that exist.
         pub begin(requests: u64) = { name: "p2p_wait_begin", category: "p2p.events", at: MpiRestricted },
-        /// A wait is over, and how long it took.
+        /// A wait has ended: its duration in nanoseconds.
         pub end(nanoseconds: u64) = { name: "p2p_wait_end", category: "p2p.events", at: MpiRestricted },
     }
 }
 
 impl WaitEvents {
     /// Raises the begin of a wait; returns its time in nanoseconds, or 0 while no listener is registered.
-    pub(crate) fn tell_begin(&self, requests: u64) -> u64 {
+    pub(crate) fn raise_begin(&self, requests: u64) -> u64 {
         self.begin.emit(|| (requests,));
-        if mpi_t::somebody_listens() { mpi_t::now_ns() } else { 0 }
+        if mpi_t::any_callback_registered() { mpi_t::now_ns() } else { 0 }
     }
 
     /// Raises the end of the wait that began at that time.
-    pub(crate) fn tell_end(&self, began: u64) {
+    pub(crate) fn raise_end(&self, began: u64) {
         if began != 0 {
             self.end.emit(|| (mpi_t::now_ns().saturating_sub(began),));
         }
@@ -75,26 +75,26 @@ pub(crate) fn of(instruments: &'static CommInstruments) -> usize {
 // Functions off the path take their arguments by value: a closure that borrows them would force them onto the stack
 // even while no listener is registered.
 impl MessageEvents {
-    /// A message of this context has come before its receive.
+    /// Raises the event of a message that arrived before its receive.
     #[inline(always)]
     pub(crate) fn raise_unexpected(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             raise_message(&self.unexpected, instruments, key, bytes);
         }
     }
 
-    /// A message of this context has found its receive.
+    /// Raises the event of a message that was matched with a receive.
     #[inline(always)]
     pub(crate) fn raise_matched(&self, instruments: Option<&'static CommInstruments>, key: Key, bytes: u64) {
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             raise_message(&self.matched, instruments, key, bytes);
         }
     }
 
-    /// A receive of this context waits for its message.
+    /// Raises the event of a receive that was posted.
     #[inline(always)]
     pub(crate) fn raise_posted(&self, instruments: &'static CommInstruments, key: Key) {
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             raise_receive(&self.posted, instruments, key);
         }
     }

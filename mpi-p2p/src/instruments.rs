@@ -19,60 +19,60 @@ use crate::cvars::CommSettings;
 mpi_t::instruments! {
     /// The queues and messages of one communicator.
     pub struct CommInstruments: Comm {
-        /// Messages that this process has found to have arrived and that wait for a receive to be posted. It looks for
-        /// messages in calls that make progress, MPI_Iprobe for example, and takes some at each look; those before
-        /// lie in the rings, where their senders' fabric_ring_used counts them.
+        /// Number of messages that have arrived and wait for a matching receive (the unexpected message queue). A
+        /// message is counted from when a call that makes progress, such as MPI_Iprobe, reads it from its ring until it
+        /// is received; before that, fabric_ring_used in its sender includes it.
         pub umq_length: PeakLevel =
             { name: "MPI_T_UMQ_LENGTH", class: Level, type: u32, unit: "messages", category: "p2p.unexpected" }
             { name: "MPI_T_UMQ_LENGTH", class: HighWatermark, type: u32, unit: "messages",
               category: "p2p.unexpected",
-              doc: "Most messages that waited at once for a receive to be posted, as MPI_T_UMQ_LENGTH counts them: from \
-                    when this process found them." },
-        /// Bytes of data held for the messages of MPI_T_UMQ_LENGTH: this process has found them, and they wait for a
-        /// receive to be posted. Offered messages, whose data is still with the sender, hold none.
+              doc: "Greatest number of messages that waited at once for a matching receive, counted as \
+                    MPI_T_UMQ_LENGTH counts them." },
+        /// Bytes of data stored for the messages of MPI_T_UMQ_LENGTH; changes when that variable does. An offered
+        /// message, whose data is still in the sender, adds none.
         pub umq_bytes: PeakLevel =
             { name: "p2p_unexpected_bytes", class: Level, type: u64, unit: "bytes", category: "p2p.unexpected",
               verbosity: UserDetail }
             { name: "p2p_unexpected_bytes", class: HighWatermark, type: u64, unit: "bytes",
               category: "p2p.unexpected",
-              doc: "Most bytes of data held at once for messages that this process had found and that waited for a \
-                    receive to be posted.",
+              doc: "Greatest number of bytes of data stored at once for messages that waited for a matching receive.",
               verbosity: UserDetail },
-        /// Messages that this process found before a receive was posted for them, whether or not they still wait. It
-        /// looks for messages in calls that make progress, so those in the rings are not among them yet.
+        /// Number of messages that arrived before a matching receive was posted; incremented when a call that makes
+        /// progress reads such a message from its ring.
         pub unexpected: Counter =
             { name: "p2p_unexpected_messages", class: Counter, type: u64, unit: "messages",
               category: "p2p.unexpected" },
-        /// Time between when this process found unexpected messages, in a call that makes progress, and their receives,
-        /// summed up when each is received; time in the rings is not in it. Taken of messages that are found while a
-        /// handle of this variable exists.
+        /// Time in seconds that messages waited for a matching receive, from when a call that makes progress read them
+        /// from their ring; added when a message is received. Only messages that arrive while a handle of this variable
+        /// exists are timed.
         pub time_unexpected: WatchedTimer =
             { name: "p2p_time_unexpected", class: Timer, type: f64, unit: "seconds", category: "p2p.unexpected",
               verbosity: UserDetail },
-        /// Steps to match messages with receives. In a queue of up to p2p_match_list_limit items a step is an item
-        /// looked at; in a longer one, a look for the very source and tag, and one for each kind of wildcard in use,
-        /// however long it is. None while nothing is queued. Probes do not count.
+        /// Number of steps of the searches that match messages with receives. In a queue of up to p2p_match_list_limit
+        /// items a step is a comparison with one item; in a longer one a hash look-up for the source and tag, and one
+        /// for each kind of wildcard in use. Searches of an empty queue and probes add none.
         pub search_steps: Counter =
             { name: "p2p_search_steps", class: Counter, type: u64, unit: "steps", category: "p2p.matching",
               verbosity: TunerDetail },
-        /// Receives that are posted and wait for their message. A blocking receive whose message is there at its first
-        /// look is not among them.
+        /// Number of receives that are posted and wait for their message. A blocking receive is counted only if its
+        /// first poll finds no message.
         pub posted_length: PeakLevel =
             { name: "p2p_posted_length", class: Level, type: u32, unit: "receives", category: "p2p.posted",
               verbosity: UserDetail }
             { name: "p2p_posted_length", class: HighWatermark, type: u32, unit: "receives", category: "p2p.posted",
-              doc: "Most receives that were posted at once, waiting for their message.", verbosity: UserDetail },
-        /// Messages whose send has been started, whether or not it is complete; none to MPI_PROC_NULL.
+              doc: "Greatest number of receives that were posted at once and waited for their message.",
+              verbosity: UserDetail },
+        /// Number of messages whose send has started; sends to MPI_PROC_NULL are not counted.
         pub messages_sent: Counter =
             { name: "p2p_messages_sent", class: Counter, type: u64, unit: "messages", category: "p2p.traffic" },
-        /// Messages that have been matched with a receive.
+        /// Number of messages matched with a receive; incremented when the match is found.
         pub messages_received: Counter =
             { name: "p2p_messages_received", class: Counter, type: u64, unit: "messages", category: "p2p.traffic" },
-        /// Bytes of data in the messages whose send has been started.
+        /// Bytes of data in messages whose send has started.
         pub bytes_sent: Aggregate =
             { name: "p2p_bytes_sent", class: Aggregate, type: u64, unit: "bytes", category: "p2p.traffic" },
-        /// Bytes of data in the messages that have been matched with a receive, as sent: a truncated message counts
-        /// whole.
+        /// Bytes of data in messages matched with a receive, added at the match. A truncated message adds the number of
+        /// bytes that were sent.
         pub bytes_received: Aggregate =
             { name: "p2p_bytes_received", class: Aggregate, type: u64, unit: "bytes", category: "p2p.traffic" },
     }
@@ -81,17 +81,18 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// The messages between this process and one other of a communicator: one element for each rank.
     pub struct PeerInstruments: Comm, verbosity: UserDetail {
-        /// Messages to each rank whose send has been started.
+        /// Number of messages to each rank whose send has started.
         pub messages_sent: Counter =
             { name: "p2p_peer_messages_sent", class: Counter, type: u64, unit: "messages", category: "p2p.peers" },
-        /// Bytes of data in the messages to each rank.
+        /// Bytes of data in messages to each rank whose send has started.
         pub bytes_sent: Aggregate =
             { name: "p2p_peer_bytes_sent", class: Aggregate, type: u64, unit: "bytes", category: "p2p.peers" },
-        /// Messages from each rank that have been matched with a receive.
+        /// Number of messages from each rank matched with a receive; incremented when the match is found.
         pub messages_received: Counter =
             { name: "p2p_peer_messages_received", class: Counter, type: u64, unit: "messages",
               category: "p2p.peers" },
-        /// Bytes of data in the messages from each rank, as sent.
+        /// Bytes of data in messages from each rank, added at the match. A truncated message adds the number of bytes
+        /// that were sent.
         pub bytes_received: Aggregate =
             { name: "p2p_peer_bytes_received", class: Aggregate, type: u64, unit: "bytes", category: "p2p.peers" },
     }
@@ -100,8 +101,8 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// Messages of one class of sizes.
     pub struct SizeInstruments: NoObject, verbosity: UserDetail {
-        /// Messages by size whose send has been started, collectives' own included: element 0 counts empty ones,
-        /// element n those of 2^(n-1) to 2^n - 1 bytes.
+        /// Number of messages by size whose send has started, messages of collective operations included. Element 0
+        /// counts messages without data, element n those of 2^(n-1) to 2^n - 1 bytes.
         pub sent: Counter =
             { name: "p2p_sizes_sent", class: Counter, type: u64, unit: "messages", category: "p2p.traffic" },
     }
@@ -136,82 +137,85 @@ mpi_t::instruments! {
     /// The engine of one process, collectives' own messages included.
     pub struct EngineInstruments: NoObject, verbosity: TunerDetail {
         /// What the process is doing: computing, sending, waiting, in a collective, in file i/o. With several threads
-        /// what the last one to change it does.
+        /// the last thread that changed the state sets it.
         pub state: State =
             { name: "process_state", class: State, type: i32, unit: "", category: "process", states: &STATES,
               verbosity: UserBasic },
-        /// Requests that exist: their operation is under way, or complete and not yet taken by a wait or test. A send that was over when
-        /// it started, as short ones are, is not among them.
+        /// Number of requests that exist: their operation is under way, or is complete and no wait or test has returned
+        /// it. A send that was complete when it started, as short ones are, is not counted.
         pub requests: PeakLevel =
             { name: "p2p_requests", class: Level, type: u64, unit: "requests", category: "p2p.requests",
               verbosity: UserDetail }
             { name: "p2p_requests", class: HighWatermark, type: u64, unit: "requests", category: "p2p.requests",
-              doc: "Most requests that existed at once, without sends that were over when they started.",
+              doc: "Greatest number of requests that existed at once, without sends that were complete when they \
+                    started.",
               verbosity: UserDetail },
-        /// Tests of requests, MPI_Request_get_status among them, that found nothing complete.
+        /// Number of calls that test requests, MPI_Request_get_status among them, that found nothing complete.
         pub failed_tests: Counter =
             { name: "p2p_failed_tests", class: Counter, type: u64, unit: "tests", category: "p2p.requests",
               verbosity: UserDetail },
-        /// Looks at the queues of this process for what others have sent.
+        /// Number of times that this process polled its rings for records of other processes.
         pub polls: Counter =
             { name: "p2p_polls", class: Counter, type: u64, unit: "polls", category: "p2p.waiting" },
-        /// Long messages that both sides can copy at once from now on before one has to be copied by its receiver
-        /// alone.
+        /// Number of free transfer slots. A transfer slot is a word of shared memory by which both sides of a long
+        /// message share the copying; without a free one the receiver copies alone.
         pub slots_free: Level =
             { name: "p2p_transfer_slots_free", class: Level, type: u32, unit: "slots", category: "p2p.protocol",
               verbosity: DeveloperBasic }
             { name: "p2p_transfer_slots_free", class: LowWatermark, type: u32, unit: "slots",
-              category: "p2p.protocol", doc: "Fewest transfer slots that were free.", verbosity: DeveloperBasic },
-        /// Part of this process's transfer slots that are in use. A slot is a cell of shared memory through which both
-        /// sides of a long message share out its copying.
+              category: "p2p.protocol", doc: "Smallest number of free transfer slots.", verbosity: DeveloperBasic },
+        /// Part of this process's transfer slots that are in use, from 0 to 1; changes when a shared copy begins or
+        /// ends.
         pub slots_used: Percentage =
             { name: "p2p_transfer_slots_used", class: Percentage, type: f64, unit: "part of 1",
               category: "p2p.protocol", verbosity: DeveloperBasic },
-        /// Messages that a matched probe has taken and that are not received yet.
+        /// Number of messages that a matched probe has returned and that are not received yet.
         pub messages_held: PeakLevel =
             { name: "p2p_messages_held", class: Level, type: u64, unit: "messages", category: "p2p.unexpected",
               verbosity: UserDetail }
             { name: "p2p_messages_held", class: HighWatermark, type: u64, unit: "messages",
-              category: "p2p.unexpected", doc: "Most messages that matched probes had taken and that were not received yet.",
+              category: "p2p.unexpected",
+              doc: "Greatest number of messages that matched probes had returned and that were not received yet.",
               verbosity: UserDetail },
-        /// Messages received whole, without having been offered first.
+        /// Number of messages received by the eager protocol: sent whole, without an offer first.
         pub eager_received: Counter =
             { name: "p2p_eager_received", class: Counter, type: u64, unit: "messages", category: "p2p.protocol",
               verbosity: TunerBasic },
-        /// Bytes of data in the messages sent whole.
+        /// Bytes of data in messages sent by the eager protocol, added when the send starts.
         pub eager_bytes_sent: Aggregate =
             { name: "p2p_eager_bytes_sent", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
-        /// Messages received that were offered first.
+        /// Number of messages received by the rendezvous protocol: offered by the sender before the data was moved.
         pub rendezvous_received: Counter =
             { name: "p2p_rendezvous_received", class: Counter, type: u64, unit: "messages",
               category: "p2p.protocol", verbosity: TunerBasic },
-        /// Bytes of data in the messages offered first by this process.
+        /// Bytes of data in messages that this process offered (the rendezvous protocol), added when the send starts.
         pub rendezvous_bytes_sent: Aggregate =
             { name: "p2p_rendezvous_bytes_sent", class: Aggregate, type: u64, unit: "bytes",
               category: "p2p.protocol" },
-        /// Bytes this process copied straight from a sender's memory.
+        /// Bytes that this process copied as receiver directly from a sender's memory.
         pub bytes_copied: Aggregate =
             { name: "p2p_bytes_copied", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
-        /// Bytes this process copied straight into a receiver's memory, helping it.
+        /// Bytes that this process copied as sender directly into a receiver's memory, sharing the receiver's copying.
         pub bytes_helped: Aggregate =
             { name: "p2p_bytes_helped", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
-        /// Bytes of offered messages that came through the queues in fragments.
+        /// Bytes of offered messages that this process received as fragments through the rings.
         pub bytes_in_fragments: Aggregate =
             { name: "p2p_bytes_in_fragments", class: Aggregate, type: u64, unit: "bytes", category: "p2p.protocol" },
-        /// Messages sent whole, without asking the receiver first.
+        /// Number of messages sent by the eager protocol: whole, without an offer to the receiver first.
         pub eager_sent: Counter =
             { name: "p2p_eager_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol",
               verbosity: TunerBasic },
-        /// Messages offered to the receiver first, because they are longer than the eager limit.
+        /// Number of messages sent by the rendezvous protocol: offered to the receiver first, because they are longer
+        /// than the eager limit.
         pub rendezvous_sent: Counter =
             { name: "p2p_rendezvous_sent", class: Counter, type: u64, unit: "messages", category: "p2p.protocol",
               verbosity: TunerBasic },
-        /// Time that blocking calls spent waiting. A wait counts from when it has lasted for its first polls, at most
-        /// 128 and about a microsecond; what ends sooner is not waiting.
+        /// Time in seconds that blocking calls waited; added when a wait ends. A wait begins after the call's first
+        /// polls, at most 128 and about a microsecond; a call that completes before that adds nothing.
         pub time_waited: Timer =
             { name: "p2p_time_waited", class: Timer, type: f64, unit: "seconds", category: "p2p.waiting",
               verbosity: UserBasic },
-        /// Waits of blocking calls that lasted long enough to be timed.
+        /// Number of waits counted in p2p_time_waited.
         pub waits: Counter =
             { name: "p2p_waits", class: Counter, type: u64, unit: "waits", category: "p2p.waiting",
               verbosity: UserDetail },
@@ -242,20 +246,20 @@ impl CommMeters {
         CommMeters::place(&HeapMemory, "", size)
     }
 
-    /// From here on, tools can bind to the communicator with this handle word. Errors: as [`Registry::declare`].
+    /// From now on, tools can bind handles to the communicator with this handle word. Errors: as [`Registry::declare`].
     pub fn bind(self, registry: &Registry, object: usize) -> Result<()> {
         registry.bind_settings(object, self.settings);
         registry.bind(object, self.block);
         registry.bind_rows(object, self.peers)
     }
 
-    /// From here on, handles for the communicator with this handle word lead to nothing.
+    /// Invalidates the MPI_T handles bound to the communicator with this handle word.
     pub fn unbind(self, registry: &Registry, object: usize) {
         registry.unbind_settings::<CommSettings>(object);
         registry.unbind(object, self.block);
     }
 
-    /// Gives the memory back. The object was unbound from all registries, and nothing writes to it any more.
+    /// Releases the memory. The object was unbound from all registries, and nothing writes to it any more.
     pub fn retire(self, memory: &dyn InstrumentMemory) {
         mpi_t::retire(memory, self.block);
         mpi_t::retire_rows_in(memory_of_rows(self.peers.len()), self.peers);
@@ -273,7 +277,7 @@ impl Deref for CommMeters {
     }
 }
 
-/// Where the rows of so many peers go: long ones into pages that are made when a peer is first used.
+/// The memory for the rows of so many peers: many rows are placed in pages that are mapped when a peer is first used.
 fn memory_of_rows(peers: usize) -> &'static dyn InstrumentMemory {
     match peers * size_of::<PeerInstruments>() < PagesOnDemand::LEAST_BYTES {
         true => &HeapMemory,
@@ -306,7 +310,7 @@ impl EngineInstruments {
         }
     }
 
-    /// Records that a blocking call has begun to wait in earnest.
+    /// Records that a blocking call begins to wait, after its first polls.
     pub(crate) fn begin_wait(&self) -> Waited {
         Waited { doing: self.begin(Doing::Waiting), began: Instant::now() }
     }

@@ -93,9 +93,12 @@ impl CommLimitCell {
         &self.in_force
     }
 
-    /// The communicator is used by the process with this limit.
+    /// The communicator is used by the process with this limit. Has no effect the second time: instruments that
+    /// several communicators share join once.
     pub(crate) fn join(&'static self, process: &'static ProcessLimitCell) {
-        *self.process() = Some(process);
+        if self.process().replace(process).is_some() {
+            return;
+        }
         let mut followers = process.followers();
         followers.push(self);
         process.update(&followers);

@@ -64,8 +64,8 @@ impl Posted {
         node
     }
 
-    /// Takes out the receive that a message with this source and tag matches, and returns how many steps the search took:
-    /// receives looked at in a list, or chains.
+    /// Removes the receive that a message with this source and tag matches, and returns the steps of the search:
+    /// receives compared in a list, or chains.
     #[inline]
     pub fn take_match(&mut self, key: Key) -> (Option<Handle>, u64) {
         if self.is_empty() {
@@ -75,12 +75,12 @@ impl Posted {
             if self.queue.is_linked() { self.hashed(key) } else { self.queue.scan(key, self.wild != [0; 3]) };
         let Some(node) = node else { return (None, steps) };
         if self.wild != [0; 3] {
-            self.forget_wild(self.queue.chains.key(node));
+            self.uncount_wildcard(self.queue.chains.key(node));
         }
         (Some(self.queue.remove(node)), steps)
     }
 
-    /// Looks where hashing leads: under the message's own pair, and under those of wildcards.
+    /// Searches the chains: that of the message's own pair, and those of the wildcards in use.
     fn hashed(&self, key: Key) -> Found {
         let chains = &self.queue.chains;
         let mut found = Found { node: chains.oldest(key), steps: 1 };
@@ -99,7 +99,7 @@ impl Posted {
     }
 
     #[inline]
-    fn forget_wild(&mut self, key: Key) {
+    fn uncount_wildcard(&mut self, key: Key) {
         if let Some(kind) = wildcard_kind(key) {
             self.wild[kind] -= 1;
         }
@@ -111,9 +111,9 @@ impl Posted {
         self.queue.len() == 0
     }
 
-    /// Takes a receive back (cancelled).
+    /// Removes a cancelled receive.
     pub fn withdraw(&mut self, key: Key, node: Node) {
-        self.forget_wild(key);
+        self.uncount_wildcard(key);
         self.queue.remove(node);
     }
 }
@@ -142,12 +142,6 @@ impl<M> Unexpected<M> {
         Unexpected { queue: Queue::new(), wild: [None, None, None], slots: Vec::new(), next_stamp: 0 }
     }
 
-    /// Whether no message waits.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.queue.len() == 0
-    }
-
     /// Adds an arrived message behind all others; more than `limit` are hashed.
     #[inline]
     pub fn add(&mut self, key: Key, message: M, limit: usize) {
@@ -164,7 +158,7 @@ impl<M> Unexpected<M> {
         }
     }
 
-    /// The indices that there are get a message.
+    /// Adds a message to the indices that exist.
     #[inline]
     fn add_to_indices(&mut self, slot: u32) {
         for kind in [ANY_SOURCE, ANY_TAG, ANY_BOTH] {
@@ -182,8 +176,8 @@ impl<M> Unexpected<M> {
         slots.into_iter().for_each(|slot| self.add_to_indices(slot));
     }
 
-    /// The slot of the message that a receive for this source and tag (wildcards allowed) matches, and how many steps
-    /// the search took: messages looked at in a list, or chains.
+    /// The slot of the message that a receive for this source and tag (wildcards allowed) matches, and the steps of the
+    /// search: messages compared in a list, or chains.
     #[inline]
     pub fn find(&mut self, key: Key) -> (Option<u32>, u64) {
         if self.queue.len() == 0 {
@@ -209,23 +203,23 @@ impl<M> Unexpected<M> {
         (self.queue.chains.key(slot), self.slots[slot as usize].message.as_mut().expect(TAKEN))
     }
 
-    /// Takes out the message in a slot that `find` named.
+    /// Removes the message in a slot that `find` returned.
     #[inline]
     pub fn take(&mut self, slot: u32) -> (Key, M) {
         let key = self.queue.chains.key(slot);
-        self.forget(slot);
+        self.unlink(slot);
         (key, self.slots[slot as usize].message.take().expect(TAKEN))
     }
 
-    /// Drops the message in a slot that `find` named.
+    /// Drops the message in a slot that `find` returned.
     #[inline]
     pub fn discard(&mut self, slot: u32) {
-        self.forget(slot);
+        self.unlink(slot);
         self.slots[slot as usize].message = None;
     }
 
     #[inline]
-    fn forget(&mut self, slot: u32) {
+    fn unlink(&mut self, slot: u32) {
         if self.queue.is_linked() {
             for kind in [ANY_SOURCE, ANY_TAG, ANY_BOTH] {
                 if let Some(chains) = &mut self.wild[kind] {
@@ -236,11 +230,10 @@ impl<M> Unexpected<M> {
         self.queue.remove(slot);
     }
 
-    /// Takes out the youngest of the messages that are meant, wherever it is; looks at all.
+    /// Removes the message for which `meant` is true; searches all slots.
     pub fn take_where(&mut self, mut meant: impl FnMut(&M) -> bool) -> Option<(Key, M)> {
-        let slots = (0..).zip(&self.slots).filter(|(_, stored)| stored.message.as_ref().is_some_and(&mut meant));
-        let (slot, _) = slots.max_by_key(|(slot, _)| self.queue.chains.stamp(*slot))?;
-        Some(self.take(slot))
+        let slot = self.slots.iter().position(|stored| stored.message.as_ref().is_some_and(&mut meant))?;
+        Some(self.take(slot as u32))
     }
 
     /// The index for a kind of wildcard; built from all waiting messages, oldest first, when first used.

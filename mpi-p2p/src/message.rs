@@ -1,4 +1,4 @@
-//! Messages that arrived before their receive, and those that a matched probe took aside.
+//! Messages that arrived before their receive, and messages that a matched probe removed from their queue.
 //!
 //! Invariant: the stored bytes are a copy; nothing here points into the fabric's rings.
 
@@ -32,7 +32,7 @@ pub(crate) enum Body {
     Heap(Vec<u8>),
     /// As the two above, from a synchronous send.
     Synchronous(Vec<u8>),
-    /// Still with its sender.
+    /// The data is still in the sender.
     Offered(Offer),
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Matched {
     pub request: Handle,
 }
 
-/// Buffers of messages already received, to be used again.
+/// Buffers of messages already received, for reuse.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     buffers: Vec<Vec<u8>>,
@@ -107,7 +107,7 @@ impl Pool {
         buffer
     }
 
-    /// Takes the buffer of a message that goes away.
+    /// Takes the buffer of a message that is dropped.
     #[inline]
     pub fn recycle(&mut self, body: &mut Body) {
         if let Body::Heap(buffer) | Body::Synchronous(buffer) = body

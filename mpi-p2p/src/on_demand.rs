@@ -10,16 +10,16 @@ use mpi_t::{Level, OnDemand, Percentage, Size};
 mpi_t::instruments! {
     /// One operation that was started.
     pub struct RequestInstruments: Request, verbosity: UserAll {
-        /// Bytes that the operation was given to send, or has room to receive. Of a receive whose buffer is filled
-        /// already when the handle is allocated, or is being filled by both sides, the bytes that it takes.
+        /// Bytes that the operation sends, or that its receive buffer has room for. If the data of a receive is already
+        /// stored or being copied when the handle is allocated, the bytes of its message.
         pub bytes: Size =
             { name: "p2p_request_bytes", class: Size, type: u64, unit: "bytes", category: "p2p.requests" },
-        /// Bytes of the operation's message that have been moved, as far as this process knows: of a message that its
-        /// receiver copies by itself the sender knows when it is all done.
+        /// Bytes of the operation's message that have been moved. The sender of a message that its receiver copies
+        /// alone counts all of them when the copy is complete.
         pub moved: Level =
             { name: "p2p_request_bytes_moved", class: Level, type: u64, unit: "bytes", category: "p2p.requests" },
-        /// Part of the bytes to be moved that has been, as far as this process knows; 1.0 once the operation is
-        /// complete.
+        /// Part of the operation's bytes that has been moved, from 0 to 1; 1 once the operation is complete. Counts as
+        /// p2p_request_bytes_moved does.
         pub done: Percentage =
             { name: "p2p_request_done", class: Percentage, type: f64, unit: "part of 1", category: "p2p.requests" },
     }
@@ -28,10 +28,10 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// One message that a matched probe took.
     pub struct MessageInstruments: Message, verbosity: UserAll {
-        /// Bytes of data in the message.
+        /// Bytes of data in the message; constant.
         pub bytes: Size =
             { name: "p2p_message_bytes", class: Size, type: u64, unit: "bytes", category: "p2p.unexpected" },
-        /// Bytes of the message's data that this process holds; none of one whose data is still with its sender.
+        /// Bytes of the message's data that are in this process; 0 while the data is still in its sender.
         pub held: Level =
             { name: "p2p_message_bytes_held", class: Level, type: u64, unit: "bytes", category: "p2p.unexpected" },
     }

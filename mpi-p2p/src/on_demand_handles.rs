@@ -12,12 +12,12 @@ use crate::engine::Engine;
 use crate::on_demand::{MessageInstruments, RequestInstruments};
 use crate::request::{Request, WATCHED, Work};
 
-/// How far an operation is.
+/// The progress of an operation.
 struct OperationState {
     /// Bytes that it was given to send or has room for.
     bytes: u64,
     moved: u64,
-    /// Bytes that are to be moved in all, and whether nothing is left to do.
+    /// Bytes to be moved in all, and whether the operation is complete.
     wanted: u64,
     over: bool,
 }
@@ -32,10 +32,9 @@ impl OperationState {
             Work::Posted { buffer, .. } | Work::Matched { buffer } => under_way(buffer.bytes(), 0, buffer.bytes()),
             Work::Receiving { buffer, wanted, got, .. } => under_way(buffer.bytes(), *got, *wanted),
             Work::Discarding { wanted, got, .. } => under_way(bytes, *got, *wanted),
-            Work::Sharing => under_way(bytes, 0, bytes),
+            Work::Copying => under_way(bytes, 0, bytes),
             Work::Queued(outgoing) => under_way(outgoing.data.bytes(), 0, outgoing.data.bytes()),
             Work::AwaitContext | Work::External => under_way(0, 0, 0),
-            Work::PartitionsOut | Work::PartitionsIn => under_way(bytes, 0, bytes),
             Work::AwaitMatch { .. } => under_way(bytes, bytes, bytes),
             Work::Offered { data, .. } => under_way(data.bytes(), 0, data.bytes()),
             Work::Streaming { data, at, limit, .. } => under_way(data.bytes(), *at, *limit),
@@ -53,8 +52,8 @@ impl OperationState {
 
 impl Engine {
     /// Opens a handle on the metrics of a request; for [`mpi_t::Registry::declare_on_demand`]. Waits for the process's lock.
-    /// Errors: `MPI_T_ERR_INVALID` for what names no request that the program has;
-    /// `MPI_T_ERR_NOT_ACCESSIBLE` beside a program of one thread.
+    /// Errors: `MPI_T_ERR_INVALID` for a word that is no handle of a request; `MPI_T_ERR_NOT_ACCESSIBLE` while the
+    /// process lock is in its single-threaded form.
     pub fn open_request(&self, request: usize, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {
         let mut guard = self.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
         self.state.get_mut(&mut guard).open_request(Handle(request), open)

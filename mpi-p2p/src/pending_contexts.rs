@@ -10,14 +10,14 @@ use mpi_core::Handle;
 
 use crate::context::ContextSpec;
 
-/// Creates a context with the id that has arrived; `None` when it is no longer needed. Called with the process's lock
-/// held, so it must take no lock itself.
-pub type MakeContext = Box<dyn FnOnce(u32) -> Option<ContextSpec> + Send>;
+/// Returns the contexts of a communicator with the id that has arrived: one, two of an intercommunicator, none when they
+/// are no longer needed. Called with the process's lock held, so it must take no lock itself.
+pub type MakeContext = Box<dyn FnOnce(u32) -> Vec<ContextSpec> + Send>;
 
-/// Announced when there is no id: ids are even.
+/// Sent when the provider has no id left: ids are even.
 pub(crate) const NO_ID: u64 = u64::MAX;
 
-/// What an id is for.
+/// The key of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
     /// The duplicate with this number of the communicator with this context.

@@ -14,12 +14,12 @@ use crate::request::{Request, Work};
 mpi_t::instruments! {
     /// The posted receives of one communicator.
     pub struct PostedInstruments: Comm, verbosity: UserDetail {
-        /// Bytes of data that the buffers of the receives that are posted and wait for their message have room for.
-        /// Kept while a handle of this variable exists; blocking receives cost a little more then.
+        /// Bytes of data for which the buffers of the posted receives have room. Maintained while a handle of this
+        /// variable exists; blocking receives then take a little longer.
         pub bytes: WatchedLevel =
             { name: "p2p_posted_bytes", class: Level, type: u64, unit: "bytes", category: "p2p.posted" }
             { name: "p2p_posted_bytes", class: HighWatermark, type: u64, unit: "bytes", category: "p2p.posted",
-              doc: "Most bytes of data that the buffers of receives had room for that were posted at once." },
+              doc: "Greatest number of bytes for which the buffers of receives that were posted at once had room." },
     }
 }
 

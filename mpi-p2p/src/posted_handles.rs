@@ -11,7 +11,7 @@ use crate::posted::{PostedInstruments, room_of};
 
 impl Engine {
     /// Opens a handle on the posted receives of the communicator with this context id, which the caller has looked up
-    /// under the same guard. `MPI_T_ERR_INVALID` for a context that is none, or freed.
+    /// under the same guard. Errors: `MPI_T_ERR_INVALID` for an unknown or freed context.
     pub fn open_posted(
         &self,
         guard: &mut Guard<'_>,

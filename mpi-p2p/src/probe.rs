@@ -26,7 +26,7 @@ impl Engine {
         self.block(guard, Awaited::Change, |state| state.peek(context, source, tag).transpose())?
     }
 
-    /// As [`Engine::iprobe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
+    /// As [`Engine::iprobe`], and removes the message from its queue for [`Engine::mrecv`] or [`Engine::imrecv`].
     pub fn improbe(
         &self,
         guard: &mut Guard<'_>,
@@ -39,7 +39,7 @@ impl Engine {
         state.hold(context, source, tag)
     }
 
-    /// As [`Engine::probe`], and takes the message aside for [`Engine::mrecv`] or [`Engine::imrecv`].
+    /// As [`Engine::probe`], and removes the message from its queue for [`Engine::mrecv`] or [`Engine::imrecv`].
     pub fn mprobe(&self, guard: Guard<'_>, context: u32, source: i32, tag: i32) -> Result<(Handle, Status)> {
         self.block(guard, Awaited::Change, |state| state.hold(context, source, tag).transpose())?
     }
@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// Starts to receive the message a matched probe took. `None` when `message` names none. After an error the message
-    /// is still there.
+    /// is still there. May release the lock as [`Engine::irecv`] does.
     pub fn imrecv(&self, guard: &mut Guard<'_>, message: Handle, buffer: RecvBuf<'static>) -> Result<Option<Handle>> {
         let state = self.state.get_mut(guard);
         if message.0 == mpi_core::abi::MPI_MESSAGE_NO_PROC {
@@ -77,7 +77,10 @@ impl Engine {
                 state.core.end_message_handles(message);
                 state.core.instruments.messages_held.lower(1);
                 match state.receive_message(held.context, held.key, held.message, buffer)? {
-                    Outcome::Under(request) => Ok(Some(request)),
+                    Outcome::Under(request) => {
+                        self.copy_at_start(guard);
+                        Ok(Some(request))
+                    }
                     Outcome::Received(status, error) => {
                         state.core.received_request(held.context, status, error).map(Some)
                     }

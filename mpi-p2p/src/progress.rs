@@ -1,31 +1,24 @@
 //! Progress: one pass advances all pending operations while the process is inside the library (MPI-4.1, 3.5 and 2.9).
 //!
-//! Invariant: with nothing under way but receives, a pass is one poll of the rings and three compares.
+//! Invariant: while only receives are under way, a pass is one poll of the rings and three compares.
+//! Not here: what a pass does with the lock released (`copying`), calls of services (`service`).
 
 use mpi_errors::{Error, Result};
 
 use crate::core::{Core, State};
 
 impl State {
-    /// One pass: takes what arrived, answers it, pushes what waited. Returns how many things moved.
+    /// Handles what arrived. Returns the number of records.
     #[inline]
-    pub fn progress(&mut self) -> Result<usize> {
+    pub fn poll(&mut self) -> Result<usize> {
         self.core.instruments.polls.incr();
-        let mut moved = match self.endpoint.poll(&mut self.core) {
-            Ok(moved) => moved,
-            Err(fault) => return Err(self.core.fail_waits(fault)),
-        };
-        if self.core.has_work() {
-            moved = self.carry_on(moved)?;
-        }
-        if moved > 0 {
-            self.core.wake_on_any_change();
-        }
-        Ok(moved)
+        self.endpoint.poll(&mut self.core).map_err(|fault| self.core.fail_waits(fault))
     }
 
+    /// Answers what arrived and pushes queued records; does not copy long messages. Returns the number of steps that made
+    /// progress, with the `moved` ones before.
     #[inline(never)]
-    pub fn carry_on(&mut self, moved: usize) -> Result<usize> {
+    pub fn advance_pending(&mut self, moved: usize) -> Result<usize> {
         let State { endpoint, core, .. } = self;
         if let Some(fault) = core.fault.take() {
             return Err(core.fail_waits(fault));
@@ -33,13 +26,13 @@ impl State {
         let before = core.pending();
         let completions = core.completions;
         if !core.copy_requests.is_empty() {
-            core.copy_requested_chunks(endpoint);
+            core.begin_requested_copies(endpoint);
         }
         if !core.matched.is_empty() {
-            core.carry_out_matched(endpoint);
+            core.start_matched_transfers(endpoint);
         }
-        if !core.shares.is_empty() {
-            core.complete_shared_copies(endpoint);
+        if !core.copies.list.is_empty() {
+            core.complete_copies(endpoint);
         }
         if !core.replies.is_empty() {
             core.flush_replies(endpoint);
@@ -50,13 +43,7 @@ impl State {
         if !core.streams.is_empty() {
             core.feed_streams(endpoint);
         }
-        if !core.partitions.pending.is_empty() {
-            core.send_pending_partitions(endpoint);
-        }
-        if core.waiters.any_watchful() && (core.wants_to_push() || core.services.wait_for_call() > 0) {
-            // It may sleep, and no doorbell announces this.
-            core.waiters.wake_leader();
-        }
+        core.wake_leader_for_work();
         let worked = core.pending() != before || core.completions != completions || core.services.wait_for_call() > 0;
         Ok(moved + usize::from(worked))
     }
@@ -70,16 +57,21 @@ impl Core {
             | self.replies.len()
             | self.streams.len()
             | self.matched.len()
-            | self.shares.len()
+            | self.copies.list.len()
             | self.copy_requests.len()
-            | self.partitions.pending.len()
             | self.services.wait_for_call()
             | usize::from(self.fault.is_some())
             != 0
     }
 
-    /// How often a waiting call polls at once, before it settles down to wait: a microsecond or so where every process
-    /// has a core, next to nothing where another process needs this one.
+    /// Whether a pass has to call services or to copy.
+    #[inline]
+    pub fn has_calls(&self) -> bool {
+        self.services.wait_for_call() | self.copies.open != 0
+    }
+
+    /// How often a waiting call polls before it begins to yield or sleep: for about a microsecond where every process
+    /// has a core, a few times where another process needs this core.
     #[inline]
     pub fn first_polls(&self) -> u32 {
         self.settings.wait_spins.get().clamp(2, 128)
@@ -92,19 +84,24 @@ impl Core {
         fault
     }
 
-    /// A measure of what waits, to see whether a pass moved anything.
+    /// The lengths of the queues; a pass compares them before and after to find out whether it made progress.
     fn pending(&self) -> (usize, usize, usize) {
-        let partitions = self.partitions.pending.len();
-        (self.backlogged, self.replies.len() + self.matched.len() + partitions, self.streams.len() + self.shares.len())
+        (self.backlogged, self.replies.len() + self.matched.len(), self.streams.len() + self.copies.list.len())
     }
 
     /// Whether something waits for room in a ring or for a chunk another process copies: no doorbell rings for those, so
     /// a thread that waits keeps polling.
-    pub fn wants_to_push(&self) -> bool {
-        self.backlogged > 0
-            || !self.replies.is_empty()
-            || !self.streams.is_empty()
-            || !self.shares.is_empty()
-            || !self.partitions.pending.is_empty()
+    pub fn has_pushes_waiting(&self) -> bool {
+        let pushes = self.backlogged > 0 || !self.replies.is_empty() || !self.streams.is_empty();
+        pushes || self.copies.await_chunks()
+    }
+
+    /// Wakes the leader if there is work for it: it may sleep, and no doorbell rings for that work.
+    pub fn wake_leader_for_work(&mut self) {
+        if self.waiters.any_watchful()
+            && (self.has_pushes_waiting() || self.services.wait_for_call() > 0 || self.copies.open > 0)
+        {
+            self.waiters.wake_leader();
+        }
     }
 }

@@ -28,7 +28,7 @@ struct Entry {
     node: Node,
 }
 
-/// What a search of a list came to.
+/// The result of a search of a list.
 pub(crate) struct Found {
     pub node: Option<Node>,
     /// How many items it looked at.
@@ -107,7 +107,7 @@ impl<T: Copy> Queue<T> {
         Found { node: at.map(|at| self.list[at].node), steps }
     }
 
-    /// Takes an item out.
+    /// Removes an item.
     #[inline]
     pub fn remove(&mut self, node: Node) -> T {
         if self.linked {

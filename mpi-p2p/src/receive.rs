@@ -19,6 +19,14 @@ use crate::posted::room;
 use crate::request::{Request, Work, too_many_requests};
 use crate::wire;
 
+/// How a receive began.
+pub(crate) enum Begun {
+    /// No message waits for it: it is posted.
+    Posted(Handle),
+    /// Its message has arrived, or has been offered.
+    Arrived(Outcome),
+}
+
 impl State {
     /// Starts a receive; the caller keeps the buffer valid until the request is done.
     #[inline]
@@ -29,59 +37,22 @@ impl State {
         tag: i32,
         buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
+        match self.begin_receive(context_id, source, tag, buffer)? {
+            Begun::Posted(request) | Begun::Arrived(Outcome::Under(request)) => Ok(request),
+            Begun::Arrived(Outcome::Received(status, error)) => self.core.received_request(context_id, status, error),
+        }
+    }
+
+    /// As [`State::start_receive`], without a request for a receive that is over at once.
+    #[inline(always)] // the caller's branches take the place of its result
+    pub fn begin_receive(&mut self, context_id: u32, source: i32, tag: i32, buffer: RecvBuf<'static>) -> Result<Begun> {
         if source == MPI_PROC_NULL {
-            return self.core.received_request(context_id, Status::PROC_NULL, None);
+            return Ok(Begun::Arrived(Outcome::Received(Status::PROC_NULL, None)));
         }
         let key = Key { source, tag };
         match self.core.find_unexpected(context_id, key)? {
-            None => self.core.post(context_id, key, buffer),
-            Some(slot) => match self.receive_unexpected(context_id, slot, buffer)? {
-                Outcome::Under(request) => Ok(request),
-                Outcome::Received(status, error) => self.core.received_request(context_id, status, error),
-            },
-        }
-    }
-
-    /// Starts a receive under the request `operation`, which is complete, or under a new one; the caller keeps the buffer
-    /// valid until it is done. Returns the request.
-    #[inline(never)]
-    pub fn restart_receive(
-        &mut self,
-        context_id: u32,
-        key: Key,
-        buffer: RecvBuf<'static>,
-        operation: Handle,
-    ) -> Result<Handle> {
-        match self.core.post_under(context_id, key, buffer, operation, false)? {
-            None => Ok(operation),
-            Some(buffer) => self.restart_matched(context_id, key, buffer, operation),
-        }
-    }
-
-    /// As [`State::restart_receive`], for a receive from `MPI_PROC_NULL`, or while there are unexpected messages.
-    #[inline(never)]
-    fn restart_matched(
-        &mut self,
-        context_id: u32,
-        key: Key,
-        buffer: RecvBuf<'static>,
-        operation: Handle,
-    ) -> Result<Handle> {
-        let outcome = match key.source {
-            MPI_PROC_NULL => Outcome::Received(Status::PROC_NULL, None),
-            _ => match self.core.find_unexpected(context_id, key)? {
-                Some(slot) => self.receive_unexpected(context_id, slot, buffer)?,
-                None => return self.core.post_under(context_id, key, buffer, operation, true).map(|_| operation),
-            },
-        };
-        match outcome {
-            Outcome::Under(request) => Ok(request),
-            Outcome::Received(status, error) => {
-                let request = self.core.requests.get_mut(operation).expect(KEPT);
-                (request.status, request.error) = (status, error);
-                self.core.instruments.requests.raise(1);
-                Ok(operation)
-            }
+            None => self.core.post(context_id, key, buffer).map(Begun::Posted),
+            Some(slot) => self.receive_unexpected(context_id, slot, buffer).map(Begun::Arrived),
         }
     }
 
@@ -169,7 +140,7 @@ impl State {
         }))
     }
 
-    /// Takes a message aside for one particular later receive (MPI-4.1, 3.8.2).
+    /// Removes a message from its queue for one particular later receive (MPI-4.1, 3.8.2).
     pub fn hold(&mut self, context_id: u32, source: i32, tag: i32) -> Result<Option<(Handle, Status)>> {
         if source == MPI_PROC_NULL {
             return Ok(Some((Handle(MPI_MESSAGE_NO_PROC), Status::PROC_NULL)));
@@ -201,36 +172,15 @@ impl Core {
         };
         let handle = self.requests.insert_with(request).map_err(|_| too_many_requests())?;
         self.instruments.requests.raise(1);
-        context.count_posted(context_id, key, self.events, || room(&self.requests, handle), &mut self.posting);
-        Ok(handle)
-    }
-
-    /// Posts a receive behind all others of its context, under a request that is complete, if it matches no unexpected
-    /// message: `searched` says that none was found. Gives the buffer back if there are unexpected messages.
-    #[inline(always)] // one caller posts what the other has searched for
-    fn post_under(
-        &mut self,
-        context_id: u32,
-        key: Key,
-        buffer: RecvBuf<'static>,
-        operation: Handle,
-        searched: bool,
-    ) -> Result<Option<RecvBuf<'static>>> {
-        let Some(context) = self.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
-        let side = &mut context.sides[(context_id & 1) as usize];
-        if !searched && (!side.unexpected.is_empty() || key.source == MPI_PROC_NULL) {
-            return Ok(Some(buffer));
+        if user_side(context_id) {
+            context.spec.instruments.posted_length.raise(1);
+            if context.room.is_kept() {
+                context.room.more(room(&self.requests, handle), &mut self.posting);
+            }
+            let instruments = context.spec.instruments.block;
+            self.events.raise_posted(instruments, key);
         }
-        let posted = &mut side.posted;
-        let node = posted.post(key, operation, self.settings.list_limit());
-        let request = self.requests.get_mut(operation).expect(KEPT);
-        let before = std::mem::replace(&mut request.work, Work::Posted { key, node, buffer });
-        debug_assert!(matches!(before, Work::Done));
-        // There is nothing to drop.
-        std::mem::forget(before);
-        self.instruments.requests.raise(1);
-        context.count_posted(context_id, key, self.events, || room(&self.requests, operation), &mut self.posting);
-        Ok(None)
+        Ok(handle)
     }
 
     /// A request for a receive that is over already.
@@ -253,7 +203,7 @@ impl Core {
         }
     }
 
-    /// Takes an unexpected message out of its queue, which `slot` names.
+    /// Removes the unexpected message in `slot` from its queue.
     pub fn take_unexpected(&mut self, context_id: u32, slot: u32) -> (Key, Message) {
         let context = self.contexts.get_mut(context_id).expect(FOUND_IN_IT);
         let (key, message) = context.sides[(context_id & 1) as usize].unexpected.take(slot);
@@ -262,34 +212,12 @@ impl Core {
     }
 }
 
-const KEPT: &str = "the recipe keeps the request";
 const FOUND_IN_IT: &str = "the caller found the slot in it";
 
-impl Context {
-    /// Counts a receive with this much room as posted; `kept` counts the contexts whose room is kept.
-    #[inline(always)]
-    fn count_posted(
-        &mut self,
-        id: u32,
-        key: Key,
-        events: &MessageEvents,
-        room: impl FnOnce() -> u64,
-        kept: &mut usize,
-    ) {
-        if user_side(id) {
-            self.spec.instruments.posted_length.raise(1);
-            if self.room.is_kept() {
-                self.room.more(room(), kept);
-            }
-            events.raise_posted(self.spec.instruments.block, key);
-        }
-    }
-}
-
-/// What counts of an unexpected message that is taken out of its queue.
+/// The facts of an unexpected message that the counters need after it has left its queue.
 struct Taken {
     bytes: u64,
-    /// Its data was here, not with the sender.
+    /// Its data was in this process, not with the sender.
     held: bool,
     arrived: u64,
 }

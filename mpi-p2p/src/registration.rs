@@ -1,6 +1,6 @@
 //! Registering the memory of operations for the process on their other side.
 //!
-//! Invariant: what holds a registration holds the memory's buffer too, or is dropped before it.
+//! Invariant: an object with a registration also holds the memory's buffer, or drops the registration before it.
 //! Not here: what a registration permits (`mpi_fabric`), when it ends (`transfer`, `shared_copy`).
 #![allow(unsafe_code)] // asserts that buffers of requests under way are valid
 

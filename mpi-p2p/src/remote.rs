@@ -49,29 +49,34 @@ impl Engine {
     }
 
     /// Copies from a region of another process, as many bytes as `into` has. `None`, and nothing is done, when those
-    /// do not lie one after the other. Errors: `MPI_ERR_OTHER` when the copy is refused or the key is bad.
+    /// do not lie one after the other. A long copy is made without the process lock. Errors: `MPI_ERR_OTHER` when the copy
+    /// is refused or the key is bad.
     #[inline]
     pub fn copy_from(
         &self,
-        guard: &Guard<'_>,
+        guard: &mut Guard<'_>,
         world_rank: u32,
         (region, offset): (RegionKey, u64),
         into: &mut RecvBuf<'_>,
     ) -> Option<Result<()>> {
         let memory = into.contiguous_mut()?;
-        Some(self.state.get(guard).endpoint.read(world_rank, region, offset, memory))
+        let copier = self.state.get(guard).endpoint.copier(world_rank);
+        let bytes = memory.len() as u64;
+        Some(copier.and_then(|copier| self.copy_unlocked(guard, bytes, || copier.read(region, offset, memory))))
     }
 
     /// Copies to a region of another process; otherwise like [`Engine::copy_from`].
     #[inline]
     pub fn copy_to(
         &self,
-        guard: &Guard<'_>,
+        guard: &mut Guard<'_>,
         world_rank: u32,
         (region, offset): (RegionKey, u64),
         data: &SendBuf<'_>,
     ) -> Option<Result<()>> {
         let memory = data.contiguous()?;
-        Some(self.state.get(guard).endpoint.write(world_rank, region, offset, memory))
+        let copier = self.state.get(guard).endpoint.copier(world_rank);
+        let bytes = memory.len() as u64;
+        Some(copier.and_then(|copier| self.copy_unlocked(guard, bytes, || copier.write(region, offset, memory))))
     }
 }

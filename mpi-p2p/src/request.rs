@@ -3,6 +3,9 @@
 //! Invariant: a request leaves its table exactly once: when its completion is taken, or, if the program freed it
 //! first ([`DETACHED`]), when it completes.
 
+use std::fmt;
+use std::sync::Arc;
+
 use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_REQUEST};
 use mpi_core::{Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
@@ -11,7 +14,7 @@ use mpi_fabric::{RecordHead, Registration};
 
 use crate::chains::{Key, Node};
 
-/// How a send is to behave (MPI-4.1, 3.4).
+/// The mode of a send (MPI-4.1, 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Complete when the buffer may be used again.
@@ -24,19 +27,13 @@ pub enum Mode {
     Buffered,
 }
 
-/// The program's side of a generalized request (MPI-5.0, 13.2). All are called with no lock held, and an error is that
-/// of the call that caused the callback.
+/// The program's side of a generalized request. All are called with no lock held; dropping it is `free_fn`.
 pub trait Generalized: Send + Sync {
-    /// Fills the status of the complete operation (`query_fn`).
+    /// Fills the status of the complete operation (`query_fn`). An error is that of the call that completes the request.
     fn query(&self, status: &mut Status) -> Result<()>;
-    /// The request ends (`free_fn`); called once, last.
-    fn free(&self) -> Result<()>;
     /// A cancel was requested (`cancel_fn`); `complete`: the operation was complete before.
     fn cancel(&self, complete: bool) -> Result<()>;
 }
-
-/// The context id of operations that belong to no communicator; no communicator ever gets it.
-pub(crate) const NO_CONTEXT: u32 = u32::MAX;
 
 /// How a finished operation ended.
 #[derive(Debug)]
@@ -45,50 +42,61 @@ pub struct Completion {
     pub status: Status,
     /// What went wrong, if anything did: a truncated message, for example.
     pub error: Option<Error>,
-    /// Context id of the operation, or [`NO_CONTEXT`] for a null and for a generalized request.
-    context: u32,
-    pub(crate) ending: Ending,
+    /// Context id of the operation; `None` for a null request.
+    pub context: Option<u32>,
+    /// Further effects of the completion of a request with a recipe.
+    pub(crate) ending: Option<Box<Ending>>,
 }
 
-/// What becomes of a request that is complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Further effects of the completion of a request with a recipe.
 pub(crate) enum Ending {
-    /// It is gone.
-    Gone,
-    /// It stays, inactive.
+    /// The request stays, inactive.
     Kept,
-    /// It goes once the program's callbacks have been called (`Engine::end_generalized`).
-    Callbacks,
+    /// The program fills the status. Dropping this calls the program too: with no lock held.
+    Callbacks(Arc<dyn Generalized>),
+}
+
+impl fmt::Debug for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Ending::Kept => "Kept",
+            Ending::Callbacks(_) => "Callbacks",
+        })
+    }
 }
 
 impl Completion {
     /// The completion of a null or inactive request: the empty status.
     pub const fn empty() -> Completion {
-        Completion::of(Status::EMPTY, None, NO_CONTEXT)
-    }
-
-    /// The completion of an operation in this context; its request is gone.
-    #[inline]
-    pub(crate) const fn of(status: Status, error: Option<Error>, context: u32) -> Completion {
-        Completion { status, error, context, ending: Ending::Gone }
-    }
-
-    /// Context id of the operation; none for a null and for a generalized request.
-    #[inline]
-    pub fn context(&self) -> Option<u32> {
-        (self.context != NO_CONTEXT).then_some(self.context)
+        Completion { status: Status::EMPTY, error: None, context: None, ending: None }
     }
 
     /// Whether the request still exists, inactive, because it is persistent; otherwise its handle is stale.
     #[inline]
     pub fn keeps_request(&self) -> bool {
-        self.ending == Ending::Kept
+        self.ending.as_ref().is_some_and(|ending| matches!(**ending, Ending::Kept))
     }
 
-    /// Whether the program is to be called before this is returned.
+    /// Whether the program must be called before the completion is returned.
     #[inline]
     pub(crate) fn has_callbacks(&self) -> bool {
-        self.ending == Ending::Callbacks
+        self.ending.as_ref().is_some_and(|ending| matches!(**ending, Ending::Callbacks(_)))
+    }
+
+    /// Calls the program if it must be called; with no lock held.
+    #[inline]
+    pub(crate) fn queried(self) -> Completion {
+        if self.has_callbacks() { self.query() } else { self }
+    }
+
+    #[cold]
+    fn query(mut self) -> Completion {
+        if let Some(Ending::Callbacks(callbacks)) = self.ending.take().map(|ending| *ending)
+            && let Err(error) = callbacks.query(&mut self.status)
+        {
+            self.error.get_or_insert(error);
+        }
+        self
     }
 }
 
@@ -131,7 +139,7 @@ pub(crate) enum CancelState {
     Answered(bool),
 }
 
-/// A send that was over when it started.
+/// A send that was complete when it started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     /// Context of its message.
@@ -190,22 +198,20 @@ pub(crate) enum Work {
     Receiving { buffer: RecvBuf<'static>, from: u32, wanted: u64, got: u64 },
     /// A revoked receive drops the fragments that still come: `wanted` bytes in all, `got` so far.
     Discarding { from: u32, wanted: u64, got: u64 },
-    /// A receive whose chunks both sides copy; the details are in the engine's list of shares.
-    Sharing,
+    /// A receive whose message this process copies; the details, and the buffer, are in the engine's list of jobs.
+    Copying,
     /// A send waits for room in the ring to the receiver.
     Queued(Box<Outgoing>),
     /// The program completes the operation of a generalized request.
     External,
-    /// A partitioned send has partitions that are not ready, or not sent.
-    PartitionsOut,
-    /// A partitioned receive has partitions that have not arrived.
-    PartitionsIn,
     /// A duplicate of a communicator waits for its context id.
     AwaitContext,
     /// A synchronous send waits to be matched by world rank `dest`.
     AwaitMatch { dest: u32 },
-    /// A large message was offered to world rank `dest`, which may read its data while it is.
-    Offered { data: Data, dest: u32, _registration: Registration },
+    /// A large message was offered to world rank `dest`, which may read its data until it reports the end. `copiers`: the
+    /// number of threads of this process that copy from the data, which pin it; `over`: the end has come, and waits for
+    /// them.
+    Offered { data: Data, dest: u32, copiers: u32, over: bool, _registration: Registration },
     /// A send feeds fragments to the receive that `peer` names, up to `limit` bytes; `at` are under way.
     Streaming { data: Data, dest: u32, peer: u64, at: u64, limit: u64 },
 }
@@ -235,6 +241,14 @@ impl Data {
         }
     }
 
+    /// The data as a buffer.
+    pub fn as_send(&self) -> SendBuf<'_> {
+        match self {
+            Data::User(buffer) => buffer.clone(),
+            Data::Owned(bytes) => SendBuf::from_slice(bytes),
+        }
+    }
+
     /// The data as one slice, when it lies in one piece.
     pub fn contiguous(&self) -> Option<&[u8]> {
         match self {
@@ -257,8 +271,8 @@ impl Data {
 impl Work {
     /// Whether it is a send's.
     pub fn is_send(&self) -> bool {
-        use Work::{AwaitMatch, Offered, PartitionsOut, Queued, Streaming};
-        matches!(self, Queued(_) | AwaitMatch { .. } | Offered { .. } | Streaming { .. } | PartitionsOut)
+        use Work::{AwaitMatch, Offered, Queued, Streaming};
+        matches!(self, Queued(_) | AwaitMatch { .. } | Offered { .. } | Streaming { .. })
     }
 }
 
@@ -301,7 +315,7 @@ impl Request {
     #[inline]
     pub fn into_completion(self) -> Completion {
         debug_assert!(self.is_done());
-        Completion::of(self.status, self.error, self.context)
+        Completion { status: self.status, error: self.error, context: Some(self.context), ending: None }
     }
 }
 

@@ -37,7 +37,7 @@ impl Core {
 
     /// An offered message has been moved: its receive is complete.
     pub fn finish_rendezvous(&mut self, handle: Handle) {
-        if mpi_t::somebody_listens()
+        if mpi_t::any_callback_registered()
             && let Some(request) = self.requests.get(handle)
         {
             let status = request.status;

@@ -13,7 +13,6 @@ use mpi_fabric::{Endpoint, Full, RecordHead, RegionKey, Registration};
 use crate::context::unknown_context;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
-use crate::push::push;
 use crate::registration;
 use crate::request::{Data, Mode, Outgoing, Receiver, Request, Work, token};
 use crate::wire::{self, Offer};
@@ -22,7 +21,7 @@ use crate::wire::{self, Offer};
 pub(crate) enum Started {
     /// It is complete.
     Complete,
-    /// It goes on under this request.
+    /// It continues as this request.
     Under(Handle),
 }
 
@@ -43,13 +42,13 @@ impl State {
         self.start_send_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
     }
 
-    /// Puts a short message into the ring, if nothing stands in its way; all other cases are for
-    /// [`State::start_send_slowly`]. `token` is the handle of its request, if it has one, else 0.
+    /// Puts a short message into the ring if there is room and no queued send to the destination; all other cases are
+    /// left to [`State::start_send_slowly`]. `token` is the handle of its request, if it has one, else 0.
     #[inline(always)]
     pub fn send_at_once(&mut self, context_id: u32, dest: i32, tag: i32, buffer: &SendBuf<'_>, token: u64) -> bool {
         let core = &mut self.core;
         let Some(context) = core.contexts.get(context_id) else { return false };
-        // No rank is as large as a negative one, MPI_PROC_NULL, seen without its sign.
+        // As an unsigned number a negative rank, such as MPI_PROC_NULL, is larger than any rank.
         let Some(route) = context.routes.get(dest as u32 as usize).copied() else { return false };
         let world = route.world;
         let bytes = buffer.bytes();
@@ -58,7 +57,10 @@ impl State {
         }
         let a = u64::from(context.spec.rank);
         let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: token };
-        let pushed = push(&mut self.endpoint, world, &head, buffer);
+        let pushed = match buffer.contiguous() {
+            Some(memory) => self.endpoint.push(world, &head, memory),
+            None => push_packed(&mut self.endpoint, world, head, buffer),
+        };
         if pushed.is_ok() {
             context.count_sent(context_id, route, bytes);
             core.count_eager(bytes);
@@ -79,7 +81,7 @@ impl State {
         if !matches!(mode, Mode::Standard | Mode::Ready) {
             return self.isend_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching);
         }
-        // The message carries the handle, so that a cancel can name it.
+        // The message carries the handle, so that a cancel can refer to it.
         let handle = self.core.sent_request(context_id, dest, buffer.bytes())?;
         if self.send_at_once(context_id, dest, tag, &buffer, token(handle)) {
             return Ok(handle);
@@ -88,22 +90,7 @@ impl State {
         self.isend_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
     }
 
-    /// Starts a send of a request with a recipe, whose handle is `token`.
-    pub fn start_persistent_send(
-        &mut self,
-        context_id: u32,
-        (dest, tag): (i32, i32),
-        buffer: SendBuf<'static>,
-        mode: Mode,
-        token: u64,
-    ) -> Result<Started> {
-        if matches!(mode, Mode::Standard | Mode::Ready) && self.send_at_once(context_id, dest, tag, &buffer, token) {
-            return Ok(Started::Complete);
-        }
-        self.start_send_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
-    }
-
-    /// Starts a send that could not be over at once, or may not be.
+    /// Starts a send that cannot be complete at once, or must not be.
     #[inline(never)]
     pub fn isend_slowly(
         &mut self,
@@ -197,7 +184,7 @@ impl State {
 }
 
 impl Core {
-    /// Counts a message that goes whole.
+    /// Counts an eager message.
     #[inline(always)]
     fn count_eager(&self, bytes: u64) {
         self.instruments.eager_sent.incr();
@@ -229,7 +216,7 @@ impl Core {
                 let (region, registration) = registered.unwrap_or((RegionKey::NONE, Registration::NONE));
                 endpoint.push(dest, head, &Offer { bytes: data.bytes(), region }.encode())?;
                 let data = std::mem::replace(data, Data::Owned(Vec::new()));
-                request.work = Work::Offered { data, dest, _registration: registration };
+                request.work = Work::Offered { data, dest, copiers: 0, over: false, _registration: registration };
             }
             kind => {
                 match data.contiguous() {
@@ -246,7 +233,7 @@ impl Core {
         Ok(())
     }
 
-    /// Pushes the queued sends that there is room for, oldest first for each destination.
+    /// Pushes the queued sends for which there is room, oldest first for each destination.
     pub fn flush_backlog(&mut self, endpoint: &mut Endpoint) {
         let mut backlog = std::mem::take(&mut self.backlog);
         backlog.retain(|_, queue| {
@@ -262,7 +249,7 @@ impl Core {
         self.backlog = backlog;
     }
 
-    /// Takes a send back that has not left yet (cancelled).
+    /// Withdraws a cancelled send that has not left yet.
     pub fn unqueue(&mut self, handle: Handle) -> bool {
         let Some(Work::Queued(outgoing)) = self.requests.get(handle).map(|request| &request.work) else {
             return false;
@@ -278,4 +265,12 @@ impl Core {
         self.backlogged -= removed;
         removed > 0
     }
+}
+
+/// Pushes a message that does not lie in one piece.
+#[inline(never)]
+fn push_packed(endpoint: &mut Endpoint, world: u32, head: RecordHead, buffer: &SendBuf<'_>) -> Result<(), Full> {
+    endpoint.push_with(world, &head, buffer.bytes() as usize, |out| {
+        buffer.pack(0, out);
+    })
 }

@@ -25,7 +25,7 @@ use crate::service_queue::{Arrival, Event, ServiceQueue, What};
 use crate::wire::Offer;
 
 impl Engine {
-    /// Registers the service of a context. It gets the messages that have come before, too.
+    /// A module above the engine that handles the messages of one context itself (one-sided communication).
     pub fn add_service(&self, guard: &mut Guard<'_>, context: u32, service: Arc<dyn Service>) {
         self.services.get_mut(guard).insert(context, service);
         let services = &mut self.state.get_mut(guard).core.services;
@@ -53,7 +53,7 @@ impl Engine {
         self.state.get_mut(guard).isend_slowly(context, dest, tag, data, Mode::Standard, Receiver::Service)
     }
 
-    /// Has the context's service called when a request is complete, in place of a wait or test for it.
+    /// Has the context's service called when a request is complete, instead of a wait or test for it.
     pub fn serve_completion(&self, guard: &mut Guard<'_>, context: u32, request: Handle) {
         let core = &mut self.state.get_mut(guard).core;
         match core.requests.get_mut(request).filter(|request| !request.is_done()) {
@@ -67,21 +67,11 @@ impl Engine {
         self.block(guard, Awaited::Change, |_| ready().then_some(()))
     }
 
-    /// One pass of progress, services included. Returns how many things moved.
-    #[inline]
-    pub(crate) fn advance(&self, guard: &mut Guard<'_>) -> Result<usize> {
-        let state = self.state.get_mut(guard);
-        let moved = state.progress()?;
-        if moved > 0 && state.core.services.wait_for_call() > 0 {
-            self.call_services(guard);
-        }
-        Ok(moved)
-    }
-
-    /// Calls the services for what has come.
+    /// Calls the services for the messages and completions that are queued.
     #[cold]
     #[inline(never)]
     pub(crate) fn call_services(&self, guard: &mut Guard<'_>) {
+        self.state.get_mut(guard).core.services.calls += 1;
         while let Some(Event { context, what }) = self.state.get_mut(guard).core.services.queue.pop_front() {
             let service = self.services.get(guard).get(&context).cloned();
             let core = &mut self.state.get_mut(guard).core;
@@ -107,7 +97,9 @@ impl Engine {
                 }
             }
         }
-        self.state.get_mut(guard).core.wake_on_any_change();
+        let core = &mut self.state.get_mut(guard).core;
+        core.services.calls -= 1;
+        core.wake_on_any_change();
     }
 }
 
@@ -116,7 +108,7 @@ impl Core {
     pub fn service_message(&mut self, from: u32, head: &RecordHead, payload: Payload<'_>) {
         let Some(context) = self.contexts.get(head.context) else { return self.keep_early(from, head, &payload) };
         let Some(key) = message_key(&context.spec.world_ranks, from, head) else {
-            return self.fault(from, "a message with a tag or in the name of a process that it cannot have");
+            return self.fault(from, "a message with an invalid tag or source");
         };
         let data = payload.to_vec();
         match self.services.behind.get_mut(&(head.context, key.source)) {
@@ -168,7 +160,7 @@ impl Core {
                 self.fault.get_or_insert(error);
             }
         }
-        // Everything up to the next message that is on the way.
+        // Everything up to the next message whose data is still to come.
         while let Some(Arrival::Here(..)) = arrivals.front()
             && let Some(Arrival::Here(key, data)) = arrivals.pop_front()
         {

@@ -19,6 +19,8 @@ pub(crate) struct ServiceQueue {
     pub incoming: HashMap<Handle, (Key, Vec<u8>)>,
     /// Of senders with a long message on the way: that and what came after it, in order, by context and source.
     pub behind: HashMap<(u32, i32), VecDeque<Arrival>>,
+    /// Number of threads that call services at the moment.
+    pub calls: usize,
 }
 
 /// One of several messages of a sender.

@@ -6,12 +6,13 @@
 //! ring.
 //! Invariant: a receive completes when all of its bytes are in place; a send completes when its receiver has reported
 //! that, or when its last fragment is in the ring.
-//! Not here: matching (`arrival`).
+//! Not here: matching (`arrival`), the copying (`copies`, `shared_copy`).
 
 use mpi_core::{Handle, Status};
 use mpi_fabric::{Endpoint, Payload, RecordHead};
 use smallvec::SmallVec;
 
+use crate::copy_job::{Claims, NETWORK_PART_MAX, PART_MAX, Side};
 use crate::core::{Core, Reply};
 use crate::delivery::truncated;
 use crate::message::Matched;
@@ -23,16 +24,16 @@ const SHARE_FROM: u64 = 32 << 10;
 
 impl Core {
     /// Carries out what the last poll matched.
-    pub fn carry_out_matched(&mut self, endpoint: &mut Endpoint) {
+    pub fn start_matched_transfers(&mut self, endpoint: &mut Endpoint) {
         for matched in std::mem::take(&mut self.matched) {
             self.begin_transfer(endpoint, matched);
         }
     }
 
-    /// Starts to move a large message into the receive it matched. What goes wrong is the receive's error.
+    /// Starts to move a large message into the receive that it matched. A failure is an error of the receive.
     pub fn begin_transfer(&mut self, endpoint: &mut Endpoint, matched: Matched) {
         let Matched { from, token: peer, offer, key, request: handle } = matched;
-        if mpi_t::somebody_listens() {
+        if mpi_t::any_callback_registered() {
             self.raise_rendezvous(handle, (key.source, key.tag, offer.bytes), false);
         }
         let request = self.requests.get_mut(handle).expect("a matched receive stays in its table");
@@ -44,26 +45,23 @@ impl Core {
         request.status = Status::new(key.source, key.tag, wanted);
         request.error = (room < offer.bytes).then(|| truncated(key, offer.bytes, room));
 
-        let copy = !offer.region.is_none() && endpoint.can_copy(from);
-        if let (true, Some(memory)) = (copy, buffer.contiguous_mut()) {
-            let memory = &mut memory[..wanted as usize];
-            let alone = from == endpoint.rank() || !endpoint.shares_memory(from);
-            if wanted < SHARE_FROM || alone || self.slots.are_all_used() {
-                match endpoint.read(from, offer.region, 0, memory) {
-                    Ok(()) => self.instruments.bytes_copied.add(wanted),
-                    Err(error) => request.error = Some(error),
-                }
-                self.reply(endpoint, Reply::about(from, wire::DONE, peer));
-                self.finish_rendezvous(handle);
-                return;
-            }
-            request.work = Work::Sharing;
-            self.begin_shared_copy(endpoint, matched, memory);
-            return;
-        }
         if wanted == 0 {
             self.reply(endpoint, Reply::about(from, wire::DONE, peer));
             self.finish_rendezvous(handle);
+            return;
+        }
+        let can_copy = !offer.region.is_none() && endpoint.can_copy(from);
+        let copier = if can_copy { endpoint.copier(from).ok() } else { None };
+        if let (Some(copier), Some(memory)) = (copier, buffer.contiguous_mut()) {
+            request.work = Work::Copying;
+            let near = endpoint.shares_memory(from);
+            let claims = if near && from != endpoint.rank() && wanted >= SHARE_FROM && !self.slots.are_all_used() {
+                Claims::Slot(self.open_slot(endpoint, from, peer, &mut memory[..wanted as usize]))
+            } else {
+                Claims::Alone { claimed: 0, most: if near { PART_MAX } else { NETWORK_PART_MAX } }
+            };
+            let side = Side::Receive { buffer: buffer.split_at(wanted).0, token: peer };
+            self.copies.add(handle, copier, (offer.region, wanted), side, claims);
             return;
         }
         request.work = Work::Receiving { buffer, from, wanted, got: 0 };
@@ -79,8 +77,8 @@ impl Core {
         self.replies.push_back(reply);
     }
 
-    /// Pushes what replies there is room for. Those to one process stay in order: the end of a transfer never overtakes
-    /// the request to copy its chunks.
+    /// Pushes the replies for which there is room. Those to one process stay in order: the end of a transfer never
+    /// overtakes the request to copy its chunks.
     pub fn flush_replies(&mut self, endpoint: &mut Endpoint) {
         let mut full = SmallVec::<[u32; 8]>::new();
         for _ in 0..self.replies.len() {
@@ -98,7 +96,7 @@ impl Core {
     pub fn delivered(&mut self, from: u32, head: &RecordHead) {
         let handle = Handle(head.b as usize);
         match self.requests.get(handle).map(|request| &request.work) {
-            Some(Work::Offered { dest, .. }) if *dest == from => self.finish(handle),
+            Some(Work::Offered { dest, .. }) if *dest == from => self.end_offer(handle),
             _ => self.fault(from, "the end of a transfer that was not under way"),
         }
     }
@@ -117,7 +115,7 @@ impl Core {
         let handle = Handle(head.b as usize);
         if payload.len() == 16
             && let Some(request) = self.requests.get_mut(handle)
-            && let Work::Offered { data, dest, .. } = &mut request.work
+            && let Work::Offered { data, dest, copiers: 0, .. } = &mut request.work
             && *dest == from
             && payload.word(1) <= data.bytes()
         {

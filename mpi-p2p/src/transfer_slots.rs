@@ -1,30 +1,10 @@
-//! The transfer slots of a process, and the receives that use them.
+//! The transfer slots of a process.
 //!
 //! Invariant: a slot is free, or serves one receive.
-//! Not here: copying (`shared_copy`), the words of a slot (`chunk_claims`).
-
-use mpi_core::Handle;
-use mpi_fabric::Registration;
+//! Not here: copying (`copies`), the words of a slot (`chunk_claims`).
 
 /// Number of transfer slots a process has.
 pub(crate) const SLOTS: u32 = 256;
-
-/// A receive whose chunks both sides copy.
-#[derive(Debug)]
-pub(crate) struct SharedCopy {
-    pub request: Handle,
-    pub from: u32,
-    pub token: u64,
-    pub slot: u32,
-    pub round: u32,
-    pub chunks: u64,
-    /// Bytes of a chunk.
-    pub chunk: u64,
-    /// The receive was revoked: how many chunks were claimed when the slot was closed.
-    pub revoked: Option<u64>,
-    /// Lets the sender write to the buffer.
-    pub _registration: Registration,
-}
 
 /// Free transfer slots of a process, and how often each was used.
 #[derive(Debug)]

@@ -4,8 +4,8 @@
 //! a word of its own until its operation is complete, its condition may have changed, or the lead is vacant. All calls
 //! here are made with the process's lock held, so a thread that checks its condition and then follows, under one guard,
 //! loses no wake-up.
-//! Invariant: while a thread follows and none leads, a thread has been woken that will look: the successor, or one that
-//! leaves and then names the next.
+//! Invariant: while a thread follows and none leads, a woken thread will check its condition: the successor, or one
+//! that returns and then wakes the next.
 //! Not here: what a thread waits for, polling and sleeping (`waiting`). Model: `tests/loom_waiters.rs`.
 
 use std::sync::Arc;
@@ -21,10 +21,10 @@ pub(crate) type Place = u32;
 /// Words whose threads the kernel has to wake once the lock is released.
 pub(crate) type Due = SmallVec<[Arc<ThreadWord>; 4]>;
 
-/// How a waiting thread stands.
+/// The state of a waiting thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// The entry has no thread.
+    /// The entry is free.
     Free,
     /// It runs, or waits for the lock.
     Awake,
@@ -183,7 +183,7 @@ impl Waiters {
         }
     }
 
-    /// Wakes the leader: there is work for it that no doorbell announces.
+    /// Wakes the leader for work that no doorbell announces.
     #[cold]
     pub fn wake_leader(&mut self) {
         if let Some(leader) = self.leader {
@@ -203,9 +203,19 @@ impl Waiters {
     }
 
     /// From now on, until [`Self::end_deferring`], threads are woken after the lock is released, so that they do not
-    /// run into it.
+    /// block on it.
     pub fn defer(&mut self) {
         self.deferring = true;
+    }
+
+    /// Whether [`Self::defer`] holds: then the lock's holder leads, or leaves.
+    pub fn is_deferring(&self) -> bool {
+        self.deferring
+    }
+
+    /// Whether the lock's holder leads, and other threads depend on its polls.
+    pub fn leads_others(&self) -> bool {
+        self.deferring && self.entries.len() - self.free.len() > 1
     }
 
     /// The words whose threads are to be woken once the lock is released.

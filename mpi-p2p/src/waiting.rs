@@ -21,7 +21,7 @@ use crate::request::{AWAITED, AWAITED_BY, Completion, DETACHED, ReceiveFailure, 
 use crate::waiters::{Due, Place};
 
 impl Engine {
-    /// The end of a blocking send that could not be over at once.
+    /// Completes a blocking send that could not be complete at once.
     #[inline(never)]
     pub(crate) fn finish_send(&self, guard: Guard<'_>, request: Handle) -> Result<()> {
         let begun = self.instruments.begin(Doing::Sending);
@@ -30,7 +30,7 @@ impl Engine {
         sent.map(drop).map_err(Error::from)
     }
 
-    /// The end of a blocking call: waits for its request; an error of the operation is the call's.
+    /// Completes a blocking call: waits for its request; an error of the operation is an error of the call.
     #[inline]
     pub(crate) fn finish_blocking(&self, guard: Guard<'_>, request: Handle) -> Result<Status, ReceiveFailure> {
         match self.block(guard, Awaited::One(request), |state| state.core.take_if_done(request).flatten()) {
@@ -85,27 +85,27 @@ impl Engine {
         Ok(value.expect("the wait ended because there is one"))
     }
 
-    /// Waits until `ready` is true. Once in the program, whatever is waited for.
+    /// Waits until `ready` is true. A separate function, so that only one copy of the loop exists.
     fn wait_slowly<'e>(&'e self, guard: Guard<'e>, awaited: Awaited<'_>, ready: Ready<'_>) -> Result<()> {
         let policy = self.doorbell.policy();
         policy.set_spins(self.settings.wait_spins.get());
         policy.set_yields(self.settings.wait_yields.get());
         policy.set_sleeps(self.settings.wait_sleep.get());
         let waited = self.instruments.begin_wait();
-        let began = self.wait_events.tell_begin(self.instruments.requests.get());
+        let began = self.wait_events.raise_begin(self.instruments.requests.get());
         let mut due = Due::new();
         let (guard, result) = match self.lock.is_multiple() {
             true => self.wait_among_threads(guard, awaited, ready, &mut due),
             false => self.poll_until(guard, None, ready),
         };
         self.instruments.end_wait(waited);
-        self.wait_events.tell_end(began);
+        self.wait_events.raise_end(began);
         drop(guard);
         self.wake_due(&due);
         result
     }
 
-    /// Polls, or sleeps until another thread of the process, which polls, has what this one waits for.
+    /// Polls, or sleeps until another thread of the process, which polls, has completed what this one waits for.
     fn wait_among_threads<'e>(
         &'e self,
         mut guard: Guard<'e>,
@@ -126,9 +126,9 @@ impl Engine {
                 (guard, result) = self.poll_until(guard, Some(Seat { place, awaited }), ready);
                 break result;
             }
-            // `ready` was false under this very guard, so whatever makes it true finds the thread asleep.
+            // `ready` was false under this guard, so any later change finds the thread marked as asleep.
             let marked = core.begin_sleep(place, awaited);
-            if core.wants_to_push() {
+            if core.has_pushes_waiting() {
                 core.waiters.wake_leader();
             }
             drop(guard);
@@ -173,8 +173,8 @@ impl Engine {
                 }
                 continue;
             }
-            if state.core.wants_to_push() {
-                // No doorbell rings for room in a ring: look again, and let others run now and then.
+            if state.core.has_pushes_waiting() {
+                // No doorbell rings for room in a ring: poll again, and yield to other processes now and then.
                 turns += 1;
                 let yields = turns.is_multiple_of(64) || self.settings.wait_spins.get() == 0;
                 if yields || seat.is_some() {
@@ -191,7 +191,7 @@ impl Engine {
                 None => step = wait.next(),
             }
             let WaitStep::Sleep(ticket) = step else { continue };
-            // The ticket announces the sleeper; what came before it is seen by this last poll.
+            // The ticket announces the sleeper. This last poll finds whatever arrived before it.
             let moved = match self.advance(&mut guard) {
                 Ok(moved) => moved,
                 Err(fault) => return (guard, Err(fault)),
@@ -200,7 +200,7 @@ impl Engine {
             if let Some(result) = state.outcome(seat, ready) {
                 return (guard, result);
             }
-            if moved == 0 && !state.core.wants_to_push() {
+            if moved == 0 && !state.core.has_pushes_waiting() {
                 let marked = seat.map(|seat| state.core.begin_sleep(seat.place, seat.awaited));
                 guard = self.pause(guard, seat, || self.doorbell.sleep(ticket));
                 if let (Some(seat), Some(marked)) = (seat, marked) {
@@ -224,12 +224,12 @@ impl Engine {
         guard
     }
 
-    fn wake_due(&self, due: &Due) {
+    pub(crate) fn wake_due(&self, due: &Due) {
         due.iter().for_each(|word| self.doorbell.wake_thread(word));
     }
 }
 
-/// Places up to this fit in a mark.
+/// The greatest place that fits into a mark.
 const PLACES: Place = 1 << (32 - AWAITED_BY);
 
 /// Whether a wait is over.
@@ -243,7 +243,7 @@ struct Seat<'a> {
 }
 
 impl State {
-    /// How the wait ends, if it does: because `ready` is true, or with a fault that another thread found.
+    /// The result of the wait, if it is over: `ready` is true, or another thread found a fault.
     fn outcome(&mut self, seat: Option<Seat<'_>>, ready: Ready<'_>) -> Option<Result<()>> {
         if ready(self) {
             return Some(Ok(()));
@@ -253,7 +253,8 @@ impl State {
 }
 
 impl Core {
-    /// The thread at `place`, whose condition does not hold, is going to sleep. Returns what [`Core::end_sleep`] needs.
+    /// The thread at `place`, whose condition does not hold, is about to sleep. Returns the argument of
+    /// [`Core::end_sleep`].
     pub fn begin_sleep<'a>(&mut self, place: Place, awaited: Awaited<'a>) -> Awaited<'a> {
         let marked = match awaited {
             // Messages mostly come in order: when the last request is over, so are the others.
@@ -289,7 +290,7 @@ impl Core {
         }
     }
 
-    /// Something has moved: wakes the threads whose condition that may have changed.
+    /// Wakes the threads whose condition any change may affect.
     #[inline(always)]
     pub fn wake_on_any_change(&mut self) {
         if self.waiters.any_watchful() {

@@ -1,4 +1,4 @@
-//! Completion of requests: what a call leaves in its status and counts, and how much progress it takes.
+//! Completion of requests: the contents of the status, the counts, and the number of progress passes.
 
 #![allow(unsafe_code)] // requests hold buffers that the tests keep until they are over
 

@@ -1,5 +1,5 @@
-//! Every order in which the two sides of a long message can meet on a transfer slot: the protocol's own file, on loom's
-//! atomics. A chunk's memory is a cell of loom's, which reports two threads that touch it at once.
+//! Model of the protocol on a transfer slot in every order of the two sides of a long message: the protocol's own file
+//! on loom's atomics. A chunk's memory is a loom cell, which reports two threads that access it at once.
 #![allow(dead_code, unsafe_code)] // the models use a part of the file; chunks are written through pointers
 
 mod sync {
@@ -63,7 +63,7 @@ impl Transfer {
         self.buffer[chunk].with(|at| unsafe { *at })
     }
 
-    /// The receiver has its buffer back: it writes all of it.
+    /// The receiver has its buffer again: it writes all of it.
     fn reuse(&self) {
         (0..CHUNKS as usize).for_each(|chunk| self.write(chunk, 10));
     }

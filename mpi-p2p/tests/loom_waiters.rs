@@ -1,6 +1,6 @@
-//! Every order in which waiting threads of a process hand on the lead, complete each other's operations and sleep: the
-//! files of the engine and the fabric on loom's atomics, and the steps of `Engine::wait_among_threads` and `poll_until`
-//! in miniature. A wake-up that is lost is a deadlock, which loom reports.
+//! Model of waiting threads of a process in every order in which they pass on the lead, complete each other's
+//! operations and sleep: the files of the engine and the fabric on loom's atomics, and a small form of
+//! `Engine::wait_among_threads` and `poll_until`. A lost wake-up is a deadlock, which loom reports.
 //!
 //! Not here: the doorbell's own protocol, which `mpi-fabric` models; here it always rings.
 #![allow(dead_code, clippy::unwrap_used)] // the models use a part of the files; loom's locks are never poisoned
@@ -12,7 +12,7 @@ mod sync {
     pub(crate) use loom::sync::atomic::{AtomicU32, Ordering};
     use loom::sync::{Condvar, Mutex};
 
-    /// What the kernel does: sleeping on the doorbell and on the words of threads, and waking.
+    /// The kernel's part: sleeping on the doorbell and on the words of threads, and waking.
     #[derive(Clone)]
     pub(crate) struct Doorbell {
         kernel: Arc<Kernel>,
@@ -76,7 +76,7 @@ use mpi_errors::Error;
 use sync::{AtomicU32, Doorbell, Ordering};
 use waiters::{Place, Waiters};
 
-/// What the process lock guards: two receives, and the place that waits for each.
+/// The data under the process lock: two receives, and the place of the thread that waits for each.
 struct State {
     waiters: Waiters,
     done: [bool; 2],
@@ -92,7 +92,7 @@ struct Process {
     records: [AtomicU32; 2],
 }
 
-/// How a wait is tied to what it waits for.
+/// The relation between a wait and its requests.
 #[derive(Clone, Copy, PartialEq)]
 enum Tied {
     ToRequest,
@@ -151,7 +151,7 @@ impl Process {
         self.doorbell.wake();
     }
 
-    /// A thread that does not wait makes progress, as in a test that finds nothing.
+    /// A thread that does not wait makes progress, as in a test that finds no completion.
     fn test(&self) {
         self.state.lock().unwrap().poll(&self.records);
     }
@@ -275,7 +275,7 @@ fn a_message_that_a_third_thread_finds_wakes_its_thread() {
     two_wait(
         [Tied::ToRequest; 2],
         |process| {
-            // No doorbell rings: the third thread's poll is the only one that need find it.
+            // No doorbell rings: only the third thread's poll must find it.
             process.records[0].store(1, Ordering::Release);
             process.test();
         },

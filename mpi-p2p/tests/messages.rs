@@ -93,7 +93,7 @@ fn a_message_longer_than_its_buffer_is_truncated_and_reported() {
                 assert!(data == pattern(size, 1)[..size / 2]);
             }
         }
-        // The engine is as good as before.
+        // The engine works as before.
         rank.exchange_with_peer();
     });
 }
@@ -156,7 +156,7 @@ fn probes_see_a_message_and_a_matched_probe_takes_it() {
 }
 
 #[test]
-fn a_cancelled_receive_matches_nothing_and_says_so() {
+fn a_cancelled_receive_matches_nothing_and_is_reported_as_cancelled() {
     run(2, |rank| {
         if rank.me() == 1 {
             let mut unused = [9; 4];
@@ -239,7 +239,7 @@ fn buffered_sends_complete_at_once_within_the_attached_buffer() {
 }
 
 #[test]
-fn four_threads_of_each_rank_talk_at_once() {
+fn four_threads_of_each_rank_communicate_at_once() {
     common::run_multiple(2, |rank: Arc<Rank>| {
         let threads: Vec<_> = (0..4)
             .map(|thread| {
@@ -265,7 +265,7 @@ fn four_threads_of_each_rank_talk_at_once() {
 }
 
 #[test]
-fn a_send_that_was_let_go_of_still_arrives() {
+fn a_freed_send_still_arrives() {
     run(2, |rank| {
         for size in [10usize, 100_000] {
             if rank.me() == 0 {
@@ -283,13 +283,13 @@ fn a_send_that_was_let_go_of_still_arrives() {
 }
 
 #[test]
-fn a_request_that_was_let_go_of_is_nobodys_any_more() {
+fn a_freed_request_has_a_stale_handle() {
     run(2, |rank| {
         let data = pattern(100_000, 1);
         if rank.me() == 0 {
             let request = rank.isend(1, 1, &data);
             rank.engine.request_free(&mut rank.engine.lock(), request).expect("live");
-            let again = rank.engine.request_free(&mut rank.engine.lock(), request).expect_err("freed already");
+            let again = rank.engine.request_free(&mut rank.engine.lock(), request).expect_err("freed before");
             assert_eq!(again.class(), MPI_ERR_REQUEST);
             assert!(rank.engine.wait(rank.engine.lock(), request).is_err());
             rank.engine.drain(rank.engine.lock()).expect("no fault");
@@ -351,7 +351,7 @@ fn large_messages_pass_through_rings_that_small_ones_fill() {
 }
 
 #[test]
-fn a_send_that_nobody_has_received_can_be_cancelled_and_one_that_was_matched_not() {
+fn an_unmatched_send_can_be_cancelled_and_a_matched_one_not() {
     run(2, |rank| {
         let engine = &rank.engine;
         for length in [8, 500_000] {
@@ -374,7 +374,7 @@ fn a_send_that_nobody_has_received_can_be_cancelled_and_one_that_was_matched_not
                 assert_eq!(engine.iprobe(&mut engine.lock(), CONTEXT, 0, 2).expect("fine"), None);
                 assert_eq!(rank.instruments.umq_length.get(), 0);
             }
-            // Nothing more is sent to rank 1 before it has looked.
+            // Nothing more is sent to rank 1 before its next poll.
             match rank.me() {
                 0 => assert!(rank.recv(1, 50, &mut []).is_ok()),
                 _ => rank.send(0, 50, &[], Mode::Standard),

@@ -10,7 +10,8 @@ const RANKS: u32 = 3;
 fn make(rank: u32) -> MakeContext {
     Box::new(move |id| {
         let world_ranks = (0..RANKS).collect();
-        Some(ContextSpec { id, rank, world_ranks, instruments: CommMeters::detached(RANKS) })
+        let instruments = CommMeters::detached(RANKS);
+        vec![ContextSpec { id, rank, world_ranks, both_groups: None, instruments }]
     })
 }
 

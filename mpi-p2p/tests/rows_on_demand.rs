@@ -1,4 +1,5 @@
-//! The rows of a communicator's peers take memory when a peer is used. A test file of its own: it measures the process.
+//! The rows of a communicator's peers take memory when a peer is first used. A separate test file, because it measures
+//! the memory of the process.
 
 use std::sync::atomic::Ordering;
 
@@ -22,7 +23,7 @@ fn rows_of_a_million_peers_take_memory_when_they_are_used() {
     meters.bind(&registry, 77).expect("new variables");
     assert_eq!(meters.peers.len(), RANKS as usize);
     let made = resident().saturating_sub(before);
-    assert!(made < 4 << 20, "{made} bytes for rows that nobody has used");
+    assert!(made < 4 << 20, "{made} bytes for rows of unused peers");
     for rank in (0..RANKS as usize).step_by(RANKS as usize / 8) {
         meters.peers[rank].messages_sent.incr();
         assert_eq!(meters.peers[rank].messages_sent.get(), 1);
@@ -32,7 +33,7 @@ fn rows_of_a_million_peers_take_memory_when_they_are_used() {
     assert!(used < 8 << 20, "{used} bytes for the rows of eight peers");
     meters.unbind(&registry, 77);
     meters.retire(&HeapMemory);
-    // What is given back is used again, zeroed.
+    // Memory that was released is used again, zeroed.
     let again = CommMeters::place(&HeapMemory, "", RANKS);
     assert!(again.peers.iter().step_by(1000).all(|row| row.messages_sent.get() == 0));
     again.retire(&HeapMemory);

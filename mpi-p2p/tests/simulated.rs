@@ -34,8 +34,13 @@ fn simulate<T: Send>(topology: &Topology, body: impl Fn(&Rank) -> T + Sync) -> O
     let outcome = run(topology, |rank| {
         let (me, size) = (rank.endpoint.rank(), rank.endpoint.size());
         let engine = Engine::new(rank.endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory);
-        let spec =
-            ContextSpec { id: CONTEXT, rank: me, world_ranks: world.clone(), instruments: CommMeters::detached(size) };
+        let spec = ContextSpec {
+            id: CONTEXT,
+            rank: me,
+            world_ranks: world.clone(),
+            both_groups: None,
+            instruments: CommMeters::detached(size),
+        };
         engine.add_context(&mut engine.lock(), spec);
         body(&Rank { engine, me, size })
     });
@@ -111,7 +116,7 @@ fn a_receive_from_a_lost_rank_is_an_error() {
         _ => rank.receive(3, 1, &mut [0; 8]),
     });
     for (rank, result) in outcome.results.into_iter().enumerate() {
-        let error = result.expect_err("nobody sends");
+        let error = result.expect_err("no rank sends");
         assert_eq!(error.class(), MPI_ERR_PROC_ABORTED, "rank {rank}: {error}");
         assert!(error.to_string().contains("rank 3 was lost"), "{error}");
     }

@@ -16,7 +16,7 @@ use mpi_t::HeapMemory;
 const THREADS: i32 = 8;
 const ROUNDS: i32 = 50;
 
-/// Waiting threads sleep at once, so that each wait is one that must be ended.
+/// Waiting threads sleep at once, so that each wait needs a wake-up.
 fn never_spin(engine: &Engine) {
     engine.settings().wait_spins.set(0);
     engine.settings().wait_yields.set(0);
@@ -94,7 +94,10 @@ fn a_fault_that_one_thread_finds_is_reported_by_all_that_wait() {
         .unwrap_or_else(|_| panic!("two endpoints"));
     let engine = Engine::new(own, Arc::new(ProcessLock::new(true)), &HeapMemory);
     let instruments = CommMeters::detached(2);
-    engine.add_context(&mut engine.lock(), ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), instruments });
+    engine.add_context(
+        &mut engine.lock(),
+        ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), both_groups: None, instruments },
+    );
     never_spin(&engine);
     let engine = Arc::new(engine);
     let (report, reports) = channel();

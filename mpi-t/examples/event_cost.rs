@@ -1,5 +1,5 @@
-//! What a point that raises events costs while nobody listens, as instructions: two loops, one with a point and one
-//! without, each a function that a profiler can tell apart. The argument is how many rounds.
+//! Cost of an event point without callbacks, in instructions: two loops, one with a point and one without, each a
+//! function of its own for the profiler. The argument is the number of rounds.
 //!
 //! `cargo xtask bench instruments` counts both with callgrind.
 
@@ -10,9 +10,9 @@ use mpi_t::{Registry, SourceDef};
 static SOURCE: SourceDef = SourceDef { name: "loop", description: "A loop." };
 
 mpi_t::events! {
-    /// What the loop raises.
+    /// The events of the loop.
     struct LoopEvents: NoObject, from: SOURCE {
-        /// A round has begun: which.
+        /// A round has begun: its number.
         round(number: u64) = { name: "loop_round", category: "loop", at: MpiRestricted },
     }
 }

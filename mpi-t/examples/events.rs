@@ -1,5 +1,5 @@
-//! A program raises events, a tool listens: at once where the callback restricts itself, later where it may do
-//! anything.
+//! A program raises events and a tool has callbacks: one runs at once because it is restricted, the other later because
+//! it may call any function.
 //!
 //! Run it with `cargo run -p mpi-t --example events`.
 
@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 
 use mpi_t::{Registry, Safety, SourceDef, Value};
 
-static CACHE: SourceDef = SourceDef { name: "cache", description: "What happens in the cache." };
+static CACHE: SourceDef = SourceDef { name: "cache", description: "Events of the cache." };
 
 mpi_t::events! {
-    /// What a cache raises, under its lock.
+    /// Events of a cache, raised under its lock.
     struct CacheEvents: NoObject, from: CACHE {
-        /// An entry was put out to make room: its size, and for how long nobody had used it.
+        /// An entry was evicted to make room: its size, and how long it had not been used.
         evicted(bytes: u64, idle_seconds: f64) = { name: "cache_evicted", category: "cache.events", at: MpiRestricted },
     }
 }
@@ -29,7 +29,7 @@ impl Cache {
         let mut entries = self.entries.lock().expect("no panic");
         if entries.len() == 3 {
             let out = entries.remove(0);
-            // While nobody listens this is one load and a branch.
+            // While no callback is registered this is one load and a branch.
             self.events.evicted.emit(|| (out, 0.5));
         }
         entries.push(bytes);
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     registry.register_events(events)?;
     let cache = Arc::new(Cache { entries: Mutex::default(), events });
 
-    // The tool: what is there to listen to?
+    // The tool: which events exist?
     registry.init_thread()?;
     for index in 0..registry.event_get_num()? {
         let event = registry.event_get_info(index)?;
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{} ({}): {}", event.definition.name, elements.join(", "), event.description);
     }
 
-    // One callback only counts: it is called under the cache's lock, which it does not touch.
+    // One callback only counts: it is called under the cache's lock, which it does not use.
     let sum = Arc::new(AtomicU64::new(0));
     let bytes = sum.clone();
     let counting = registry.subscribe("cache_evicted", None, Safety::MpiRestricted, move |event| {
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(sum.load(Ordering::Relaxed), 100 + 200);
     registry.event_handle_free(counting, None)?;
 
-    // Another uses the cache itself. It asks for a place where that is allowed: `deliver_events`.
+    // Another uses the cache itself. It needs a place that permits this: `deliver_events`.
     let again = cache.clone();
     let refilling = registry.subscribe("cache_evicted", None, Safety::None, move |event| {
         println!("evicted at {} ns", event.time_ns());

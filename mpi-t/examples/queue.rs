@@ -21,9 +21,9 @@ mpi_t::instruments! {
 }
 
 mpi_t::cvars! {
-    /// How the queue behaves.
+    /// Settings of the queue.
     struct QueueSettings {
-        /// Items that the queue holds at most; in force with the next item.
+        /// Most items in the queue; takes effect with the next item.
         limit: u64 = 8 => { name: "queue_limit", unit: "items", category: "queue.limits", range: 1..=4096 },
     }
 }
@@ -54,7 +54,7 @@ impl Queue {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (instruments, settings) = (QueueInstruments::detached(), QueueSettings::new());
     let registry = Registry::with_prefix("QUEUE_");
-    registry.describe_categories(&[("queue", "The example's queue."), ("queue.limits", "When it is full.")]);
+    registry.describe_categories(&[("queue", "The example's queue."), ("queue.limits", "Limits of the queue.")]);
     registry.register(instruments)?;
     registry.register_settings(settings)?;
     for complaint in registry.startup_errors().iter().chain(&registry.unknown_environment()) {
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     queue.push(20);
     println!("and {} with twice the limit", items.read()?);
     if let Err(error) = variables.pvar::<u64>("queue_item", PvarClass::Counter) {
-        println!("a slip: {error}");
+        println!("a misspelt name: {error}");
     }
 
     let (cvars, pvars): (Vec<_>, Vec<_>) = (variables.cvars().collect(), variables.pvars().collect());

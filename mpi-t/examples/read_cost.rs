@@ -1,4 +1,4 @@
-//! What reading a performance variable costs, in nanoseconds above an empty loop, without any bench library.
+//! Cost of reading a performance variable, in nanoseconds above an empty loop, without a bench library.
 //!
 //! Run it with `cargo run --release -p mpi-t --example read_cost`.
 #![allow(unsafe_code)] // reads as the C functions do
@@ -10,7 +10,7 @@ use mpi_core::Handle;
 use mpi_t::{Counter, Level, PvarClass, Registry};
 
 mpi_t::instruments! {
-    /// What is read.
+    /// The fields that are read.
     struct Block: NoObject {
         /// Events.
         events: Counter = { name: "events", class: Counter, type: u64, unit: "events", category: "x" },

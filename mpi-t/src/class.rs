@@ -1,4 +1,5 @@
-//! What variables can be: classes, types, bindings, scopes, verbosity, and which go together (MPI-5.0, section 15.3).
+//! Properties of variables: class, type, binding, scope, verbosity, and their permitted combinations (MPI-5.0, section
+//! 15.3).
 //!
 //! Invariant: the discriminants are the ABI's values. Not here: the variables.
 
@@ -178,7 +179,7 @@ pub enum Bind {
 }
 
 impl Bind {
-    /// The object in words: `communicator`.
+    /// The kind as text: `communicator`.
     pub const fn object(self) -> &'static str {
         match self {
             Bind::NoObject => "process",
@@ -197,15 +198,15 @@ impl Bind {
     }
 }
 
-/// Which processes must change a control variable together (MPI-5.0, section 15.3.6).
+/// The processes in which a control variable must be changed together (MPI-5.0, section 15.3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Scope {
     /// The value never changes.
     Constant = abi::MPI_T_SCOPE_CONSTANT,
-    /// The value may change, but not by the program's hand.
+    /// The value may change, but programs cannot write it.
     Readonly = abi::MPI_T_SCOPE_READONLY,
-    /// Each process may change its own.
+    /// Each process may change its own value.
     Local = abi::MPI_T_SCOPE_LOCAL,
     /// To be changed consistently in a group of processes.
     Group = abi::MPI_T_SCOPE_GROUP,

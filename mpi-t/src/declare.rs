@@ -1,7 +1,7 @@
 //! Declaring performance variables beside the fields that they read.
 //!
-//! Invariant: a declaration whose class, type and field do not go together does not compile.
-//! Not here: giving variables their indices (`registry`).
+//! Invariant: a declaration whose class, type and field are not compatible does not compile.
+//! Not here: the indices of variables (`registry`).
 
 use crate::field::{Field, WordUnit, fits};
 use crate::{Bind, PvarClass, ValueType, Verbosity};
@@ -10,7 +10,7 @@ use crate::{Bind, PvarClass, ValueType, Verbosity};
 ///
 /// # Safety
 /// The type is `repr(C)` and each of its fields is a [`Field`], so that it is nothing but atomic words.
-#[allow(unsafe_code)] // the promise is what lets zeroed words become a block
+#[allow(unsafe_code)] // the promise permits a zeroed block
 pub unsafe trait Instruments: Sync + 'static {
     /// The name of the type.
     const NAME: &'static str;
@@ -20,7 +20,7 @@ pub unsafe trait Instruments: Sync + 'static {
     const VARS: &'static [PvarDef];
 }
 
-/// The names of a variable's values (MPI-5.0, section 15.3.5).
+/// An enumeration: the names of a variable's values (MPI-5.0, section 15.3.5).
 #[derive(Debug)]
 pub struct EnumDef {
     /// The enumeration's name, unique in a process.
@@ -62,13 +62,13 @@ pub struct PvarDef {
     /// The block's word (of 8 bytes) that it reads.
     pub word: usize,
     pub(crate) unit_of_word: WordUnit,
-    /// Which word from its own on counts handles; 0: none does.
+    /// Offset, in words, of the word that counts handles, from the variable's own word; 0: no word does.
     pub(crate) handles_word: usize,
 }
 
 impl PvarDef {
-    /// A variable that reads the field `F` at byte `offset` of its block. Panics, at compile time, when class, type
-    /// and field do not go together.
+    /// A variable that reads the field `F` at byte `offset` of its block. Panics, at compile time, if class, type and
+    /// field are not compatible.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments)] // called by the macro, which names each
     pub const fn declare<F: Field>(
@@ -101,7 +101,7 @@ impl PvarDef {
         }
     }
 
-    /// The text that stands at a place of a block.
+    /// The text at a place of a block.
     #[doc(hidden)]
     pub const fn text_at(texts: &[(usize, &'static str)], offset: usize) -> &'static str {
         let mut i = 0;
@@ -124,7 +124,7 @@ impl PvarDef {
         PvarDef { description, ..self }
     }
 
-    /// Whether it is always active; by default only sizes are. Watermarks and sums need starting points of their own.
+    /// Whether it is always active; by default only sizes are. Watermarks and sums need separate starting points.
     pub const fn continuous(self, continuous: bool) -> PvarDef {
         PvarDef { continuous, ..self }
     }
@@ -134,12 +134,12 @@ impl PvarDef {
         PvarDef { states: Some(states), ..self }
     }
 
-    /// Whether it can be neither written nor reset: levels, states, sizes and percentages show what is.
+    /// Whether it can be neither written nor reset: levels, states, sizes and percentages show the present value.
     pub const fn readonly(&self) -> bool {
         !(self.class.is_sum() || self.class.is_watermark())
     }
 
-    /// Whether reading and resetting can be one step.
+    /// Whether it can be read and reset in one step.
     pub const fn atomic(&self) -> bool {
         !self.readonly()
     }
@@ -170,11 +170,12 @@ impl PvarDef {
 /// assert_eq!(QueueInstruments::VARS.len(), 3);
 /// ```
 ///
-/// After the struct's name stands what the block is bound to ([`Bind`](crate::Bind)), and there may stand the intended readers of its
-/// variables, `, verbosity: TunerDetail` for example ([`Verbosity`](crate::Verbosity)). `class` is a
+/// The struct's name is followed by what the block is bound to ([`Bind`](crate::Bind)), and optionally by the intended
+/// readers of its variables, `, verbosity: TunerDetail` for example ([`Verbosity`](crate::Verbosity)). `class` is a
 /// [`PvarClass`](crate::PvarClass), `type` one of `i32`, `u32`, `u64`, `f64`. Further keys: `doc`, `verbosity`,
 /// `continuous`, `states`, as the methods of [`PvarDef`](crate::PvarDef). The text above a field becomes the
-/// description of its variables: say what is counted and when it changes. The scheme of names is in the crate's text.
+/// description of its variables: it states what is counted and when it changes. The naming rules are in the crate's
+/// text.
 #[macro_export]
 macro_rules! instruments {
     (
@@ -196,7 +197,7 @@ macro_rules! instruments {
             $( $(#[doc = $doc])* $field_visibility $field: $kind, )*
         }
 
-        #[allow(unsafe_code)] // mpi-t's promise that the block is only words, made for the struct just above
+        #[allow(unsafe_code)] // the promise that the block is only words holds for the struct above
         // SAFETY: the struct is repr(C), and `PvarDef::declare` requires each field's type to be a `Field`.
         unsafe impl $crate::Instruments for $block {
             const NAME: &'static str = stringify!($block);
@@ -217,10 +218,10 @@ macro_rules! instruments {
 
         #[allow(dead_code)] // a block uses those it needs
         impl $block {
-            /// For whom its variables are meant that say nothing else.
+            /// The verbosity of variables without one of their own.
             const VERBOSITY: $crate::Verbosity = $crate::__verbosity!($($verbosity)?, UserBasic);
 
-            /// What stands above each field, by the field's place.
+            /// The text above each field, by the field's place.
             const TEXTS: &'static [(usize, &'static str)] =
                 &[$((::core::mem::offset_of!($block, $field), concat!($($doc),*))),*];
 
@@ -245,7 +246,7 @@ macro_rules! instruments {
     };
 }
 
-/// The [`Verbosity`](crate::Verbosity) of a block; the second by default.
+/// The [`Verbosity`](crate::Verbosity) of a block; without one, the default in the second argument.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __verbosity {
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_tells_field_class_type_and_text() {
+    fn a_declaration_has_field_class_type_and_text() {
         let vars = Block::VARS;
         assert_eq!(vars.iter().map(|var| var.word).collect::<Vec<_>>(), [0, 1, 1]);
         assert_eq!((vars[0].class, vars[0].value, vars[0].bind), (PvarClass::Counter, ValueType::U64, Bind::Comm));

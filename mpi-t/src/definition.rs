@@ -1,12 +1,12 @@
-//! What a control variable is as declared: its name, its type, and the values that it takes.
+//! The definition of a control variable: its name, its type, and the values that it accepts.
 //!
-//! Invariant: a value that a definition accepts is one that its cell can keep.
+//! Invariant: the cell of a definition can hold every value that the definition accepts.
 //! Not here: cells and declaring them (`setting`), performance variables (`declare`).
 
 use crate::setting::SettingType;
 use crate::{Bind, EnumDef, Scope, Value, ValueType, Verbosity};
 
-/// Which values a control variable can take.
+/// The values that a control variable accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limits {
     /// Whole numbers from the first to the second.
@@ -32,11 +32,11 @@ pub struct CvarDef {
     pub value: ValueType,
     /// What it is bound to.
     pub bind: Bind,
-    /// Which processes must change it together.
+    /// The processes in which it must be changed together.
     pub scope: Scope,
-    /// For whom it is meant.
+    /// Its intended readers.
     pub verbosity: Verbosity,
-    /// The values it can take.
+    /// The values it accepts.
     pub limits: Limits,
     /// The names of its values.
     pub states: Option<&'static EnumDef>,
@@ -72,22 +72,22 @@ impl CvarDef {
         CvarDef { category, ..self }
     }
 
-    /// Which processes must change it together; by default each process may change its own.
+    /// The processes in which it must be changed together; by default each process may change its own.
     pub const fn scope(self, scope: Scope) -> CvarDef {
         CvarDef { scope, ..self }
     }
 
-    /// For whom it is meant; [`Verbosity::UserBasic`] by default.
+    /// Its intended readers; [`Verbosity::UserBasic`] by default.
     pub const fn verbosity(self, verbosity: Verbosity) -> CvarDef {
         CvarDef { verbosity, ..self }
     }
 
-    /// The smallest and the largest whole number it can take; all values of the type by default.
+    /// The smallest and the largest whole number it accepts; all values of the type by default.
     pub const fn range(self, range: std::ops::RangeInclusive<i128>) -> CvarDef {
         CvarDef { limits: Limits::Whole(*range.start(), *range.end()), ..self }
     }
 
-    /// The smallest and the largest number it can take, for `f64`.
+    /// The smallest and the largest number it accepts, for `f64`.
     pub const fn real_range(self, range: std::ops::RangeInclusive<f64>) -> CvarDef {
         CvarDef { limits: Limits::Real(*range.start(), *range.end()), ..self }
     }

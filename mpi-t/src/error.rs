@@ -1,9 +1,8 @@
 //! Errors of the tool information interface (MPI-5.0, section 15.3.10): a code, and the reason. No error handler is
 //! called.
 //!
-//! Invariant: a [`TError`]'s code is one of the ABI's `MPI_T_ERR_*`. An error without a reason, or with one that
-//! [`TError::argument`] made or that is a static text, takes no memory, so that calls which are async-signal-safe can
-//! fail with it.
+//! Invariant: a [`TError`]'s code is one of the ABI's `MPI_T_ERR_*`. An error without a reason, with a reason from
+//! [`TError::argument`], or with a static text takes no memory, so async-signal-safe calls can return it.
 //! Not here: texts of codes (`mpi_errors::classes`), the record of a thread's last failed call (`last_error`).
 
 use std::borrow::Cow;
@@ -13,8 +12,8 @@ use std::hash::{Hash, Hasher};
 use mpi_core::Handle;
 use mpi_core::abi;
 
-/// Why a call of the tool interface failed: an `MPI_T_ERR_*` code, and which argument had which value and what was
-/// allowed. Two errors are equal when their codes are.
+/// Why a call of the tool interface failed: an `MPI_T_ERR_*` code, the argument, its value, and what was allowed. Two
+/// errors are equal if their codes are.
 ///
 /// ```
 /// use mpi_t::{Registry, TError};
@@ -38,7 +37,7 @@ pub type TResult<T> = Result<T, TError>;
 
 #[derive(Clone)]
 enum Reason {
-    /// None beyond the code.
+    /// No reason.
     None,
     Argument {
         name: &'static str,
@@ -59,13 +58,13 @@ pub enum ArgumentValue {
     Name(&'static str),
 }
 
-/// What was allowed.
+/// The rule that a value breaks.
 #[derive(Clone, Copy)]
 enum Rule {
     Text(&'static str),
-    /// An index below the number of things of a kind, which has this name in the plural.
+    /// An index must be below this number of objects, whose name in the plural follows.
     Below(usize, &'static str),
-    /// What is so of the performance variable with this index.
+    /// A statement about the performance variable with this index.
     Pvar(usize, &'static str),
 }
 
@@ -139,7 +138,7 @@ impl TError {
         self.code
     }
 
-    /// This error with the argument that was wrong, its value, and the rule that the value breaks. The rule reads on
+    /// This error with the argument that was wrong, its value, and the rule that the value breaks. The rule is printed
     /// after "but". Takes no memory; async-signal-safe.
     #[cold]
     pub fn argument(self, name: &'static str, value: impl Into<ArgumentValue>, rule: &'static str) -> TError {
@@ -152,21 +151,21 @@ impl TError {
         TError { code: self.code, reason: Reason::Text(text.into()) }
     }
 
-    /// An index that is not below `count`, the number of what `plural` names. Async-signal-safe.
+    /// An index that is not below `count`, the number of objects called `plural`. Async-signal-safe.
     #[cold]
     pub(crate) fn index(name: &'static str, value: i32, count: usize, plural: &'static str) -> TError {
         let rule = Rule::Below(count, plural);
         TError { reason: Reason::Argument { name, value: value.into(), rule }, ..TError::INVALID_INDEX }
     }
 
-    /// A handle whose performance variable is the reason. Async-signal-safe.
+    /// A handle that is refused because of its performance variable. Async-signal-safe.
     #[cold]
     pub(crate) fn of_pvar(self, handle: Handle, variable: usize, rule: &'static str) -> TError {
         let rule = Rule::Pvar(variable, rule);
         TError { code: self.code, reason: Reason::Argument { name: "handle", value: handle.into(), rule } }
     }
 
-    /// This error, with the reason that `explain` gives it if it has none: for errors that come from callbacks.
+    /// This error, with the reason from `explain` if it has none: for errors that callbacks return.
     #[cold]
     pub(crate) fn or_explained(self, explain: impl FnOnce(TError) -> TError) -> TError {
         match self.reason {
@@ -176,7 +175,7 @@ impl TError {
     }
 }
 
-/// The error as a sentence without a capital and a full stop: the reason, or what the code means.
+/// The error as a sentence without a capital and a full stop: the reason, or the meaning of the code.
 struct Sentence<'a>(&'a TError);
 
 impl fmt::Display for Sentence<'_> {

@@ -1,8 +1,8 @@
-//! The fields that an engine keeps and that variables read: words of zeroed memory, nothing else.
+//! The fields that an engine updates and that variables read: words of zeroed memory.
 //!
 //! Writers hold the engine's lock, so an update is a plain load and store. Any thread reads at any time.
 //! Invariant: every field is whole `AtomicU64` words, and zeroed memory is a valid field; another process that can
-//! write the memory can make values wrong, but nothing else.
+//! write the memory can make values wrong, with no other effect.
 //! Not here: declaring (`declare`), the watermarks of a level (`watch`).
 
 use std::sync::atomic::AtomicU64;
@@ -10,25 +10,25 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use crate::{PvarClass, ValueType};
 
-/// Whether fields are kept: not in the build that the cost of instruments is measured against, where changing a field
-/// is nothing and every field is zero for ever.
+/// Whether fields are updated: not in the build that the cost of instruments is compared with, where a change of a
+/// field compiles to nothing and every field stays zero.
 pub(crate) const KEPT: bool = cfg!(not(feature = "uninstrumented"));
 
 /// A field type that variables can be declared on.
 ///
 /// # Safety
 /// The type is `repr(C)` or `repr(transparent)` over `AtomicU64`s, its value being the first of them.
-#[allow(unsafe_code)] // the promise is what lets zeroed words become a block
+#[allow(unsafe_code)] // the promise permits a zeroed block
 pub unsafe trait Field: Sync + 'static {
     /// The classes of the variables that can be declared on this field.
     const CLASSES: &'static [PvarClass];
-    /// How the first word becomes a value.
+    /// The conversion of the first word to a value.
     const UNIT: WordUnit;
-    /// Which word counts the handles that read the first: 1 the second, 3 the fourth; 0: none does.
+    /// The word that counts the handles of the first: 1 the second, 3 the fourth; 0: none.
     const HANDLES: usize = 0;
 }
 
-/// What a field's word counts.
+/// The unit of a field's word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum WordUnit {
@@ -36,7 +36,7 @@ pub enum WordUnit {
     One,
     /// Nanoseconds, read as seconds when the type is `f64`.
     Nanosecond,
-    /// 2^-32, read as a part of one.
+    /// 2^-32, read as a part of 1.
     Fraction,
 }
 
@@ -65,8 +65,8 @@ impl Counter {
         self.add(1);
     }
 
-    /// One more, from any thread, at the cost of an atomic read-modify-write. A counter is counted either this way or
-    /// under the engine's lock.
+    /// One more, from any thread, with an atomic read-modify-write. A counter is updated either in this way or under
+    /// the engine's lock.
     #[inline]
     pub fn incr_shared(&self) {
         if KEPT {
@@ -129,7 +129,7 @@ impl Timer {
     }
 }
 
-/// The state something is in; a small number that an enumeration names.
+/// The state of something; a small number that an enumeration names.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct State(AtomicU64);
@@ -137,7 +137,7 @@ pub struct State(AtomicU64);
 field!(State, One, [State, Generic]);
 
 impl State {
-    /// Changes the state.
+    /// Sets the state.
     #[inline(always)]
     pub fn set(&self, state: i32) {
         store(&self.0, u64::from(state as u32));
@@ -171,7 +171,7 @@ impl Size {
     }
 }
 
-/// Which part of a resource is in use, kept in steps of 2^-32.
+/// The part of a resource that is in use, in steps of 2^-32.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct Percentage(AtomicU64);
@@ -182,7 +182,7 @@ impl Percentage {
     /// The number of steps in a whole.
     pub const WHOLE: u64 = 1 << 32;
 
-    /// Sets the part to `used / size`, at most one; nothing is used of nothing.
+    /// Sets the part to `used / size`, at most one; 0 if `size` is 0.
     #[inline]
     pub fn set(&self, used: u64, size: u64) {
         let part = if size == 0 { 0 } else { (u128::from(used.min(size)) << 32) / u128::from(size) };
@@ -198,8 +198,8 @@ impl Percentage {
 
 /// How much of a resource is in use, with watermarks for handles.
 ///
-/// While no watermark has a handle, a change costs one load and one branch never taken. Otherwise only a new highest
-/// or lowest level costs more.
+/// While no watermark has a handle, a change costs one load and one branch that is not taken. Otherwise only a new
+/// highest or lowest level costs more.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Level {
@@ -227,15 +227,15 @@ impl Level {
         }
     }
 
-    /// As [`Level::raise`], from any thread and at any place, at the cost of an atomic read-modify-write. A level
-    /// changes either this way or under one lock.
+    /// As [`Level::raise`], from any thread and at any place, with an atomic read-modify-write. A level is changed
+    /// either in this way or under one lock.
     #[inline]
     pub fn raise_shared(&'static self, n: u64) {
         if !KEPT {
             return;
         }
-        // SeqCst, here and below: either `watch::expect` of a new mark comes before this looks for marks, or whoever
-        // sets the mark sees this value.
+        // SeqCst, here and below: either this load comes after `watch::expect` of a new mark, or the thread that sets
+        // the mark sees this value.
         let now = self.value.fetch_add(n, SeqCst).wrapping_add(n);
         if now.overflowing_add(self.above.load(SeqCst)).1 {
             crate::watch::rose_anywhere(self, now);

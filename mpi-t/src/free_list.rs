@@ -1,6 +1,6 @@
-//! Blocks of control variables for objects that come and go: used again by the next object, never freed.
+//! Blocks of control variables for objects that are created and freed: reused by the next object, never freed.
 //!
-//! Invariant: a block that is handed out has its initial values.
+//! Invariant: a block that is allocated has its initial values.
 //! Not here: binding a block to its object (`registry`).
 
 use std::any::{Any, TypeId};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::Settings;
 
-/// Blocks given back, by their type.
+/// Free blocks, by their type.
 static FREE: Mutex<BTreeMap<TypeId, Vec<&'static (dyn Any + Sync)>>> = Mutex::new(BTreeMap::new());
 
 /// A block of control variables for one object, with their initial values. Thread-safe; takes a lock.
@@ -19,7 +19,7 @@ pub fn place_settings<S: Settings + Any>() -> &'static S {
     block.and_then(|block| (block as &dyn Any).downcast_ref()).unwrap_or_else(S::make)
 }
 
-/// Gives a block back, for another object. Unbind it from registries first. Thread-safe; takes a lock.
+/// Returns a block for reuse by another object. Unbind it from registries first. Thread-safe; takes a lock.
 pub fn retire_settings<S: Settings + Any>(block: &'static S) {
     block.restore();
     let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);

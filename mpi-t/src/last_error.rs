@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 const ROOM: usize = 1024;
 
 thread_local! {
-    // A value without a destructor: it needs no registration, and lasts until the thread has ended.
+    // A value without a destructor: it needs no registration, and is valid until the thread has ended.
     static TEXT: [AtomicU8; ROOM] = const { [const { AtomicU8::new(0) }; ROOM] };
 }
 
 /// Called with each reason that is recorded; must be async-signal-safe.
 static REPORT: OnceLock<fn(&CStr)> = OnceLock::new();
 
-/// From here on, `report` is called with the reason of each call that fails. It must be thread-safe and
+/// From now on, `report` is called with the reason of each call that fails. It must be thread-safe and
 /// async-signal-safe. Only the first function given is used.
 pub fn report_failures(report: fn(&CStr)) {
     let _ = REPORT.set(report);
@@ -42,17 +42,17 @@ pub fn clear_failure() {
     record(|_| Ok(()));
 }
 
-/// The text of the calling thread: of its last failed call, else empty. It stays where it is until the thread has
-/// ended, and changes when a call of the thread fails. Async-signal-safe.
+/// The text of the calling thread: of its last failed call, else empty. Its address is constant until the thread has
+/// ended; it changes when a call of the thread fails. Async-signal-safe.
 pub fn last_failure() -> *const c_char {
-    // A value without a destructor is accessible as long as the thread is.
+    // A value without a destructor is accessible while the thread exists.
     TEXT.with(|text| text.as_ptr().cast())
 }
 
 fn record(write: impl FnOnce(&mut Cursor<'_>) -> fmt::Result) {
     TEXT.with(|text| {
         let mut cursor = Cursor { text, length: 0 };
-        // An error says that the room is full; what fitted in stays.
+        // An error means that the buffer is full; the part that fitted stays.
         let _ = write(&mut cursor);
         cursor.text[cursor.length].store(0, Relaxed);
     });
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn text() -> String {
-        // SAFETY: the text ends with a null and nobody changes it meanwhile: it is this thread's.
+        // SAFETY: the text ends with a null and no other thread changes it: it is this thread's.
         unsafe { CStr::from_ptr(last_failure()) }.to_str().expect("UTF-8").to_owned()
     }
 

@@ -2,25 +2,25 @@
 //!
 //! - [`instruments!`] declares performance variables beside the fields that they describe, [`cvars!`] control
 //!   variables; the fields are [`Counter`], [`Level`], [`Timer`] and their like.
-//! - Objects that come and go too often to have instruments each get them when a tool allocates a handle
+//! - Objects that are too short-lived to have instruments each get them when a tool allocates a handle
 //!   ([`Registry::declare_on_demand`]).
 //! - [`events!`] declares event types; raising one is a load and a branch while no callback is registered.
-//! - [`InstrumentMemory`] is where the fields live: the heap, or a page that others can see.
+//! - [`InstrumentMemory`] is the memory of the fields: the heap, or a page that other processes can read.
 //! - [`Variables`] is a tool's view of a registry: variables by name, as Rust's types, with handles that free
 //!   themselves.
 //!
-//! `examples/queue.rs` is a whole program with all of it.
+//! `examples/queue.rs` is a complete program.
 //!
 //! Names: a variable's name is `<subsystem>_<what is counted>`, lower case, no unit in it (`p2p_messages_sent`,
 //! `p2p_eager_limit`); variables of one resource in several classes share one name (`MPI_T_UMQ_LENGTH` is a level and
 //! a high-water mark). The one name in capitals is that of the standard's own example. Categories are dotted paths
 //! by subsystem (`p2p.unexpected`); each prefix is a category that contains the next.
 //!
-//! Verbosity: [`Verbosity`] names the intended readers of a variable or an event, by what they can do about it (MPI-5.0,
-//! 15.3.1). A tool that takes all up to a level has what the readers of that level and of those before it need. The
-//! library's own keep to this list, and variables of one name have one level:
+//! Verbosity: [`Verbosity`] names the intended readers of a variable or an event (MPI-5.0, 15.3.1). A tool that selects
+//! all up to a level has what the readers of that level and of those before it need. The library's own variables follow
+//! this list, and variables of one name have one level:
 //!
-//! - `UserBasic`: what the author of a program looks at first and changes the program for: messages, bytes, calls,
+//! - `UserBasic`: what the author of a program reads first and changes the program for: messages, bytes, calls,
 //!   errors and waiting in all; settings that find mistakes or show these numbers.
 //! - `UserDetail`: the same in parts, by process, size or operation; queues; times; how many objects there are; the
 //!   form of reports; most events.
@@ -28,9 +28,9 @@
 //!   flight recorder.
 //! - `TunerBasic`: the settings to try first for a faster job, and the counts that show whether they help.
 //! - `TunerDetail`: settings of one communicator or operation; protocols, algorithms, rings and waiting in parts.
-//! - `TunerAll`: settings that seldom pay; what tools themselves hold and change.
-//! - `DeveloperBasic`: what the library has for itself: slots, connections, allocations.
-//! - `DeveloperDetail`: what the library has learned.
+//! - `TunerAll`: settings that seldom help; what tools themselves allocate and change.
+//! - `DeveloperBasic`: internal resources: slots, connections, allocations.
+//! - `DeveloperDetail`: values that the library has adapted.
 //! - `DeveloperAll`: all else; nothing now.
 //!
 //! Variables that a program or a plug-in adds at run time are `UserBasic`.
@@ -66,7 +66,7 @@ pub use error::{ArgumentValue, TError, TResult};
 pub use events::declare::{bytes_of as __bytes_of, laid_out as __laid_out};
 pub use events::{
     AnyPoint, Dropped, EVENT_BYTES, ElementDef, EventDef, EventInstance, EventPoint, Events, Freed, Payload, Safety,
-    SourceDef, now_ns, somebody_listens,
+    SourceDef, any_callback_registered, now_ns,
 };
 pub use field::{Aggregate, Counter, Field, Level, PeakLevel, Percentage, Size, State, Timer};
 pub use free_list::{place_settings, retire_settings};

@@ -1,6 +1,6 @@
-//! Where instruments live: memory that is never unmapped, on the heap or in a page that others can see.
+//! The memory of instruments, which is never unmapped: the heap, or a page that other processes can read.
 //!
-//! Invariant: a block's words are zero when handed out, and are handed out again only after they were given back.
+//! Invariant: a block's words are zero when allocated, and are allocated again only after they were freed.
 //! Not here: the page (mpi-fabric implements the trait for it).
 #![allow(unsafe_code)] // a block is placed in words; the one cast is here
 
@@ -10,36 +10,37 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::{Instruments, PvarDef};
 
-/// What a block of instruments is, for a reader from outside, which finds only words.
+/// The description of a block of instruments, for a reader in another process, which finds only words.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockDescription<'a> {
     /// The name of the block's type.
     pub block: &'static str,
     /// Its variables; [`PvarDef::word`] is the word of the block that each one reads.
     pub variables: &'static [PvarDef],
-    /// The object it belongs to, for people (`"MPI_COMM_WORLD"`); empty: the process.
+    /// The object it belongs to, as text (`"MPI_COMM_WORLD"`); empty: the process.
     pub object: &'a str,
 }
 
-/// Hands out words for instruments.
+/// Allocates words for instruments.
 pub trait InstrumentMemory: Send + Sync {
     /// `words` zeroed words, or `None` when there is no room left (the block then goes to the heap).
     fn allocate(&self, words: usize, description: &BlockDescription<'_>) -> Option<&'static [AtomicU64]>;
 
-    /// Takes words back that [`InstrumentMemory::allocate`] of this memory may have handed out; returns whether it had.
-    /// A reader may still look at them for a moment, and then sees that its handle has ended.
+    /// Frees words that [`InstrumentMemory::allocate`] of this memory may have returned; returns whether they were its
+    /// own. A reader may still load them for a moment, and then finds that its handle has ended.
     fn release(&self, words: &'static [AtomicU64]) -> bool;
 
-    /// The object of words in use is called so from here on, for a reader from outside. Nothing where there is no such reader.
+    /// Changes the object's name of a block in use, for a reader in another process. Does nothing in memory without
+    /// such readers.
     fn rename(&self, _words: &'static [AtomicU64], _object: &str) {}
 }
 
-/// The process's heap. Words given back are handed out again, so a program that makes and frees communicators for
-/// ever needs no more than those that live at once.
+/// The process's heap. Freed words are allocated again, so a program that creates and frees communicators for ever
+/// needs no more than those that exist at once.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HeapMemory;
 
-/// Blocks given back, by their number of words.
+/// Freed blocks, by their number of words.
 static FREE: Mutex<BTreeMap<usize, Vec<&'static [AtomicU64]>>> = Mutex::new(BTreeMap::new());
 
 impl InstrumentMemory for HeapMemory {
@@ -74,7 +75,7 @@ pub fn place<B: Instruments>(memory: &dyn InstrumentMemory, object: &str) -> &'s
     unsafe { &*words.as_ptr().cast::<B>() }
 }
 
-/// Gives a block back; it must not be written from here on. Unbind it from registries first.
+/// Frees a block; it must not be written from now on. Unbind it from registries first.
 pub fn retire<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B) {
     let words = words_of(block);
     if !memory.release(words) {
@@ -82,7 +83,7 @@ pub fn retire<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B) 
     }
 }
 
-/// The object of a block that is in use has a new name.
+/// Changes the object's name of a block in use.
 pub fn rename<B: Instruments>(memory: &dyn InstrumentMemory, block: &'static B, object: &str) {
     memory.rename(words_of(block), object);
 }
@@ -92,7 +93,7 @@ pub fn place_rows<B: Instruments>(count: usize) -> &'static [B] {
     place_rows_in(&HeapMemory, count)
 }
 
-/// The same in a memory of the caller's choice; without room the heap takes them.
+/// The same in a memory that the caller chooses; if it is full, on the heap.
 pub fn place_rows_in<B: Instruments>(memory: &dyn InstrumentMemory, count: usize) -> &'static [B] {
     const { assert!(size_of::<B>().is_multiple_of(8) && align_of::<B>() == 8, "a block is made of words") }
     let description = BlockDescription { block: B::NAME, variables: B::VARS, object: "" };
@@ -106,7 +107,7 @@ pub fn place_rows_in<B: Instruments>(memory: &dyn InstrumentMemory, count: usize
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<B>(), count) }
 }
 
-/// Gives rows of the heap back; nobody may write them from here on. Unbind them from registries first.
+/// Frees rows of the heap; no code may write them from now on. Unbind them from registries first.
 pub fn retire_rows<B: Instruments>(rows: &'static [B]) {
     retire_rows_in(&HeapMemory, rows);
 }
@@ -119,13 +120,13 @@ pub fn retire_rows_in<B: Instruments>(memory: &dyn InstrumentMemory, rows: &'sta
     }
 }
 
-/// Rows as the words that they are.
+/// Rows as words.
 pub(crate) fn words_of_rows<B: Instruments>(rows: &'static [B]) -> &'static [AtomicU64] {
     // SAFETY: the reverse of the cast in `place_rows`.
     unsafe { std::slice::from_raw_parts(rows.as_ptr().cast::<AtomicU64>(), size_of_val(rows) / 8) }
 }
 
-/// A block as the words that it is.
+/// A block as words.
 pub(crate) fn words_of<B: Instruments>(block: &'static B) -> &'static [AtomicU64] {
     // SAFETY: the reverse of the cast in `place`: the block is this many atomic words.
     unsafe { std::slice::from_raw_parts((block as *const B).cast::<AtomicU64>(), size_of::<B>() / 8) }

@@ -1,8 +1,8 @@
 //! Control variables: cells that an engine reads and users set, and how they are declared.
 //!
-//! A cell is read by the engine with one relaxed load, so a change is in force with the next message.
+//! The engine reads a cell with one relaxed load, so a change takes effect with the next message.
 //! Invariant: a cell's value always lies in the declared range.
-//! Not here: what a variable is as declared (`definition`), indices and handles (`registry`), the environment
+//! Not here: definitions of variables (`definition`), indices and handles (`registry`), the environment
 //! (`environment`).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -21,17 +21,17 @@ pub trait Settings: Sync + 'static {
     fn cells(&'static self) -> Vec<&'static dyn Cell>;
     /// Gives every cell its initial value, for the block's next object.
     fn restore(&'static self);
-    /// A new block with the initial values. It lives for ever.
+    /// A new block with the initial values. It is never freed.
     fn make() -> &'static Self;
 }
 
 /// A type that a control variable can have: `bool`, `i32`, `u32`, `u64`, `f64` and [`Text`].
 pub trait SettingType: 'static {
-    /// What keeps a value of this type.
+    /// The cell of a value of this type.
     type Cell: Cell;
-    /// How an initial value is written.
+    /// The type of an initial value.
     type Initial;
-    /// How tools see it.
+    /// The type that tools read.
     const TYPE: ValueType;
     /// All values of the type.
     const LIMITS: Limits;
@@ -50,7 +50,7 @@ pub trait Cell: Sync {
     fn read(&self) -> Value;
     /// Sets a value that [`CvarDef::accepts`]; one of a wrong type is refused.
     fn write(&self, value: &Value) -> TResult<()>;
-    /// The word that holds the value as C sees it, in its low bytes; `None` if it takes more to read it.
+    /// The word that holds the value in its C format, in its low bytes; `None` if reading it takes more.
     fn word(&self) -> Option<&AtomicU64> {
         None
     }
@@ -185,11 +185,11 @@ word!(bool, I32, Limits::Whole(0, 1), Some(&SWITCH), u64::from, |b| b != 0, i32:
 /// assert_eq!((settings.limit.get(), settings.lossy.get()), (64, false));
 /// ```
 ///
-/// The types are `bool` (off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and
-/// [`Text`](crate::Text). After the struct's name may stand what the block is bound to, `: Comm` for example
-/// ([`Bind`](crate::Bind)); each object then has a block of its own. Then there may stand the intended readers of its
-/// variables, `, verbosity: TunerDetail` ([`Verbosity`](crate::Verbosity)). Only the name is required. The other keys may
-/// be left out: `unit`, `category` (by default the name up to its first `_`), `scope` (a [`Scope`](crate::Scope),
+/// The types are `bool` (off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and [`Text`](crate::Text).
+/// The struct's name may be followed by what the block is bound to, `: Comm` for example ([`Bind`](crate::Bind)); each
+/// object then has a block of its own. Then may follow the intended readers of its variables,
+/// `, verbosity: TunerDetail` ([`Verbosity`](crate::Verbosity)). Only the name is required. The other keys are optional: `unit`,
+/// `category` (by default the name up to its first `_`), `scope` (a [`Scope`](crate::Scope),
 /// `Local` by default), `range`, `real_range`, `states`, `verbosity`, `until_init`, as the methods of
 /// [`CvarDef`](crate::CvarDef). A registry that the block is added to sets each cell from the environment variable
 /// with the registry's prefix and the name in capitals ([`Registry::with_prefix`](crate::Registry::with_prefix)).
@@ -214,11 +214,11 @@ macro_rules! cvars {
 
         #[allow(dead_code)] // a block uses those it needs
         impl $block {
-            /// For whom its variables are meant that say nothing else.
+            /// The verbosity of variables without one of their own.
             const VERBOSITY: $crate::Verbosity = $crate::__verbosity!($($verbosity)?, UserBasic);
 
-            /// A block with the initial values. It lives for ever; a process makes one.
-            #[allow(clippy::new_ret_no_self)] // it is the static reference that is wanted
+            /// A block with the initial values. It is never freed; a process makes one.
+            #[allow(clippy::new_ret_no_self)] // it returns the static reference
             $visibility fn new() -> &'static Self {
                 Box::leak(Box::new($block { $( $field: <$kind as $crate::SettingType>::cell($initial), )* }))
             }
@@ -252,7 +252,7 @@ macro_rules! cvars {
             fn restore(&'static self) {
                 $({
                     let initial = $crate::Cell::read(&<$kind as $crate::SettingType>::cell($initial));
-                    $crate::Cell::write(&self.$field, &initial).expect("a cell takes what one of its type gave");
+                    $crate::Cell::write(&self.$field, &initial).expect("a cell accepts a value of its own type");
                 })*
             }
         }

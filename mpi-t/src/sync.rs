@@ -1,5 +1,5 @@
-//! The atomics and the mutex that the protocols of this crate are written in. `tests/loom.rs` compiles the same
-//! protocol files against loom's.
+//! The atomics and the mutex of this crate's protocols. `tests/loom.rs` compiles the same protocol files against
+//! loom's.
 
 pub(crate) use mpi_core::single_threaded::compare_exchange;
 pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};

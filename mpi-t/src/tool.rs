@@ -15,8 +15,8 @@ use crate::{
 };
 pub use typed::{Cvar, Pvar, VariableType};
 
-/// All variables of a registry, and a session to read them in: what another session starts, stops or resets does not
-/// change what this one reads.
+/// All variables of a registry, and a session to read them in: starts, stops and resets in other sessions do not change
+/// its values.
 ///
 /// ```
 /// use mpi_t::{Counter, PvarClass, Registry, Variables};
@@ -30,9 +30,9 @@ pub use typed::{Cvar, Pvar, VariableType};
 ///     }
 /// }
 /// mpi_t::cvars! {
-///     /// How the shop behaves.
+///     /// Settings of the shop.
 ///     struct ShopSettings {
-///         /// Customers who are let in at once.
+///         /// Most customers in the shop at once.
 ///         limit: u32 = 10 => { name: "shop_limit" },
 ///     }
 /// }
@@ -81,7 +81,7 @@ pub struct CvarEntry<'r> {
 pub struct PvarHandle<'v> {
     variables: &'v Variables<'v>,
     handle: Handle,
-    /// VariableType of values: one, or one for each of something (such as processes).
+    /// Number of values: one, or one for each row (such as a process).
     pub count: usize,
 }
 

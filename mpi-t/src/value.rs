@@ -1,6 +1,6 @@
 //! Values of variables as Rust sees them.
 //!
-//! Invariant: a value has exactly one [`ValueType`]. Not here: how C sees them (raw memory, by type and count).
+//! Invariant: a value has exactly one [`ValueType`]. Not here: values in C memory (by type and count).
 
 use std::fmt;
 

@@ -1,10 +1,11 @@
-//! The watermarks of a level: which handles it moves when it passes their marks.
+//! The watermarks of a level: the handles whose marks a new level moves.
 //!
-//! A level keeps the values above and below which some running mark must be moved; only then it calls this. The marks
-//! are in the state words of the handles. Starting, resetting and writing a watermark ([`expect`]) only widens what
-//! the level reports, without a lock, so it is async-signal-safe; narrowing it again is done here, by the level.
+//! A level stores the values above and below which some running mark must be moved; only then it calls this module. The
+//! marks are in the state words of the handles. Starting, resetting and writing a watermark ([`expect`]) only widens
+//! the range that the level reports, without a lock, so it is async-signal-safe; this module narrows it again, called
+//! by the level.
 //!
-//! Invariant: after `expect` of a mark, the level reports whatever passes it until the mark has moved.
+//! Invariant: after `expect` of a mark, the level reports every value beyond it until the mark has moved.
 //! Not here: the marks' own steps (`handle::state`).
 
 use std::cell::Cell;
@@ -32,8 +33,8 @@ pub(crate) fn rose(level: &Level, now: u64) {
     passed(level, Kind::High, now);
 }
 
-/// As [`rose`], for a level that may rise while this thread is among the watchers: because they take memory, and the
-/// level counts that. The watchers then follow when the thread leaves them.
+/// As [`rose`], for a level that may rise while this thread is using the watchers: they take memory, and the level
+/// counts that memory. The watchers are then updated when the thread has finished.
 #[cold]
 pub(crate) fn rose_anywhere(level: &'static Level, now: u64) {
     if !AMONG.get() {
@@ -50,7 +51,7 @@ pub(crate) fn fell(level: &Level, now: u64) {
     passed(level, Kind::Low, now);
 }
 
-/// A new watermark, running or not.
+/// Adds a watermark, running or not.
 pub(crate) fn add(level: &'static Level, kind: Kind, state: &'static AtomicU64) {
     with_watchers(|watchers| watchers.entry(address(level)).or_default().push(Watcher { kind, state }));
     if let Some(mark) = state::running_mark(state) {
@@ -73,10 +74,10 @@ pub(crate) fn remove(level: &'static Level, state: &'static AtomicU64) {
     });
 }
 
-/// Lets the level report when it passes this mark. Async-signal-safe.
+/// Makes the level report when it passes this mark. Async-signal-safe.
 ///
-/// A level that another thread changes in this very instant may be seen only at its next change; a thread that starts
-/// its own watermark misses nothing.
+/// A level that another thread changes at the same time may be seen only at its next change; a thread that starts its
+/// own watermark misses nothing.
 pub(crate) fn expect(level: &Level, kind: Kind, mark: u64) {
     // SeqCst, here and in `narrow`: either `narrow` sees the mark, which is stored before this, or this comes after
     // the word that `narrow` stores.
@@ -96,7 +97,7 @@ fn passed(level: &Level, kind: Kind, now: u64) {
     });
 }
 
-/// Sets what the level reports to what the running marks need, no less.
+/// Sets the range that the level reports to the one that the running marks need.
 fn narrow(level: &Level, kind: Kind, of_level: &[Watcher]) {
     let (word, needed): (_, &dyn Fn(u64) -> u64) = match kind {
         Kind::High => (&level.above, &|mark| !mark),
@@ -117,13 +118,13 @@ fn narrow(level: &Level, kind: Kind, of_level: &[Watcher]) {
 }
 
 thread_local! {
-    /// Whether this thread is among the watchers.
+    /// Whether this thread is using the watchers.
     static AMONG: Cell<bool> = const { Cell::new(false) };
-    /// What rose meanwhile, and how far.
+    /// The levels that rose meanwhile, and how far.
     static MISSED: Cell<(Option<&'static Level>, u64)> = const { Cell::new((None, 0)) };
 }
 
-/// Does something with the watchers, in which nothing may panic.
+/// Runs a function on the watchers; the function must not panic.
 fn with_watchers<R>(work: impl FnOnce(&mut BTreeMap<usize, Vec<Watcher>>) -> R) -> R {
     let outcome = {
         let mut watchers = WATCHERS.lock();

@@ -1,9 +1,9 @@
-//! Fields that are expensive to update, and are updated only while a handle exists: a word behind the value counts the
-//! handles.
+//! Watched fields: fields that are expensive to update, and are updated only while a handle exists: a word behind the
+//! value counts the handles.
 //!
-//! A handle reads true values: a sum counts from the handle's start, and the owner of a level sets it
-//! when the first handle is made ([`declare_on_demand`](crate::Registry::declare_on_demand)).
-//! Invariant: nothing is kept while no handle exists; whether one does is one load.
+//! A handle reads true values: a sum counts from the handle's start, and the owner of a level sets it when the first
+//! handle is made ([`declare_on_demand`](crate::Registry::declare_on_demand)).
+//! Invariant: the field is not updated while no handle exists; the check is one load.
 //! Not here: the count of handles (`handle::pool`), the fields themselves (`field`).
 
 use std::ops::Deref;
@@ -32,11 +32,11 @@ macro_rules! watched {
         }
 
         impl $name {
-            /// Whether a handle exists, so that the field is to be kept. Async-signal-safe, thread-safe.
+            /// Whether a handle exists, so that the field must be updated. Async-signal-safe, thread-safe.
             #[inline(always)]
             pub fn is_watched(&self) -> bool {
-                // Relaxed: what begins while a handle is being made may be missed; what begins after is seen by its
-                // thread.
+                // Relaxed: an update that begins while a handle is being made may be missed; one that begins afterwards
+                // in the same thread is not.
                 KEPT && self.handles.load(Relaxed) != 0
             }
         }
@@ -57,9 +57,10 @@ watched! {
     WatchedTimer: Timer;
     /// Counts events, but only while a handle exists: for places where even a count costs too much.
     WatchedCounter: Counter;
-    /// Which part of a resource is in use, updated only while a handle exists: for values that are expensive to compute.
+    /// The part of a resource that is in use, updated only while a handle exists: for values that are expensive to
+    /// compute.
     WatchedPercentage: Percentage;
-    /// How much of a resource is in use, with watermarks, updated only while a handle exists.
+    /// The amount of a resource that is in use, with watermarks, updated only while a handle exists.
     WatchedLevel: Level;
     /// The state of something, updated only while a handle exists.
     WatchedState: State;

@@ -1,10 +1,10 @@
-//! Control variables that are bound to objects: each object has its own, until it goes away.
+//! Control variables that are bound to objects: each object has its own, until it is freed.
 
 use mpi_core::{Handle, abi};
 use mpi_t::{Bind, Registry, TError, Value};
 
 mpi_t::cvars! {
-    /// How one communicator behaves.
+    /// Settings of one communicator.
     struct CommSettings: Comm {
         /// A limit.
         limit: u64 = 10 => { name: "comm_limit", unit: "bytes", category: "p2p", scope: Local, range: 0..=100 },
@@ -51,7 +51,7 @@ fn each_object_has_its_own_value() {
 }
 
 #[test]
-fn the_environment_says_what_objects_begin_with() {
+fn objects_begin_with_the_values_of_the_environment() {
     let registry = registry(&[("FERRUM_COMM_LIMIT", "77")]);
     let block = CommSettings::new();
     registry.bind_settings(1000, block);

@@ -1,4 +1,4 @@
-//! What each class of performance variable promises: starting values, what stopping keeps, what can be written.
+//! The rules of each class of performance variable: starting values, values after a stop, writes.
 #![allow(unsafe_code)] // one test reads as C does
 
 use mpi_core::{Handle, abi};
@@ -92,12 +92,12 @@ fn sums_start_at_zero_and_count_only_while_running() {
     assert_eq!(tool.read(handle), Value::U64(5), "stopped");
     tool.start(handle);
     tool.block.events.add(2);
-    assert_eq!(tool.read(handle), Value::U64(7), "goes on where it stopped");
+    assert_eq!(tool.read(handle), Value::U64(7), "continues at the value of the stop");
     tool.reset(handle);
     assert_eq!(tool.read(handle), Value::U64(0));
     tool.block.events.incr();
     assert_eq!(tool.read(handle), Value::U64(1), "a reset does not stop it");
-    assert_eq!(tool.block.events.get(), 116, "the engine's own count is untouched");
+    assert_eq!(tool.block.events.get(), 116, "the engine's own count is unchanged");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_written_sum_goes_on_from_what_was_written() {
     assert_eq!(tool.registry.pvar_write(tool.session, few, &[]), Err(TError::INVALID), "a wrong count");
 }
 
-/// What a C program gets, in memory that says whether it was written.
+/// The value that a C program gets, in memory that shows whether it was written.
 fn raw_u32(read: unsafe fn(usize, usize, *mut std::ffi::c_void) -> i32, tool: &Tool, handle: Handle) -> [u32; 2] {
     let mut out = [77u32; 2];
     // SAFETY: room for one u32 and more.
@@ -124,7 +124,7 @@ fn raw_u32(read: unsafe fn(usize, usize, *mut std::ffi::c_void) -> i32, tool: &T
 }
 
 #[test]
-fn a_value_too_large_for_its_type_is_told_as_the_largest() {
+fn a_value_too_large_for_its_type_is_read_as_the_largest() {
     let tool = Tool::new();
     let (few, depth) = (tool.handle("few", PvarClass::Counter), tool.handle("depth", PvarClass::Level));
     tool.start(few);
@@ -145,7 +145,7 @@ fn a_value_too_large_for_its_type_is_told_as_the_largest() {
 }
 
 #[test]
-fn readreset_tells_the_value_and_starts_anew() {
+fn readreset_returns_the_value_and_starts_anew() {
     let tool = Tool::new();
     let time = tool.handle("time", PvarClass::Timer);
     tool.start(time);
@@ -224,7 +224,7 @@ fn states_sizes_and_percentages_are_read_only() {
         tool.handle("size", PvarClass::Size),
         tool.handle("part", PvarClass::Percentage),
     );
-    assert_eq!((tool.read(state), tool.read(part)), (Value::I32(1), Value::F64(0.5)), "what is now is the start");
+    assert_eq!((tool.read(state), tool.read(part)), (Value::I32(1), Value::F64(0.5)), "the present value is the start");
     tool.start(state);
     tool.start(part);
     assert_eq!(tool.registry.pvar_start(tool.session, size), Err(TError::PVAR_NO_STARTSTOP), "sizes are continuous");
@@ -254,7 +254,7 @@ fn a_continuous_variable_runs_from_its_allocation() {
     assert_eq!(tool.registry.pvar_stop(tool.session, always), Err(TError::PVAR_NO_STARTSTOP));
     assert_eq!(tool.registry.pvar_start(tool.session, always), Err(TError::PVAR_NO_STARTSTOP));
     tool.block.always.raise(1);
-    assert_eq!(tool.read(always), Value::U64(10), "it runs all the same");
+    assert_eq!(tool.read(always), Value::U64(10), "it runs nevertheless");
 }
 
 #[test]
@@ -267,19 +267,19 @@ fn all_handles_start_stop_and_reset_what_can_be() {
         tool.handle("size", PvarClass::Size),
     );
     assert_eq!(tool.registry.pvar_start(tool.session, all), Ok(()));
-    assert_eq!(tool.registry.pvar_start(tool.session, all), Ok(()), "already started ones are left alone");
+    assert_eq!(tool.registry.pvar_start(tool.session, all), Ok(()), "already started ones are unchanged");
     tool.block.events.add(3);
     tool.block.depth.raise(3);
     assert_eq!(tool.registry.pvar_start(tool.session, all), Ok(()), "those that run keep what they have");
     assert_eq!((tool.read(events), tool.read(depth)), (Value::U64(3), Value::U32(3)));
     assert_eq!(tool.registry.pvar_reset(tool.session, all), Ok(()));
-    assert_eq!((tool.read(events), tool.read(depth)), (Value::U64(0), Value::U32(3)), "read-only ones are left alone");
+    assert_eq!((tool.read(events), tool.read(depth)), (Value::U64(0), Value::U32(3)), "read-only ones are unchanged");
     tool.block.events.add(2);
     assert_eq!(tool.registry.pvar_stop(tool.session, all), Ok(()));
     tool.block.events.add(3);
     tool.block.depth.raise(3);
     tool.block.size.set(5);
-    assert_eq!(tool.registry.pvar_stop(tool.session, all), Ok(()), "already stopped ones are left alone");
+    assert_eq!(tool.registry.pvar_stop(tool.session, all), Ok(()), "already stopped ones are unchanged");
     assert_eq!((tool.read(events), tool.read(depth)), (Value::U64(2), Value::U32(3)));
     assert_eq!(tool.read(size), Value::U64(5), "continuous ones run");
     assert_eq!(tool.registry.pvar_reset(tool.session, all), Ok(()));
@@ -297,8 +297,8 @@ fn all_handles_start_stop_and_reset_what_can_be() {
     }
 }
 
-/// What the standard's texts of the classes say about types (MPI-5.0, section 15.3.7), written out once more. A text is
-/// not a variable's value in any class, and `MPI_INT` is for states and what has no class alone.
+/// The standard's texts of the classes on types (MPI-5.0, section 15.3.7), as an independent table. No class has texts,
+/// and `MPI_INT` is only for states and for variables without a class.
 #[test]
 fn each_class_allows_the_types_that_the_standard_lists_and_no_others() {
     use ValueType::{F64, I32, Text, U32, U64};
@@ -322,7 +322,7 @@ fn each_class_allows_the_types_that_the_standard_lists_and_no_others() {
 }
 
 #[test]
-fn what_is_told_of_a_variable_is_as_declared() {
+fn the_info_of_a_variable_is_as_declared() {
     let tool = Tool::new();
     assert_eq!(tool.registry.pvar_get_num(), Ok(All::VARS.len() as i32));
     for (index, definition) in (0..).zip(All::VARS) {

@@ -1,4 +1,4 @@
-//! Whatever stands in the environment: an accepted value, or a sentence and the initial value.
+//! For any environment, the result is an accepted value, or a sentence and the initial value.
 #![allow(clippy::unwrap_used)] // a proptest failure shows the text
 
 use mpi_t::{EnumDef, Registry, SettingsFile};
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn any_unknown_name_is_told_once(name in "[A-Z_]{0,30}", known in any::<bool>()) {
+    fn any_unknown_name_is_reported_once(name in "[A-Z_]{0,30}", known in any::<bool>()) {
         let registry = Registry::with_environment([(format!("FERRUM_{name}"), "1".to_owned())]);
         if known {
             registry.register_settings(Settings::new()).unwrap();
@@ -80,7 +80,7 @@ proptest! {
         }
         let registry = Registry::with_values(file, []);
         registry.register_settings(Settings::new()).unwrap();
-        let told = registry.startup_errors().into_iter().chain(registry.unknown_environment());
-        prop_assert!(told.into_iter().all(|sentence| sentence.starts_with("/the file, line ")));
+        let reported = registry.startup_errors().into_iter().chain(registry.unknown_environment());
+        prop_assert!(reported.into_iter().all(|sentence| sentence.starts_with("/the file, line ")));
     }
 }

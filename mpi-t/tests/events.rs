@@ -1,4 +1,4 @@
-//! Events: who is called, when, with what.
+//! Events: which callback is called, when, and with which arguments.
 
 mod engine;
 
@@ -12,19 +12,19 @@ use mpi_t::{Bind, EventCallback, Freed, Registry, Safety, TError, Value, ValueTy
 use engine::{ENGINE, listen, registry};
 
 mpi_t::events! {
-    /// What a test engine raises of communicators.
+    /// Events of communicators.
     struct CommEvents: Comm, from: ENGINE {
-        /// Raised of one communicator.
+        /// Raised for one communicator.
         of_comm(number: u32) = { name: "of_comm", category: "engine.events", at: None },
     }
 }
 
 #[test]
-fn what_is_told_of_events_and_sources_is_as_declared() {
+fn the_info_of_events_and_sources_is_as_declared() {
     let (registry, _) = registry();
     let index = registry.event_get_index("free").expect("declared");
     let info = registry.event_get_info(index).expect("an index");
-    assert_eq!((info.definition.name, info.description.as_str()), ("free", "Raised where anything may be called."));
+    assert_eq!((info.definition.name, info.description.as_str()), ("free", "Raised where any function may be called."));
     assert_eq!(info.definition.elements.iter().map(|each| each.displacement).collect::<Vec<_>>(), [0, 8, 16, 24]);
     let values = info.definition.elements.iter().map(|each| each.value).collect::<Vec<_>>();
     assert_eq!(values, [ValueType::I32, ValueType::U64, ValueType::F64, ValueType::U32]);
@@ -74,28 +74,28 @@ fn a_callback_sees_the_elements_the_time_and_the_source() {
     events.free.emit(|| (-5, 1 << 40, 0.25, 7));
     let instance = Handle(calls.load(Ordering::Relaxed) as usize);
     assert_ne!(instance.0, 0, "the callback was called, and came to its end");
-    for gone in [instance, Handle(0), Handle(instance.0 + 1), handle] {
-        assert_eq!(registry.event_read(gone, 0), Err(TError::INVALID_HANDLE));
-        assert_eq!(registry.event_copy(gone).map(|_| ()), Err(TError::INVALID_HANDLE));
-        assert_eq!(registry.event_get_timestamp(gone), Err(TError::INVALID_HANDLE));
-        assert_eq!(registry.event_get_source(gone), Err(TError::INVALID_HANDLE));
+    for stale in [instance, Handle(0), Handle(instance.0 + 1), handle] {
+        assert_eq!(registry.event_read(stale, 0), Err(TError::INVALID_HANDLE));
+        assert_eq!(registry.event_copy(stale).map(|_| ()), Err(TError::INVALID_HANDLE));
+        assert_eq!(registry.event_get_timestamp(stale), Err(TError::INVALID_HANDLE));
+        assert_eq!(registry.event_get_source(stale), Err(TError::INVALID_HANDLE));
     }
 }
 
 #[test]
-fn nobody_is_called_before_registering_and_after_freeing() {
+fn no_callback_runs_before_registering_and_after_freeing() {
     let (registry, events) = registry();
     events.free.emit(|| (1, 0, 0.0, 0));
     let (handle, seen) = listen(&registry, "free", Safety::None);
     events.free.emit(|| (2, 0, 0.0, 0));
-    let told = Arc::new(AtomicU64::new(0));
-    let count = told.clone();
+    let count_of_freed = Arc::new(AtomicU64::new(0));
+    let count = count_of_freed.clone();
     let freed = move |freed: &Freed| {
         assert_eq!((freed.registration, freed.safety), (handle, Safety::None));
         count.fetch_add(1, Ordering::Relaxed);
     };
     registry.event_handle_free(handle, Some(Box::new(freed))).expect("live");
-    assert_eq!(told.load(Ordering::Relaxed), 1, "at once, as no callback runs");
+    assert_eq!(count_of_freed.load(Ordering::Relaxed), 1, "at once, as no callback runs");
     events.free.emit(|| (3, 0, 0.0, 0));
     assert_eq!(*seen.lock().expect("no panic"), [2]);
     assert_eq!(registry.event_handle_free(handle, None), Err(TError::INVALID_HANDLE));
@@ -136,7 +136,11 @@ fn the_least_restricted_callback_that_the_place_allows_is_called() {
     }
     expect(&[]);
     registry.deliver_events();
-    assert_eq!(*seen.lock().expect("no panic"), [(Safety::None, Safety::None)], "later, where anything is allowed");
+    assert_eq!(
+        *seen.lock().expect("no panic"),
+        [(Safety::None, Safety::None)],
+        "later, at a place without restrictions"
+    );
 }
 
 #[test]
@@ -155,7 +159,7 @@ fn events_that_wait_come_in_order_with_the_times_of_when_they_happened() {
     events.locked.emit(|| (1,));
     assert!(times.lock().expect("no panic").is_empty());
     let between = now_ns();
-    // One source: the event that could be delivered at once brings those before it along.
+    // One source: an event that can be delivered at once also delivers those before it.
     events.free.emit(|| (2, 0, 0.0, 0));
     let times = times.lock().expect("no panic").clone();
     assert_eq!(times.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["locked", "locked", "free"]);
@@ -237,7 +241,7 @@ fn a_registration_gets_the_events_of_its_object_only_until_that_ends() {
     };
     assert_eq!((of(None), of(Some(3000))), (Err(TError::INVALID), Err(TError::INVALID)));
     let first = of(Some(1000)).expect("bound");
-    // Somebody listens to others still, so that events are raised all the time.
+    // Another registration exists, so that events are raised all the time.
     let second = registry.subscribe("of_comm", Some(2000), Safety::None, |_| ()).expect("bound");
     events.of_comm.emit_for(|| (1, (10,)));
     events.of_comm.emit_for(|| (2, (20,)));

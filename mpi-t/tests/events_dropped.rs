@@ -1,4 +1,4 @@
-//! Events that wait for their registration: how many it holds, what is dropped, and who is told.
+//! Queues of registrations: capacity, dropped events, and the handler of dropped events.
 
 mod engine;
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use engine::{listen, registry};
 
 #[test]
-fn what_a_registration_cannot_hold_is_dropped_counted_and_told_in_its_place() {
+fn events_beyond_the_capacity_are_dropped_counted_and_reported_in_order() {
     let (registry, events) = registry();
     let mut hints = Info::new();
     hints.set(CAPACITY_HINT, "3").expect("short");
@@ -20,14 +20,14 @@ fn what_a_registration_cannot_hold_is_dropped_counted_and_told_in_its_place() {
     let handle = registry.event_handle_alloc(index, None, &hints).expect("room");
     let (other, all) = listen(&registry, "locked", Safety::MpiRestricted);
     let story = Arc::new(Mutex::new(Vec::new()));
-    let (to, told) = (story.clone(), story.clone());
+    let (to, dropped_to) = (story.clone(), story.clone());
     let call = Arc::new(move |event: &mpi_t::EventInstance<'_>| {
         to.lock().expect("no panic").push(event.element(0).and_then(|value| value.as_u64()).expect("a number") as i64);
     });
     registry.event_register_callback(handle, Safety::None, Some(EventCallback { call, data: 77 })).expect("live");
     let handler = move |dropped: &Dropped| {
         assert_eq!((dropped.registration, dropped.safety, dropped.data), (handle, Safety::None, 77));
-        told.lock().expect("no panic").push(-(dropped.count as i64));
+        dropped_to.lock().expect("no panic").push(-(dropped.count as i64));
     };
     registry.event_set_dropped_handler(handle, Some(Arc::new(handler))).expect("live");
     (0..10).for_each(|i| events.locked.emit(|| (i,)));
@@ -36,13 +36,14 @@ fn what_a_registration_cannot_hold_is_dropped_counted_and_told_in_its_place() {
     (10..15).for_each(|i| events.locked.emit(|| (i,)));
     registry.deliver_events();
     assert_eq!(*story.lock().expect("no panic"), [0, 1, 2, -7, 10, 11, 12, -2]);
-    // Whoever could be called at once waits for those before it in the source, and loses nothing of its own.
+    // An event whose callback could run at once waits for those before it in the source; its registration loses
+    // nothing.
     assert_eq!(*all.lock().expect("no panic"), (0..15).collect::<Vec<_>>());
     registry.event_handle_free(other, None).expect("live");
 }
 
 #[test]
-fn hints_in_use_are_told_and_bad_values_refused() {
+fn hints_in_use_are_returned_and_bad_values_refused() {
     let (registry, _) = registry();
     let index = registry.event_get_index("bare").expect("declared");
     let hint = |value: &str| {
@@ -95,7 +96,7 @@ fn threads_lose_no_event_and_callbacks_of_a_source_never_meet() {
 proptest! {
     /// Random events, deliveries and capacities against a simple model of one queue.
     #[test]
-    fn delivered_and_dropped_are_what_a_bounded_queue_says(
+    fn delivered_and_dropped_agree_with_a_bounded_queue(
         capacity in 1usize..5,
         steps in proptest::collection::vec(prop_oneof![4 => Just(true), 1 => Just(false)], 0..60),
     ) {
@@ -105,12 +106,12 @@ proptest! {
         let index = registry.event_get_index("locked").expect("declared");
         let handle = registry.event_handle_alloc(index, None, &hints).expect("room");
         let story = Arc::new(Mutex::new(Vec::new()));
-        let (to, told) = (story.clone(), story.clone());
+        let (to, dropped_to) = (story.clone(), story.clone());
         let call = Arc::new(move |event: &mpi_t::EventInstance<'_>| {
             to.lock().expect("no panic").push(event.element(0).and_then(|value| value.as_u64()).expect("a number") as i64);
         });
         registry.event_register_callback(handle, Safety::None, Some(EventCallback { call, data: 0 })).expect("live");
-        let handler = move |dropped: &Dropped| told.lock().expect("no panic").push(-(dropped.count as i64));
+        let handler = move |dropped: &Dropped| dropped_to.lock().expect("no panic").push(-(dropped.count as i64));
         registry.event_set_dropped_handler(handle, Some(Arc::new(handler))).expect("live");
 
         let (mut model, mut queued, mut lost) = (Vec::new(), Vec::new(), 0);

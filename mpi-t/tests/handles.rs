@@ -1,4 +1,4 @@
-//! No word that is not a live handle of the right session does anything but give the right error.
+//! Every word that is not a live handle of the right session results in the right error and has no effect.
 #![allow(unsafe_code)] // reads as C does
 
 use mpi_core::{Handle, Kind, abi};
@@ -25,7 +25,7 @@ mpi_t::cvars! {
     struct Settings {
         /// A size.
         size: u64 = 10 => { name: "size", unit: "bytes", category: "x", scope: Local, range: 1..=100 },
-        /// What never changes.
+        /// A constant.
         version: u32 = 3 => { name: "version", unit: "", category: "x", scope: Constant },
         /// Only before the start.
         early: bool = false => { name: "early", unit: "", category: "x", scope: AllEq, until_init: true },
@@ -56,17 +56,17 @@ fn a_description_ends_with_the_values_that_no_enumeration_names() {
         registry.cvar_get_info(index).expect("there").description.clone()
     };
     assert_eq!(described("size"), "A size. Unit: bytes. Takes a whole number from 1 to 100.");
-    assert_eq!(described("version"), "What never changes. Takes a whole number from 0 to 4294967295.");
+    assert_eq!(described("version"), "A constant. Takes a whole number from 0 to 4294967295.");
     assert_eq!(described("early"), "Only before the start.", "a switch has an enumeration");
     assert_eq!(described("text"), format!("A text. Takes a text of fewer than {} bytes.", mpi_t::TEXT_BYTES));
     let limits = mpi_t::Limits::Whole(0, 9);
     let texts =
         mpi_t::VariableTexts { name: "bare", description: "", unit: "", category: "x", category_description: "" };
     registry.add_cvar(&texts, mpi_t::Scope::Local, &Value::I32(1), limits).expect("a new name");
-    assert_eq!(described("bare"), "", "what has no description");
+    assert_eq!(described("bare"), "", "a variable without a description");
 }
 
-/// Every operation on a handle, with what it answers.
+/// Every operation on a handle, with its result.
 fn every_operation(registry: &Registry, session: Handle, handle: Handle) -> Vec<Result<(), TError>> {
     vec![
         registry.pvar_read(session, handle).map(|_| ()),
@@ -108,7 +108,7 @@ fn a_forged_or_null_handle_is_invalid() {
             assert_eq!(answer, Err(TError::INVALID_HANDLE), "{word:#x}");
         }
     }
-    assert_eq!(registry.pvar_read(session, live), Ok(Value::U64(0)), "the real one is untouched");
+    assert_eq!(registry.pvar_read(session, live), Ok(Value::U64(0)), "the real one is unchanged");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_freed_handle_is_stale_even_after_its_slot_is_reused() {
         registry.pvar_handle_free(session, handle).expect("live");
         freed.push(handle);
     }
-    // One lives where they were.
+    // A live handle takes their place.
     let live = registry.pvar_handle_alloc(session, index, None).expect("room").0;
     for handle in freed {
         for answer in every_operation(&registry, session, handle) {
@@ -177,7 +177,11 @@ fn a_handle_ends_with_its_object() {
     registry.bind(0x101, first);
     registry.bind(0x102, second);
     assert_eq!(registry.pvar_handle_alloc(session, index, None), Err(TError::INVALID), "an object is needed");
-    assert_eq!(registry.pvar_handle_alloc(session, index, Some(0x103)), Err(TError::INVALID), "there is none such");
+    assert_eq!(
+        registry.pvar_handle_alloc(session, index, Some(0x103)),
+        Err(TError::INVALID),
+        "there is no such object"
+    );
     let on = |object| registry.pvar_handle_alloc(session, index, Some(object)).expect("bound").0;
     let (of_first, of_second) = (on(0x101), on(0x102));
     registry.pvar_start(session, of_first).expect("live");
@@ -188,13 +192,13 @@ fn a_handle_ends_with_its_object() {
     mpi_t::retire(&mpi_t::HeapMemory, first);
     assert_eq!(registry.pvar_handle_alloc(session, index, Some(0x101)), Err(TError::INVALID));
     let after = every_operation(&registry, session, of_first);
-    assert_eq!(after[..7], vec![Err(TError::INVALID_HANDLE); 7], "nothing can be done with it");
-    assert_eq!(after[8..], [Ok(()), Err(TError::INVALID_HANDLE)], "but to free it");
+    assert_eq!(after[..7], vec![Err(TError::INVALID_HANDLE); 7], "no operation works");
+    assert_eq!(after[8..], [Ok(()), Err(TError::INVALID_HANDLE)], "except freeing it");
     assert_eq!(registry.pvar_read(session, of_second), Ok(Value::U64(2)));
 }
 
 #[test]
-fn many_handles_live_at_once() {
+fn many_handles_exist_at_once() {
     let (registry, block) = registry();
     let session = registry.pvar_session_create().expect("room");
     let index = index(&registry, "process_events");
@@ -209,7 +213,7 @@ fn many_handles_live_at_once() {
 }
 
 #[test]
-fn indices_and_names_that_do_not_exist_are_told_apart() {
+fn indices_and_names_that_do_not_exist_have_different_errors() {
     let (registry, _) = registry();
     let counts = [registry.pvar_get_num(), registry.cvar_get_num(), registry.category_get_num()];
     // The number itself is the first index that is none.

@@ -1,6 +1,5 @@
-//! Whatever one session does, no other sees it: random histories of handles of every class against a model that knows
-//! nothing of state words. The second session's handles are used as C does, by words and memory, which takes other ways
-//! through the library.
+//! Isolation of sessions: random histories of handles of every class, compared with a model without state words. The
+//! second session's handles are used as in C, by words and memory, which takes other paths through the library.
 #![allow(clippy::unwrap_used)] // a proptest failure shows the history
 #![allow(unsafe_code)] // reads as C does
 
@@ -11,7 +10,7 @@ use mpi_t::{Aggregate, Counter, Level, Percentage, PvarClass, Registry, Size, St
 use proptest::prelude::*;
 
 mpi_t::instruments! {
-    /// What is watched.
+    /// The watched fields.
     struct Block: NoObject {
         /// Events.
         events: Counter = { name: "events", class: Counter, type: u64, unit: "events", category: "x" },
@@ -38,7 +37,7 @@ mpi_t::instruments! {
     }
 }
 
-/// Every class, and what makes a difference within one: type, unit, continuity.
+/// Every class, and every difference within one: type, unit, continuity.
 const CLASSES: [(&str, PvarClass); 12] = [
     ("events", PvarClass::Counter),
     ("depth", PvarClass::Level),
@@ -86,7 +85,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What one handle should tell, by the words of the standard. Values are words of the field's unit.
+/// The value that one handle should have, by the words of the standard. Values are words of the field's unit.
 #[derive(Debug, Clone, Copy)]
 struct Model {
     class: PvarClass,
@@ -134,8 +133,8 @@ impl Model {
         }
     }
 
-    /// A word as the variable's type tells it.
-    fn told(&self, word: u64) -> Value {
+    /// A word as a value of the variable's type.
+    fn as_value(&self, word: u64) -> Value {
         match (self.name, self.class) {
             ("seconds", _) => Value::F64(word as f64 / 1e9),
             ("part", _) => Value::F64(word as f64 / SIXTEENTHS as f64),
@@ -174,7 +173,7 @@ impl World {
         self.registry.pvar_handle_alloc(session, index, None).unwrap().0
     }
 
-    /// What the levels and states are now, all following one number.
+    /// The present levels and states, all following one number.
     fn now(&self, name: &str) -> u64 {
         let depth = self.block.depth.get();
         if name == "part" { depth.min(SIXTEENTHS) } else { depth }
@@ -220,15 +219,15 @@ impl World {
                 let (session, handle, model) = &mut self.handles[i];
                 // Whole seconds, so that nothing is rounded.
                 let word = if model.name == "seconds" { value % 50 * 1_000_000_000 } else { value };
-                let told = model.told(word);
-                let wrong = if told.value_type() == ValueType::U64 { Value::I32(1) } else { Value::U64(1) };
+                let value = model.as_value(word);
+                let wrong = if value.value_type() == ValueType::U64 { Value::I32(1) } else { Value::U64(1) };
                 assert!(self.registry.pvar_write(*session, *handle, &[wrong]).is_err(), "a wrong type");
                 let done = if as_c(i) {
-                    let memory = in_memory(&told);
+                    let memory = in_memory(&value);
                     // SAFETY: a value of the variable's type.
                     outcome(unsafe { mpi_t::pvar_write_raw(session.0, handle.0, memory.as_ptr().cast()) })
                 } else {
-                    self.registry.pvar_write(*session, *handle, &[told]).map_err(|error| error.code())
+                    self.registry.pvar_write(*session, *handle, &[value]).map_err(|error| error.code())
                 };
                 assert_eq!(done.is_err(), model.readonly());
                 if done.is_ok() {
@@ -238,9 +237,9 @@ impl World {
             Step::ReadReset(i) => {
                 let now = self.now(self.handles[i].2.name);
                 let (session, handle, model) = &mut self.handles[i];
-                let told = model.told(model.value);
+                let expected = model.as_value(model.value);
                 let done = match as_c(i) {
-                    true => from_memory(&told, |out| {
+                    true => from_memory(&expected, |out| {
                         // SAFETY: room for any value.
                         unsafe { mpi_t::pvar_readreset_raw(session.0, handle.0, out) }
                     }),
@@ -251,7 +250,7 @@ impl World {
                 };
                 assert_eq!(done.is_err(), model.readonly());
                 if let Ok(value) = done {
-                    assert_eq!(value, told);
+                    assert_eq!(value, expected);
                     model.reset(now);
                 }
             }
@@ -279,7 +278,7 @@ impl World {
     }
 }
 
-/// Whether this handle, one of the second session, is used as C does.
+/// Whether this handle, one of the second session, is used as in C.
 fn as_c(i: usize) -> bool {
     i >= CLASSES.len()
 }
@@ -288,7 +287,7 @@ fn outcome(code: i32) -> Result<(), i32> {
     if code == abi::MPI_SUCCESS { Ok(()) } else { Err(code) }
 }
 
-/// A value as it lies in a program's memory, in as many of the bytes as its type has.
+/// A value as in a C program's memory, in as many of the bytes as its type has.
 fn in_memory(value: &Value) -> [u8; 8] {
     let mut memory = [0xa5; 8];
     match value {
@@ -301,7 +300,7 @@ fn in_memory(value: &Value) -> [u8; 8] {
     memory
 }
 
-/// What a call stores as a value of the same type as this one. Nothing may lie behind it.
+/// The value that a call stores, of the same type as this one. Nothing may be stored behind it.
 fn from_memory(like: &Value, call: impl FnOnce(*mut c_void) -> i32) -> Result<Value, i32> {
     let mut memory = [0xa5u8; 8];
     outcome(call(memory.as_mut_ptr().cast()))?;
@@ -318,18 +317,18 @@ fn from_memory(like: &Value, call: impl FnOnce(*mut c_void) -> i32) -> Result<Va
 
 proptest! {
     #[test]
-    fn every_handle_tells_what_its_own_history_says(steps in prop::collection::vec(step(), 1..120)) {
+    fn every_handle_reads_the_value_of_its_own_history(steps in prop::collection::vec(step(), 1..120)) {
         let mut world = World::new();
         for step in &steps {
             world.take(step);
             for (i, (session, handle, model)) in world.handles.iter().enumerate() {
-                let told = model.told(model.value);
+                let expected = model.as_value(model.value);
                 let read = match as_c(i) {
                     // SAFETY: room for any value.
-                    true => from_memory(&told, |out| unsafe { mpi_t::pvar_read_raw(session.0, handle.0, out) }),
+                    true => from_memory(&expected, |out| unsafe { mpi_t::pvar_read_raw(session.0, handle.0, out) }),
                     false => world.registry.pvar_read(*session, *handle).map_err(|error| error.code()),
                 };
-                prop_assert_eq!(read, Ok(told), "after {:?}: {:?}", step, model);
+                prop_assert_eq!(read, Ok(expected), "after {:?}: {:?}", step, model);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Before the first initialization and after the last finalization nothing works, and nothing crashes.
+//! Before the first initialization and after the last finalization every call fails, and none crashes.
 //! One test, because the state is that of the whole operating-system process.
 #![allow(unsafe_code)] // reads as C does
 

@@ -1,4 +1,4 @@
-//! Sessions and handles run out with an error of their own, harm nobody that has some, and can be had again.
+//! The limits on sessions and handles: an error of its own, no effect on existing ones, and room again after a free.
 //!
 //! One test alone: handles and sessions are those of the whole operating-system process.
 
@@ -6,14 +6,14 @@ use mpi_core::Handle;
 use mpi_t::{Counter, PvarClass, Registry, TError, Value};
 
 mpi_t::instruments! {
-    /// Something to have handles of.
+    /// A variable for handles.
     struct Block: NoObject {
         /// Events.
         events: Counter = { name: "events", class: Counter, type: u64, unit: "events", category: "x" },
     }
 }
 
-/// All that can be had until there is an error, and the error.
+/// Allocates until there is an error; returns all, and the error.
 fn until_refused(get: impl FnMut() -> Result<Handle, TError>) -> (Vec<Handle>, TError) {
     let mut got = Vec::new();
     for next in std::iter::repeat_with(get) {
@@ -41,7 +41,7 @@ fn sessions_and_handles_run_out_with_an_error_and_come_back() {
         registry.pvar_session_free(*session).expect("live");
     }
     let session = registry.pvar_session_create().expect("room again");
-    assert!(!sessions.contains(&session), "a freed session's word does not come back soon");
+    assert!(!sessions.contains(&session), "a freed session's word is not used again soon");
 
     let (handles, error) = until_refused(|| registry.pvar_handle_alloc(session, index, None).map(|(handle, _)| handle));
     assert_eq!(error, TError::OUT_OF_HANDLES);

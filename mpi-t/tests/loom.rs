@@ -1,4 +1,4 @@
-//! Every order in which threads can meet on a handle: the protocol files themselves, on loom's atomics.
+//! Model of threads that use a handle in every order: the protocol files themselves, on loom's atomics.
 //!
 //! The library's atomics come from its module `sync`; here the same files are compiled against another one.
 #![allow(dead_code, unsafe_code)] // the models use a part of the files; sources are found through pointers as there
@@ -18,7 +18,7 @@ mod slot_file;
 #[path = "../src/handle/state.rs"]
 mod state_file;
 mod wide_model {
-    //! Cells of wide states, without the list of free ones: the models look at what becomes of the words.
+    //! Cells of wide states, without the list of free ones: the models check the words.
     pub(crate) const NAME_BITS: u32 = 57;
     static CELLS: std::sync::Mutex<Vec<u64>> = std::sync::Mutex::new(Vec::new());
 
@@ -66,13 +66,13 @@ fn a_counter_read_while_started_and_stopped_is_never_too_much_and_never_less_tha
         let (engine_word, engine_source) = (word.clone(), source.clone());
         let engine = thread::spawn(move || {
             incr(&engine_source);
-            state::set_running(&engine_word, &engine_source, Kind::Sum, true).expect("not gone");
+            state::set_running(&engine_word, &engine_source, Kind::Sum, true).expect("not ended");
             incr(&engine_source);
-            state::set_running(&engine_word, &engine_source, Kind::Sum, false).expect("not gone");
+            state::set_running(&engine_word, &engine_source, Kind::Sum, false).expect("not ended");
             incr(&engine_source);
         });
-        let first = state::read(&word, &source, Kind::Sum).expect("not gone");
-        let second = state::read(&word, &source, Kind::Sum).expect("not gone");
+        let first = state::read(&word, &source, Kind::Sum).expect("not ended");
+        let second = state::read(&word, &source, Kind::Sum).expect("not ended");
         assert!(first <= second && second <= 1, "{first} then {second}");
         engine.join().expect("no panic");
         assert_eq!(state::read(&word, &source, Kind::Sum), Ok(1));
@@ -80,7 +80,7 @@ fn a_counter_read_while_started_and_stopped_is_never_too_much_and_never_less_tha
 }
 
 #[test]
-fn what_readreset_tells_adds_up_to_all_events() {
+fn the_values_of_readreset_add_up_to_all_events() {
     loom::model(|| {
         let word = Arc::new(initial(Kind::Sum, true, 0));
         let source = Arc::new(AtomicU64::new(0));
@@ -90,11 +90,12 @@ fn what_readreset_tells_adds_up_to_all_events() {
             incr(&engine_source);
         });
         let (other_word, other_source) = (word.clone(), source.clone());
-        let other = thread::spawn(move || state::reset(&other_word, &other_source, Kind::Sum).expect("not gone").value);
-        let mine = state::reset(&word, &source, Kind::Sum).expect("not gone").value;
+        let other =
+            thread::spawn(move || state::reset(&other_word, &other_source, Kind::Sum).expect("not ended").value);
+        let mine = state::reset(&word, &source, Kind::Sum).expect("not ended").value;
         let others = other.join().expect("no panic");
         engine.join().expect("no panic");
-        let rest = state::read(&word, &source, Kind::Sum).expect("not gone");
+        let rest = state::read(&word, &source, Kind::Sum).expect("not ended");
         assert_eq!(mine + others + rest, 2);
     });
 }
@@ -111,8 +112,8 @@ fn a_high_water_mark_misses_no_level_while_it_runs() {
                 state::follow(&engine_word, Kind::High, level);
             }
         });
-        let first = state::read(&word, &source, Kind::High).expect("not gone");
-        let second = state::read(&word, &source, Kind::High).expect("not gone");
+        let first = state::read(&word, &source, Kind::High).expect("not ended");
+        let second = state::read(&word, &source, Kind::High).expect("not ended");
         assert!(first <= second, "{first} then {second}");
         engine.join().expect("no panic");
         assert_eq!(state::read(&word, &source, Kind::High), Ok(2));
@@ -120,14 +121,14 @@ fn a_high_water_mark_misses_no_level_while_it_runs() {
 }
 
 #[test]
-fn a_handle_whose_object_goes_away_tells_its_own_values_or_none() {
+fn a_handle_of_a_freed_object_reads_its_own_values_or_none() {
     loom::model(|| {
         let word = Arc::new(initial(Kind::Mirror, true, 5));
         let source = Arc::new(AtomicU64::new(5));
         let (owner_word, owner_source) = (word.clone(), source.clone());
         let owner = thread::spawn(move || {
             state::end(&owner_word);
-            // The memory is another object's from here on.
+            // The memory belongs to another object from here on.
             owner_source.store(1000, Ordering::Relaxed);
         });
         assert!(matches!(state::read(&word, &source, Kind::Mirror), Ok(5) | Err(HandleEnded)));
@@ -190,7 +191,7 @@ fn a_look_at_a_slot_sees_one_handles_facts_while_it_is_freed_and_reused() {
 
 /// The fast read of `table`, step by step, against a slot that is freed and given to another variable.
 #[test]
-fn the_fast_read_never_tells_a_value_in_another_handles_format() {
+fn the_fast_read_never_stores_a_value_in_another_handles_format() {
     loom::model(|| {
         let slot = Arc::new(empty_slot());
         let open = |slot: &Slot, handle: usize, format| {

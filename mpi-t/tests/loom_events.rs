@@ -1,4 +1,4 @@
-//! Every order in which threads can meet at the dispatcher of events: the protocol's file itself, on loom's mutex and
+//! Model of threads that use the dispatcher of events in every order: the protocol's file itself, on loom's mutex and
 //! atomics.
 #![allow(dead_code)] // the models use a part of the file
 
@@ -24,7 +24,7 @@ use safety::Safety;
 
 struct Model;
 
-/// What happened, in the order in which it did: std's atomics, because the model is not about them.
+/// The events of the run, in order: std's atomics, because the model is not about them.
 type Story = Arc<AtomicU64>;
 
 impl DispatcherTypes for Model {
@@ -60,7 +60,7 @@ fn raise(dispatcher: &Dispatcher<Model>, place: Safety, act: impl FnMut(Step<Mod
     dispatcher.drain(0, place, act);
 }
 
-/// Counts deliveries in the low half, drops in the high one; checks that nobody is called while somebody is.
+/// Counts deliveries in the low half, drops in the high one; checks that no two callbacks run at once.
 fn counting(story: &Story, inside: &Arc<AtomicU32>) -> impl FnMut(Step<Model>) + use<> {
     let (story, inside) = (story.clone(), inside.clone());
     move |step| {
@@ -84,7 +84,7 @@ fn an_event_raised_while_another_thread_serves_is_not_left_behind() {
         let other = thread::spawn(move || raise(&other_desk, Safety::None, act));
         raise(&dispatcher, Safety::None, counting(&story, &inside));
         other.join().expect("no panic");
-        assert_eq!(story.load(Relaxed), 2, "both, with nobody to come after them");
+        assert_eq!(story.load(Relaxed), 2, "both, with no later thread");
         assert!(!dispatcher.has_waiting());
     });
 }
@@ -101,8 +101,8 @@ fn deliveries_and_drops_add_up_to_all_events() {
         dispatcher.drain(0, Safety::None, counting(&story, &inside));
         other.join().expect("no panic");
         dispatcher.drain(0, Safety::None, counting(&story, &inside));
-        let told = story.load(Relaxed);
-        assert_eq!((told & 0xffff_ffff) + (told >> 32), 2);
+        let counts = story.load(Relaxed);
+        assert_eq!((counts & 0xffff_ffff) + (counts >> 32), 2);
         assert!(!dispatcher.has_waiting());
     });
 }
@@ -129,7 +129,7 @@ fn after_freeing_no_callback_begins_and_freed_comes_once_behind_the_last() {
             });
         });
         if dispatcher.free(handle, Some(())).expect("live").is_some() {
-            assert_eq!(running.load(Relaxed), 0, "else the other thread tells of it");
+            assert_eq!(running.load(Relaxed), 0, "otherwise the other thread reports it");
             freed.fetch_add(1, Relaxed);
         }
         assert!(dispatcher.free(handle, Some(())).is_err());

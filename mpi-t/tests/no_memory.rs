@@ -1,11 +1,11 @@
-//! Where there is no address space for handles, initialization says so, nothing works, and it can be tried again.
+//! Without address space for handles, initialization fails, every call fails, and it can be tried again.
 //!
 //! One test alone: the limit is that of the whole operating-system process.
 #![allow(unsafe_code)] // sets a limit of the process
 
 use mpi_t::{Registry, TError};
 
-/// Lets the process have no more address space than this from here on, until it is dropped.
+/// Limits the address space of the process until dropped.
 struct Limited(libc::rlimit);
 
 impl Limited {
@@ -22,13 +22,13 @@ impl Limited {
 
 impl Drop for Limited {
     fn drop(&mut self) {
-        // SAFETY: the limit that was.
+        // SAFETY: the previous limit.
         unsafe { libc::setrlimit(libc::RLIMIT_AS, &self.0) };
     }
 }
 
 #[test]
-fn without_address_space_initialization_says_so_and_can_be_tried_again() {
+fn without_address_space_initialization_fails_and_can_be_tried_again() {
     let registry = Registry::with_environment([]);
     for _ in 0..2 {
         // Nothing is allocated between here and the end of the limit.

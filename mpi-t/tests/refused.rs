@@ -1,4 +1,4 @@
-//! Control variables whose owner refuses a change for a while, for ever, or one value of them.
+//! Control variables whose owner refuses a change for a while, permanently, or for one value.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
@@ -7,16 +7,16 @@ use mpi_core::Handle;
 use mpi_t::{Registry, TError, Value};
 
 mpi_t::cvars! {
-    /// How a queue behaves.
+    /// Settings of a queue.
     struct QueueSettings {
-        /// Items that the queue holds at most.
+        /// Most items in the queue.
         limit: u64 = 64 => { name: "queue_limit", unit: "items", category: "queue", scope: Local, range: 1..=4096 },
         /// Whether the queue drops items.
         lossy: bool = false => { name: "queue_lossy", unit: "", category: "queue", scope: Local },
     }
 }
 
-/// What the owner of the queue says now: 0 yes, 1 not now, 2 never.
+/// The owner's answer now: 0 accept, 1 not now, 2 never.
 #[derive(Default)]
 struct Owner(AtomicI32);
 
@@ -35,9 +35,9 @@ fn queue(environment: &[(&str, &str)]) -> (Registry, &'static QueueSettings, Arc
     let environment = environment.iter().map(|(name, value)| (name.to_string(), value.to_string()));
     let (registry, block, owner) =
         (Registry::with_environment(environment), QueueSettings::new(), Arc::new(Owner::default()));
-    let asked = owner.clone();
+    let checker = owner.clone();
     registry
-        .register_settings_with(block, move |definition, value| asked.check(definition.name, value))
+        .register_settings_with(block, move |definition, value| checker.check(definition.name, value))
         .expect("new names");
     registry.init_thread().expect("address space");
     (registry, block, owner)
@@ -48,7 +48,7 @@ fn handle(registry: &Registry, name: &str) -> Handle {
     registry.cvar_handle_alloc(index, None).expect("of the process").0
 }
 
-/// Sets it as C does.
+/// Sets it as in C.
 fn write_raw(registry: &Registry, handle: Handle, value: u64) -> Result<(), TError> {
     // SAFETY: the variable is one u64.
     #[allow(unsafe_code)]
@@ -58,12 +58,12 @@ fn write_raw(registry: &Registry, handle: Handle, value: u64) -> Result<(), TErr
 }
 
 #[test]
-fn what_the_owner_refuses_changes_nothing_and_says_when_it_can_be_tried_again() {
+fn a_refused_change_has_no_effect_and_its_code_says_when_to_try_again() {
     let (registry, block, owner) = queue(&[]);
     let limit = handle(&registry, "queue_limit");
-    registry.cvar_write(limit, &Value::U64(128)).expect("nothing is against it");
-    for (said, error) in [(1, TError::CVAR_SET_NOT_NOW), (2, TError::CVAR_SET_NEVER)] {
-        owner.0.store(said, SeqCst);
+    registry.cvar_write(limit, &Value::U64(128)).expect("the owner accepts it");
+    for (answer, error) in [(1, TError::CVAR_SET_NOT_NOW), (2, TError::CVAR_SET_NEVER)] {
+        owner.0.store(answer, SeqCst);
         assert_eq!(registry.cvar_write(limit, &Value::U64(256)), Err(error.clone()));
         assert_eq!(write_raw(&registry, limit, 256), Err(error));
         assert_eq!((block.limit.get(), registry.cvar_read(limit)), (128, Ok(Value::U64(128))));
@@ -74,7 +74,7 @@ fn what_the_owner_refuses_changes_nothing_and_says_when_it_can_be_tried_again() 
 }
 
 #[test]
-fn the_owner_is_asked_by_variable_and_by_value() {
+fn the_owner_is_called_with_variable_and_value() {
     let (registry, block, _) = queue(&[]);
     let (limit, lossy) = (handle(&registry, "queue_limit"), handle(&registry, "queue_lossy"));
     assert_eq!(registry.cvar_write(limit, &Value::U64(100)), Err(TError::INVALID), "no power of two");
@@ -84,9 +84,9 @@ fn the_owner_is_asked_by_variable_and_by_value() {
 }
 
 #[test]
-fn what_the_environment_asks_for_is_refused_too() {
+fn a_refused_value_of_the_environment_is_not_set() {
     let (registry, block, _) = queue(&[("FERRUM_QUEUE_LIMIT", "100"), ("FERRUM_QUEUE_LOSSY", "on")]);
     assert_eq!((block.limit.get(), block.lossy.get()), (64, true));
-    let told = format!("FERRUM_QUEUE_LIMIT is \"100\", but queue_limit refuses that: {}", TError::INVALID);
-    assert_eq!(registry.startup_errors(), [told]);
+    let sentence = format!("FERRUM_QUEUE_LIMIT is \"100\", but queue_limit refuses that: {}", TError::INVALID);
+    assert_eq!(registry.startup_errors(), [sentence]);
 }

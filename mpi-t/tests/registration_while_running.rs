@@ -1,4 +1,4 @@
-//! Variables, categories and enumerations can be added at any time; what was told stays true.
+//! Variables, categories and enumerations can be added at any time; facts returned before stay valid.
 
 use mpi_core::{Handle, abi};
 use mpi_t::{Counter, EnumDef, Registry, SourceDef, State, TError};
@@ -6,7 +6,7 @@ use mpi_t::{Counter, EnumDef, Registry, SourceDef, State, TError};
 static STATES: EnumDef = EnumDef { name: "engine state", items: &[(3, "idle"), (-1, "broken")] };
 
 mpi_t::instruments! {
-    /// There from the start.
+    /// Declared at the start.
     struct First: NoObject {
         /// Events.
         events: Counter = { name: "first_events", class: Counter, type: u64, unit: "events", category: "p2p.unexpected" },
@@ -14,7 +14,7 @@ mpi_t::instruments! {
 }
 
 mpi_t::instruments! {
-    /// A plug-in's.
+    /// A plug-in's variables.
     struct Second: NoObject {
         /// Events
         /// of the plug-in.
@@ -25,7 +25,7 @@ mpi_t::instruments! {
 }
 
 mpi_t::instruments! {
-    /// Another plug-in's, in a category of the first.
+    /// Another plug-in's variables, in a category of the first.
     struct Third: NoObject {
         /// Events.
         events: Counter = { name: "third_events", class: Counter, type: u64, unit: "events", category: "p2p.unexpected" },
@@ -35,7 +35,7 @@ mpi_t::instruments! {
 static LATE: SourceDef = SourceDef { name: "late", description: "A plug-in." };
 
 mpi_t::events! {
-    /// A plug-in's.
+    /// A plug-in's events.
     struct LateEvents: NoObject, from: LATE {
         /// Something happened.
         happened(number: i32) = { name: "late_happened", category: "tool.events", at: None },
@@ -58,9 +58,9 @@ fn registry() -> Registry {
     registry
 }
 
-/// All that is told by index: names, descriptions and what else there is, in order, and the members of each category.
+/// All facts by index: names, descriptions and so on, in order, and the members of each category.
 #[derive(Debug)]
-struct Told {
+struct Facts {
     pvars: Vec<String>,
     cvars: Vec<String>,
     events: Vec<String>,
@@ -69,13 +69,13 @@ struct Told {
     stamp: i32,
 }
 
-impl Told {
-    fn by(registry: &Registry) -> Told {
-        let all = |count: i32, tell: &dyn Fn(i32) -> String| (0..count).map(tell).collect();
+impl Facts {
+    fn by(registry: &Registry) -> Facts {
+        let all = |count: i32, each: &dyn Fn(i32) -> String| (0..count).map(each).collect();
         let counts = [registry.pvar_get_num(), registry.cvar_get_num(), registry.event_get_num()];
         let [pvars, cvars, events] = counts.map(|count| count.expect("initialized"));
         let categories = registry.category_get_num().expect("initialized");
-        Told {
+        Facts {
             pvars: all(pvars, &|i| format!("{:?}", registry.pvar_get_info(i).expect("there"))),
             cvars: all(cvars, &|i| {
                 let info = registry.cvar_get_info(i).expect("there");
@@ -96,8 +96,8 @@ impl Told {
         }
     }
 
-    /// Whether all of it is in a later one, where it was.
-    fn is_the_beginning_of(&self, later: &Told) -> bool {
+    /// Whether a later one begins with all of it.
+    fn is_the_beginning_of(&self, later: &Facts) -> bool {
         let members = self.members.iter().zip(&later.members);
         later.pvars.starts_with(&self.pvars)
             && later.cvars.starts_with(&self.cvars)
@@ -108,11 +108,11 @@ impl Told {
 }
 
 #[test]
-fn indices_and_what_was_told_do_not_change_and_the_stamp_moves() {
+fn indices_and_descriptions_do_not_change_and_the_stamp_does() {
     let registry = registry();
-    let mut last = Told::by(&registry);
+    let mut last = Facts::by(&registry);
     assert_eq!(registry.category_changed(), Ok(last.stamp), "nothing changed");
-    // What is added is in categories that there are, of each kind, and in new ones.
+    // Additions go to existing categories of each kind, and to new ones.
     let additions: [&dyn Fn(); 4] = [
         &|| registry.register(Second::detached()).expect("new names"),
         &|| registry.register_settings(Settings::new()).expect("new names"),
@@ -121,7 +121,7 @@ fn indices_and_what_was_told_do_not_change_and_the_stamp_moves() {
     ];
     for (step, add) in additions.iter().enumerate() {
         add();
-        let now = Told::by(&registry);
+        let now = Facts::by(&registry);
         assert!(last.is_the_beginning_of(&now), "{step}: {last:?} {now:?}");
         assert!(now.stamp > last.stamp, "{step}: {} {}", last.stamp, now.stamp);
         last = now;
@@ -136,7 +136,7 @@ fn indices_and_what_was_told_do_not_change_and_the_stamp_moves() {
     }
     registry.finalize().expect("initialized");
     registry.init_thread().expect("again");
-    let again = Told::by(&registry);
+    let again = Facts::by(&registry);
     assert!(last.is_the_beginning_of(&again) && again.is_the_beginning_of(&last) && again.stamp == last.stamp);
 }
 

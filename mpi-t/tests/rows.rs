@@ -1,14 +1,14 @@
-//! Variables with an element for each row of an array, as of each peer of a communicator.
+//! Variables with one element for each row of an array, such as each peer of a communicator.
 //!
-//! Invariant: no row tells another's values, and a handle's elements start, stop and end together.
-//! Not here: what one element promises by its class (`classes`).
+//! Invariant: no row has another's values, and a handle's elements start, stop and end together.
+//! Not here: the rules of one element by its class (`classes`).
 #![allow(unsafe_code)] // one test reads as C does
 
 use mpi_core::{Handle, abi};
 use mpi_t::{Counter, PvarClass, Registry, TError, Value, WatchedTimer};
 
 mpi_t::instruments! {
-    /// One peer's.
+    /// Metrics of one peer.
     struct PeerRow: Comm {
         /// Messages.
         messages: Counter = { name: "row_messages", class: Counter, type: u64, unit: "messages", category: "rows" },
@@ -91,7 +91,7 @@ fn each_variable_of_rows_has_an_element_in_every_row() {
 }
 
 #[test]
-fn a_watched_timer_knows_whether_a_handle_exists() {
+fn a_watched_timer_counts_while_a_handle_exists() {
     let tool = Tool::new();
     let rows = mpi_t::place_rows::<PeerRow>(2);
     tool.registry.bind_rows(80, rows).expect("rows");

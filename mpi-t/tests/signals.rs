@@ -1,4 +1,5 @@
-//! A sampling tool reads from a signal handler whatever the interrupted thread is doing, the handle itself included.
+//! A sampling tool reads from a signal handler at any point of the interrupted thread, also during use of the same
+//! handle.
 #![allow(unsafe_code)] // installs a signal handler
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,7 +9,7 @@ use mpi_core::{Handle, abi};
 use mpi_t::{Counter, Level, PvarClass, Registry};
 
 mpi_t::instruments! {
-    /// What is sampled.
+    /// The sampled fields.
     struct Block: NoObject {
         /// Events.
         events: Counter = { name: "events", class: Counter, type: u64, unit: "events", category: "x" },
@@ -41,8 +42,8 @@ extern "C" fn sample(_: libc::c_int) {
     SAMPLES.fetch_add(1, Relaxed);
 }
 
-/// A signal every 200 microseconds to the thread that made this, wherever it is: a signal to the process as a whole
-/// would mostly go to the harness's thread, which waits, and holds no lock that a handler could need.
+/// A signal every 200 microseconds to the thread that made this: a signal to the process as a whole would mostly go to
+/// the harness's thread, which waits, and holds no lock that a handler could need.
 struct Sampling(libc::timer_t);
 
 impl Sampling {

@@ -1,5 +1,5 @@
-//! Readers on other threads while the engine counts and handles come, go, start and stop.
-#![allow(unsafe_code)] // one of them reads as C does
+//! Readers on other threads while the engine counts and handles are allocated, freed, started and stopped.
+#![allow(unsafe_code)] // one of them reads as in C
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -7,7 +7,7 @@ use mpi_core::{Handle, abi};
 use mpi_t::{Counter, Level, PvarClass, Registry, Value};
 
 mpi_t::instruments! {
-    /// What is read.
+    /// The fields that are read.
     struct Block: NoObject {
         /// Events.
         events: Counter = { name: "events", class: Counter, type: u64, unit: "events", category: "x" },
@@ -18,7 +18,7 @@ mpi_t::instruments! {
 
 const EVENTS: u64 = 200_000;
 
-/// Says that the engine is done even when it panics, so that nobody waits for ever.
+/// Reports the end of the engine even when it panics, so that no thread waits for ever.
 struct Done<'a>(&'a AtomicBool);
 
 impl Drop for Done<'_> {
@@ -83,7 +83,7 @@ fn no_reader_sees_a_counter_go_back_and_no_event_is_lost() {
             let mut sum = 0;
             while !done.load(Relaxed) {
                 sum += registry.pvar_readreset(session, taken).expect("a counter")[0].as_u64().expect("a whole number");
-                // And as C does, which takes another way.
+                // And as in C, which takes another path.
                 let mut part = 0u64;
                 // SAFETY: room for one u64.
                 let code = unsafe { mpi_t::pvar_readreset_raw(session.0, taken.0, (&raw mut part).cast()) };
@@ -95,7 +95,7 @@ fn no_reader_sees_a_counter_go_back_and_no_event_is_lost() {
         taker.join().expect("no panic")
     });
     let rest = registry.pvar_readreset(session, taken).expect("a counter")[0].as_u64().expect("a whole number");
-    assert_eq!(sum + rest, EVENTS, "every event is told exactly once");
+    assert_eq!(sum + rest, EVENTS, "every event is counted exactly once");
     assert_eq!(number(registry.pvar_read(session, read)), EVENTS);
     assert_eq!(number(registry.pvar_read(session, mark)), 7);
 }

@@ -1,4 +1,4 @@
-//! The interface tells how many handles, sessions and registrations there are of its own.
+//! Metrics of the interface itself: numbers of handles, sessions and registrations.
 //!
 //! One test alone: handles and sessions are those of the whole operating-system process.
 
@@ -6,7 +6,7 @@ use mpi_core::{Handle, Info};
 use mpi_t::{Counter, PvarClass, Registry, Value};
 
 mpi_t::instruments! {
-    /// Something to have handles of.
+    /// A variable for handles.
     struct Block: NoObject {
         /// Events.
         events: Counter = { name: "tool_events", class: Counter, type: u64, unit: "events", category: "x" },
@@ -14,7 +14,7 @@ mpi_t::instruments! {
 }
 
 mpi_t::cvars! {
-    /// Something to set.
+    /// A variable to set.
     struct Settings {
         /// A number.
         number: u64 = 3 => { name: "own_number", unit: "", category: "x", scope: Local },

@@ -10,16 +10,16 @@ mpi_t::instruments! {
             { name: "shop_customers", class: Counter, type: u64, unit: "people", category: "shop" },
         /// Customers in the shop.
         inside: Level = { name: "shop_inside", class: Level, type: u32, unit: "people", category: "shop" },
-        /// Goods that were looked at, counted while a handle exists.
+        /// Goods that customers looked at, counted while a handle exists.
         looks: WatchedCounter =
             { name: "shop_looks", class: Counter, type: u64, unit: "goods", category: "shop" },
     }
 }
 
 mpi_t::cvars! {
-    /// How the shop behaves.
+    /// Settings of the shop.
     struct ShopSettings {
-        /// Customers who are let in at once.
+        /// Most customers in the shop at once.
         limit: u32 = 10 => { name: "shop_limit", range: 1..=20 },
     }
 }
@@ -59,10 +59,10 @@ fn what_is_dropped_is_freed() {
     let variables = Variables::open(&registry).expect("memory");
     let registrations = variables.pvar::<u64>("tool_event_registrations", PvarClass::Level).expect("declared");
     let looks = variables.pvar::<u64>("shop_looks", PvarClass::Counter).expect("declared");
-    let listening = variables.listen("tool_cvar_set", None, Safety::None, |_| ()).expect("declared");
+    let registration = variables.listen("tool_cvar_set", None, Safety::None, |_| ()).expect("declared");
     assert!(shop.looks.is_watched());
     assert_eq!(registrations.read(), Ok(1));
-    drop((looks, listening));
+    drop((looks, registration));
     assert!(!shop.looks.is_watched());
     assert_eq!(registrations.read(), Ok(0));
     drop(registrations);

@@ -1,4 +1,4 @@
-//! Put, get and accumulate (MPI-5.0, 12.3): starting operations, and completing those that can be at once.
+//! Put, get and accumulate (MPI-5.0, 12.3): starting operations, and completing those that can be complete at once.
 //!
 //! Invariant: nothing here waits. An operation on memory that this process has mapped, and a direct copy, is complete
 //! when the call returns; all others, which use the program's buffer until then, are complete with the next fence.
@@ -127,7 +127,7 @@ impl OneSided {
         Ok(())
     }
 
-    /// The region and offset of a place in its owner's memory, when it can be copied to and from directly.
+    /// The region and offset of a place in its owner's memory, if it can be copied to and from directly.
     #[inline]
     fn direct(&self, guard: &Guard<'_>, win: &Win, place: &Place) -> Option<(RegionKey, u64)> {
         let can = place.basic.datatype.is_contiguous()
@@ -206,7 +206,7 @@ impl Win {
         Ok(place)
     }
 
-    /// Adds an operation to the records that the target's service carries out.
+    /// Adds an operation to the records that the target's service applies.
     pub(crate) fn send(
         &self,
         guard: &mut Guard<'_>,
@@ -248,8 +248,8 @@ fn too_long(data: u64, room: u64, name: &'static str, whose: &str) -> Error {
     Error::new(MPI_ERR_TRUNCATE, rule).arg(name, &format_args!("{data} bytes of data"))
 }
 
-/// Accumulations are arithmetic: both sides must have the same kind of number. Where the target has no elements, or is
-/// `MPI_PROC_NULL`, nothing is combined and any type matches.
+/// Accumulations are arithmetic: both sides must have the same kind of number. If the target has no elements, or is
+/// `MPI_PROC_NULL`, no element is combined and any type matches.
 pub(crate) fn same_elements(name: &'static str, origin: Basic, target: Basic, at: &Target<'_>) -> Result<()> {
     let facts = |basic: Basic| (basic.datatype.scalar(), basic.datatype.size(), basic.datatype.category());
     let nothing = at.count == 0 || at.rank == MPI_PROC_NULL;

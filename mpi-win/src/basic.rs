@@ -1,10 +1,10 @@
-//! Datatypes of one-sided operations: predefined ones, whose handle words mean the same in all processes.
+//! Datatypes of one-sided operations: predefined ones, whose handle words have the same meaning in all processes.
 
 use mpi_core::abi::MPI_ERR_TYPE;
 use mpi_datatype::{Datatype, predefined};
 use mpi_errors::{Error, Result};
 
-/// A predefined datatype with its handle word, which means the same in all processes.
+/// A predefined datatype with its handle word, which has the same meaning in all processes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Basic {
     pub handle: usize,
@@ -18,7 +18,7 @@ impl Basic {
         predefined(handle).map(|datatype| Basic { handle, datatype })
     }
 
-    /// The predefined type that a type is, or is a duplicate of. Errors: `MPI_ERR_TYPE` for any other.
+    /// The predefined type that equals a type or that it is a duplicate of. Errors: `MPI_ERR_TYPE` for any other.
     #[inline]
     pub fn of(name: &'static str, handle: usize, datatype: &Datatype) -> Result<Basic> {
         match Basic::predefined(handle) {
@@ -59,7 +59,7 @@ mod tests {
         assert!(inside(0, 2, pair, 28) && !inside(0, 2, pair, 27) && inside(16, 1, pair, 28));
         let double = predefined(MPI_DOUBLE).expect("predefined");
         assert!(inside(8, 1, double, 16) && !inside(9, 1, double, 16));
-        assert!(inside(1 << 40, 0, double, 0), "no element is nowhere");
+        assert!(inside(1 << 40, 0, double, 0), "no element is in bounds");
     }
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
     fn a_duplicate_counts_as_what_it_is_made_of_and_a_derived_type_does_not() {
         let double = predefined(MPI_DOUBLE).expect("predefined");
         assert_eq!(Basic::of("t", 1 << 60, double).expect("a duplicate").handle, MPI_DOUBLE);
-        let derived = Datatype::derived(Vec::new(), 0, 8).expect("small");
+        let derived = Datatype::contiguous(1, double, mpi_datatype::Form::Small).expect("small").committed();
         assert_eq!(Basic::of("t", 1 << 60, &derived).expect_err("derived").class(), MPI_ERR_TYPE);
     }
 }

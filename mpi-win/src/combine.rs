@@ -15,7 +15,7 @@ const AT_ONCE: u64 = 128;
 /// The largest extent of a predefined type with gaps.
 const EXTENT: usize = 32;
 
-/// A predefined operation made ready for one predefined type.
+/// A predefined operation prepared for one predefined type.
 pub(crate) enum Combine {
     /// `MPI_REPLACE`
     Replace,

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the arguments of a process are checked before it waits for the others.
 //! Not here: getting the memory (`obtain`).
-#![allow(unsafe_code)] // passes the program's promise about its memory on
+#![allow(unsafe_code)] // passes on the program's promise about its memory
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::window::{Win, WinAttributes};
 
 impl OneSided {
     /// `MPI_Win_create`, `MPI_Win_allocate` and `MPI_Win_allocate_shared`. Collective over
-    /// `parent`; waits, with no guard held. `memory` is where the window's instruments go; without `room` for the
+    /// `parent`; waits, with no guard held. `memory` holds the window's instruments; without `room` for the
     /// window in this process, no process gets one.
     ///
     /// Errors: `MPI_ERR_SIZE`, `MPI_ERR_DISP` and `MPI_ERR_BASE` at once; `MPI_ERR_NO_MEM` in every process when one of
@@ -32,7 +32,7 @@ impl OneSided {
     /// context ids left.
     ///
     /// # Safety
-    /// The program's memory is readable, and writable if anybody writes there, until the window is freed.
+    /// The program's memory is readable, and writable if any process writes there, until the window is freed.
     pub unsafe fn create(
         &self,
         parent: &Comm,
@@ -76,8 +76,8 @@ impl OneSided {
         Ok(Win::new(comm, (registration, own, peers), service, epoch, exposed, attributes, hints, instruments))
     }
 
-    /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be freed already; its
-    /// instruments are the caller's to retire. Collective; waits, with no guard held.
+    /// `MPI_Win_free`: returns when all processes have called it. The window's handle must be freed already; the caller
+    /// retires its instruments. Collective; waits, with no guard held.
     pub fn end(&self, win: &Win) -> Result<()> {
         let met = self.coll.synchronize(&win.comm);
         let mut guard = self.engine.lock();
@@ -85,7 +85,8 @@ impl OneSided {
         let requests = win.service.requests(&guard);
         unregister(&self.engine, &mut guard, &win.comm);
         drop(guard);
-        // None is left unless another process broke the protocol; then nobody may copy into the memory after this.
+        // No operation is left unless another process broke the protocol; then no process may copy into the memory
+        // after this.
         self.engine.revoke(&requests);
         met
     }

@@ -7,7 +7,7 @@ use mpi_datatype::SendBuf;
 
 use crate::wire::{BATCH_FULL, Head};
 
-/// Longest put, in bytes, that is better sent when there are many.
+/// Longest put, in bytes, that is sent as a record if there are many.
 const SMALL: u64 = 512;
 /// Number of small puts between two fences up to which they are copied directly.
 const FEW: u32 = 16;
@@ -21,7 +21,7 @@ pub(crate) struct Epoch {
     pub started: u64,
     /// Operations to be sent, by the target's rank; empty until the first operation that goes as a message.
     pub outgoing: Vec<Outgoing>,
-    /// Whether `outgoing` has anything.
+    /// Whether `outgoing` has records.
     pub sends: bool,
     /// Batches that the other processes have sent in all fences so far.
     pub expected: u64,
@@ -58,8 +58,8 @@ impl Epoch {
         }
     }
 
-    /// Whether a put of so many bytes is better sent than copied directly. A direct copy costs a call of the kernel,
-    /// records cost the fence a barrier: that pays for many small puts.
+    /// Whether a put of so many bytes is sent as a record and not copied directly. A direct copy costs a system call,
+    /// records cost the fence a barrier, which is cheaper for many small puts.
     pub fn prefers_sending(&mut self, bytes: u64) -> bool {
         if bytes > SMALL {
             return false;

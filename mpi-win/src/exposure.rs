@@ -1,28 +1,28 @@
-//! What a process exposes in a window that it creates (MPI-5.0, 12.2).
+//! The memory that a process exposes in a window that it creates (MPI-5.0, 12.2).
 
 use mpi_core::Info;
 
-/// Where a window's memory comes from.
+/// The origin of a window's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavor {
-    /// `MPI_Win_create`: it is the program's.
+    /// `MPI_Win_create`: the program's memory.
     Create {
         /// Its address, exposed.
         base: usize,
     },
-    /// `MPI_Win_allocate`: it is the window's own.
+    /// `MPI_Win_allocate`: memory of the window.
     Allocate {
         /// The least alignment, a hint.
         alignment: u64,
     },
-    /// `MPI_Win_allocate_shared`: it is the window's own, and the program reaches all of it in every process.
+    /// `MPI_Win_allocate_shared`: memory of the window, all of which the program can access in every process.
     Shared,
 }
 
-/// What a process exposes.
+/// The arguments of a process for a new window.
 #[derive(Debug, Clone)]
 pub struct Exposure {
-    /// Where its memory comes from.
+    /// The origin of its memory.
     pub flavor: Flavor,
     /// Its size in bytes.
     pub size: i64,

@@ -1,8 +1,8 @@
 //! `MPI_Win_fence` (MPI-5.0, 12.5.1): all operations on a window are complete, and all processes agree that they are.
 //!
-//! Each process sends its batches; then all processes sum up how many batches each of them has to expect, which is
-//! known only when all have reached the fence. Each process waits until its service (`serve`) has carried out the
-//! operations in those batches. If there were any, a barrier follows, so that no process touches memory that an
+//! Each process sends its batches; then all processes sum up how many batches each of them must expect, which is
+//! defined only when all have reached the fence. Each process waits until its service (`serve`) has applied the
+//! operations in those batches. If there were any, a barrier follows, so that no process accesses memory that an
 //! operation of this epoch still changes.
 //! Invariant: a process that finds an error continues to the end of the fence, so that the others do not hang.
 
@@ -40,13 +40,13 @@ impl OneSided {
             epoch.expected += expected;
             epoch.expected
         };
-        // The service has carried out the batches that have arrived, and carries out the others while this waits.
-        outcome.note(self.engine.wait_until(self.engine.lock(), || win.service.has_carried_out(expected)));
-        outcome.note(win.service.take_error(&mut self.engine.lock()).map_or(Ok(()), Err));
+        // The service has applied the batches that have arrived, and applies the others while this waits.
+        outcome.record(self.engine.wait_until(self.engine.lock(), || win.service.has_applied(expected)));
+        outcome.record(win.service.take_error(&mut self.engine.lock()).map_or(Ok(()), Err));
         let waited = ops.wait_all(&mut outcome);
-        outcome.note(waited);
+        outcome.record(waited);
         if anything {
-            outcome.note(self.coll.synchronize(&win.comm));
+            outcome.record(self.coll.synchronize(&win.comm));
         }
         let guard = &mut self.engine.lock();
         win.instruments().fences.incr();
@@ -54,7 +54,7 @@ impl OneSided {
         epoch.open = assert & MPI_MODE_NOSUCCEED == 0;
         epoch.counts = counts;
         if started > 0 && assert & MPI_MODE_NOPRECEDE != 0 {
-            outcome.note(Err(not_the_first(started)));
+            outcome.record(Err(not_the_first(started)));
         }
         outcome.end()
     }
@@ -84,7 +84,7 @@ impl OneSided {
                     BATCH => self.engine.send_to_service(guard, win.context(), rank as i32, tag, data),
                     _ => self.engine.isend(guard, win.context(), rank as i32, tag, data, Mode::Standard),
                 };
-                send.map_err(|error| outcome.note(Err(error))).ok()
+                send.map_err(|error| outcome.record(Err(error))).ok()
             };
             let (mut data, mut batches, mut unsent) = (outgoing.data, outgoing.batches.into_iter(), None);
             for batch in batches.by_ref() {
@@ -100,7 +100,7 @@ impl OneSided {
                     data.pop();
                 }
                 if head.is_answered() {
-                    ops.pending.give_up_last(rank as u32);
+                    ops.pending.exclude_last(rank as u32);
                 }
             }
             let mut data = data.into_iter();
@@ -116,11 +116,11 @@ impl OneSided {
         (ops, counts, started, short)
     }
 
-    /// Sends empty messages in place of data, so that their targets do not wait for them: those need no request.
+    /// Sends empty messages instead of data, so that their targets do not wait for them: these need no request.
     fn send_empty(&self, win: &Win, ranks: &[i32], outcome: &mut Outcome) {
         let engine = &self.engine;
         for rank in ranks {
-            outcome.note(engine.send(engine.lock(), win.context(), *rank, DATA, SendBuf::empty(), Mode::Standard));
+            outcome.record(engine.send(engine.lock(), win.context(), *rank, DATA, SendBuf::empty(), Mode::Standard));
         }
     }
 }
@@ -139,12 +139,12 @@ impl<'e> FenceOps<'e> {
         FenceOps { pending: unsafe { PendingOps::new(engine) }, kept: Vec::new() }
     }
 
-    /// Takes over a send.
+    /// Takes ownership of a send.
     pub fn add_send(&mut self, request: Handle) {
         self.pending.add(request, None);
     }
 
-    /// Takes over memory that a request reads, which is added next.
+    /// Takes ownership of memory that a request reads, which is added next.
     #[allow(unsafe_code)] // gives memory to requests that it outlives
     pub fn keep(&mut self, memory: Vec<u8>) -> SendBuf<'static> {
         // SAFETY: the bytes stay where they are when the vector moves, and `self` keeps it, unchanged, until all of its
@@ -154,11 +154,11 @@ impl<'e> FenceOps<'e> {
         data
     }
 
-    /// Waits until all are over.
+    /// Waits until all are complete.
     fn wait_all(self, outcome: &mut Outcome) -> Result<()> {
         let FenceOps { pending, kept } = self;
         let waited = pending.wait_all(|completion, expected| {
-            outcome.note(match (completion.error, expected) {
+            outcome.record(match (completion.error, expected) {
                 (Some(error), _) => Err(error),
                 (None, Some(Expected { source, bytes })) if completion.status.bytes() != bytes => {
                     Err(short(source, bytes))
@@ -196,6 +196,6 @@ fn bad_assertion(assert: i32) -> Error {
 #[cold]
 fn not_the_first(started: u64) -> Error {
     let what = if started == 1 { "1 operation".to_owned() } else { format!("{started} operations") };
-    let rule = format!("this process started {what} since the last fence; the fence has completed them all the same");
+    let rule = format!("this process started {what} since the last fence; the fence has completed them nevertheless");
     Error::new(MPI_ERR_ASSERT, rule).arg("assert", &"MPI_MODE_NOPRECEDE")
 }

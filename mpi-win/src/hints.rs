@@ -1,4 +1,4 @@
-//! The hints of a window (MPI-5.0, 12.2.1 and 12.2.7): those that the standard names, with values that they can have.
+//! The hints of a window (MPI-5.0, 12.2.1 and 12.2.7): those of the standard, with their permitted values.
 //!
 //! Invariant: every known hint has a value; an unknown key or a bad value changes nothing.
 

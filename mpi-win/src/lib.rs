@@ -1,24 +1,24 @@
 //! One-sided communication (MPI-5.0, chapter 12): windows, and operations on the windows of other processes.
 //!
-//! - [`Win`]: a window: its processes, what each of them exposes, its name, hints and error handler.
+//! - [`Win`]: a window: its processes, the memory that each of them exposes, its name, hints and error handler.
 //! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` and `fetch` have the
 //!   operations, `fence` the synchronisation of active targets.
 //! - `exposure`: the arguments of a new window. `target`: the memory that an operation names. `basic`: predefined
-//!   datatypes, which records carry. `combine`: what an accumulation does to elements.
-//! - `wire`, `epoch`, `serve`: operations that go as messages, which their target's service carries out as they
+//!   datatypes, which records carry. `combine`: the effect of an accumulation on elements.
+//! - `wire`, `epoch`, `serve`: operations that are sent as messages, which their target's service applies as they
 //!   arrive.
-//! - `obtain`: getting a window's memory. `memory`: the only code that touches it.
+//! - `obtain`: allocating a window's memory. `memory`: the only code that accesses it.
 //! - `hints`, `instruments`, `settings`: a window's hints, performance variables and control variables.
 //!
-//! How data moves: memory that the library allocates is mapped by all processes of the window, which then carry out all
-//! operations themselves, accumulations under a lock of that memory. In memory of the program, a put or a get of
-//! contiguous bytes is copied at once by the kernel where that is allowed; accumulations, and other operations that
-//! cannot be copied directly, go as messages, and the process that owns the memory carries them out, under its own
-//! lock, in any call that makes progress. In either case each element is changed by one accumulation at a time. A fence
-//! computes how many messages each process has to expect.
+//! Data transfer: memory that the library allocates is mapped by all processes of the window, which then perform all
+//! operations themselves, accumulations under a lock of that memory. In memory of the program, the kernel copies a put
+//! or a get of contiguous bytes at once where it permits that; accumulations, and other operations that cannot be
+//! copied directly, are sent as messages, and the process that owns the memory applies them, under its own lock, in any
+//! call that makes progress. In either case each element is changed by one accumulation at a time. A fence computes how
+//! many messages each process must expect.
 //!
 //! Invariants: an access reaches no byte that its target's owner did not expose, checked on both sides; an operation
-//! touches memory only between two fences of both processes; no program code runs in here.
+//! accesses memory only between two fences of both processes; no code of the program runs in this crate.
 //! Not here: handles and attributes of windows (`mpi-env`), argument checks of the C interface (`mpi-capi`).
 
 mod access;

@@ -1,7 +1,7 @@
 //! The memory that processes expose in a window; only this module makes buffers of it.
 //!
-//! Invariant: a buffer that comes out of here lies inside the memory. That memory stays as long as the window: it is
-//! the window's own, or the program promised so when it made the window.
+//! Invariant: a buffer from this module lies inside the memory. That memory is valid while the window exists: it is the
+//! window's own, or the program promised so when it created the window.
 #![allow(unsafe_code)] // makes buffers of the program's memory
 
 use std::ptr::with_exposed_provenance_mut;
@@ -16,7 +16,7 @@ use crate::basic::{Basic, inside};
 /// The least alignment of a window's own memory: a cache line.
 const ALIGNMENT: usize = 64;
 
-/// Memory that this process can reach: its own, or another's that it has mapped.
+/// Memory that this process can access: its own, or another's that it has mapped.
 #[derive(Debug)]
 pub(crate) struct Memory {
     base: usize,
@@ -39,7 +39,7 @@ impl Memory {
     /// The program's memory.
     ///
     /// # Safety
-    /// `bytes` bytes from `base`, an exposed address, are readable and writable for as long as the result lives.
+    /// `bytes` bytes from `base`, an exposed address, are readable and writable while the result exists.
     pub unsafe fn of_program(base: usize, bytes: u64) -> Memory {
         Memory { base, bytes, source: Source::Program }
     }
@@ -73,7 +73,7 @@ impl Memory {
         }
     }
 
-    /// Ends the time in which other processes may map it.
+    /// Prevents that further processes map it.
     pub fn close(&mut self) {
         if let Source::Shared(shared) = &mut self.source
             && let Some(shared) = Arc::get_mut(shared)
@@ -110,8 +110,8 @@ impl Memory {
     /// Elements of a type, to be written or changed; `None` when they do not lie inside.
     pub fn elements_mut(&self, offset: u64, count: u64, basic: Basic) -> Option<RecvBuf<'static>> {
         let start = self.start(offset, count, basic)?;
-        // SAFETY: the elements lie inside memory that stays, see the module's text; a program that touches it at the
-        // same time breaks the rules of one-sided communication and reads undefined values.
+        // SAFETY: the elements lie inside memory that stays valid, see the module's text; a program that accesses it at
+        // the same time breaks the rules of one-sided communication and reads undefined values.
         unsafe { RecvBuf::new(start, count, basic.datatype) }
     }
 

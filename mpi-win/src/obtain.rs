@@ -1,7 +1,7 @@
-//! The memory of a new window, and the exchange of what each process exposes.
+//! Allocation of a new window's memory, and the exchange of its description among the processes.
 //!
-//! Invariant: a process that cannot get its memory takes part in the exchange all the same, so that all others get
-//! the error and none waits for ever. Either all processes have mapped all memory, or none has.
+//! Invariant: a process that cannot get its memory takes part in the exchange nevertheless, so that all others get the
+//! error and none waits for ever. Either all processes have mapped all memory, or none has.
 #![allow(unsafe_code)] // the program's promise about its memory is passed on
 
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::window::Exposed;
 
 /// The memory of a window in one process.
 pub(crate) struct Obtained {
-    /// What each process exposes.
+    /// The memory that each process exposes.
     pub exposed: Box<[Exposed]>,
     pub own: Memory,
     /// The other processes' memory, by rank, where all have mapped all of it; else empty.
     pub peers: Box<[Option<Memory>]>,
-    /// Lets the others copy to and from it.
+    /// The registration by which the others copy to and from it.
     pub registration: Registration,
 }
 
@@ -68,7 +68,7 @@ impl OneSided {
             }
         };
         let (region, registration) = match &own {
-            // SAFETY: the memory stays as long as the window, which drops the registration first.
+            // SAFETY: the memory exists until the window is freed, and the window drops the registration first.
             Some(own) => unsafe {
                 let members = comm.group().world_ranks();
                 self.engine.register(&self.engine.lock(), members, own.base(), own.bytes() as usize)
@@ -82,7 +82,7 @@ impl OneSided {
         Ok(Obtained { exposed, own, peers, registration })
     }
 
-    /// Exchanges what each process exposes, and maps it where that is possible for all.
+    /// Exchanges the descriptions of the exposed memory, and maps it where that is possible for all.
     fn exchange(
         &self,
         comm: &Comm,
@@ -107,12 +107,12 @@ impl OneSided {
             return Ok((exposed, Peers::default()));
         }
         let peers = self.map_all(comm, &words);
-        // All or none: accumulations are carried out either by their origins or by the owners of the memory.
+        // All or none: accumulations are performed either by their origins or by the owners of the memory.
         let all = self.count(comm, peers.is_none())? == 0;
         Ok((exposed, peers.filter(|_| all).unwrap_or_default()))
     }
 
-    /// Maps what all others share.
+    /// Maps the memory of all others.
     fn map_all(&self, comm: &Comm, words: &[[u64; WORDS]]) -> Option<Peers> {
         let map = |(rank, words): (u32, &[u64; WORDS])| {
             if rank == comm.rank {
@@ -125,7 +125,7 @@ impl OneSided {
         (0..).zip(words).map(map).collect()
     }
 
-    /// Memory that is one object, which rank 0 makes: the parts follow each other in rank order, or begin at pages if
+    /// Memory that is one object, which rank 0 creates: the parts follow each other in rank order, or begin at pages if
     /// rank 0 has the hint that they may lie `apart`.
     fn obtain_together(&self, comm: &Comm, [size, unit]: [u64; 2], apart: bool, room: bool) -> Result<Obtained> {
         let shares = self.settings.shared.get();
@@ -187,7 +187,7 @@ impl OneSided {
         Ok(count[0])
     }
 
-    /// Maps what another process shares under a descriptor.
+    /// Maps the memory that another process shares under a descriptor.
     fn open(&self, comm: &Comm, rank: u32, descriptor: i32, bytes: u64) -> Option<SharedMemory> {
         let world_rank = comm.group().world_ranks()[rank as usize];
         self.engine.open_shared(&self.engine.lock(), world_rank, descriptor, bytes, name_of(comm, rank)).ok()

@@ -1,10 +1,10 @@
-//! The service of a window: carries out operations of other processes on this process's memory as they arrive.
+//! The service of a window: applies operations of other processes to this process's memory as they arrive.
 //!
-//! The engine passes each batch of records to the service, in any call that makes progress; the service carries the
-//! records out in order. It receives data too long for a batch, and sends answers, by operations of its own; a fence
-//! waits until all of them are complete.
-//! Invariants: a record outside of the window, or with a bad datatype or operation, is an error and touches nothing;
-//! each record that demands data gets an answer, if an empty one, so that its sender does not wait for ever.
+//! The engine passes each batch of records to the service, in any call that makes progress; the service applies the
+//! records in order. It receives data too long for a batch, and sends answers, by operations of its own; a fence waits
+//! until all of them are complete.
+//! Invariants: a record outside of the window, or with a bad datatype or operation, is an error and has no effect; each
+//! record that demands data gets an answer, possibly an empty one, so that its sender does not wait for ever.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ struct State {
 enum Operation {
     /// Receives the data of a put into the window.
     Put { source: i32, head: Head },
-    /// Receives the data of another record, which is then carried out.
+    /// Receives the data of another record, which is then applied.
     Data { source: i32, head: Head, data: Vec<u8> },
     /// Receives the data of a refused record, to discard them.
     Refused { source: i32 },
@@ -63,8 +63,8 @@ impl WinService {
         WinService { context, memory, batches: AtomicU64::new(0), pending: AtomicU64::new(0), state }
     }
 
-    /// Whether as many batches have arrived since the window was created, and all that arrived are carried out.
-    pub fn has_carried_out(&self, batches: u64) -> bool {
+    /// Whether as many batches have arrived since the window was created, and all that arrived are applied.
+    pub fn has_applied(&self, batches: u64) -> bool {
         self.batches.load(Relaxed) >= batches && self.pending.load(Relaxed) == 0
     }
 
@@ -85,26 +85,26 @@ impl WinService {
         engine.serve_completion(guard, self.context, request);
     }
 
-    fn note(&self, guard: &mut Guard<'_>, result: Result<()>) {
+    fn record_error(&self, guard: &mut Guard<'_>, result: Result<()>) {
         if let Err(error) = result {
             self.state.get_mut(guard).error.get_or_insert(error);
         }
     }
 
-    /// Carries out records of a rank up to one whose data are awaited; those after it wait for the data.
-    fn carry_out_all(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, mut records: &[u8]) {
+    /// Applies records of a rank up to one whose data are awaited; those after it wait for the data.
+    fn apply_all(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, mut records: &[u8]) {
         while !records.is_empty() {
             let result = match Head::decode(records) {
                 Ok((head, data, after)) => {
                     records = after;
-                    self.carry_out(engine, guard, source, head, data)
+                    self.begin_record(engine, guard, source, head, data)
                 }
                 Err(error) => {
                     records = &[];
                     Err(error)
                 }
             };
-            self.note(guard, result);
+            self.record_error(guard, result);
             if let Some(behind) = self.state.get_mut(guard).behind.get_mut(&source) {
                 if !records.is_empty() {
                     behind.push_front(records.to_vec());
@@ -115,12 +115,12 @@ impl WinService {
         }
     }
 
-    /// Carries out the records after one whose awaited data have arrived.
+    /// Applies the records after one whose awaited data have arrived.
     fn resume(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32) {
         let mut behind = self.state.get_mut(guard).behind.remove(&source).unwrap_or_default();
         while let Some(records) = behind.pop_front() {
             self.count_pending(-1);
-            self.carry_out_all(engine, guard, source, &records);
+            self.apply_all(engine, guard, source, &records);
             if let Some(waiting) = self.state.get_mut(guard).behind.get_mut(&source) {
                 waiting.append(&mut behind);
                 return;
@@ -138,8 +138,8 @@ impl WinService {
         self.begin(engine, guard, request, operation);
     }
 
-    /// Carries out a record whose data are inside the batch, or starts to receive its long data.
-    fn carry_out(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: Head, data: &[u8]) -> Result<()> {
+    /// Applies a record whose data are inside the batch, or starts to receive its long data.
+    fn begin_record(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: Head, data: &[u8]) -> Result<()> {
         let Some(memory) = self.elements(&head).map(|(_, memory)| memory) else {
             return self.refuse(engine, guard, source, &head);
         };
@@ -167,7 +167,7 @@ impl WinService {
         head.makes_sense(basic, memory.bytes()).then_some((basic, memory))
     }
 
-    /// Carries out a record with all its data. The caller holds the process lock, so that no other thread of this
+    /// Applies a record with all its data. The caller holds the process lock, so that no other thread of this
     /// process accumulates into the same memory.
     fn apply(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head, data: &[u8]) -> Result<()> {
         let Some((basic, mut memory)) = self.elements(head) else { return Ok(()) };
@@ -224,8 +224,8 @@ impl WinService {
         }
     }
 
-    /// Receives the data of a malformed record all the same, so that they are not taken for those of the next record; a
-    /// record that demands an answer gets an empty one.
+    /// Receives the data of a malformed record, so that they are not mistaken for those of the next record; a record
+    /// that demands an answer gets an empty one.
     #[cold]
     fn refuse(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head) -> Result<()> {
         if head.has_data_behind() {
@@ -247,7 +247,7 @@ impl Service for WinService {
             self.count_pending(1);
             return;
         }
-        self.carry_out_all(engine, guard, message.source, message.data);
+        self.apply_all(engine, guard, message.source, message.data);
     }
 
     fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion) {
@@ -271,14 +271,14 @@ impl Service for WinService {
                         true => self.answer(engine, guard, source, SendBuf::empty(), Vec::new()),
                         false => Ok(()),
                     };
-                    self.note(guard, answered);
+                    self.record_error(guard, answered);
                     Err(error)
                 }
             },
             Operation::Refused { .. } => Ok(()),
             Operation::Answer { .. } => error.map_or(Ok(()), Err),
         };
-        self.note(guard, result);
+        self.record_error(guard, result);
         if let Some(source) = awaited {
             self.resume(engine, guard, source);
         }

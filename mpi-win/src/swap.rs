@@ -11,8 +11,8 @@ use crate::basic::Basic;
 /// The largest element that can be compared and swapped.
 pub(crate) const LARGEST: usize = 16;
 
-/// Compares one element with the first half of `both` and, if they are the same, stores the second half; returns what
-/// was there, in as many bytes as half of `both` has.
+/// Compares one element with the first half of `both` and, if they are equal, stores the second half; returns the
+/// previous element, in as many bytes as half of `both` has.
 pub(crate) fn swap(element: &mut RecvBuf<'_>, both: &[u8]) -> [u8; LARGEST] {
     let (compare, data) = both.split_at(both.len() / 2);
     let mut before = [0; LARGEST];

@@ -1,6 +1,6 @@
 //! The memory that an operation names (MPI-5.0, 12.3), and the check that its owner exposed it.
 //!
-//! Invariant: a [`Place`] lies inside what its owner exposed.
+//! Invariant: a [`Place`] lies inside the memory that its owner exposed.
 
 use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_DISP, MPI_ERR_RANK, MPI_ERR_RMA_RANGE, MPI_PROC_NULL};
 use mpi_datatype::Datatype;
@@ -24,7 +24,7 @@ pub struct Target<'a> {
     pub handle: usize,
 }
 
-/// Memory of one process that an operation may touch.
+/// Memory of one process that an operation may access.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     /// Its owner's rank in the window's group.

@@ -1,7 +1,7 @@
 //! The window: its processes, memory, attributes and name (MPI-5.0, 12.2).
 //!
-//! Invariant: its group and what its processes expose never change; it has a communicator of its own, whose name and
-//! error handler are the window's.
+//! Invariant: its group and the exposed memory never change; it has a communicator of its own, whose name and error
+//! handler are the window's.
 //! Not here: making windows (`create`), the operations (`access`, `fence`).
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ pub struct Win {
     /// Registration of the memory, by which other processes copy to and from it; dropped before the memory.
     _registration: Registration,
     pub(crate) memory: Arc<Memory>,
-    /// Carries out what others request of the memory.
+    /// Applies the operations of other processes.
     pub(crate) service: Arc<WinService>,
     /// The other processes' memory, by rank, where all have mapped all of it; else empty.
     peers: Box<[Option<Memory>]>,
@@ -51,7 +51,7 @@ pub struct WinAttributes {
     pub model: i32,
 }
 
-/// What one process exposes.
+/// The memory that one process exposes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exposed {
     /// The region by which others copy to and from it.
@@ -110,7 +110,7 @@ impl Win {
         self.comm.context()
     }
 
-    /// The predefined attributes. They stay where they are as long as the window.
+    /// The predefined attributes. Their addresses are constant while the window exists.
     pub fn attributes(&self) -> &WinAttributes {
         &self.attributes
     }
@@ -155,7 +155,7 @@ impl Win {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner).all()
     }
 
-    /// What a rank exposes; `None` when there is no such rank.
+    /// The memory that a rank exposes; `None` when there is no such rank.
     #[inline]
     pub(crate) fn exposed(&self, rank: i32) -> Option<Exposed> {
         usize::try_from(rank).ok().and_then(|rank| self.exposed.get(rank)).copied()

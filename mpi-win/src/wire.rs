@@ -1,8 +1,8 @@
-//! The messages of operations that are no direct copies.
+//! The messages of operations that are not copied directly.
 //!
-//! All messages travel in the window's own context, each kind under its tag. A batch is one record after the other:
-//! a head, and behind it the operation's data if they are short. Longer data follow as messages of their own, in the
-//! order of their records. Data that a process gets or fetches come back as replies, in the order of its records.
+//! All messages travel in the window's own context, each kind under its tag. A batch is a sequence of records: a head,
+//! followed by the operation's data if they are short. Longer data follow as separate messages, in the order of their
+//! records. Data for gets and fetches are sent back as replies, in the order of the records.
 //! Invariant: a record is checked before use: another process wrote it.
 
 use mpi_core::abi::MPI_ERR_INTERN;
@@ -48,7 +48,7 @@ pub(crate) struct Head {
     pub datatype: u32,
     /// Bytes from the start of the window to the first element.
     pub offset: u64,
-    /// Elements that may be touched.
+    /// Elements that may be accessed.
     pub count: u64,
     /// Bytes of data that come with the record, packed; of a get, those of the reply.
     pub bytes: u64,
@@ -67,7 +67,7 @@ impl Head {
         self.verb != Verb::Get && !self.is_inline()
     }
 
-    /// Whether a reply comes back.
+    /// Whether a reply is sent back.
     pub fn is_answered(&self) -> bool {
         matches!(self.verb, Verb::Get | Verb::Fetch | Verb::Swap)
     }
@@ -92,7 +92,7 @@ impl Head {
         bytes
     }
 
-    /// The first record of a batch, its data if they are in there, and the rest of the batch.
+    /// The first record of a batch, its data if the batch contains them, and the rest of the batch.
     pub fn decode(batch: &[u8]) -> Result<(Head, &[u8], &[u8])> {
         let Some((head, rest)) = batch.split_first_chunk::<{ Head::BYTES }>() else { return Err(malformed("is cut")) };
         let word = |index: usize| {

@@ -1,4 +1,4 @@
-//! Operations of several ranks in several epochs, against what a sequential program would make of them.
+//! Operations of several ranks in several epochs, compared with a sequential model.
 
 mod common;
 
@@ -8,7 +8,7 @@ use mpi_core::abi::{MPI_BXOR, MPI_NO_OP, MPI_REPLACE, MPI_SUM};
 /// Words of one rank's part: a region for each origin's puts, and one that all accumulate to.
 const REGION: usize = 70_000;
 
-/// Lengths on both sides of everything that makes a difference: inside a record, beyond it, more than one piece.
+/// Lengths on both sides of every limit: inside a record, beyond it, more than one piece.
 fn length(numbers: &mut Numbers) -> usize {
     let most = [3, 40, 1100, 9000, REGION][numbers.below(5)];
     1 + numbers.below(most)
@@ -23,7 +23,7 @@ fn a_mixture_of_operations_gives_what_a_sequential_program_gives() {
     }
 }
 
-/// Each process computes the operations of all, carries out its own, and keeps a model of its own memory.
+/// Each process computes the operations of all, performs its own, and keeps a model of its own memory.
 fn mixture(rank: &Rank, epochs: usize) {
     let (own, size) = (rank.rank(), rank.size());
     let shared = size * REGION;
@@ -65,7 +65,7 @@ fn mixture(rank: &Rank, epochs: usize) {
         }
         rank.fence(&win).expect("no fault");
         assert!(*rank.memory::<u64>(&win) == *model, "epoch {epoch}");
-        // An epoch of gets: what a rank reads of itself through others is what it has.
+        // An epoch of gets: the values that a rank reads of itself through others are its own.
         let numbers = &mut Numbers::new(&[epoch, own, 99]);
         for _ in 0..3 {
             let count = length(numbers);
@@ -91,7 +91,7 @@ fn mixture(rank: &Rank, epochs: usize) {
 /// Memory that was kept, after the fence that ended its use by the library.
 #[allow(unsafe_code)]
 fn seen(address: usize, count: usize) -> &'static [u64] {
-    // SAFETY: leaked memory of `count` words, which nobody writes any more.
+    // SAFETY: leaked memory of `count` words, which no process writes any more.
     unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), count) }
 }
 
@@ -137,7 +137,7 @@ fn fetching_sums_hand_out_every_number_once() {
             rank.fetch(&win, kept(vec![1i64]), into, (0, 0), MPI_SUM).expect("inside");
         }
         rank.fence(&win).expect("no fault");
-        // Everybody marks its numbers at rank 0.
+        // Every rank marks its numbers at rank 0.
         let mut last = -1;
         for address in places {
             let number = seen(address, 1)[0] as i64;
@@ -151,7 +151,7 @@ fn fetching_sums_hand_out_every_number_once() {
             assert_eq!((memory[0], memory[1]), ((size * rounds) as i64, 0));
             assert!(memory[2..].iter().all(|marks| *marks == 1));
         }
-        // Looking changes nothing.
+        // Fetching alone changes nothing.
         let into = kept(vec![-1i64; 3]);
         let address = into.as_ptr() as usize;
         rank.fetch(&win, &[], into, (0, 0), MPI_NO_OP).expect("inside");

@@ -1,4 +1,4 @@
-//! A target carries out what others request of its window in any call that makes progress, without a fence.
+//! A target applies operations of other processes to its window in any call that makes progress, without a fence.
 
 mod common;
 
@@ -15,7 +15,7 @@ enum Call {
     Receive,
 }
 
-/// Calls of the target, none of which is about the window, until `done`.
+/// Calls of the target, none of which concerns the window, until `done`.
 fn progress_until(rank: &Rank, call: Call, mut done: impl FnMut() -> bool) {
     let (engine, context) = (&rank.engine, rank.world.context());
     let room = RecvBuf::from_slice(kept(vec![0u8; 1]));
@@ -39,7 +39,7 @@ fn progress_until(rank: &Rank, call: Call, mut done: impl FnMut() -> bool) {
     engine.wait(engine.lock(), never).expect("live");
 }
 
-/// A word of this process's part. The engine changes it in calls of this very thread, between two looks.
+/// A word of this process's part. The engine changes it in calls of this thread, between two reads.
 fn word_at(rank: &Rank, win: &mpi_win::Win, index: usize) -> u64 {
     rank.memory::<u64>(win)[index]
 }

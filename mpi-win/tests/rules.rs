@@ -1,4 +1,4 @@
-//! What breaks the rules is an error, here or at the target, and never more than that.
+//! Violations of the rules are errors, here or at the target, without any other effect.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn nothing_may_be_started_outside_of_an_epoch_or_left_open() {
         rank.fence(&win).expect("no fault");
         assert!(rank.put(&win, kept(vec![7u32]), other, 0).is_ok());
         assert_eq!(class(win.is_complete(&rank.engine.lock())), Some(MPI_ERR_RMA_SYNC));
-        // What was asserted was not true, but the fence did its work.
+        // The assertion was not true, but the fence completed its operations.
         assert_eq!(class(rank.one_sided.fence(&win, MPI_MODE_NOPRECEDE)), Some(MPI_ERR_ASSERT));
         assert_eq!(rank.memory::<u32>(&win)[0], 7);
         assert!(rank.one_sided.fence(&win, MPI_MODE_NOSUCCEED | MPI_MODE_NOPRECEDE).is_ok());
@@ -35,7 +35,7 @@ fn one_process_without_memory_is_an_error_everywhere_and_leaves_the_rest_alone()
     run(3, Way::Shared, |rank: &Rank| {
         for unlucky in 0..3 {
             let size = if rank.rank() == unlucky { 1 << 61 } else { 64 };
-            let error = rank.try_allocate(size, 1).expect_err("nobody has a window");
+            let error = rank.try_allocate(size, 1).expect_err("no rank has a window");
             assert_eq!(error.class(), MPI_ERR_NO_MEM);
             let part = if rank.rank() == unlucky { "that much memory".to_owned() } else { format!("rank {unlucky}") };
             assert!(error.to_string().contains(&part), "{error}");
@@ -54,7 +54,7 @@ fn one_process_without_room_is_an_error_everywhere() {
     run(3, Way::Shared, |rank: &Rank| {
         for flavor in [Flavor::Allocate { alignment: 0 }, Flavor::Shared] {
             let what = Exposure { flavor, size: 64, disp_unit: 1, hints: Info::new() };
-            let error = rank.try_create(what.clone(), rank.rank() != 1).expect_err("nobody has a window");
+            let error = rank.try_create(what.clone(), rank.rank() != 1).expect_err("no rank has a window");
             assert_eq!(error.class(), MPI_ERR_NO_MEM);
         }
         let win = rank.allocate::<u64>(1);
@@ -116,7 +116,7 @@ fn records_that_make_no_sense_are_errors_and_touch_nothing() {
             forged([5, int, 0, 1, 4], &[1; 4]),
             forged([5, MPI_DOUBLE as u64, 0, 1, 16], &[0; 16]),
         ];
-        // Random ones: whatever they say, short enough that no data would have to follow.
+        // Random ones: with any contents, short enough that no data would have to follow.
         for round in 0..200 {
             let numbers = &mut Numbers::new(&[round]);
             let word = |numbers: &mut Numbers| (numbers.below(1 << 32) as u64) << numbers.below(33);

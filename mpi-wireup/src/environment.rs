@@ -57,11 +57,12 @@ pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
     ("file", "FERRUM_INFO_FILE"),
 ];
 
-/// Whether only launchers set a variable: those of the place of a process, and of what the launcher has read for it.
+/// Whether only launchers set a variable: those of the place of a process, and of values that the launcher has read for
+/// it.
 pub fn is_reserved(name: &std::ffi::OsStr) -> bool {
-    let asked = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
+    let options = INFO_ENV_VARIABLES.iter().map(|(_, variable)| variable);
     let read = [mpi_t::SETTINGS_READ, mpi_t::CVARS_READ];
-    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(asked).chain(&read).any(|own| name == *own)
+    [JOB_FD, JOB_ID, RANK, SIZE, APPNUM].iter().chain(options).chain(&read).any(|own| name == *own)
 }
 
 /// How a process was started, by its environment.
@@ -97,7 +98,7 @@ pub fn from_environment(ring_bytes: Option<usize>) -> Result<Option<Joined>, Wir
     }
 }
 
-/// The same for any set of variables, without doing anything about it.
+/// The same for any set of variables, without any effect.
 /// # Errors
 /// See [`WireupError`].
 pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started, WireupError> {
@@ -119,7 +120,7 @@ pub fn from_variables(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Started,
     Ok(Started::Ours(Attachment { fd, job_id, rank, size, appnum }))
 }
 
-/// Joins a job of another launcher's.
+/// Joins a job of another launcher.
 fn join(
     other: &OtherLauncher,
     get: &dyn Fn(&str) -> Option<OsString>,
@@ -127,7 +128,7 @@ fn join(
 ) -> Result<Joined, WireupError> {
     let limit = time_limit::of_launcher(get(time_limit::LAUNCHER_TIMEOUT)).map_err(LauncherError)?;
     let mut launcher: Box<dyn Launcher> = match other {
-        // A descriptor that is no connection is left over from a launcher further out, if there is another way.
+        // A descriptor that is no connection is left over from an outer launcher, if there is another way.
         OtherLauncher::Descriptor { fd, or: Some(server), .. } if !pmi::client::is_connection(*fd) => {
             Box::new(pmix::Client::connect(server, limit)?)
         }

@@ -1,7 +1,7 @@
-//! Why a process cannot join its job.
+//! The errors because of which a process cannot join its job.
 //!
 //! Invariant: every `Display` is a sentence that names the variable and its value, or the launcher.
-//! Not here: which variables there are (`environment`, `other_launchers`).
+//! Not here: the variables (`environment`, `other_launchers`).
 
 use std::ffi::OsString;
 use std::str::FromStr;
@@ -11,19 +11,19 @@ use crate::launcher::LauncherError;
 /// Why a process cannot join its job.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum WireupError {
-    /// Some of the variables are there, but not this one.
+    /// Some of the variables are set, but not this one.
     #[error(
         "{0} is not set although other variables of a launcher are; start the program with mpiexec, or unset them all"
     )]
     Missing(&'static str),
-    /// A variable is not what launchers write.
+    /// A variable has a value that launchers do not write.
     #[error("{name} is {value:?}, but {rule}; only a launcher sets this variable")]
     Invalid {
         /// The variable.
         name: &'static str,
         /// Its value.
         value: OsString,
-        /// What it has to be.
+        /// The accepted values.
         rule: &'static str,
     },
     /// A launcher without a key-value space started this process as one of several.
@@ -36,10 +36,10 @@ pub enum WireupError {
         name: &'static str,
         /// Its value.
         value: OsString,
-        /// What to use in its place.
+        /// What to use instead.
         instead: &'static str,
     },
-    /// The launcher does not do what it offers, or the processes cannot be connected.
+    /// The launcher does not work as announced, or the processes cannot be connected.
     #[error("{0}")]
     LauncherError(#[from] LauncherError),
 }

@@ -2,7 +2,7 @@
 //! memory.
 //!
 //! Both are values of a launcher's key-value space: printable, without blanks, fields divided by `;`.
-//! Invariant: what was parsed is what some process could have written; the values of its numbers are in range.
+//! Invariant: a value that was parsed could have been written by some process; its numbers are in range.
 
 use std::fs;
 
@@ -15,10 +15,10 @@ const ANCESTORS: usize = 16;
 /// Longest list of cores in a value, in bytes; a longer one is replaced by its first and last core.
 const CORES_BYTES: usize = 256;
 
-/// Where a process runs.
+/// The host of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostInfo {
-    /// The host's name, for people.
+    /// The host's name, for messages.
     pub host: String,
     /// The boot id: it identifies this run of the kernel.
     pub boot: String,
@@ -30,12 +30,12 @@ pub struct HostInfo {
     pub ancestors: Vec<u32>,
 }
 
-/// Where the job memory is open.
+/// The place where the job memory is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobAddress {
     /// Process id.
     pub pid: u32,
-    /// When that process started, in the unit of the kernel: a later process with the same id has another start.
+    /// Start time of that process, in the unit of the kernel: a later process with the same id has another one.
     pub started: u64,
     /// Its descriptor of the memory.
     pub fd: i32,
@@ -44,7 +44,7 @@ pub struct JobAddress {
 }
 
 impl HostInfo {
-    /// This process's own.
+    /// That of this process.
     pub fn own() -> HostInfo {
         let file = |name: &str| fs::read_to_string(name).unwrap_or_default();
         let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
@@ -90,7 +90,7 @@ impl HostInfo {
 }
 
 impl JobAddress {
-    /// Of memory that is open in this process as `fd`; `None` where `/proc` cannot be read.
+    /// That of memory that is open in this process as `fd`; `None` where `/proc` cannot be read.
     pub fn own(fd: i32, job_id: u64) -> Option<JobAddress> {
         let pid = std::process::id();
         Some(JobAddress { pid, started: started(pid)?, fd, job_id })
@@ -114,7 +114,7 @@ impl JobAddress {
     }
 }
 
-/// When a process started; `None` if there is none.
+/// Start time of a process; `None` if there is none.
 pub fn started(pid: u32) -> Option<u64> {
     stat(pid)?.nth(19)?.parse().ok()
 }
@@ -145,7 +145,7 @@ fn ranges(numbers: &[u32]) -> Vec<(u32, u32)> {
     ranges
 }
 
-/// A text in which everything that is no plain letter, digit or mark has become a `_`.
+/// A text in which every character other than a plain letter, digit or mark has become a `_`.
 fn plain(text: &str) -> String {
     let keep = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | ':');
     text.chars().take(64).map(|letter| if keep(letter) { letter } else { '_' }).collect()

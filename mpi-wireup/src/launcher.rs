@@ -1,6 +1,6 @@
-//! What a launcher provides to its processes before they are connected: a key-value space and a fence.
+//! The interface to a launcher of another library before its processes are connected: a key-value space and a fence.
 //!
-//! Not here: the launchers' protocols (`pmi::client`, `pmix`), what is exchanged (`wireup`).
+//! Not here: the launchers' protocols (`pmi::client`, `pmix`), the exchanged values (`host_info`).
 
 /// Why a launcher cannot be used. `Display` is a sentence without its full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +25,7 @@ pub trait KeyValueExchange {
 
     /// Puts a value; others find it after the next fence. Keys are letters, digits, `_` and `-`; values have no blanks.
     /// # Errors
-    /// The launcher does not take it.
+    /// The launcher does not accept it.
     fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError>;
 
     /// The value that a process put before the last fence, if it put one.
@@ -33,15 +33,15 @@ pub trait KeyValueExchange {
     /// The launcher does not answer.
     fn get(&mut self, from: u32, key: &str) -> Result<Option<String>, LauncherError>;
 
-    /// Waits until all processes have come here, as long as that takes.
+    /// Waits until all processes have called it, without a time limit.
     /// # Errors
     /// The launcher ended it.
     fn fence(&mut self) -> Result<(), LauncherError>;
 }
 
-/// A launcher, which receives how the process that it started ends.
+/// A launcher, to which a process reports how it ends.
 pub trait Launcher: KeyValueExchange + Send {
-    /// Reports that this process will end in order. No request follows.
+    /// Reports that this process will end normally. No request follows.
     /// # Errors
     /// The launcher does not answer.
     fn finalize(&mut self) -> Result<(), LauncherError>;

@@ -4,7 +4,7 @@
 //!   started, or in a world of one.
 //! - [`other_launchers`]: the environment variables of other launchers.
 //! - [`rendezvous`], [`host_info`]: how processes that another launcher started come to share one job memory.
-//! - [`launcher`]: what PMI-1 and PMIx both provide; [`pmi`], [`pmix`]: the two.
+//! - [`launcher`]: the common interface of PMI-1 and PMIx; [`pmi`], [`pmix`]: the two.
 //! - [`Manager`]: the connection to another launcher from start to end.
 //!
 //! Invariant: a process that some launcher started as one of several never becomes a world of its own in silence.

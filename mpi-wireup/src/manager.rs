@@ -20,7 +20,7 @@ impl Manager {
         Manager { link: Mutex::new(Some(link)), pid: std::process::id() }
     }
 
-    /// Reports to the launcher that this process ends in order. Only the first call has an effect.
+    /// Reports to the launcher that this process ends normally. Only the first call has an effect.
     /// # Errors
     /// The launcher does not answer.
     pub fn finalize(&self) -> Result<(), LauncherError> {

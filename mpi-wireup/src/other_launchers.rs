@@ -1,6 +1,6 @@
-//! How the variables of other launchers show that one of them started this process, and how to reach it.
+//! Detection of other launchers by their environment variables, and how to reach them.
 //!
-//! Invariant: a process that any known launcher started as one of several is never taken for one that is alone.
+//! Invariant: a process that any known launcher started as one of several is never treated as one that is alone.
 //! Not here: the protocols of the launchers (`pmi`, `pmix`), our own launcher's variables (`wireup`).
 
 use std::ffi::OsString;
@@ -43,7 +43,7 @@ pub struct Server {
 
 type Get<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// The launcher that the variables show; `None` for a process that is alone.
+/// The launcher that the variables name; `None` for a process that is alone.
 pub(crate) fn find(get: Get<'_>) -> Result<Option<OtherLauncher>, WireupError> {
     let server = pmix(get)?;
     if get("PMI_FD").is_some() {
@@ -84,7 +84,7 @@ fn pmix(get: Get<'_>) -> Result<Option<Server>, WireupError> {
     Ok(Some(Server { namespace, rank }))
 }
 
-/// What to use in place of a launcher without PMI.
+/// What to use instead of a launcher without PMI.
 const OURS: &str = "use this library's mpiexec";
 const SRUN: &str = "use srun --mpi=pmi2, or this library's mpiexec";
 
@@ -171,7 +171,7 @@ mod tests {
             (&[("PMIX_NAMESPACE", ""), ("PMIX_RANK", "1")], "PMIX_NAMESPACE"),
             (&[("PMIX_NAMESPACE", "n"), ("PMIX_RANK", "4294967294")], "PMIX_RANK"),
         ] {
-            let error = read(several).expect_err("nobody is alone here").to_string();
+            let error = read(several).expect_err("no process is alone here").to_string();
             assert!(error.contains(text) && !error.contains('\n'), "{several:?}: {error}");
         }
     }

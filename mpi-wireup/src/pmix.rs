@@ -1,9 +1,10 @@
-//! PMIx: what PRRTE (and so Open MPI's `mpiexec`) and Slurm's `pmix` offer to the processes they start. It is no
-//! protocol but a library, which is loaded when a launcher has set its variables, and only then.
+//! PMIx, the interface of PRRTE (and so Open MPI's `mpiexec`) and Slurm's `pmix` to the processes they start: a
+//! library, which is loaded only when a launcher has set its variables.
 //!
-//! - `library`: where the library is found, and its functions by the layouts that the PMIx standard gives them.
+//! - `library`: the library's functions, with the layouts that the PMIx standard gives them. `find`: its search.
 //!
-//! Invariant: a PMIx that starts a world of its own, because it found no server, is not taken for the launcher's.
+//! Invariant: a PMIx library that starts a world of its own, because it found no server, is not treated as the
+//! launcher's.
 //! Not here: the values that processes exchange (`rendezvous`).
 
 mod find;
@@ -20,7 +21,7 @@ use library::{Library, Process};
 
 /// Rank that stands for a job as a whole.
 const WHOLE_JOB: u32 = u32::MAX - 1;
-/// How long a process that aborts waits to be ended.
+/// How long a process that aborts waits for its end.
 const ABORT_WAIT: Duration = Duration::from_secs(2);
 
 /// A process that has joined its PMIx server.
@@ -38,8 +39,8 @@ impl Client {
         let library = find::library()?;
         let own = Client::join(library, limit).map_err(|LauncherError(why)| {
             LauncherError(format!(
-                "{why}; a PMIx launcher started this program as rank {} of job {} (PMIX_RANK, PMIX_NAMESPACE): if it is gone, unset both \
-                 to run alone",
+                "{why}; a PMIx launcher started this program as rank {} of job {} (PMIX_RANK, \
+                 PMIX_NAMESPACE): if it has ended, unset both to run alone",
                 server.rank, server.namespace
             ))
         })?;
@@ -59,7 +60,7 @@ impl Client {
         let size = size.map_err(|status| library.trouble("does not say how many processes there are", status))?;
         if own.rank >= size {
             return Err(LauncherError(format!(
-                "the launcher says that this is rank {} of {size} processes (PMIx)",
+                "the launcher reports that this is rank {} of {size} processes (PMIx)",
                 own.rank
             )));
         }
@@ -68,15 +69,15 @@ impl Client {
 
     /// The library waits for the server in a thread of its own, so that the time limit holds.
     fn join(library: Library, limit: Duration) -> Result<Process, LauncherError> {
-        let (tell, told) = mpsc::channel();
+        let (result, received) = mpsc::channel();
         let waiting = std::thread::Builder::new().name("pmix-init".into()).spawn(move || {
             // The receiver may have reached its time limit.
-            let _ = tell.send(library.init());
+            let _ = result.send(library.init());
         });
         waiting.map_err(|error| LauncherError(format!("cannot start a thread to wait for the launcher: {error}")))?;
-        match told.recv_timeout(limit) {
+        match received.recv_timeout(limit) {
             Ok(Ok(own)) => Ok(own),
-            Ok(Err(status)) => Err(library.trouble("does not let this process join", status)),
+            Ok(Err(status)) => Err(library.trouble("does not permit this process to join", status)),
             Err(_) => Err(LauncherError(format!(
                 "the launcher that started this program does not answer {} within {} seconds",
                 library.name(),
@@ -105,22 +106,22 @@ impl KeyValueExchange for Client {
     }
 
     fn put(&mut self, key: &str, value: &str) -> Result<(), LauncherError> {
-        self.library.put(key, value).map_err(|status| self.library.trouble("takes no value", status))
+        self.library.put(key, value).map_err(|status| self.library.trouble("does not accept a value", status))
     }
 
     fn get(&mut self, from: u32, key: &str) -> Result<Option<String>, LauncherError> {
         let value = self.library.get_text(&self.own.of_rank(from), key);
-        value.map_err(|status| self.library.trouble("gives no value", status))
+        value.map_err(|status| self.library.trouble("returns no value", status))
     }
 
     fn fence(&mut self) -> Result<(), LauncherError> {
-        self.library.fence().map_err(|status| self.library.trouble("does not let the processes meet", status))
+        self.library.fence().map_err(|status| self.library.trouble("does not complete the fence", status))
     }
 }
 
 impl Launcher for Client {
     fn finalize(&mut self) -> Result<(), LauncherError> {
-        self.library.finalize().map_err(|status| self.library.trouble("does not let this process leave", status))
+        self.library.finalize().map_err(|status| self.library.trouble("does not permit this process to leave", status))
     }
 
     fn abort(&mut self, code: i32) {

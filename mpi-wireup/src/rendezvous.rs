@@ -1,4 +1,4 @@
-//! How the processes of a job whose launcher is not ours come to share memory.
+//! The rendezvous of the processes of a job that another launcher started: they agree on one job memory.
 //!
 //! Each process puts its host info. Rank 0 creates the job memory and puts its address: a descriptor of its own, which
 //! the others open through `/proc`. After a fence rank 0 checks that all processes are on its host, and the others open
@@ -82,13 +82,13 @@ fn make(link: &mut dyn KeyValueExchange, ring_bytes: Option<usize>) -> Result<Jo
 }
 
 fn keep(job: &Job) -> Result<(OwnedFd, u64), LauncherError> {
-    let fd = job.fd().ok_or_else(|| LauncherError("the job memory is gone".into()))?;
+    let fd = job.fd().ok_or_else(|| LauncherError("the job memory has no descriptor".into()))?;
     let fd =
         fd.try_clone_to_owned().map_err(|error| LauncherError(format!("the job memory cannot be opened: {error}")))?;
     Ok((fd, job.id()))
 }
 
-/// Rank 0: reads the host info of all ranks, which must be of one host. It gives the number of cores of the job, and
+/// Rank 0: reads the host info of all ranks, which must be of one host. Returns the number of cores of the job, and
 /// the common ancestor of its processes.
 fn survey(link: &mut dyn KeyValueExchange, own: &HostInfo, job: &Job) -> Result<(), LauncherError> {
     let mut hosts = vec![own.clone()];
@@ -115,7 +115,7 @@ fn host_of(link: &mut dyn KeyValueExchange, rank: u32) -> Result<HostInfo, Launc
     })
 }
 
-/// How many cores there are in any of the lists.
+/// The number of different cores in all lists.
 fn all_cores(hosts: &[HostInfo]) -> u32 {
     let mut ranges: Vec<(u32, u32)> = hosts.iter().flat_map(|host| host.cores.iter().copied()).collect();
     ranges.sort_unstable();
@@ -153,7 +153,7 @@ fn find(link: &mut dyn KeyValueExchange, own: &HostInfo, rank: u32) -> Result<(O
         return Err(LauncherError("rank 0 could not make the job's memory".into()));
     };
     let address = JobAddress::parse(&value)
-        .ok_or_else(|| LauncherError(format!("rank 0 told {value:?} where the address of the job's memory belongs")))?;
+        .ok_or_else(|| LauncherError(format!("rank 0 put {value:?} where the address of the job's memory belongs")))?;
     Ok((open(&address, rank)?, address.job_id))
 }
 
@@ -196,7 +196,7 @@ fn encoded(text: &str, most: usize) -> String {
     value
 }
 
-/// The sentence of a value; what is no code stays as it is.
+/// The sentence of a value; characters that are no code stay unchanged.
 fn decoded(value: &str) -> String {
     let bytes = value.as_bytes();
     let mut text = Vec::new();

@@ -55,7 +55,7 @@ fn the_ring_comes_round_with_any_number_of_processes() {
 }
 
 #[test]
-fn a_file_is_written_together_and_gone_when_it_is_closed() {
+fn a_file_is_written_together_and_deleted_when_it_is_closed() {
     let name = std::env::temp_dir().join(format!("ferrum-mpi-{}-squares", std::process::id()));
     let path = name.to_str().expect("plain text");
     for processes in [1, 4] {
@@ -86,7 +86,7 @@ fn the_tool_sees_what_really_happened() {
 }
 
 #[test]
-fn a_panic_ends_the_job_and_says_where() {
+fn a_panic_ends_the_job_and_reports_its_place() {
     let ended = run(2, "panic", &[]);
     let err = text(&ended.stderr);
     assert!(!ended.status.success());

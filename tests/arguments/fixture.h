@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 /* Valid objects, and handles of freed objects. */
-static MPI_Comm live_comm, freed_comm;
+static MPI_Comm live_comm, freed_comm, live_cart, live_graph, live_dist_graph;
 static MPI_Group live_group, freed_group;
 static MPI_Datatype live_type, freed_type;
 static MPI_Op live_op, freed_op;
 static MPI_Errhandler live_errhandler, freed_errhandler, live_win_errhandler, live_file_errhandler,
     live_session_errhandler;
 static MPI_Info live_info, freed_info;
-static MPI_Request live_request, freed_request, live_psend, live_precv;
+static MPI_Request live_request, freed_request;
 static MPI_Message live_message, freed_message;
 static MPI_Win live_win, freed_win;
 static MPI_File live_file, freed_file;
@@ -262,10 +262,6 @@ static void make_requests(void)
     static int never, sent, received;
     MPI_Request request, sending;
     MPI_Irecv(&never, 1, MPI_INT, 0, 4711, MPI_COMM_SELF, &live_request);
-    MPI_Psend_init(memory, 4, 1, MPI_INT, 0, 4712, MPI_COMM_SELF, MPI_INFO_NULL, &live_psend);
-    MPI_Precv_init(memory + 64, 4, 1, MPI_INT, 0, 4712, MPI_COMM_SELF, MPI_INFO_NULL, &live_precv);
-    MPI_Start(&live_psend);
-    MPI_Start(&live_precv);
     MPI_Irecv(&never, 1, MPI_INT, 0, 4712, MPI_COMM_SELF, &request);
     freed_request = request;
     MPI_Cancel(&request);
@@ -280,6 +276,26 @@ static void make_requests(void)
     MPI_Mprobe(0, 4714, MPI_COMM_SELF, &live_message, MPI_STATUS_IGNORE);
     MPI_Wait(&sending, MPI_STATUS_IGNORE);
     MPI_Alloc_mem(64, MPI_INFO_NULL, &allocated);
+}
+
+static void make_topologies(void)
+{
+#ifdef HAVE_MPI_Cart_create
+    MPI_Cart_create(live_comm, 2, (const int[]){ranks, 1}, (const int[]){0, 0}, 0, &live_cart);
+#endif
+#ifdef HAVE_MPI_Graph_create
+    int all = 0, index[64], edges[128];
+    for (int rank = 0; rank < ranks && rank < 64; rank++) {
+        edges[all++] = rank;
+        edges[all++] = 0;
+        index[rank] = all;
+    }
+    MPI_Graph_create(live_comm, ranks, index, edges, 0, &live_graph);
+#endif
+#ifdef HAVE_MPI_Dist_graph_create_adjacent
+    int self[] = {own_rank, own_rank}, weights[] = {3, 4};
+    MPI_Dist_graph_create_adjacent(live_comm, 2, self, weights, 2, self, weights, MPI_INFO_NULL, 0, &live_dist_graph);
+#endif
 }
 
 static void make_keyvals(void)
@@ -469,6 +485,7 @@ static void start(int *argc, char ***argv)
     make_objects();
     open_report(*argc, *argv);
     make_requests();
+    make_topologies();
     make_keyvals();
     make_windows_files_sessions();
     make_tool_objects();
@@ -478,11 +495,6 @@ static void end(void)
 {
     snprintf(title, sizeof title, "all");
     say("end", "");
-    MPI_Pready_range(0, 3, live_psend);
-    MPI_Wait(&live_psend, MPI_STATUS_IGNORE);
-    MPI_Wait(&live_precv, MPI_STATUS_IGNORE);
-    MPI_Request_free(&live_psend);
-    MPI_Request_free(&live_precv);
     MPI_Cancel(&live_request);
     MPI_Wait(&live_request, MPI_STATUS_IGNORE);
     int received;

@@ -1,14 +1,14 @@
-//! `cargo xtask catalog`: writes the catalog of variables that `mpiexec` has.
+//! `cargo xtask catalog`: writes the catalog of variables for `mpiexec`.
 //!
 //! A test of `mpi-env` reads the registry of a process, and compares the catalog with it or writes it.
-//! Not here: what is generated from `spec/` (`codegen`).
+//! Not here: generation from `spec/` (`codegen`).
 
 use std::process::Command;
 use std::time::Duration;
 
 use crate::{Result, paths, process, ui};
 
-/// Compiling the engine takes the longest.
+/// Compiling the engine takes most of it.
 const LIMIT: Duration = Duration::from_secs(1200);
 
 /// Writes the catalog anew.
@@ -19,7 +19,7 @@ pub fn run() -> Result<()> {
         .args(["test", "--quiet", "--package", "mpi-env", "--test", "catalog"])
         .current_dir(paths::root())
         .env("CATALOG_WRITE", "1")
-        // No settings of the user's.
+        // Without the user's settings.
         .env("FERRUM_SETTINGS", "");
     let outcome = process::run(&mut command, LIMIT)?;
     if !outcome.success() {

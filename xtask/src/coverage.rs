@@ -1,4 +1,4 @@
-//! `cargo xtask coverage`: which functions of MPI-5.0 this library has, and which rules have a test.
+//! `cargo xtask coverage`: the functions of MPI-5.0 that are implemented, and the rules that have a test.
 //!
 //! Invariant: the numbers come from `spec/` alone, where a function without an implementation is absent from header
 //! and library. The version that `MPI_Get_version` returns follows from them.
@@ -15,7 +15,7 @@ const FIRST_VERSION: (i64, i64) = (3, 1);
 /// Versions after it, in order.
 const LATER: [(i64, i64); 3] = [(4, 0), (4, 1), (5, 0)];
 
-/// Prints the counts of each chapter and writes the table in docs/; with `check` fails when that is stale.
+/// Prints the counts of each chapter and writes the table in docs/; with `check`, fails if that is stale.
 pub fn run(check: bool, tests: &Tests) -> Result<()> {
     let spec = Spec::read(&paths::root())?;
     for line in summary(&spec) {

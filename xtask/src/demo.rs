@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: builds the distribution and shows its main job.
+//! `cargo xtask demo`: builds the distribution and shows its main uses.
 //!
 //! Not here: the programs, which are in `examples/` and can be built by hand with the `mpicc` named in the output.
 
@@ -44,7 +44,7 @@ fn mpiexec(prefix: &Path, program: &Path, preload: Option<&Path>) -> Result<()> 
     let mut command = Command::new(prefix.join("bin/mpiexec"));
     command.args(["-n", "4"]);
     if let Some(tool) = preload {
-        // Through `env`, so that the tool is in the program and not in the launcher.
+        // Through `env`, so that the tool is preloaded into the program and not into the launcher.
         command.arg("env").arg(format!("LD_PRELOAD={}", tool.display()));
     }
     command.arg(program);

@@ -1,16 +1,16 @@
-//! The error of a task: a text for the person at the terminal. Nothing branches on it.
+//! The error of a task: a text for the user. No code branches on it.
 
 use std::fmt;
 
-/// Why a task did not get done, as one or more lines of text.
+/// Why a task failed, as one or more lines of text.
 #[derive(Debug)]
 pub struct Failure(String);
 
-/// What every task and step returns.
+/// The result of every task and step.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// Puts what was being done in front of what went wrong.
+    /// Adds the step that failed in front of the text.
     pub fn during(self, what: impl fmt::Display) -> Failure {
         Failure(format!("{what}: {}", self.0))
     }

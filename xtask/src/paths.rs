@@ -1,4 +1,4 @@
-//! Where things are: everything follows from the folder of the workspace and cargo's target folder.
+//! Folders: everything follows from the folder of the workspace and cargo's target folder.
 
 use std::env;
 use std::path::{Path, PathBuf};

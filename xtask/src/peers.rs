@@ -1,7 +1,7 @@
 //! MPI libraries that a C program can be built with and run under: ours, and the peers from PyPI, each in a
 //! Python environment of its own under `target/peers/`.
 //!
-//! Not here: what is measured with them (`bench`), what is tested with them (`test`).
+//! Not here: measurements (`bench`) and tests (`test`) with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ pub struct Library {
     compiler: Vec<String>,
     link: Vec<String>,
     launcher: PathBuf,
-    /// What each process is started by, between the launcher and the program.
+    /// The command that starts each process, between the launcher and the program.
     under: &'static [&'static str],
-    /// Added when more ranks are started than there are cores.
+    /// Options when more ranks are started than there are cores.
     crowded: &'static [&'static str],
     environment: Vec<(&'static str, String)>,
 }
@@ -160,7 +160,7 @@ pub fn environment(name: &str, package: &str, probe: &str) -> Result<PathBuf> {
     let outcome =
         process::must(Command::new(&pip).args(["install", "--quiet", "--disable-pip-version-check", package]), minutes);
     if let Err(failure) = outcome {
-        // Half an environment would be taken for a whole one.
+        // A partial environment would be mistaken for a complete one.
         let _ = fs::remove_dir_all(&folder);
         return Err(failure.during(format_args!("{package} cannot be installed")));
     }

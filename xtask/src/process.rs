@@ -1,7 +1,7 @@
-//! Programs run by a task: each in its own process group, under a time limit, with its output kept.
+//! Running programs: each in its own process group, under a time limit, with its output stored.
 //!
 //! Invariant: when `run` returns, the program's whole group has ended; only processes started here are ever
-//! signalled, by the id of their group. Not here: what an exit status means to the caller.
+//! signalled, by the id of their group. Not here: the meaning of an exit status.
 
 use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use crate::{Result, paths};
 
-/// How a program ended, and what it wrote.
+/// How a program ended, and its output.
 pub struct Outcome {
-    /// Exit status; that of the kill when the time limit ended it.
+    /// Exit status; that of the kill if the time limit ended it.
     pub status: ExitStatus,
     /// Standard output, as text.
     pub stdout: String,
@@ -42,7 +42,7 @@ impl Outcome {
         }
     }
 
-    /// The ending and the last lines of what it wrote, for a failure report.
+    /// How it ended and the last lines of its output, for a failure report.
     pub fn report(&self) -> String {
         let mut text = self.ending();
         for (name, output) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
@@ -62,7 +62,7 @@ impl Outcome {
     }
 }
 
-/// Runs a command to its end, or to the end of its time. An error means that it could not be started.
+/// Runs a command to its end, or to the time limit. An error means that it could not be started.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Outcome> {
     let stdout = Capture::new()?;
     let stderr = Capture::new()?;
@@ -71,7 +71,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Outcome> {
     let mut child = command.spawn().map_err(|error| format!("cannot start {:?}: {error}", command.get_program()))?;
     let (status, timed_out) = wait(&mut child, start, limit)?;
     let wall = start.elapsed();
-    // Whatever the program left behind in its group ends here.
+    // Ends all processes that the program has left in its group.
     signal_group("KILL", child.id());
     Ok(Outcome { status, stdout: stdout.text()?, stderr: stderr.text()?, timed_out, wall })
 }
@@ -86,7 +86,7 @@ pub fn must(command: &mut Command, limit: Duration) -> Result<Outcome> {
         .into())
 }
 
-/// Runs a command that has to succeed, with its output going where ours goes.
+/// Runs a command that has to succeed, with its output passed through.
 pub fn must_shown(command: &mut Command) -> Result<()> {
     let status = command.status().map_err(|error| format!("cannot start {:?}: {error}", command.get_program()))?;
     match status.success() {
@@ -95,8 +95,8 @@ pub fn must_shown(command: &mut Command) -> Result<()> {
     }
 }
 
-/// Waits with short naps, so that short programs are seen to end soon. Ends the group when the time is over:
-/// first politely, for a launcher to clean up, two seconds later for good.
+/// Waits with short sleeps, so that the end of a short program is detected soon. After the time limit, ends the group:
+/// first with SIGTERM, so that a launcher can clean up, two seconds later with SIGKILL.
 fn wait(child: &mut Child, start: Instant, limit: Duration) -> Result<(ExitStatus, bool)> {
     let mut nap = Duration::from_micros(200);
     let mut terminated = false;
@@ -119,7 +119,7 @@ fn wait(child: &mut Child, start: Instant, limit: Duration) -> Result<(ExitStatu
 }
 
 fn signal_group(signal: &str, group: u32) {
-    // The shell's own `kill` is the one every machine has; a group that has ended already is no failure.
+    // The shell's `kill` exists on every machine; a group that has ended already is no failure.
     let _ = Command::new("sh")
         .args(["-c", &format!("kill -{signal} -{group}")])
         .stderr(Stdio::null())

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use crate::table::Table;
 use crate::{Failure, Result, paths};
 
-/// What one file of `docs/rules` holds.
+/// The contents of one file of `docs/rules`.
 struct Section {
     name: String,
     rows: usize,
@@ -30,7 +30,7 @@ struct Section {
     nothing_to_test: usize,
 }
 
-/// The counts of every file, as lines to print, and what is wrong with rows.
+/// The counts of every file, as lines to print, and the faulty rows.
 pub struct Findings {
     /// A table of rows with and without tests.
     pub lines: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Findings {
     pub wrong: Vec<String>,
 }
 
-/// Reads all of `docs/rules` and looks for the tests that it names.
+/// Reads all of `docs/rules` and checks that the tests exist.
 pub fn check(tests: &Tests) -> Result<Findings> {
     let root = paths::root();
     let mut files: Vec<PathBuf> = fs::read_dir(root.join("docs/rules"))
@@ -103,8 +103,8 @@ pub struct Tests {
 }
 
 impl Tests {
-    /// The tests in the sources, with the programs of the manifest, the generated cases and the suites, which their owner
-    /// (`test`) passes.
+    /// Collects the tests in the sources, and takes the programs of the manifest, the generated cases and the suites
+    /// from `test`.
     pub fn new(programs: BTreeSet<String>, cases: BTreeSet<String>, suites: BTreeSet<&'static str>) -> Result<Tests> {
         let root = paths::root();
         let mut launches = String::new();

@@ -54,20 +54,20 @@ pub struct Callback {
     pub parameters: String,
 }
 
-/// What all parameters of one kind have in common.
+/// The properties that all parameters of one kind share.
 #[derive(Clone)]
 pub struct Kind {
     /// C type; `fn` stands for the callback that the parameter names, `...` for further arguments.
     pub c: String,
     /// C type in the large-count form, where it differs.
     pub large: Option<String>,
-    /// The check of an argument that goes in by value, as a path in `mpi-capi`.
+    /// The check of an argument that is passed by value, as a path in `mpi-capi`.
     pub check_in: Option<String>,
     /// The check of an argument that is the address of a result.
     pub check_out: Option<String>,
 }
 
-/// Which way an argument goes.
+/// The direction of an argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     In,
@@ -109,7 +109,7 @@ pub struct Function {
     pub returns: String,
     pub since: String,
     pub state: State,
-    /// Path of the implementation below `mpi-capi/src/imp`, where there is one.
+    /// Path of the implementation below `mpi-capi/src/imp`, if there is one.
     pub implementation: Option<String>,
     /// Whether this is the large-count form.
     pub large: bool,
@@ -117,7 +117,7 @@ pub struct Function {
 }
 
 impl Parameter {
-    /// Whether an extra stands in the row.
+    /// Whether the row has an extra.
     pub fn has(&self, extra: &str) -> bool {
         self.extras.iter().any(|each| each == extra)
     }
@@ -191,7 +191,7 @@ impl Spec {
         let mut seen = HashSet::new();
         for function in &self.functions {
             if !seen.insert(&function.name) {
-                return Err(format!("spec/functions: {} stands there twice", function.name).into());
+                return Err(format!("spec/functions: {} occurs twice", function.name).into());
             }
             let kinds = function.parameters.iter().map(|parameter| &parameter.kind).chain([&function.returns]);
             if let Some(kind) = kinds.into_iter().find(|kind| !self.kinds.contains_key(*kind)) {

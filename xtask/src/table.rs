@@ -1,7 +1,7 @@
 //! Tab-separated tables: a line of column names, then a row a line.
 //!
 //! Invariant: every row has as many cells as there are columns, and no cell is empty (`-` stands for "none").
-//! Not here: what the cells mean (`spec`).
+//! Not here: the meaning of the cells (`spec`).
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub struct Table {
     rows: Vec<(usize, Vec<String>)>,
 }
 
-/// One row, with its place for error texts.
+/// One row, with its position for error texts.
 pub struct Row<'t> {
     table: &'t Table,
     line: usize,
@@ -55,7 +55,7 @@ impl Table {
 }
 
 impl<'t> Row<'t> {
-    /// The cell of a column, whatever it holds.
+    /// The cell of a column, whatever it contains.
     pub fn cell(&self, column: &str) -> Result<&'t str> {
         match self.table.columns.iter().position(|name| name == column) {
             Some(index) => Ok(&self.cells[index]),
@@ -68,7 +68,7 @@ impl<'t> Row<'t> {
         Ok(Some(self.cell(column)?).filter(|cell| !cell.is_empty() && *cell != "-"))
     }
 
-    /// What is wrong with this row, with its place in front.
+    /// An error about this row, with its position.
     pub fn wrong(&self, what: impl std::fmt::Display) -> Failure {
         format!("spec/{}:{}: {what}", self.table.file, self.line).into()
     }

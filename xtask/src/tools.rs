@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use crate::{Result, process, ui};
 
-/// Whether `--no-install` was given: one setting of the whole run.
+/// Whether `--no-install` was given; applies to the whole run.
 static OFFLINE: AtomicBool = AtomicBool::new(false);
 
-/// Refuses to fetch anything from now on.
+/// Forbids all further fetching.
 pub fn forbid_fetching() {
     // Set before any suite starts; no other memory depends on it.
     OFFLINE.store(true, Ordering::Relaxed);
 }
 
-/// Fails when nothing may be fetched; the error names what is missing.
+/// Fails if fetching is forbidden; the error names what is missing.
 pub fn may_fetch(what: &str) -> Result<()> {
     match OFFLINE.load(Ordering::Relaxed) {
         true => Err(format!("{what} is missing, and --no-install forbids fetching it").into()),
@@ -33,7 +33,7 @@ pub fn found(program: &str) -> bool {
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
-/// Makes sure that a program is there: installs its Debian package when allowed. The error names the package.
+/// Makes a program available: installs its Debian package if allowed. The error names the package.
 pub fn need(program: &str, package: &str, may_install: bool) -> Result<()> {
     if found(program) {
         return Ok(());
@@ -57,7 +57,7 @@ pub fn need(program: &str, package: &str, may_install: bool) -> Result<()> {
     Err(format!("{program} is missing; it is in the package {package}").into())
 }
 
-/// Whether this process may install system packages by itself: it is root's.
+/// Whether this process may install system packages without an option: it runs as root.
 pub fn is_root() -> bool {
     std::os::unix::fs::MetadataExt::uid(&match std::fs::metadata(Path::new("/proc/self")) {
         Ok(facts) => facts,

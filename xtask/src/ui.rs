@@ -1,6 +1,6 @@
-//! What a person sees: one moving line on a terminal, plain lines elsewhere.
+//! Output for the user: one progress line on a terminal, plain lines elsewhere.
 //!
-//! Invariant: the moving line is cleared before any other line is printed.
+//! Invariant: the progress line is cleared before any other line is printed.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Instant;
@@ -17,14 +17,14 @@ pub fn note(text: impl std::fmt::Display) {
     eprintln!("    {text}");
 }
 
-/// Removes the moving line.
+/// Clears the progress line.
 pub fn clear() {
     if stderr().is_terminal() {
         eprint!("\r\x1b[K");
     }
 }
 
-/// Progress through a known number of parts. Shows itself on a terminal only.
+/// Progress through a known number of parts. Printed on a terminal only.
 pub struct Progress {
     total: usize,
     done: usize,
@@ -41,7 +41,7 @@ impl Progress {
     pub fn part(&mut self, name: &str) {
         if stderr().is_terminal() {
             eprint!("\r\x1b[K    [{}/{}, {} s] {name}", self.done, self.total, self.start.elapsed().as_secs());
-            // Progress is not needed on a terminal that was closed.
+            // A closed terminal needs no progress.
             let _ = stderr().flush();
         }
         self.done += 1;

@@ -1,6 +1,6 @@
-//! Every performance variable is named in a conformance program.
+//! Check that every performance variable is named in a conformance program.
 //!
-//! Invariant: a variable that is declared and that no program mentions is named. Not here: whether the program passes
+//! Invariant: every declared variable that no program mentions is reported. Not here: whether the program passes
 //! (`test`), the normative statements (`rules`).
 
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ pub fn untested() -> Result<Vec<String>> {
     Ok(names.into_iter().filter(|(name, _)| !tested(name)).map(sentence).collect())
 }
 
-/// The Rust files of the crates that declare variables of the library; what `mpi-t` declares are examples, but for its
-/// own.
+/// The Rust files of the crates that declare variables of the library; the declarations in `mpi-t` are examples, except
+/// its own.
 fn sources(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root)? {
@@ -55,7 +55,8 @@ fn files(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Names of the performance variables that a source declares, outside of its tests: what has a name has a class too.
+/// Names of the performance variables that a source declares, outside of its tests: a variable has a class beside its
+/// name.
 fn declared(source: &str) -> Vec<&str> {
     let code = source.split("#[cfg(test)]").next().unwrap_or_default();
     let declarations = code.split("{ name: \"").skip(1);

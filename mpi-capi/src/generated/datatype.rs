@@ -70,6 +70,554 @@ pub unsafe extern "C" fn PMPI_Get_elements_x(status: *const Status, datatype: us
     })
 }
 
+/// `MPI_Pack`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pack(
+    inbuf: *const c_void,
+    incount: c_int,
+    datatype: usize,
+    outbuf: *mut c_void,
+    outsize: c_int,
+    position: *mut c_int,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_PACK, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let incount = check::count("incount", incount as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let outsize = check::size("outsize", outsize as i64)?;
+        let position = check::count_out("position", position)?;
+        let inbuf = cx.send_buffer("inbuf", inbuf, incount, datatype)?;
+
+        imp::pack::pack(cx, inbuf, outbuf, outsize, position, comm)
+    })
+}
+
+/// `MPI_Pack_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pack_c(
+    inbuf: *const c_void,
+    incount: i64,
+    datatype: usize,
+    outbuf: *mut c_void,
+    outsize: i64,
+    position: *mut i64,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_PACK_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let incount = check::count("incount", incount as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let outsize = check::size("outsize", outsize as i64)?;
+        let position = check::count_out("position", position)?;
+        let inbuf = cx.send_buffer("inbuf", inbuf, incount, datatype)?;
+
+        imp::pack::pack(cx, inbuf, outbuf, outsize, position, comm)
+    })
+}
+
+/// `MPI_Pack_external`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pack_external(
+    datarep: *const c_char,
+    inbuf: *const c_void,
+    incount: c_int,
+    datatype: usize,
+    outbuf: *mut c_void,
+    outsize: isize,
+    position: *mut isize,
+) -> c_int {
+    entry::running(functions::MPI_PACK_EXTERNAL, None, |cx| {
+        let incount = check::count("incount", incount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let position = check::count_out("position", position)?;
+
+        let record = cx.enter(functions::MPI_PACK_EXTERNAL, -1, 0, incount);
+        record.end(imp::pack::pack_external(cx, datarep, inbuf, incount, datatype, outbuf, outsize, position))
+    })
+}
+
+/// `MPI_Pack_external_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pack_external_c(
+    datarep: *const c_char,
+    inbuf: *const c_void,
+    incount: i64,
+    datatype: usize,
+    outbuf: *mut c_void,
+    outsize: i64,
+    position: *mut i64,
+) -> c_int {
+    entry::running(functions::MPI_PACK_EXTERNAL_C, None, |cx| {
+        let incount = check::count("incount", incount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let position = check::count_out("position", position)?;
+
+        let record = cx.enter(functions::MPI_PACK_EXTERNAL_C, -1, 0, incount);
+        record.end(imp::pack::pack_external(cx, datarep, inbuf, incount, datatype, outbuf, outsize, position))
+    })
+}
+
+/// `MPI_Pack_external_size`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pack_external_size(
+    datarep: *const c_char,
+    incount: c_int,
+    datatype: usize,
+    size: *mut isize,
+) -> c_int {
+    entry::running(functions::MPI_PACK_EXTERNAL_SIZE, None, |cx| {
+        let incount = check::count("incount", incount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let size = check::count_out("size", size)?;
+
+        let record = cx.enter(functions::MPI_PACK_EXTERNAL_SIZE, -1, 0, incount);
+        record.end(imp::pack::pack_external_size(cx, datarep, incount, datatype, size))
+    })
+}
+
+/// `MPI_Pack_external_size_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pack_external_size_c(
+    datarep: *const c_char,
+    incount: i64,
+    datatype: usize,
+    size: *mut i64,
+) -> c_int {
+    entry::running(functions::MPI_PACK_EXTERNAL_SIZE_C, None, |cx| {
+        let incount = check::count("incount", incount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let size = check::count_out("size", size)?;
+
+        let record = cx.enter(functions::MPI_PACK_EXTERNAL_SIZE_C, -1, 0, incount);
+        record.end(imp::pack::pack_external_size(cx, datarep, incount, datatype, size))
+    })
+}
+
+/// `MPI_Pack_size`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pack_size(incount: c_int, datatype: usize, comm: usize, size: *mut c_int) -> c_int {
+    entry::running(functions::MPI_PACK_SIZE, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let incount = check::count("incount", incount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let size = check::count_out("size", size)?;
+
+        imp::pack::pack_size(cx, incount, datatype, comm, size)
+    })
+}
+
+/// `MPI_Pack_size_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pack_size_c(incount: i64, datatype: usize, comm: usize, size: *mut i64) -> c_int {
+    entry::running(functions::MPI_PACK_SIZE_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let incount = check::count("incount", incount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let size = check::count_out("size", size)?;
+
+        imp::pack::pack_size(cx, incount, datatype, comm, size)
+    })
+}
+
+/// `MPI_Type_commit`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_commit(datatype: *mut usize) -> c_int {
+    entry::freeing(functions::MPI_TYPE_COMMIT, datatype, || {
+        entry::running(functions::MPI_TYPE_COMMIT, None, |cx| {
+            let datatype = check::out("datatype", datatype)?;
+
+            imp::datatype::type_commit(cx, datatype)
+        })
+    })
+}
+
+/// `MPI_Type_contiguous`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_contiguous(count: c_int, oldtype: usize, newtype: *mut usize) -> c_int {
+    entry::running(functions::MPI_TYPE_CONTIGUOUS, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_contiguous(cx, count, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_contiguous_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_contiguous_c(count: i64, oldtype: usize, newtype: *mut usize) -> c_int {
+    entry::running(functions::MPI_TYPE_CONTIGUOUS_C, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_contiguous(cx, count, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_create_darray`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_darray(
+    size: c_int,
+    rank: c_int,
+    ndims: c_int,
+    array_of_gsizes: *const c_int,
+    array_of_distribs: *const c_int,
+    array_of_dargs: *const c_int,
+    array_of_psizes: *const c_int,
+    order: c_int,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_DARRAY, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_darray(
+            cx,
+            size,
+            rank,
+            ndims,
+            array_of_gsizes,
+            array_of_distribs,
+            array_of_dargs,
+            array_of_psizes,
+            order,
+            oldtype,
+            newtype,
+        )
+    })
+}
+
+/// `MPI_Type_create_darray_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_darray_c(
+    size: c_int,
+    rank: c_int,
+    ndims: c_int,
+    array_of_gsizes: *const i64,
+    array_of_distribs: *const c_int,
+    array_of_dargs: *const c_int,
+    array_of_psizes: *const c_int,
+    order: c_int,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_DARRAY_C, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_darray(
+            cx,
+            size,
+            rank,
+            ndims,
+            array_of_gsizes,
+            array_of_distribs,
+            array_of_dargs,
+            array_of_psizes,
+            order,
+            oldtype,
+            newtype,
+        )
+    })
+}
+
+/// `MPI_Type_create_hindexed`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_hindexed(
+    count: c_int,
+    array_of_blocklengths: *const c_int,
+    array_of_displacements: *const isize,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_HINDEXED, None, |cx| {
+        let count = check::count("count", count as i64)?;
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_hindexed(
+            cx,
+            count,
+            array_of_blocklengths,
+            array_of_displacements,
+            oldtype,
+            newtype,
+        )
+    })
+}
+
+/// `MPI_Type_create_hindexed_block`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_hindexed_block(
+    count: c_int,
+    blocklength: c_int,
+    array_of_displacements: *const isize,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_HINDEXED_BLOCK, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_hindexed_block(cx, count, blocklength, array_of_displacements, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_create_hindexed_block_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_hindexed_block_c(
+    count: i64,
+    blocklength: i64,
+    array_of_displacements: *const i64,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_HINDEXED_BLOCK_C, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_hindexed_block(cx, count, blocklength, array_of_displacements, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_create_hindexed_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_hindexed_c(
+    count: i64,
+    array_of_blocklengths: *const i64,
+    array_of_displacements: *const i64,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_HINDEXED_C, None, |cx| {
+        let count = check::count("count", count as i64)?;
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_hindexed(
+            cx,
+            count,
+            array_of_blocklengths,
+            array_of_displacements,
+            oldtype,
+            newtype,
+        )
+    })
+}
+
+/// `MPI_Type_create_hvector`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_hvector(
+    count: c_int,
+    blocklength: c_int,
+    stride: isize,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_HVECTOR, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_hvector(cx, count, blocklength, stride, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_create_hvector_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_hvector_c(
+    count: i64,
+    blocklength: i64,
+    stride: i64,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_HVECTOR_C, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_hvector(cx, count, blocklength, stride, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_create_indexed_block`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_indexed_block(
+    count: c_int,
+    blocklength: c_int,
+    array_of_displacements: *const c_int,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_INDEXED_BLOCK, None, |cx| {
+        let count = check::count("count", count as i64)?;
+        let blocklength = check::count("blocklength", blocklength as i64)?;
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_indexed_block(cx, count, blocklength, array_of_displacements, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_create_indexed_block_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_indexed_block_c(
+    count: i64,
+    blocklength: i64,
+    array_of_displacements: *const i64,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_INDEXED_BLOCK_C, None, |cx| {
+        let count = check::count("count", count as i64)?;
+        let blocklength = check::count("blocklength", blocklength as i64)?;
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_indexed_block(cx, count, blocklength, array_of_displacements, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_create_resized`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_resized(
+    oldtype: usize,
+    lb: isize,
+    extent: isize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_RESIZED, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_resized(cx, oldtype, lb, extent, newtype)
+    })
+}
+
+/// `MPI_Type_create_resized_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_resized_c(
+    oldtype: usize,
+    lb: i64,
+    extent: i64,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_RESIZED_C, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_resized(cx, oldtype, lb, extent, newtype)
+    })
+}
+
+/// `MPI_Type_create_struct`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_struct(
+    count: c_int,
+    array_of_blocklengths: *const c_int,
+    array_of_displacements: *const isize,
+    array_of_types: *const usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_STRUCT, None, |cx| {
+        let count = check::count("count", count as i64)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_struct(
+            cx,
+            count,
+            array_of_blocklengths,
+            array_of_displacements,
+            array_of_types,
+            newtype,
+        )
+    })
+}
+
+/// `MPI_Type_create_struct_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_struct_c(
+    count: i64,
+    array_of_blocklengths: *const i64,
+    array_of_displacements: *const i64,
+    array_of_types: *const usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_STRUCT_C, None, |cx| {
+        let count = check::count("count", count as i64)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_struct(
+            cx,
+            count,
+            array_of_blocklengths,
+            array_of_displacements,
+            array_of_types,
+            newtype,
+        )
+    })
+}
+
+/// `MPI_Type_create_subarray`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_subarray(
+    ndims: c_int,
+    array_of_sizes: *const c_int,
+    array_of_subsizes: *const c_int,
+    array_of_starts: *const c_int,
+    order: c_int,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_SUBARRAY, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_subarray(
+            cx,
+            ndims,
+            array_of_sizes,
+            array_of_subsizes,
+            array_of_starts,
+            order,
+            oldtype,
+            newtype,
+        )
+    })
+}
+
+/// `MPI_Type_create_subarray_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_create_subarray_c(
+    ndims: c_int,
+    array_of_sizes: *const i64,
+    array_of_subsizes: *const i64,
+    array_of_starts: *const i64,
+    order: c_int,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_CREATE_SUBARRAY_C, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_create_subarray(
+            cx,
+            ndims,
+            array_of_sizes,
+            array_of_subsizes,
+            array_of_starts,
+            order,
+            oldtype,
+            newtype,
+        )
+    })
+}
+
 /// `MPI_Type_dup`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_dup(oldtype: usize, newtype: *mut usize) -> c_int {
@@ -90,6 +638,114 @@ pub unsafe extern "C" fn PMPI_Type_free(datatype: *mut usize) -> c_int {
 
             imp::datatype::type_free(cx, datatype)
         })
+    })
+}
+
+/// `MPI_Type_get_contents`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_contents(
+    datatype: usize,
+    max_integers: c_int,
+    max_addresses: c_int,
+    max_datatypes: c_int,
+    array_of_integers: *mut c_int,
+    array_of_addresses: *mut isize,
+    array_of_datatypes: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_CONTENTS, None, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        imp::type_contents::type_get_contents(
+            cx,
+            datatype,
+            max_integers,
+            max_addresses,
+            max_datatypes,
+            array_of_integers,
+            array_of_addresses,
+            array_of_datatypes,
+        )
+    })
+}
+
+/// `MPI_Type_get_contents_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_contents_c(
+    datatype: usize,
+    max_integers: i64,
+    max_addresses: i64,
+    max_large_counts: i64,
+    max_datatypes: i64,
+    array_of_integers: *mut c_int,
+    array_of_addresses: *mut isize,
+    array_of_large_counts: *mut i64,
+    array_of_datatypes: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_CONTENTS_C, None, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        imp::type_contents::type_get_contents_c(
+            cx,
+            datatype,
+            max_integers,
+            max_addresses,
+            max_large_counts,
+            max_datatypes,
+            array_of_integers,
+            array_of_addresses,
+            array_of_large_counts,
+            array_of_datatypes,
+        )
+    })
+}
+
+/// `MPI_Type_get_envelope`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_envelope(
+    datatype: usize,
+    num_integers: *mut c_int,
+    num_addresses: *mut c_int,
+    num_datatypes: *mut c_int,
+    combiner: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_ENVELOPE, None, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+        let num_integers = check::count_out("num_integers", num_integers)?;
+        let num_addresses = check::count_out("num_addresses", num_addresses)?;
+        let num_datatypes = check::count_out("num_datatypes", num_datatypes)?;
+        let combiner = check::out("combiner", combiner)?;
+
+        imp::type_contents::type_get_envelope(cx, datatype, num_integers, num_addresses, num_datatypes, combiner)
+    })
+}
+
+/// `MPI_Type_get_envelope_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_envelope_c(
+    datatype: usize,
+    num_integers: *mut i64,
+    num_addresses: *mut i64,
+    num_large_counts: *mut i64,
+    num_datatypes: *mut i64,
+    combiner: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_ENVELOPE_C, None, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+        let num_integers = check::count_out("num_integers", num_integers)?;
+        let num_addresses = check::count_out("num_addresses", num_addresses)?;
+        let num_large_counts = check::count_out("num_large_counts", num_large_counts)?;
+        let num_datatypes = check::count_out("num_datatypes", num_datatypes)?;
+        let combiner = check::out("combiner", combiner)?;
+
+        imp::type_contents::type_get_envelope_c(
+            cx,
+            datatype,
+            num_integers,
+            num_addresses,
+            num_large_counts,
+            num_datatypes,
+            combiner,
+        )
     })
 }
 
@@ -129,6 +785,106 @@ pub unsafe extern "C" fn PMPI_Type_get_extent_x(datatype: usize, lb: *mut i64, e
     })
 }
 
+/// `MPI_Type_get_true_extent`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_true_extent(
+    datatype: usize,
+    true_lb: *mut isize,
+    true_extent: *mut isize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_TRUE_EXTENT, None, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+        let true_lb = check::count_out("true_lb", true_lb)?;
+        let true_extent = check::count_out("true_extent", true_extent)?;
+
+        imp::datatype::type_get_true_extent(cx, datatype, true_lb, true_extent)
+    })
+}
+
+/// `MPI_Type_get_true_extent_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_true_extent_c(
+    datatype: usize,
+    true_lb: *mut i64,
+    true_extent: *mut i64,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_TRUE_EXTENT_C, None, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+        let true_lb = check::count_out("true_lb", true_lb)?;
+        let true_extent = check::count_out("true_extent", true_extent)?;
+
+        imp::datatype::type_get_true_extent(cx, datatype, true_lb, true_extent)
+    })
+}
+
+/// `MPI_Type_get_true_extent_x`, since MPI-3.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_true_extent_x(
+    datatype: usize,
+    true_lb: *mut i64,
+    true_extent: *mut i64,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_TRUE_EXTENT_X, None, |cx| {
+        let datatype = cx.datatype("datatype", datatype)?;
+        let true_lb = check::out("true_lb", true_lb)?;
+        let true_extent = check::out("true_extent", true_extent)?;
+
+        imp::datatype::type_get_true_extent_x(cx, datatype, true_lb, true_extent)
+    })
+}
+
+/// `MPI_Type_get_value_index`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_get_value_index(
+    value_type: usize,
+    index_type: usize,
+    pair_type: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_GET_VALUE_INDEX, None, |cx| {
+        let value_type = cx.datatype("value_type", value_type)?;
+        let index_type = cx.datatype("index_type", index_type)?;
+        let pair_type = check::out("pair_type", pair_type)?;
+
+        imp::type_create::type_get_value_index(cx, value_type, index_type, pair_type)
+    })
+}
+
+/// `MPI_Type_indexed`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_indexed(
+    count: c_int,
+    array_of_blocklengths: *const c_int,
+    array_of_displacements: *const c_int,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_INDEXED, None, |cx| {
+        let count = check::count("count", count as i64)?;
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_indexed(cx, count, array_of_blocklengths, array_of_displacements, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_indexed_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_indexed_c(
+    count: i64,
+    array_of_blocklengths: *const i64,
+    array_of_displacements: *const i64,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_INDEXED_C, None, |cx| {
+        let count = check::count("count", count as i64)?;
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_indexed(cx, count, array_of_blocklengths, array_of_displacements, oldtype, newtype)
+    })
+}
+
 /// `MPI_Type_size`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Type_size(datatype: usize, size: *mut c_int) -> c_int {
@@ -159,5 +915,129 @@ pub unsafe extern "C" fn PMPI_Type_size_x(datatype: usize, size: *mut i64) -> c_
         let size = check::out("size", size)?;
 
         imp::datatype::type_size_x(cx, datatype, size)
+    })
+}
+
+/// `MPI_Type_vector`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_vector(
+    count: c_int,
+    blocklength: c_int,
+    stride: c_int,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_VECTOR, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_vector(cx, count, blocklength, stride, oldtype, newtype)
+    })
+}
+
+/// `MPI_Type_vector_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_vector_c(
+    count: i64,
+    blocklength: i64,
+    stride: i64,
+    oldtype: usize,
+    newtype: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_TYPE_VECTOR_C, None, |cx| {
+        let oldtype = cx.datatype("oldtype", oldtype)?;
+        let newtype = check::out("newtype", newtype)?;
+
+        imp::type_create::type_vector(cx, count, blocklength, stride, oldtype, newtype)
+    })
+}
+
+/// `MPI_Unpack`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Unpack(
+    inbuf: *const c_void,
+    insize: c_int,
+    position: *mut c_int,
+    outbuf: *mut c_void,
+    outcount: c_int,
+    datatype: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_UNPACK, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let insize = check::size("insize", insize as i64)?;
+        let position = check::count_out("position", position)?;
+        let outcount = check::count("outcount", outcount as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let outbuf = cx.recv_buffer("outbuf", outbuf, outcount, datatype)?;
+
+        imp::pack::unpack(cx, inbuf, insize, position, outbuf, comm)
+    })
+}
+
+/// `MPI_Unpack_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Unpack_c(
+    inbuf: *const c_void,
+    insize: i64,
+    position: *mut i64,
+    outbuf: *mut c_void,
+    outcount: i64,
+    datatype: usize,
+    comm: usize,
+) -> c_int {
+    entry::running(functions::MPI_UNPACK_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let insize = check::size("insize", insize as i64)?;
+        let position = check::count_out("position", position)?;
+        let outcount = check::count("outcount", outcount as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let outbuf = cx.recv_buffer("outbuf", outbuf, outcount, datatype)?;
+
+        imp::pack::unpack(cx, inbuf, insize, position, outbuf, comm)
+    })
+}
+
+/// `MPI_Unpack_external`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Unpack_external(
+    datarep: *const c_char,
+    inbuf: *const c_void,
+    insize: isize,
+    position: *mut isize,
+    outbuf: *mut c_void,
+    outcount: c_int,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_UNPACK_EXTERNAL, None, |cx| {
+        let position = check::count_out("position", position)?;
+        let outcount = check::count("outcount", outcount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        let record = cx.enter(functions::MPI_UNPACK_EXTERNAL, -1, 0, outcount);
+        record.end(imp::pack::unpack_external(cx, datarep, inbuf, insize, position, outbuf, outcount, datatype))
+    })
+}
+
+/// `MPI_Unpack_external_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Unpack_external_c(
+    datarep: *const c_char,
+    inbuf: *const c_void,
+    insize: i64,
+    position: *mut i64,
+    outbuf: *mut c_void,
+    outcount: i64,
+    datatype: usize,
+) -> c_int {
+    entry::running(functions::MPI_UNPACK_EXTERNAL_C, None, |cx| {
+        let position = check::count_out("position", position)?;
+        let outcount = check::count("outcount", outcount as i64)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+
+        let record = cx.enter(functions::MPI_UNPACK_EXTERNAL_C, -1, 0, outcount);
+        record.end(imp::pack::unpack_external(cx, datarep, inbuf, insize, position, outbuf, outcount, datatype))
     })
 }

@@ -22,3 +22,4 @@ pub mod process;
 pub mod removed;
 pub mod rma;
 pub mod tool;
+pub mod topo;

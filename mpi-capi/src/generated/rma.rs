@@ -33,7 +33,7 @@ pub unsafe extern "C" fn PMPI_Accumulate(
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
 
-        cx.note(functions::MPI_ACCUMULATE, -1, 0, origin_count);
+        cx.record(functions::MPI_ACCUMULATE, -1, 0, origin_count);
         imp::win_access::accumulate(
             cx,
             origin_addr,
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn PMPI_Accumulate_c(
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
 
-        cx.note(functions::MPI_ACCUMULATE_C, -1, 0, origin_count);
+        cx.record(functions::MPI_ACCUMULATE_C, -1, 0, origin_count);
         imp::win_access::accumulate(
             cx,
             origin_addr,
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn PMPI_Compare_and_swap(
         let win = cx.window("win", win)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
-        cx.note(functions::MPI_COMPARE_AND_SWAP, -1, 0, 0);
+        cx.record(functions::MPI_COMPARE_AND_SWAP, -1, 0, 0);
         imp::win_access::compare_and_swap(
             cx,
             origin_addr,
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn PMPI_Fetch_and_op(
         let win = cx.window("win", win)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
-        cx.note(functions::MPI_FETCH_AND_OP, -1, 0, 0);
+        cx.record(functions::MPI_FETCH_AND_OP, -1, 0, 0);
         imp::win_access::fetch_and_op(cx, origin_addr, result_addr, datatype, target_rank, target_disp, op, win)
     })
 }
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn PMPI_Get(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.note(functions::MPI_GET, -1, 0, origin_count);
+        cx.record(functions::MPI_GET, -1, 0, origin_count);
         imp::win_access::get(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
     })
 }
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn PMPI_Get_accumulate(
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
 
-        cx.note(functions::MPI_GET_ACCUMULATE, -1, 0, result_count);
+        cx.record(functions::MPI_GET_ACCUMULATE, -1, 0, result_count);
         imp::win_access::get_accumulate(
             cx,
             origin_addr,
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn PMPI_Get_accumulate_c(
         let target_count = check::count("target_count", target_count as i64)?;
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
 
-        cx.note(functions::MPI_GET_ACCUMULATE_C, -1, 0, result_count);
+        cx.record(functions::MPI_GET_ACCUMULATE_C, -1, 0, result_count);
         imp::win_access::get_accumulate(
             cx,
             origin_addr,
@@ -270,7 +270,7 @@ pub unsafe extern "C" fn PMPI_Get_c(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.recv_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.note(functions::MPI_GET_C, -1, 0, origin_count);
+        cx.record(functions::MPI_GET_C, -1, 0, origin_count);
         imp::win_access::get(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
     })
 }
@@ -296,7 +296,7 @@ pub unsafe extern "C" fn PMPI_Put(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.note(functions::MPI_PUT, -1, 0, origin_count);
+        cx.record(functions::MPI_PUT, -1, 0, origin_count);
         imp::win_access::put(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
     })
 }
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn PMPI_Put_c(
         let target_datatype = cx.datatype("target_datatype", target_datatype)?;
         let origin_addr = cx.send_buffer("origin_addr", origin_addr, origin_count, origin_datatype)?;
 
-        cx.note(functions::MPI_PUT_C, -1, 0, origin_count);
+        cx.record(functions::MPI_PUT_C, -1, 0, origin_count);
         imp::win_access::put(cx, origin_addr, target_rank, target_disp, target_count, target_datatype, win)
     })
 }

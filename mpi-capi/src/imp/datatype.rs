@@ -1,4 +1,6 @@
-//! Datatypes as objects: size, extent, duplicates; addresses (MPI-5.0, 5.1).
+//! Datatypes as objects: size, bounds, commit, duplicates, names; addresses (MPI-5.0, 5.1).
+//!
+//! Not here: constructors (`type_create`), what they were given (`type_contents`), packing (`pack`).
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -38,10 +40,35 @@ pub fn type_get_extent_x(_cx: CallContext, datatype: TypeRef, lower_bound: Out<i
     Ok(())
 }
 
+/// `MPI_Type_get_true_extent`
+pub fn type_get_true_extent(_cx: CallContext, datatype: TypeRef, lower_bound: CountOut, extent: CountOut) -> Outcome {
+    lower_bound.set(datatype.true_lower_bound());
+    extent.set(datatype.true_extent());
+    Ok(())
+}
+
+/// `MPI_Type_get_true_extent_x`
+pub fn type_get_true_extent_x(_cx: CallContext, datatype: TypeRef, lower_bound: Out<i64>, extent: Out<i64>) -> Outcome {
+    lower_bound.set(datatype.true_lower_bound());
+    extent.set(datatype.true_extent());
+    Ok(())
+}
+
+/// `MPI_Type_commit`: predefined datatypes are committed.
+pub fn type_commit(cx: CallContext, datatype: Out<usize>) -> Outcome {
+    let word = datatype.get();
+    cx.datatype("datatype", word)?;
+    let CallContext { process, mut guard, .. } = cx;
+    if predefined(word).is_none() {
+        process.type_commit(&mut guard, Handle(word))?;
+    }
+    Ok(())
+}
+
 /// `MPI_Type_dup`
 pub fn type_dup(cx: CallContext, datatype: TypeRef, new: Out<usize>) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    let made = process.type_dup(&mut guard, &datatype)?;
+    let made = process.type_create(&mut guard, datatype.dup())?;
     drop(guard);
     if let Err(raised) = attributes::copy_all(process, datatype.word(), made.0) {
         // Attributes that were already copied are deleted; the call reports the first error.

@@ -181,7 +181,7 @@ fn call(process: &'static Process, guard: Guard<'_>, name: &'static str, object:
     let handler = process.handler_to_call(&guard, object).ok_or_else(|| bad_object(name, object))?;
     // The handler is a function of the program, so no lock is held during its call.
     drop(guard);
-    match (Target { object: Some(object), handler }).take(process, || told(process, object, class, code), code) {
+    match (Target { object: Some(object), handler }).take(process, || fatal_error(process, object, class, code), code) {
         true => Ok(()),
         false => Err(too_deep()),
     }
@@ -189,7 +189,7 @@ fn call(process: &'static Process, guard: Guard<'_>, name: &'static str, object:
 
 /// The error that a fatal handler reports when the program calls it.
 #[cold]
-fn told(process: &Process, object: Object, class: i32, code: i32) -> Error {
+fn fatal_error(process: &Process, object: Object, class: i32, code: i32) -> Error {
     let text = match classes::text(code) {
         Some(text) => text.to_owned(),
         None => process.codes.string_of(code).unwrap_or_default(),

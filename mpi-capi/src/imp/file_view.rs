@@ -84,7 +84,7 @@ pub fn file_get_view(
     let CallContext { process, mut guard, .. } = cx;
     let view = file.view();
     let mut handle = |of: &ViewType| match of.word {
-        0 => process.type_dup(&mut guard, &of.datatype).map(|handle| handle.0),
+        0 => process.type_create(&mut guard, of.datatype.clone()).map(|handle| handle.0),
         word => Ok(word),
     };
     let (first, second) = (handle(view.etype())?, handle(view.filetype())?);

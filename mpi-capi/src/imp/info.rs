@@ -68,17 +68,17 @@ fn started_as(command: Option<String>, arguments: Vec<String>) -> Info {
     let mut info = Info::new();
     let directory = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
     // In a job of several programs each program has its own request.
-    let asked = mpi_env::Process::asked;
+    let given = mpi_env::Process::info_env_value;
     let size = || mpi_env::size_of_job().map(|size| size.to_string());
     let facts = [
         ("command", command),
         ("argv", Some(arguments.join(" "))),
-        ("maxprocs", asked("maxprocs").or_else(size)),
-        ("soft", asked("soft")),
-        ("host", asked("host").or_else(|| Some(mpi_env::processor_name().to_owned()))),
-        ("arch", asked("arch").or_else(|| Some(std::env::consts::ARCH.to_owned()))),
+        ("maxprocs", given("maxprocs").or_else(size)),
+        ("soft", given("soft")),
+        ("host", given("host").or_else(|| Some(mpi_env::processor_name().to_owned()))),
+        ("arch", given("arch").or_else(|| Some(std::env::consts::ARCH.to_owned()))),
         ("wdir", directory.ok()),
-        ("file", asked("file")),
+        ("file", given("file")),
         ("mpi_initial_errhandler", Some(mpi_env::initial_errhandler_name().to_owned())),
     ];
     for (key, value) in facts {

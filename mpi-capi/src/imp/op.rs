@@ -5,12 +5,12 @@
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use mpi_coll::op::Op;
+use mpi_coll::op::{Elements, Op};
 use mpi_core::{Handle, abi};
 use mpi_errors::{Error, Result};
 
 use crate::call_context::{CallContext, TypeRef};
-use crate::check::{self, Function, Out, bad_buffer, is_no_memory};
+use crate::check::{self, Function, Out, is_no_memory};
 use crate::errors::Outcome;
 use crate::handle_errors::bad_op;
 
@@ -30,34 +30,35 @@ pub fn op_create(cx: CallContext, function: Function, commute: bool, op: Out<usi
 fn large_function(address: usize) -> Arc<mpi_coll::op::UserFunction> {
     // SAFETY: the program passed a function of this type to MPI_Op_create_c; it is not NULL.
     let function: UserFunctionLarge = unsafe { core::mem::transmute(address) };
-    Arc::new(move |invec: &[u8], inoutvec: &mut [u8], count: u64, datatype: usize| {
-        let (mut length, mut datatype) = (count as i64, datatype);
+    Arc::new(move |invec: &[u8], inoutvec: &mut [u8], elements: &Elements| {
+        let (mut length, mut datatype) = (elements.count as i64, elements.handle);
+        let (input, output) = (first(invec.as_ptr(), elements), first(inoutvec.as_mut_ptr().cast_const(), elements));
         // SAFETY: both vectors hold `count` elements of the datatype; C has no way to promise `const`.
-        unsafe { function(invec.as_ptr().cast_mut().cast(), inoutvec.as_mut_ptr().cast(), &mut length, &mut datatype) }
+        unsafe { function(input.cast(), output.cast(), &mut length, &mut datatype) }
     })
 }
 
 fn int_function(address: usize) -> Arc<mpi_coll::op::UserFunction> {
     // SAFETY: the program passed a function of this type to MPI_Op_create; it is not NULL.
     let function: UserFunction = unsafe { core::mem::transmute(address) };
-    Arc::new(move |invec: &[u8], inoutvec: &mut [u8], count: u64, datatype: usize| {
+    Arc::new(move |invec: &[u8], inoutvec: &mut [u8], elements: &Elements| {
         // A count larger than an int is split into several calls: the operation works on each element separately.
-        let (input, output) = (invec.as_ptr().cast_mut(), inoutvec.as_mut_ptr());
-        let step = if count == 0 { 0 } else { span_of_one(inoutvec.len(), count) };
+        let (input, output) = (first(invec.as_ptr(), elements), first(inoutvec.as_mut_ptr().cast_const(), elements));
         let mut done = 0u64;
-        while done < count {
-            let mut length = (count - done).min(c_int::MAX as u64) as c_int;
-            let (mut datatype, offset) = (datatype, done as usize * step);
+        while done < elements.count {
+            let mut length = (elements.count - done).min(c_int::MAX as u64) as c_int;
+            let (mut datatype, offset) = (elements.handle, done as isize * elements.extent as isize);
+            let (input, output) = (input.wrapping_offset(offset), output.wrapping_offset(offset));
             // SAFETY: both vectors hold `count` elements of the datatype, and `done + length <= count`.
-            unsafe { function(input.add(offset).cast(), output.add(offset).cast(), &mut length, &mut datatype) };
+            unsafe { function(input.cast(), output.cast(), &mut length, &mut datatype) };
             done += length.max(1) as u64;
         }
     })
 }
 
-/// Bytes from one element to the next. The vectors end at the last data byte, so the last element may be shorter.
-fn span_of_one(bytes: usize, count: u64) -> usize {
-    bytes.div_ceil(count as usize)
+/// The address of the first element: the vectors begin at the lowest data byte.
+fn first(vector: *const u8, elements: &Elements) -> *mut u8 {
+    vector.cast_mut().wrapping_offset(elements.lowest.wrapping_neg() as isize)
 }
 
 /// `MPI_Op_free`
@@ -91,13 +92,13 @@ pub fn reduce_local(
     datatype: TypeRef,
     op: usize,
 ) -> Outcome {
-    if datatype.bytes_of(count).is_none() {
-        return Err(check::too_many("inbuf", count, &datatype).into());
+    if !datatype.is_committed() || datatype.bytes_of(count).is_none() {
+        return Err(check::no_buffer("inbuf", count, &datatype).into());
     }
     cx.on_op_used(op, &datatype, count);
     let operation = cx.op("op", op)?;
     let span = datatype.span(count) as usize;
-    let (input, output) = (memory("inbuf", invec, span)?, memory("inoutbuf", inoutvec, span)?);
+    let (input, output) = (memory("inbuf", invec, count, &datatype)?, memory("inoutbuf", inoutvec, count, &datatype)?);
     let reducer = operation.on(&datatype, datatype.word())?;
     drop(cx);
     // SAFETY: the program passed two buffers of `count` elements, which do not overlap (MPI-5.0, 6.9.7).
@@ -107,11 +108,16 @@ pub fn reduce_local(
     Ok(())
 }
 
-/// The address of `span` bytes; for 0 bytes, any address is valid.
-fn memory(name: &'static str, address: *const c_void, span: usize) -> Result<*const u8> {
-    match is_no_memory(address) {
-        true if span > 0 => Err(bad_buffer(name, address)),
-        true => Ok(core::ptr::dangling()),
-        false => Ok(address.cast()),
+/// The address of the lowest data byte of elements; without data, any address is valid.
+fn memory(name: &'static str, address: *const c_void, count: u64, datatype: &TypeRef) -> Result<*const u8> {
+    if datatype.span(count) == 0 {
+        return Ok(core::ptr::dangling());
     }
+    if is_no_memory(address) {
+        check::no_data(name, address, count, datatype)?;
+    }
+    // With MPI_BOTTOM the displacements are addresses of memory that the program exposed.
+    let start = core::ptr::with_exposed_provenance::<u8>(address.addr());
+    let start = if address.is_null() { start } else { address.cast() };
+    Ok(start.wrapping_offset(datatype.lowest_byte(count) as isize))
 }

@@ -1,9 +1,8 @@
 //! Access to the fields of a status (MPI-5.0, 3.2.5, 3.8.4, 5.1.5, 13.3).
 
 use mpi_core::{Status, abi};
-use mpi_datatype::{Category, Datatype, Scalar};
+use mpi_datatype::Datatype;
 use mpi_errors::Error;
-use smallvec::{SmallVec, smallvec};
 
 use crate::call_context::{CallContext, TypeRef};
 use crate::check::{self, CountOut, Out, StatusOut};
@@ -44,29 +43,7 @@ pub fn get_elements_x(_cx: CallContext, status: Status, datatype: TypeRef, count
 }
 
 fn basic_elements(bytes: u64, datatype: &Datatype) -> i64 {
-    let size = datatype.size();
-    if size == 0 {
-        return whole_elements(bytes, datatype);
-    }
-    let parts = parts(datatype);
-    let mut left = bytes % size;
-    let mut elements = bytes / size * parts.len() as u64;
-    // The remaining bytes are the first part of another pair, or have no count.
-    if parts.len() == 2 && left == parts[0] {
-        elements += 1;
-        left = 0;
-    }
-    if left == 0 { elements as i64 } else { i64::from(abi::MPI_UNDEFINED) }
-}
-
-/// Sizes of the basic elements of one element of a predefined type: two for a pair, else one.
-fn parts(datatype: &Datatype) -> SmallVec<[u64; 2]> {
-    let size = datatype.size();
-    match datatype.scalar() {
-        Scalar::PairF32F32 | Scalar::PairF64F64 => smallvec![size / 2, size / 2],
-        _ if datatype.category() == Category::Pair => smallvec![size - 4, 4],
-        _ => smallvec![size],
-    }
+    datatype.basic_elements_in(bytes).map_or(i64::from(abi::MPI_UNDEFINED), |elements| elements as i64)
 }
 
 /// `MPI_Status_set_elements`
@@ -80,12 +57,8 @@ pub fn status_set_elements_x(_cx: CallContext, status: StatusOut, datatype: Type
 }
 
 fn set_bytes(status: StatusOut, datatype: &Datatype, elements: u64) -> Outcome {
-    let parts = parts(datatype);
-    let rest = if elements.is_multiple_of(parts.len() as u64) { 0 } else { parts[0] };
-    let whole = (elements / parts.len() as u64).checked_mul(datatype.size());
-    let Some(bytes) = whole.and_then(|whole| whole.checked_add(rest)).filter(|bytes| *bytes <= i64::MAX as u64) else {
-        return Err(check::too_many("count", elements, datatype).into());
-    };
+    let bytes = if datatype.size() == 0 { Some(0) } else { datatype.bytes_of_basic_elements(elements) };
+    let Some(bytes) = bytes else { return Err(check::too_many("count", elements, datatype).into()) };
     change(status, |status| status.set_bytes(bytes))
 }
 

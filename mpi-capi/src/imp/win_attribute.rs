@@ -44,13 +44,13 @@ pub fn win_delete_attr(cx: CallContext, win: WinRef, keyval: i32) -> Outcome {
 /// `MPI_Win_get_attr`: the value of `MPI_WIN_BASE` is the address itself; all other values are returned by address.
 pub fn win_get_attr(cx: CallContext, win: WinRef, keyval: i32, value: *mut c_void, flag: Out<i32>) -> Outcome {
     let value = place(value)?;
-    let told: &WinAttributes = win.win.attributes();
+    let values: &WinAttributes = win.win.attributes();
     let found = match keyval {
-        abi::MPI_WIN_BASE => told.base,
-        abi::MPI_WIN_SIZE => (&raw const told.size).expose_provenance(),
-        abi::MPI_WIN_DISP_UNIT => (&raw const told.disp_unit).expose_provenance(),
-        abi::MPI_WIN_CREATE_FLAVOR => (&raw const told.flavor).expose_provenance(),
-        abi::MPI_WIN_MODEL => (&raw const told.model).expose_provenance(),
+        abi::MPI_WIN_BASE => values.base,
+        abi::MPI_WIN_SIZE => (&raw const values.size).expose_provenance(),
+        abi::MPI_WIN_DISP_UNIT => (&raw const values.disp_unit).expose_provenance(),
+        abi::MPI_WIN_CREATE_FLAVOR => (&raw const values.flavor).expose_provenance(),
+        abi::MPI_WIN_MODEL => (&raw const values.model).expose_provenance(),
         _ => return get(cx, Holder::Win, win.handle.0, keyval, value, flag),
     };
     value.set(found);

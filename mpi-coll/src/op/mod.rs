@@ -22,8 +22,21 @@ use mpi_errors::{Error, Result};
 /// Combines elements as they stand in memory: `inoutvec[i] = invec[i] op inoutvec[i]`.
 pub(crate) type Kernel = fn(&[u8], &mut [u8]);
 
-/// A user's function: `invec`, `inoutvec`, number of elements, handle word of the datatype.
-pub type UserFunction = dyn Fn(&[u8], &mut [u8], u64, usize) + Send + Sync;
+/// A user's function: `invec`, `inoutvec`, and what elements they hold.
+pub type UserFunction = dyn Fn(&[u8], &mut [u8], &Elements) + Send + Sync;
+
+/// The elements that a user's function combines.
+#[derive(Debug, Clone, Copy)]
+pub struct Elements {
+    /// Number of elements.
+    pub count: u64,
+    /// Handle word of their datatype.
+    pub handle: usize,
+    /// Bytes from one element to the next.
+    pub extent: i64,
+    /// Bytes from the address of the first element to the start of the slices, which is the lowest data byte.
+    pub lowest: i64,
+}
 
 /// A predefined operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,7 +97,7 @@ const fn by_handle() -> [Option<Op>; 32] {
     let mut table = [const { None }; 32];
     let mut slot = 0;
     while slot < table.len() {
-        // A value with a destructor cannot be overwritten at compile time; what stood there was `None`.
+        // A value with a destructor cannot be overwritten at compile time; the old value was `None`.
         std::mem::forget(std::mem::replace(&mut table[slot], entry(slot)));
         slot += 1;
     }
@@ -111,12 +124,12 @@ impl Builtin {
         }
     }
 
-    /// The operation of this number.
+    /// The operation with this number.
     pub(crate) fn at(number: u64) -> Option<Builtin> {
         BUILTINS.iter().map(|entry| entry.1).find(|builtin| *builtin as u64 == number)
     }
 
-    /// What the operation is defined on, in words.
+    /// The types on which the operation is defined, as text.
     fn domain(self) -> &'static str {
         match self {
             Max | Min => "integers and real numbers",
@@ -180,7 +193,7 @@ impl Op {
         self.commutative
     }
 
-    /// The operation made ready for one type. `handle` is the word of the datatype, passed on to a user's function.
+    /// The operation prepared for one type. `handle` is the word of the datatype, passed on to a user's function.
     ///
     /// Errors: `MPI_ERR_OP` when the operation is not defined on the type, or when this build cannot
     /// compute it (quadruple precision).
@@ -199,7 +212,9 @@ impl Op {
                 }
             }
             OpKind::User(function) => {
-                Ok(Reducer { work: Work::User { function, handle }, extent, commutative: self.commutative })
+                let lowest = datatype.true_lower_bound();
+                let work = Work::User { function, handle, lowest };
+                Ok(Reducer { work, extent, commutative: self.commutative })
             }
         }
     }
@@ -215,7 +230,7 @@ fn undefined(builtin: Builtin, datatype: &Datatype) -> Error {
     Error::new(MPI_ERR_OP, message).arg("op", &builtin.name())
 }
 
-/// An operation made ready for one type.
+/// An operation prepared for one type.
 pub struct Reducer<'a> {
     work: Work<'a>,
     extent: i64,
@@ -224,12 +239,12 @@ pub struct Reducer<'a> {
 
 enum Work<'a> {
     Kernel(Kernel),
-    User { function: &'a Arc<UserFunction>, handle: usize },
+    User { function: &'a Arc<UserFunction>, handle: usize, lowest: i64 },
 }
 
 impl Reducer<'_> {
     /// `inoutvec[i] = invec[i] op inoutvec[i]` for `count` elements as they stand in memory; the slices reach from
-    /// the first to the last data byte. Elements that do not fit into both slices are left alone.
+    /// the lowest to the highest data byte. Elements that do not fit into both slices stay unchanged.
     #[inline]
     pub fn apply(&self, invec: &[u8], inoutvec: &mut [u8], count: u64) {
         if count == 0 {
@@ -237,7 +252,10 @@ impl Reducer<'_> {
         }
         match &self.work {
             Work::Kernel(kernel) => kernel(invec, inoutvec),
-            Work::User { function, handle } => function(invec, inoutvec, count, *handle),
+            Work::User { function, handle, lowest } => {
+                let lowest = lowest.wrapping_add(self.extent.min(0).wrapping_mul((count - 1) as i64));
+                function(invec, inoutvec, &Elements { count, handle: *handle, extent: self.extent, lowest });
+            }
         }
     }
 

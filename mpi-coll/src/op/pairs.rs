@@ -32,7 +32,7 @@ fn chosen<V: Field, I: Field, const INDEX_AT: usize, const EXTENT: usize>(builti
     }
 }
 
-/// `wins(x, y)`: whether value `x` beats value `y` outright.
+/// `wins(x, y)`: whether value `x` is strictly preferred to value `y`.
 #[inline(always)]
 fn fold<V: Field, I: Field, const INDEX_AT: usize, const EXTENT: usize>(
     invec: &[u8],

@@ -1,4 +1,4 @@
-//! Rules of the reduction operations: each follows a naive reference on every type that it takes.
+//! Rules of the reduction operations: each agrees with a simple reference on every type that it accepts.
 
 use std::sync::Arc;
 
@@ -239,7 +239,7 @@ fn characters_are_integers_and_addresses_have_truth_values() {
 }
 
 #[test]
-fn refusals_say_what_the_operation_takes() {
+fn refusals_name_what_the_operation_accepts() {
     let datatype = predefined(MPI_DOUBLE).expect("predefined");
     let error = Op::predefined(MPI_BAND).and_then(|op| op.on(datatype, MPI_DOUBLE).err()).expect("not defined");
     assert_eq!(
@@ -258,8 +258,9 @@ fn words_that_name_no_operation_have_none() {
 #[test]
 fn a_user_operation_gets_both_vectors_count_and_type() {
     let op = Op::user(
-        Arc::new(|invec: &[u8], inoutvec: &mut [u8], count, handle| {
-            assert_eq!((count, handle), (2, MPI_SHORT_INT));
+        Arc::new(|invec: &[u8], inoutvec: &mut [u8], elements: &Elements| {
+            assert_eq!((elements.count, elements.handle), (2, MPI_SHORT_INT));
+            assert_eq!((elements.extent, elements.lowest), (8, 0));
             inoutvec[0] += invec[0] * 10;
         }),
         false,

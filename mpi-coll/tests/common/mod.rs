@@ -15,8 +15,8 @@ use mpi_t::HeapMemory;
 #[allow(dead_code)] // not every test file needs it
 pub const SIZES: [u32; 8] = [1, 2, 3, 4, 5, 7, 8, 12];
 
-/// Far more than any test needs, also on a machine that is busy with others.
-const PATIENCE: Duration = Duration::from_secs(240);
+/// Far more than any test needs, also on a machine under load.
+const TIME_LIMIT: Duration = Duration::from_secs(240);
 
 pub struct Rank {
     pub engine: Arc<Engine>,
@@ -36,7 +36,7 @@ impl Rank {
 }
 
 /// Runs `body` on `size` ranks, through one rank (`crowded`) or in trees; fails when they take longer than
-/// [`PATIENCE`].
+/// [`TIME_LIMIT`].
 pub fn run(size: u32, crowded: bool, body: impl Fn(&Rank) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let (report, reports) = channel();
@@ -59,7 +59,8 @@ pub fn run(size: u32, crowded: bool, body: impl Fn(&Rank) + Send + Sync + 'stati
     }
     drop(report);
     // Ranks stay alive until all are done: a peer may still copy from them.
-    let ranks: Vec<_> = (0..size).map(|_| reports.recv_timeout(PATIENCE).expect("a rank panicked, or hangs")).collect();
+    let ranks: Vec<_> =
+        (0..size).map(|_| reports.recv_timeout(TIME_LIMIT).expect("a rank panicked, or hangs")).collect();
     assert_eq!(ranks.len(), size as usize);
 }
 

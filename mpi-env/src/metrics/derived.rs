@@ -33,12 +33,12 @@ impl Derived {
     /// Records that an object is derived from this session. The object is of one of [`KINDS`] and not yet recorded.
     pub(crate) fn made(&mut self, object: Handle, session: Handle) {
         let before = self.sessions.insert(object.0, session);
-        debug_assert!(before.is_none(), "{object:?} is noted already");
+        debug_assert!(before.is_none(), "{object:?} is recorded already");
         self.counts.entry(session.0).or_default()[place(object)] += 1;
     }
 
     /// Removes an object whose handle is stale. Returns its session if that is not finalised.
-    pub(crate) fn gone(&mut self, object: Handle) -> Option<Handle> {
+    pub(crate) fn remove(&mut self, object: Handle) -> Option<Handle> {
         let session = self.sessions.remove(&object.0)?;
         let counts = self.counts.get_mut(&session.0).expect("a session with objects has counts");
         counts[place(object)] -= 1;
@@ -77,11 +77,11 @@ mod tests {
         }
         derived.made(window, other);
         assert_eq!((derived.counts(one), derived.counts(other)), ([1, 2, 0, 1], [0, 0, 1, 0]));
-        assert_eq!((derived.gone(comm), derived.gone(comm)), (Some(one), None));
-        assert_eq!((derived.gone(window), derived.counts(other)), (Some(other), [0; 4]));
+        assert_eq!((derived.remove(comm), derived.remove(comm)), (Some(one), None));
+        assert_eq!((derived.remove(window), derived.counts(other)), (Some(other), [0; 4]));
         assert_eq!(derived.counts(one), [1, 1, 0, 1]);
         derived.session_ended(one);
-        assert_eq!((derived.counts(one), derived.gone(group)), ([0; 4], None));
+        assert_eq!((derived.counts(one), derived.remove(group)), ([0; 4], None));
         assert!(derived.sessions.is_empty() && derived.counts.is_empty());
     }
 }

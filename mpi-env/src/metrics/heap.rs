@@ -16,14 +16,14 @@ use mpi_t::{BlockDescription, Counter, InstrumentMemory, Level};
 mpi_t::instruments! {
     /// The heap of the library.
     pub struct HeapInstruments: NoObject, verbosity: UserDetail {
-        /// Bytes of heap memory that the library holds, memory from MPI_Alloc_mem and of tools' handles included; as it
-        /// asked for them, and none of the memory that processes share.
+        /// Bytes of heap memory that the library has allocated, by the requested sizes; includes memory from
+        /// MPI_Alloc_mem and of tools' handles, excludes memory that processes share.
         pub held: Level =
             { name: "memory_heap", class: Level, type: u64, unit: "bytes", category: "memory" }
             { name: "memory_heap", class: HighWatermark, type: u64, unit: "bytes", category: "memory",
-              doc: "Most bytes of heap memory that the library held at once. Unexpected messages are what makes it \
-                    grow: see p2p_unexpected_bytes." },
-        /// Times that the library allocated heap memory, or changed the size of what it had.
+              doc: "Greatest number of bytes of heap memory that the library had allocated at once. Unexpected \
+                    messages make it grow: see p2p_unexpected_bytes." },
+        /// Number of times that the library allocated heap memory or changed the size of a block.
         pub allocations: Counter =
             { name: "memory_heap_allocations", class: Counter, type: u64, unit: "allocations", category: "memory",
               verbosity: DeveloperBasic },

@@ -8,47 +8,47 @@ use mpi_t::{Counter, Level, SourceDef, WatchedCounter};
 mpi_t::instruments! {
     /// The objects of one process.
     pub struct ObjectInstruments: NoObject, verbosity: UserDetail {
-        /// Communicators that the program made and has not freed, duplicates under way included.
+        /// Number of communicators that the program created and has not freed, duplicates under way included.
         pub communicators: Level =
             { name: "objects_communicators", class: Level, type: u64, unit: "communicators", category: "objects" }
             { name: "objects_communicators", class: HighWatermark, type: u64, unit: "communicators",
-              category: "objects", doc: "Most communicators that the program had at once." },
-        /// Groups that the program made and has not freed, the empty one not counted.
+              category: "objects", doc: "Greatest number of communicators that the program had at once." },
+        /// Number of groups that the program created and has not freed; the empty group is not counted.
         pub groups: Level =
             { name: "objects_groups", class: Level, type: u64, unit: "groups", category: "objects" },
-        /// Datatypes that the program made and has not freed.
+        /// Number of datatypes that the program created and has not freed.
         pub datatypes: Level =
             { name: "objects_datatypes", class: Level, type: u64, unit: "datatypes", category: "objects" }
             { name: "objects_datatypes", class: HighWatermark, type: u64, unit: "datatypes", category: "objects",
-              doc: "Most datatypes that the program had at once." },
-        /// Windows that the program made and has not freed.
+              doc: "Greatest number of datatypes that the program had at once." },
+        /// Number of windows that the program created and has not freed.
         pub windows: Level =
             { name: "objects_windows", class: Level, type: u64, unit: "windows", category: "objects" },
-        /// Reduction operations that the program made and has not freed.
+        /// Number of reduction operations that the program created and has not freed.
         pub operations: Level =
             { name: "objects_operations", class: Level, type: u64, unit: "operations", category: "objects" },
-        /// Error handlers that the program made and that it, or an object, still refers to. Counted again whenever
-        /// one is made or freed.
+        /// Number of error handlers of the program to which the program or an object still refers. Updated when one is
+        /// created or freed.
         pub errhandlers: Level =
             { name: "objects_errhandlers", class: Level, type: u64, unit: "error handlers", category: "objects" },
-        /// Sessions that were begun and not ended.
+        /// Number of sessions that were initialized and not finalized.
         pub sessions: Level =
             { name: "objects_sessions", class: Level, type: u64, unit: "sessions", category: "objects" },
-        /// Files that the program opened and has not closed.
+        /// Number of files that the program opened and has not closed.
         pub files: Level =
             { name: "objects_files", class: Level, type: u64, unit: "files", category: "objects" }
             { name: "objects_files", class: HighWatermark, type: u64, unit: "files", category: "objects",
-              doc: "Most files that the program had open at once." },
-        /// Errors that calls raised, whatever the error handler did about them. MPI_T calls raise none.
+              doc: "Greatest number of files that the program had open at once." },
+        /// Number of errors that calls raised, whatever their error handler did. MPI_T calls raise none.
         pub errors: Counter =
             { name: "errors_raised", class: Counter, type: u64, unit: "errors", category: "errors",
               verbosity: UserBasic },
-        /// Bytes of memory that the program has from MPI_Alloc_mem and has not freed, as it asked for them.
+        /// Bytes of memory that the program has from MPI_Alloc_mem and has not freed, by the requested sizes.
         pub alloc_mem: Level =
             { name: "memory_alloc_mem", class: Level, type: u64, unit: "bytes", category: "memory" }
             { name: "memory_alloc_mem", class: HighWatermark, type: u64, unit: "bytes", category: "memory",
-              doc: "Most bytes that the program had from MPI_Alloc_mem at once." },
-        /// Calls of MPI_Alloc_mem that gave memory.
+              doc: "Greatest number of bytes that the program had from MPI_Alloc_mem at once." },
+        /// Number of calls of MPI_Alloc_mem that succeeded.
         pub alloc_mem_calls: Counter =
             { name: "memory_alloc_mem_calls", class: Counter, type: u64, unit: "calls", category: "memory" },
     }
@@ -57,7 +57,7 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// One error handler.
     pub struct ErrhandlerInstruments: Errhandler, verbosity: UserAll {
-        /// Errors that were given to this error handler, by calls that failed and by MPI_X_call_errhandler.
+        /// Number of errors that were passed to this error handler, by calls that failed and by MPI_X_call_errhandler.
         pub calls: Counter =
             { name: "errors_handler_calls", class: Counter, type: u64, unit: "errors", category: "errors" },
     }
@@ -66,33 +66,35 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// One datatype.
     pub struct DatatypeInstruments: Datatype, verbosity: UserAll {
-        /// Times that calls of whatever kind were given this datatype. Of a predefined one those count that begin while
-        /// a handle of this variable for it exists.
+        /// Number of calls that had this datatype as an argument. For a predefined datatype only calls that begin while
+        /// a handle of this variable for it exists are counted.
         pub uses: WatchedCounter =
             { name: "objects_datatype_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
     }
 }
 
 /// Objects and errors.
-static LIBRARY: SourceDef =
-    SourceDef { name: "library", description: "Objects that come and go, and errors, in the thread that makes them." };
+static LIBRARY: SourceDef = SourceDef {
+    name: "library",
+    description: "Objects that are created and freed, and errors, in the calling thread.",
+};
 
 mpi_t::events! {
-    /// What becomes of objects and errors.
+    /// Events of objects and errors.
     pub struct ObjectEvents: NoObject, from: LIBRARY {
-        /// A communicator was made: its handle, the program's rank in it, and its number of processes.
+        /// A communicator was created: its handle, the program's rank in it, and its number of processes.
         pub comm_made(comm: u64, rank: u32, size: u32) =
             { name: "objects_comm_made", category: "objects.events", at: MpiRestricted },
-        /// A communicator was freed; the handle is stale.
+        /// A communicator was freed: its handle, which is stale now.
         pub comm_freed(comm: u64) = { name: "objects_comm_freed", category: "objects.events", at: MpiRestricted },
-        /// A datatype was made: its handle, and the bytes of its data.
+        /// A datatype was created: its handle, and the bytes of its data.
         pub datatype_made(datatype: u64, bytes: u64) =
             { name: "objects_datatype_made", category: "objects.events", at: MpiRestricted },
-        /// A datatype was freed; the handle is stale.
+        /// A datatype was freed: its handle, which is stale now.
         pub datatype_freed(datatype: u64) =
             { name: "objects_datatype_freed", category: "objects.events", at: MpiRestricted },
         /// A call failed, and its error handler is about to be called: the error's class and code, and the handle of
-        /// the object whose handler that is.
+        /// the object with that error handler.
         pub error_raised(error_class: i32, error_code: i32, object: u64) =
             { name: "errors_error_raised", category: "errors.events", at: None, verbosity: UserBasic },
     }

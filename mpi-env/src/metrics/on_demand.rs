@@ -23,10 +23,10 @@ use crate::tables::session::Session;
 mpi_t::instruments! {
     /// One group.
     pub struct GroupInstruments: Group, verbosity: UserAll {
-        /// Processes of the group.
+        /// Number of processes of the group; constant.
         pub processes: Size =
             { name: "objects_group_processes", class: Size, type: u32, unit: "processes", category: "objects" },
-        /// Calls that were given this group, that which frees it not counted.
+        /// Number of calls that had this group as an argument, without the call that frees it.
         pub uses: Counter =
             { name: "objects_group_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
     }
@@ -35,10 +35,10 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// One operation, predefined or the program's own.
     pub struct OpInstruments: Op, verbosity: UserAll {
-        /// Reductions and accumulations that were given this operation: collective, local and one-sided ones.
+        /// Number of reductions and accumulations with this operation: collective, local and one-sided ones.
         pub calls: Counter =
             { name: "coll_op_calls", class: Counter, type: u64, unit: "calls", category: "coll.ops" },
-        /// Bytes of data that this process gave to those calls, to be combined.
+        /// Bytes of data that this process passed to the calls counted in coll_op_calls.
         pub bytes: Aggregate =
             { name: "coll_op_bytes", class: Aggregate, type: u64, unit: "bytes", category: "coll.ops" },
     }
@@ -47,25 +47,27 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// One session.
     pub struct SessionInstruments: Session, verbosity: UserAll {
-        /// Calls that were given this session, about its process sets, its hints or its end.
+        /// Number of calls that had this session as an argument.
         pub uses: Counter =
             { name: "objects_session_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
-        /// Groups that were made of this session's process sets, or derived from objects that were, and are not freed.
+        /// Number of groups that are derived from this session and are not freed: made from its process sets, or from
+        /// objects derived from it.
         pub groups: Level =
             { name: "objects_session_groups", class: Level, type: u64, unit: "groups", category: "objects" }
             { name: "objects_session_groups", class: HighWatermark, type: u64, unit: "groups", category: "objects",
-              doc: "Most groups that were derived from this session and existed at once." },
-        /// Communicators that are derived from this session, by way of its groups and other communicators, and are not
-        /// freed. A program frees them before it ends the session.
+              doc: "Greatest number of groups that were derived from this session and existed at once." },
+        /// Number of communicators that are derived from this session and are not freed. A program frees them before it
+        /// finalizes the session.
         pub communicators: Level =
             { name: "objects_session_communicators", class: Level, type: u64, unit: "communicators",
               category: "objects" }
             { name: "objects_session_communicators", class: HighWatermark, type: u64, unit: "communicators",
-              category: "objects", doc: "Most communicators that were derived from this session and existed at once." },
-        /// Windows over communicators that are derived from this session, not freed.
+              category: "objects",
+                doc: "Greatest number of communicators that were derived from this session and existed at once." },
+        /// Number of windows over communicators that are derived from this session, not freed.
         pub windows: Level =
             { name: "objects_session_windows", class: Level, type: u64, unit: "windows", category: "objects" },
-        /// Files opened with communicators that are derived from this session, not closed.
+        /// Number of files opened with communicators that are derived from this session, not closed.
         pub files: Level =
             { name: "objects_session_files", class: Level, type: u64, unit: "files", category: "objects" },
     }
@@ -73,7 +75,7 @@ mpi_t::instruments! {
 
 impl SessionInstruments {
     /// Sets the levels of the session's objects.
-    fn tell(&self, counts: Counts) {
+    fn set_levels(&self, counts: Counts) {
         let levels = [&self.groups, &self.communicators, &self.windows, &self.files];
         levels.into_iter().zip(counts).for_each(|(level, count)| level.follow(count));
     }
@@ -93,7 +95,7 @@ impl OnDemandBlocks {
     /// Updates a session's levels after one of its objects was created or freed.
     fn update_derived(&self, session: Handle) {
         if let Some(instruments) = self.sessions.get(session.0) {
-            instruments.tell(self.derived.counts(session));
+            instruments.set_levels(self.derived.counts(session));
         }
     }
 }
@@ -117,9 +119,9 @@ impl OnDemandMetrics {
         engine: &Arc<Engine>,
         tables: &Tables<'_>,
     ) -> Result<OnDemandMetrics> {
-        let asked = Arc::new(Guarded::new(lock, OnDemandBlocks::default()));
-        let own = || (engine.process_lock().clone(), asked.clone());
-        let ((lock, known), groups) = (own(), tables.groups.clone());
+        let blocks = Arc::new(Guarded::new(lock, OnDemandBlocks::default()));
+        let own = || (engine.process_lock().clone(), blocks.clone());
+        let ((lock, own_blocks), groups) = (own(), tables.groups.clone());
         registry.declare_on_demand::<GroupInstruments>(move |object, open| {
             let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
             let processes = match object {
@@ -127,25 +129,25 @@ impl OnDemandMetrics {
                 _ => groups.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?.size(),
             };
             let fill = |group: &GroupInstruments| group.processes.set(u64::from(processes));
-            known.get_mut(&mut guard).groups.open_for(object, fill, open)
+            own_blocks.get_mut(&mut guard).groups.open_for(object, fill, open)
         })?;
-        let ((lock, known), ops) = (own(), tables.ops.clone());
+        let ((lock, own_blocks), ops) = (own(), tables.ops.clone());
         registry.declare_on_demand::<OpInstruments>(move |object, open| {
             let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
             if Op::predefined(object).is_none() && ops.get(&guard).get(Handle(object)).is_none() {
                 return Err(TError::INVALID);
             }
-            known.get_mut(&mut guard).ops.open_for(object, |_| (), open)
+            own_blocks.get_mut(&mut guard).ops.open_for(object, |_| (), open)
         })?;
-        let ((lock, known), sessions) = (own(), tables.sessions.clone());
+        let ((lock, own_blocks), sessions) = (own(), tables.sessions.clone());
         registry.declare_on_demand::<SessionInstruments>(move |object, open| {
             let mut guard = lock.lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
             sessions.get(&guard).get(Handle(object)).ok_or(TError::INVALID)?;
-            let asked = known.get_mut(&mut guard);
-            let counts = asked.derived.counts(Handle(object));
-            asked.sessions.open_for(object, |session| session.tell(counts), open)
+            let blocks = own_blocks.get_mut(&mut guard);
+            let counts = blocks.derived.counts(Handle(object));
+            blocks.sessions.open_for(object, |session| session.set_levels(counts), open)
         })?;
-        registry.declare_on_demand::<infos::InfoInstruments>(infos::lend)?;
+        registry.declare_on_demand::<infos::InfoInstruments>(infos::open_handle)?;
         let (of, comms) = (engine.clone(), tables.comms.clone());
         registry.declare_on_demand(move |object, open| {
             let mut guard = of.process_lock().lock_beside().ok_or(TError::NOT_ACCESSIBLE)?;
@@ -162,7 +164,7 @@ impl OnDemandMetrics {
         registry.declare_on_demand(move |object, open| of.open_message(object, open))?;
         let of = engine.clone();
         registry.declare_on_demand(move |_, open| of.open_rings(open))?;
-        Ok(OnDemandMetrics(asked))
+        Ok(OnDemandMetrics(blocks))
     }
 
     /// Counts a call that uses this live group.
@@ -175,23 +177,23 @@ impl OnDemandMetrics {
     /// Removes the metrics of a group whose handle is stale.
     pub(crate) fn group_freed(&self, guard: &mut Guard<'_>, group: Handle) {
         self.0.get_mut(guard).groups.end(group.0);
-        self.gone(guard, group);
+        self.object_freed(guard, group);
     }
 
     /// Records a new object: this group, or an object over its processes.
     pub(crate) fn made(&self, guard: &mut Guard<'_>, object: Handle, group: &Group) {
         if let Some(session) = group.session() {
-            let asked = self.0.get_mut(guard);
-            asked.derived.made(object, session);
-            asked.update_derived(session);
+            let blocks = self.0.get_mut(guard);
+            blocks.derived.made(object, session);
+            blocks.update_derived(session);
         }
     }
 
     /// Removes the record of an object whose handle is stale.
-    pub(crate) fn gone(&self, guard: &mut Guard<'_>, object: Handle) {
-        let asked = self.0.get_mut(guard);
-        if let Some(session) = asked.derived.gone(object) {
-            asked.update_derived(session);
+    pub(crate) fn object_freed(&self, guard: &mut Guard<'_>, object: Handle) {
+        let blocks = self.0.get_mut(guard);
+        if let Some(session) = blocks.derived.remove(object) {
+            blocks.update_derived(session);
         }
     }
 
@@ -209,9 +211,9 @@ impl OnDemandMetrics {
 
     /// Removes the metrics of a finalised session.
     pub(crate) fn session_ended(&self, guard: &mut Guard<'_>, session: Handle) {
-        let asked = self.0.get_mut(guard);
-        asked.sessions.end(session.0);
-        asked.derived.session_ended(session);
+        let blocks = self.0.get_mut(guard);
+        blocks.sessions.end(session.0);
+        blocks.derived.session_ended(session);
     }
 
     /// Counts a reduction or accumulation with this operation over this number of bytes. `op` may be any word.

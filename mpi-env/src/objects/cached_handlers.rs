@@ -1,6 +1,6 @@
 //! Filling and reading the cache of communicators' error handlers (`errhandler_cache`).
 //!
-//! Invariant: every change of the handler of a communicator calls `note_callee`, with the process lock held.
+//! Invariant: every change of the handler of a communicator calls `update_errhandler_cache`, with the process lock held.
 //! Not here: handlers of other objects (`handlers`).
 #![allow(unsafe_code)] // the cache stores the address of the counters beside the function's
 
@@ -24,14 +24,14 @@ impl Process {
                 self.errhandler_cache.counters.get(comm)? as usize,
             ),
         };
-        // SAFETY: `note_callee` stores only addresses of blocks of counters, which are never unmapped.
+        // SAFETY: `update_errhandler_cache` stores only addresses of blocks of counters, which are never unmapped.
         let block = unsafe { &*std::ptr::with_exposed_provenance::<ErrhandlerInstruments>(counter) };
         self.count_call(block);
         Some(function)
     }
 
     /// Updates the cache after a communicator was created or got another error handler.
-    pub(crate) fn note_callee(&self, guard: &Guard<'_>, comm: Handle) {
+    pub(crate) fn update_errhandler_cache(&self, guard: &Guard<'_>, comm: Handle) {
         let word = self.comm(guard, comm).map(|comm| comm.errhandler().get());
         let found = word.and_then(|word| match self.errhandlers.get(guard).attached(word) {
             Errhandler::User { function, .. } => Some((function, self.counters_of(guard, word)?)),
@@ -43,7 +43,7 @@ impl Process {
                 let (function, counter) = addresses.unwrap_or_default();
                 callee.set(function, counter);
             }
-            (None, None) => self.errhandler_cache.forget(comm),
+            (None, None) => self.errhandler_cache.remove(comm),
             (None, Some((function, counter))) => {
                 self.errhandler_cache.counters.set(comm, counter as u64);
                 self.errhandler_cache.functions.set(comm, function as u64);

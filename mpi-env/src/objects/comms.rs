@@ -95,13 +95,12 @@ impl Process {
     /// Creates the communicator of a reserved handle. The caller has attached its error handler.
     pub(crate) fn establish(&self, guard: &mut Guard<'_>, handle: Handle, spec: CommSpec) {
         self.retire_left(guard);
-        let instruments =
-            CommMeters::place(&*self.memory, &format!("communicator {}", spec.context / 2), spec.group.size());
+        let instruments = CommMeters::place(&*self.memory, &format!("communicator {}", spec.context / 2), spec.peers());
         let comm = Arc::new(register(&self.engine, guard, spec, instruments));
         comm.set_handle(handle);
         if self.comms.get_mut(guard).fill(handle, comm.clone()) {
             self.facts.set(handle, fact(&comm));
-            self.note_callee(guard, handle);
+            self.update_errhandler_cache(guard, handle);
             self.on_comm_created(guard, handle, comm.rank(), comm.size());
         } else {
             unregister(&self.engine, guard, &comm);

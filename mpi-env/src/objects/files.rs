@@ -66,18 +66,18 @@ impl Process {
             self.on_errhandler_called(&self.engine.lock(), file.errhandler().get());
         }
         drop(file);
-        self.file_forget(handle);
+        self.remove_file(handle);
         closed
     }
 
-    fn file_forget(&self, handle: Handle) {
+    fn remove_file(&self, handle: Handle) {
         let guard = &mut self.engine.lock();
         let Some(file) = self.files.get_mut(guard).remove(handle) else { return };
         self.metrics.counts.files.follow(self.files.get(guard).len() as u64);
         self.errhandlers.get_mut(guard).detach(file.errhandler().get());
         self.update_errhandlers(guard);
         self.registry.unbind(handle.0, file.instruments());
-        self.on_demand.gone(guard, handle);
+        self.on_demand.object_freed(guard, handle);
         self.io.leave(guard, file.comm());
         // A concurrent call of another thread, which is an error in the program, may still write the instruments.
         if let Some(file) = Arc::into_inner(file) {
@@ -103,7 +103,7 @@ impl Process {
             let (rank, name) = (self.rank(), file.name());
             self.warn(&format!("rank {rank}: the file {name:?} is open at MPI_Finalize; {outcome}"));
             drop(file);
-            self.file_forget(handle);
+            self.remove_file(handle);
         }
     }
 }

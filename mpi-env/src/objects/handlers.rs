@@ -124,7 +124,7 @@ impl Process {
             self.comm_self_handler_set.store(true, Ordering::Relaxed);
         }
         if object.kind == HandlerKind::Comm {
-            self.note_callee(guard, object.handle);
+            self.update_errhandler_cache(guard, object.handle);
         }
         Ok(true)
     }

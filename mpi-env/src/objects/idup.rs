@@ -1,12 +1,14 @@
 //! Non-blocking duplicates: `MPI_Comm_idup` (MPI-5.0, 7.4.2).
 //!
-//! `MPI_Comm_idup` creates the handle, the group, the error handler and the instruments at once, so that the caller can
+//! `MPI_Comm_idup` creates the handle, the group, the topology, the error handler and the instruments at once, so that the caller can
 //! copy attributes and the tool interface can bind to the duplicate. One of the processes sends the context id; the
 //! call that receives it while it makes progress creates the context. Using the duplicate earlier is an error.
 //! Not here: the choice of the process that sends the id (`mpi-p2p`), communicators without a context (`unsettled`).
 
+use mpi_comm::CommSpec;
 use mpi_core::Handle;
 use mpi_errors::Result;
+use mpi_p2p::UNSETTLED;
 
 use crate::objects::unsettled::Unsettled;
 use crate::record::process::Process;
@@ -17,11 +19,13 @@ impl Process {
     pub fn comm_idup(&self, parent: Handle) -> Result<(Handle, Handle)> {
         let parent = self.parent(parent)?;
         let guard = &mut self.engine.lock();
-        let (rank, group, errhandler) = (parent.rank, parent.group().clone(), parent.errhandler().get());
         let name = format!("a duplicate of communicator {}", parent.context() / 2);
-        let Unsettled { handle, comm, make } = self.unsettled(guard, group, rank, errhandler, &name)?;
+        let Unsettled { handle, comm, make } = self.unsettled(guard, CommSpec::duplicate(&parent, UNSETTLED), &name)?;
         let gives_id = self.engine.duplicate_provider(guard, parent.context()) == Some(self.engine.rank());
-        let id = gives_id.then(|| self.context_ids.get_mut(guard).take().ok());
+        let id = gives_id.then(|| {
+            let ids = self.context_ids.get_mut(guard);
+            if parent.remote().is_some() { ids.take_pair().ok() } else { ids.take().ok() }
+        });
         let request = self.engine.duplicate(guard, parent.context(), id, make);
         Ok((handle, self.place_unsettled(guard, handle, comm, request)?))
     }

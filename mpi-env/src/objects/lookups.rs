@@ -87,9 +87,9 @@ impl Process {
         }
         let comm = self.comms.get_mut(guard).remove(handle).ok_or_else(|| no_comm(handle))?;
         self.facts.clear(handle);
-        self.errhandler_cache.forget(handle);
+        self.errhandler_cache.remove(handle);
         self.errhandlers.get_mut(guard).detach(comm.errhandler().get());
-        self.names_and_hints.get_mut(guard).forget(handle.0);
+        self.names_and_hints.get_mut(guard).remove(handle.0);
         self.on_comm_freed(guard, handle, comm.instruments());
         unregister(&self.engine, guard, &comm);
         self.leaving.get_mut(guard).push((comm.context(), comm.instruments()));
@@ -110,18 +110,30 @@ impl Process {
         *self.leaving.get_mut(guard) = leaving;
     }
 
-    /// `MPI_Type_dup`. Errors: `MPI_ERR_NO_MEM`.
-    pub fn type_dup(&self, guard: &mut Guard<'_>, datatype: &Datatype) -> Result<Handle> {
-        let handle = insert(self.datatypes.get_mut(guard), datatype.clone(), "datatypes")?;
-        self.on_datatype_created(guard, handle, datatype.size());
+    /// A handle of a datatype that the program constructs or duplicates. Errors: `MPI_ERR_NO_MEM`.
+    pub fn type_create(&self, guard: &mut Guard<'_>, datatype: Datatype) -> Result<Handle> {
+        let bytes = datatype.size();
+        let handle = insert(self.datatypes.get_mut(guard), datatype, "datatypes")?;
+        self.on_datatype_created(guard, handle, bytes);
         Ok(handle)
+    }
+
+    /// `MPI_Type_commit` of a datatype that is not predefined. Errors: `MPI_ERR_TYPE`.
+    pub fn type_commit(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
+        match self.datatypes.get_mut(guard).get_mut(handle) {
+            Some(datatype) => {
+                datatype.commit();
+                Ok(())
+            }
+            None => Err(Error::new(MPI_ERR_TYPE, "no datatype has that handle")),
+        }
     }
 
     /// `MPI_Type_free`; pending operations complete. Errors: `MPI_ERR_TYPE`.
     pub fn type_free(&self, guard: &mut Guard<'_>, handle: Handle) -> Result<()> {
         remove(self.datatypes.get_mut(guard), &self.freed, handle, MPI_ERR_TYPE, "datatype")?;
         self.on_datatype_freed(guard, handle);
-        self.names_and_hints.get_mut(guard).forget(handle.0);
+        self.names_and_hints.get_mut(guard).remove(handle.0);
         Ok(())
     }
 

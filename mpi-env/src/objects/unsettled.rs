@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use mpi_comm::{Comm, Group};
+use mpi_comm::{Comm, CommSpec, contexts_of, unregistered};
 use mpi_core::abi::MPI_ERR_NO_MEM;
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
-use mpi_p2p::{CommMeters, ContextSpec, MakeContext, UNSETTLED};
+use mpi_p2p::{CommMeters, MakeContext};
 
 use crate::objects::comms::fact;
 use crate::record::process::Process;
@@ -22,27 +22,23 @@ pub(crate) struct Unsettled {
 }
 
 impl Process {
-    /// Creates a communicator without its context, and reserves its handle.
-    pub(crate) fn unsettled(
-        &self,
-        guard: &mut Guard<'_>,
-        group: Group,
-        rank: u32,
-        errhandler: Handle,
-        name: &str,
-    ) -> Result<Unsettled> {
+    /// Creates the communicator of a spec without a context id (`UNSETTLED`), and reserves its handle. `name` is the name
+    /// of its instruments.
+    pub(crate) fn unsettled(&self, guard: &mut Guard<'_>, spec: CommSpec, name: &str) -> Result<Unsettled> {
         self.retire_left(guard);
         let handle = self.comms.get_mut(guard).reserve();
         let handle = handle.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many communicators"))?;
-        let instruments = CommMeters::place(&*self.memory, name, group.size());
-        let comm = Arc::new(Comm::new(UNSETTLED, rank, group, "", errhandler, instruments));
+        let instruments = CommMeters::place(&*self.memory, name, spec.peers());
+        let comm = Arc::new(unregistered(spec, instruments));
         comm.set_handle(handle);
         // A communicator that is freed before its id arrives needs no context.
         let weak = Arc::downgrade(&comm);
-        let make = Box::new(move |id| {
-            let comm = weak.upgrade()?;
-            comm.settle(id);
-            Some(ContextSpec { id, rank, world_ranks: comm.group().world_ranks().clone(), instruments })
+        let make = Box::new(move |id| match weak.upgrade() {
+            Some(comm) => {
+                comm.settle(id);
+                contexts_of(&comm, id)
+            }
+            None => Vec::new(),
         });
         Ok(Unsettled { handle, comm, make })
     }
@@ -59,7 +55,7 @@ impl Process {
         let (instruments, errhandler) = (comm.instruments(), comm.errhandler().get());
         if request.is_ok() {
             self.facts.set(handle, fact(&comm));
-            self.note_callee(guard, handle);
+            self.update_errhandler_cache(guard, handle);
             self.comms.get_mut(guard).fill(handle, comm);
             self.errhandlers.get_mut(guard).attach_again(errhandler);
             let comm = self.comm(guard, handle).expect("it was put there just now");

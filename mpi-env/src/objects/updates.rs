@@ -39,7 +39,7 @@ impl Process {
 
     /// Removes the metrics of a communicator whose handle is stale.
     pub(crate) fn on_comm_freed(&self, guard: &mut Guard<'_>, handle: Handle, instruments: CommMeters) {
-        self.on_demand.gone(guard, handle);
+        self.on_demand.object_freed(guard, handle);
         instruments.unbind(&self.registry, handle.0);
         self.registry.unbind_events(Bind::Comm, handle.0);
         self.metrics.counts.communicators.follow(self.comms.get(guard).len() as u64);
@@ -85,12 +85,12 @@ impl Process {
 
     /// Updates the metrics after error handlers were created or freed: retires those of handlers without references.
     pub fn update_errhandlers(&self, guard: &mut Guard<'_>) {
-        let gone: Vec<usize> = {
+        let unreferenced: Vec<usize> = {
             let all = self.errhandlers.get(guard);
             self.metrics.counts.errhandlers.follow(all.len() as u64);
-            self.metrics.handlers.get(guard).keys().copied().filter(|word| !all.lives(Handle(*word))).collect()
+            self.metrics.handlers.get(guard).keys().copied().filter(|word| !all.is_live(Handle(*word))).collect()
         };
-        for word in gone {
+        for word in unreferenced {
             if let Some(block) = self.metrics.handlers.get_mut(guard).remove(&word) {
                 self.registry.unbind(word, block);
                 mpi_t::retire(&*self.memory, block);

@@ -63,7 +63,7 @@ impl Process {
             win.is_complete(guard)?;
             self.windows.get_mut(guard).remove(handle);
             self.registry.unbind(handle.0, win.instruments());
-            self.on_demand.gone(guard, handle);
+            self.on_demand.object_freed(guard, handle);
             self.metrics.counts.windows.follow(self.windows.get(guard).len() as u64);
             win
         };

@@ -11,7 +11,7 @@ use mpi_core::abi::{MPI_ERR_UNKNOWN, MPI_SUCCESS};
 use mpi_errors::{Error, FatalReport, fatal_report};
 use mpi_fabric::AbortCause;
 
-use crate::process::stderr::say;
+use crate::process::stderr::print;
 use crate::process::{failing, global, running};
 use crate::record::process::Process;
 
@@ -26,11 +26,11 @@ impl Process {
     #[cold]
     pub fn abort(&self, code: i32) -> ! {
         // This library's launcher prints the line.
-        let told = self.is_launched() && self.manager.is_none();
-        if self.job.request_abort(self.rank(), code, AbortCause::Call) && !told {
+        let reported = self.is_launched() && self.manager.is_none();
+        if self.job.request_abort(self.rank(), code, AbortCause::Call) && !reported {
             let (rank, size, host) = (self.rank(), self.size(), &self.host.host);
             let sentence = format!("rank {rank} of {size} on {host} called MPI_Abort with code {code}; the job ends");
-            failing::tell(
+            failing::report(
                 self.errors,
                 "abort",
                 &sentence,
@@ -57,7 +57,7 @@ impl Process {
                 detail: failing::detail(self.errors),
                 last_calls: &self.last_calls(),
             };
-            say(&fatal_report(&report, failing::report_format(self.errors)));
+            print(&fatal_report(&report, failing::report_format(self.errors)));
         }
         self.leave(code)
     }
@@ -78,15 +78,15 @@ impl Process {
     }
 }
 
-/// Ends the process: flushes its output, passes the exit status to `tell`, and exits.
-fn leave(code: i32, tell: impl FnOnce(i32)) -> ! {
+/// Ends the process: flushes its output, passes the exit status to `report`, and exits.
+fn leave(code: i32, report: impl FnOnce(i32)) -> ! {
     // In a child of `fork` the buffer holds a copy of output that the parent prints.
     if running::parents_errhandler().is_none() {
         flush_output();
     }
     // The exit status is one byte; a nonzero code with a low byte of 0 becomes 1.
     let status = if code != 0 && code & 0xff == 0 { 1 } else { code & 0xff };
-    tell(status);
+    report(status);
     // SAFETY: ends the process; no destructor or exit handler may run in the middle of the library.
     unsafe { libc::_exit(status) }
 }
@@ -118,7 +118,7 @@ pub fn fatal_without_process(error: &Error) -> ! {
             detail,
             last_calls: &[],
         };
-        say(&fatal_report(&report, format));
+        print(&fatal_report(&report, format));
     }
     leave(code, |_| ())
 }

@@ -11,25 +11,25 @@ use mpi_errors::{Detail, ReportFormat};
 use mpi_t::Registry;
 
 use crate::process::global::start_failure;
-use crate::process::stderr::say;
+use crate::process::stderr::print;
 use crate::record::error_settings::ErrorSettings;
 use crate::record::process::Process;
 
 impl Process {
     /// Prints a warning in the form of error reports.
     pub fn warn(&self, sentence: &str) {
-        tell(self.errors, "warning", sentence, &[("rank", self.rank().into())]);
+        report(self.errors, "warning", sentence, &[("rank", self.rank().into())]);
     }
 }
 
 /// Prints a message as one line of text, or as one JSON object that also has the kind and these numbers.
-pub(crate) fn tell(settings: &ErrorSettings, kind: &str, sentence: &str, numbers: &[(&str, i64)]) {
+pub(crate) fn report(settings: &ErrorSettings, kind: &str, sentence: &str, numbers: &[(&str, i64)]) {
     if !settings.is_json() {
-        return say(&format!("Ferrum MPI: {sentence}\n"));
+        return print(&format!("Ferrum MPI: {sentence}\n"));
     }
     let object = Object::new().text("source", "library").text("kind", kind);
     let object = numbers.iter().fold(object, |object, (name, number)| object.number(name, *number));
-    say(&(object.text("message", sentence).end() + "\n"));
+    print(&(object.text("message", sentence).end() + "\n"));
 }
 
 /// The form of a report according to these settings.
@@ -66,7 +66,7 @@ pub fn report_start_failure() {
     ONCE.call_once(|| {
         let rank = failure.job.as_ref().map(|(_, rank)| ("rank", i64::from(*rank)));
         let sentence = format!("the tool interface cannot be initialized: {}", failure.text);
-        tell(settings_without_process(), "not_started", &sentence, rank.as_slice());
+        report(settings_without_process(), "not_started", &sentence, rank.as_slice());
     });
 }
 

@@ -3,14 +3,13 @@
 //! - `start`: creation of the record. `global`, `running`: the one record of the C interface.
 //! - `life`: initialisation and finalisation. `sessions`: the same for sessions. `abort`: abnormal end of the job.
 //! - `failing`, `initial_errhandler`, `stderr`, `tool_failure`: error reports.
-//! - `hardware`, `identity`: host, hardware, version and clock of the process.
+//! - `identity`: host, version and clock of the process.
 //!
 //! Not here: the process record (`record`), the objects of the program (`objects`).
 
 pub(crate) mod abort;
 pub(crate) mod failing;
 pub(crate) mod global;
-pub mod hardware;
 pub(crate) mod identity;
 pub(crate) mod initial_errhandler;
 pub(crate) mod life;

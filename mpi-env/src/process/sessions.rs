@@ -7,13 +7,14 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use mpi_comm::Group;
+use mpi_comm::{CommSpec, Group};
 use mpi_core::abi::{
     MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_ERR_SESSION, MPI_THREAD_FUNNELED,
     MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
 };
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Attached, Error, HandlerKind, Result};
+use mpi_p2p::UNSETTLED;
 
 use crate::objects::unsettled::Unsettled;
 use crate::record::process::Process;
@@ -104,8 +105,12 @@ impl Process {
         })?;
         let mut guard = self.engine.lock();
         let name = format!("communicator \"{}\"", String::from_utf8_lossy(tag));
-        let Unsettled { handle, comm, make } = self.unsettled(&mut guard, group.clone(), rank, errhandler, &name)?;
-        let digest = digest(group, tag);
+        let group = group.clone();
+        let spec =
+            CommSpec { context: UNSETTLED, group, remote: None, rank, name: String::new(), errhandler, topology: None };
+        let Unsettled { handle, comm, make } = self.unsettled(&mut guard, spec, &name)?;
+        let group = comm.group().clone();
+        let digest = digest(&group, tag);
         let gives_id = self.engine.named_provider(&guard, digest, group.world_ranks()) == self.engine.rank();
         let id = gives_id.then(|| self.context_ids.get_mut(&mut guard).take().ok());
         let request = self.engine.named(&mut guard, digest, group.world_ranks(), id, make);
@@ -142,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_tells_texts_groups_and_orders_apart() {
+    fn the_digest_distinguishes_texts_groups_and_orders() {
         let all = [(&[0, 1][..], "a"), (&[1, 0], "a"), (&[0, 1], "b"), (&[0], "a"), (&[0, 1], "")];
         let digests = all.map(|(group, tag)| digest(&Group::new(group), tag.as_bytes()));
         for (place, one) in digests.iter().enumerate() {

@@ -5,7 +5,7 @@
 
 /// Writes a text to the standard error output without buffering. Takes no lock, because in a child of `fork` a thread
 /// of the parent may hold it. Ignores a closed stream.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print(text: &str) {
     let mut left = text.as_bytes();
     while !left.is_empty() {
         // SAFETY: the bytes are readable.

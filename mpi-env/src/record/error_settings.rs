@@ -10,21 +10,21 @@ const COLORS: EnumDef = EnumDef { name: "error_color", items: &[(0, "auto"), (1,
 const VERBOSITIES: EnumDef = EnumDef { name: "error_verbosity", items: &[(0, "brief"), (1, "normal"), (2, "full")] };
 
 mpi_t::cvars! {
-    /// The form of error reports.
+    /// Settings of error reports.
     pub struct ErrorSettings, verbosity: UserDetail {
-        /// The form of what is said of failures on the standard error output, by mpiexec, and by the library of
-        /// warnings and of the error that ends a process: lines for people, or one JSON object on one line with the
-        /// same facts. `mpiexec --error-format` sets it for all processes.
+        /// Form of failure reports on the standard error output, those of mpiexec and the library's warnings and fatal
+        /// errors: text, or json with the same facts in one object on one line. `mpiexec --error-format` sets it for
+        /// all processes. Takes effect with the next report.
         pub format: i32 = 0 =>
             { name: "error_format", unit: "", category: "errors", scope: Local, states: &FORMATS },
-        /// Whether the report of a fatal error has colours. With auto it has them on a terminal, unless NO_COLOR is
-        /// set.
+        /// Whether the report of a fatal error has colours; auto: on a terminal, unless NO_COLOR is set. Takes effect
+        /// with the next report.
         pub color: i32 = 0 =>
             { name: "error_color", unit: "", category: "errors", scope: Local, states: &COLORS },
-        /// How much the report of a fatal error says. Brief: one line with rank, call, what was wrong and the class;
-        /// normal: what to try and what happens now as well; full: also the last calls of the process, as many as the
-        /// flight recorder remembers (fabric_recorder_depth), at most 10. JSON has the last calls with full, and else
-        /// the same. With full, each call of MPI_T that fails prints a line with the reason as well.
+        /// Level of detail of a fatal error's report. brief: one line with rank, call, mistake and class; normal: also
+        /// advice and the consequence; full: also the process's last calls, as many as the flight recorder stores
+        /// (fabric_recorder_depth), at most 10. json reports differ only in the last calls. With full, each failed call
+        /// of MPI_T prints a line with the reason. Takes effect with the next report.
         pub verbosity: i32 = 1 =>
             { name: "error_verbosity", unit: "", category: "errors", scope: Local, states: &VERBOSITIES,
               verbosity: UserBasic },

@@ -262,7 +262,7 @@ impl Process {
 
     /// The value that the launcher's command line gives for a key of `MPI_INFO_ENV`; `None` if it gives none, or if a
     /// foreign launcher started the process.
-    pub fn asked(key: &str) -> Option<String> {
+    pub fn info_env_value(key: &str) -> Option<String> {
         let (_, variable) = wireup::INFO_ENV_VARIABLES.iter().find(|(known, _)| *known == key)?;
         std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
     }

@@ -24,37 +24,40 @@ const CATEGORIES: &[(&str, &str)] = &[
         "Messages that arrived before a receive was posted. Long queues cost memory and copies: post receives \
          earlier, or slow the sender down.",
     ),
-    ("p2p.matching", "What it takes to find the receive of a message, and the message of a receive."),
-    ("p2p.peers", "Messages and bytes of the program by process of the communicator."),
+    ("p2p.matching", "Searches that match messages with receives."),
+    ("p2p.peers", "Messages and bytes of the program for each process of the communicator."),
     ("p2p.requests", "Operations that have been started and not completed."),
     ("process", "What the process is doing."),
     ("p2p.posted", "Receives that wait for their message."),
-    ("p2p.traffic", "Messages and bytes of the program, each way."),
-    ("p2p.protocol", "Which way messages go: whole at once, or offered first and copied once."),
-    ("p2p.events", "Messages as they come, are matched and complete; waits."),
-    ("p2p.waiting", "What blocking calls do until their message comes: poll, yield, sleep."),
+    ("p2p.traffic", "Messages and bytes that the program sends and receives."),
+    (
+        "p2p.protocol",
+        "Protocols: messages that are sent whole (eager), and messages that are offered first (rendezvous).",
+    ),
+    ("p2p.events", "Events of messages that arrive, are matched and complete; events of waits."),
+    ("p2p.waiting", "Waiting of blocking calls: polls, yields, sleeps."),
     ("fabric", "Moving records between processes over shared memory."),
-    ("fabric.queues", "The queues of records between processes."),
-    ("fabric.recorder", "The flight recorder: the last calls of a process, for those who look at it from outside."),
-    ("fabric.waiting", "What waiting costs: yields, sleeps, wake-ups."),
-    ("stats", "What is written about the job when it ends."),
+    ("fabric.queues", "The rings of records between processes."),
+    ("fabric.recorder", "The flight recorder: the last calls of a process, readable by other processes."),
+    ("fabric.waiting", "Waiting in the fabric: yields, sleeps, wake-ups."),
+    ("stats", "Statistics that are written when the job ends."),
     ("coll", "Collective operations."),
-    ("coll.ops", "Reduction operations: how often each is used, and on how much data."),
-    ("coll.calls", "How often each collective operation was called."),
-    ("objects", "Communicators, groups, datatypes and other objects: how many there are, how they are used."),
-    ("objects.events", "Objects that come and go."),
-    ("errors", "Errors that calls raise, who is given them, and how they are told."),
-    ("errors.events", "Errors as they are raised."),
-    ("memory", "Memory that the program or the library has."),
+    ("coll.ops", "Reduction operations: number of uses and bytes of data."),
+    ("coll.calls", "Number of calls of each collective operation."),
+    ("objects", "Communicators, groups, datatypes and other objects: their number and uses."),
+    ("objects.events", "Events of objects that are created and freed."),
+    ("errors", "Errors that calls raise, their error handlers, and their reports."),
+    ("errors.events", "Events of errors."),
+    ("memory", "Memory that the program or the library has allocated."),
     ("file", "Files that processes open together."),
-    ("file.traffic", "What is read from and written to each file, and how long that takes."),
-    ("coll.time", "Time spent in each collective operation, taken while somebody watches."),
-    ("coll.algorithms", "Which algorithms collective calls choose, told while somebody watches."),
-    ("coll.events", "Collective calls as they begin and end, with the algorithm chosen."),
-    ("coll.data", "Bytes that the program gave to each collective operation."),
+    ("file.traffic", "Bytes read from and written to each file, and the time for it."),
+    ("coll.time", "Time spent in each collective operation, measured while a handle exists."),
+    ("coll.algorithms", "Algorithms that collective calls choose, counted while a handle exists."),
+    ("coll.events", "Events of collective calls that begin and end, with the algorithm chosen."),
+    ("coll.data", "Bytes that the program passed to each collective operation."),
     ("win", "One-sided communication."),
     ("win.traffic", "Operations that this process starts on a window, and their bytes."),
-    ("win.protocol", "How operations reach their target: directly, or as messages that it carries out."),
+    ("win.protocol", "Paths of operations to their target: directly, or as messages that the target applies."),
 ];
 
 /// Creates a registry with the variables that the process needs before it joins the job. Invalid values become an error
@@ -75,7 +78,7 @@ pub(crate) fn complete(
     engine: &Engine,
     coll: &Collectives,
     one_sided: &OneSided,
-    told: (&'static ErrorSettings, &'static StatisticsSettings),
+    settings: (&'static ErrorSettings, &'static StatisticsSettings),
 ) -> Result<Registry> {
     registry.reserve_environment(RESERVED);
     registry.declare::<CommInstruments>()?;
@@ -99,8 +102,8 @@ pub(crate) fn complete(
     let busy = coll.refuse_while_under_way();
     registry.register_settings_with(coll.settings(), move |_, _| busy())?;
     registry.register_settings(one_sided.settings())?;
-    registry.register_settings(told.0)?;
-    registry.register_settings(told.1)?;
+    registry.register_settings(settings.0)?;
+    registry.register_settings(settings.1)?;
     let mut wrong = registry.startup_errors_with_source();
     if wrong.is_empty() {
         return Ok(registry);

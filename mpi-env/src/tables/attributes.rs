@@ -189,7 +189,7 @@ mod tests {
     const KEYVAL: Keyval = Keyval { holder: Holder::Comm, copy: 0, delete: 0, extra_state: 7 };
 
     #[test]
-    fn a_freed_key_lives_on_in_the_values_set_before() {
+    fn a_freed_key_stays_valid_for_the_values_set_before() {
         let mut all = Attributes::new();
         let key = all.create(KEYVAL).expect("room");
         all.put(1, key, 10);

@@ -51,7 +51,7 @@ impl ErrhandlerCache {
     }
 
     /// Removes the entry of a communicator.
-    pub fn forget(&self, comm: Handle) {
+    pub fn remove(&self, comm: Handle) {
         self.functions.clear(comm);
         self.counters.clear(comm);
     }

@@ -12,10 +12,10 @@ use mpi_t::{Counter, Level, OnDemand, Open, TError, TResult};
 mpi_t::instruments! {
     /// One info object of the program's.
     pub struct InfoInstruments: Info, verbosity: UserAll {
-        /// Keys that the info object holds.
+        /// Number of keys in the info object.
         pub keys: Level =
             { name: "objects_info_keys", class: Level, type: u64, unit: "keys", category: "objects" },
-        /// Calls that were given this info object, that which frees it not counted.
+        /// Number of calls that had this info object as an argument, without the call that frees it.
         pub uses: Counter =
             { name: "objects_info_uses", class: Counter, type: u64, unit: "calls", category: "objects" },
     }
@@ -24,11 +24,12 @@ mpi_t::instruments! {
 mpi_t::instruments! {
     /// All info objects of the program's.
     pub struct InfosInstruments: NoObject, verbosity: UserDetail {
-        /// Info objects that exist: the program made them, or was given them, and has not freed them.
+        /// Number of info objects that the program created or got from a call and has not freed.
         pub infos: Level =
             { name: "objects_infos", class: Level, type: u64, unit: "info objects", category: "objects" }
             { name: "objects_infos", class: HighWatermark, type: u64, unit: "info objects", category: "objects",
-              doc: "Most info objects that existed at once. Those that calls give have to be freed by the program." },
+              doc: "Greatest number of info objects that existed at once. The program also frees those that calls \
+                    return." },
     }
 }
 
@@ -50,7 +51,7 @@ impl Infos {
     }
 
     /// The metrics of an info object, if a handle was allocated for it.
-    fn told(&self, handle: Handle) -> Option<&'static InfoInstruments> {
+    fn metrics_of(&self, handle: Handle) -> Option<&'static InfoInstruments> {
         self.on_demand.as_ref()?.get(handle.0)
     }
 }
@@ -73,7 +74,7 @@ pub fn insert(info: Info) -> Result<Handle, TableFull> {
 pub fn look<R>(handle: Handle, look: impl FnOnce(&Info) -> R) -> Option<R> {
     let infos = infos();
     let found = infos.table.get(handle).map(look)?;
-    if let Some(instruments) = infos.told(handle) {
+    if let Some(instruments) = infos.metrics_of(handle) {
         instruments.uses.incr();
     }
     Some(found)
@@ -85,7 +86,7 @@ pub fn change<R>(handle: Handle, change: impl FnOnce(&mut Info) -> R) -> Option<
     let info = infos.table.get_mut(handle)?;
     let outcome = change(info);
     let keys = info.len();
-    if let Some(instruments) = infos.told(handle) {
+    if let Some(instruments) = infos.metrics_of(handle) {
         instruments.uses.incr();
         instruments.keys.follow(keys as u64);
     }
@@ -97,14 +98,14 @@ pub fn remove(handle: Handle) -> bool {
     let infos = &mut *infos();
     let removed = infos.table.remove(handle).is_some();
     infos.count();
-    if let (true, Some(asked)) = (removed, &mut infos.on_demand) {
-        asked.end(handle.0);
+    if let (true, Some(on_demand)) = (removed, &mut infos.on_demand) {
+        on_demand.end(handle.0);
     }
     removed
 }
 
 /// Opens a handle on the metrics of an info object; for [`mpi_t::Registry::declare_on_demand`].
-pub(crate) fn lend(object: usize, open: &mut Open<'_, InfoInstruments>) -> TResult<()> {
+pub(crate) fn open_handle(object: usize, open: &mut Open<'_, InfoInstruments>) -> TResult<()> {
     let infos = &mut *infos();
     let keys = infos.table.get(Handle(object)).ok_or(TError::INVALID)?.len();
     infos.on_demand.get_or_insert_default().open_for(object, |info| info.keys.follow(keys as u64), open)

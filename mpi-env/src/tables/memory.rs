@@ -83,9 +83,11 @@ mod tests {
     #[test]
     fn alignment_is_kept_and_nonsense_ignored() {
         let mut blocks = Blocks::default();
-        for (asked, least) in [(0, 16), (8, 16), (64, 64), (4096, 4096), (1 << 20, 1 << 20), (48, 16), (1 << 31, 16)] {
-            let address = blocks.allocate(100, asked).expect("memory");
-            assert!(address.is_multiple_of(least), "{asked}");
+        for (alignment, least) in
+            [(0, 16), (8, 16), (64, 64), (4096, 4096), (1 << 20, 1 << 20), (48, 16), (1 << 31, 16)]
+        {
+            let address = blocks.allocate(100, alignment).expect("memory");
+            assert!(address.is_multiple_of(least), "{alignment}");
             blocks.free(address).expect("live");
         }
     }

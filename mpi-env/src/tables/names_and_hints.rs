@@ -49,7 +49,7 @@ impl NamesAndHints {
     }
 
     /// Removes the entries of an object.
-    pub fn forget(&mut self, object: usize) {
+    pub fn remove(&mut self, object: usize) {
         self.type_names.remove(&object);
         self.hints.remove(&object);
     }
@@ -61,15 +61,15 @@ mod tests {
 
     #[test]
     fn known_hints_are_kept_and_others_are_not() {
-        let (mut notes, mut info) = (NamesAndHints::default(), Info::new());
+        let (mut data, mut info) = (NamesAndHints::default(), Info::new());
         for (key, value) in [(ASSERTIONS[1], "true"), (ASSERTIONS[2], "perhaps"), ("color", "red")] {
             info.set(key, value).expect("short");
         }
-        notes.set_hints(7, &info);
-        let known = notes.hints(7);
+        data.set_hints(7, &info);
+        let known = data.hints(7);
         assert_eq!((known.len(), known.get(ASSERTIONS[1]), known.get(ASSERTIONS[2])), (4, Some("true"), Some("false")));
         assert_eq!(known.get("color"), None);
-        notes.forget(7);
-        assert_eq!(notes.hints(7).get(ASSERTIONS[1]), Some("false"));
+        data.remove(7);
+        assert_eq!(data.hints(7).get(ASSERTIONS[1]), Some("false"));
     }
 }

@@ -1,8 +1,8 @@
-//! Loom models of sleeping and waking: no wake-up is lost, whatever interleaving and memory order.
+//! Loom models of sleeping and waking: no wake-up is lost, for any interleaving and memory order.
 //!
 //! `membarrier` cannot be expressed in loom; its guarantee, that every sender passes a full fence between its store and
 //! its load of `waiters`, is modelled by that fence (`sync::compiler_fence` under loom). So both kinds of sender are
-//! checked by the same model, and only the kernel's guarantee is left unchecked.
+//! checked by the same model, and only the kernel's guarantee is not checked.
 
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;

@@ -1,8 +1,8 @@
-//! How long to poll and to yield before sleeping.
+//! Waiting policy: how long to poll and to yield before sleeping.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Settings that every later wait obeys. All may be changed at any time by any thread; nothing is ordered by them.
+/// Settings that apply to every later wait. Any thread may change them at any time; they order no other memory access.
 #[derive(Debug)]
 pub struct WaitPolicy {
     spins: AtomicU32,
@@ -21,7 +21,7 @@ impl WaitPolicy {
         WaitPolicy { spins: AtomicU32::new(spins), yields: AtomicU32::new(yields), sleep: AtomicU32::new(1) }
     }
 
-    /// The policy for ranks that a network connects: sleep at once, what arrives wakes.
+    /// The policy for ranks that a network connects: sleep at once, because an arriving record wakes the thread.
     pub(crate) fn for_network() -> WaitPolicy {
         WaitPolicy { spins: AtomicU32::new(0), yields: AtomicU32::new(0), sleep: AtomicU32::new(1) }
     }
@@ -46,7 +46,7 @@ impl WaitPolicy {
         self.yields.store(yields, Relaxed);
     }
 
-    /// Whether waiting ends in sleep; otherwise it yields for ever.
+    /// Whether waiting ends in sleep; otherwise it yields repeatedly.
     pub fn sleeps(&self) -> bool {
         self.sleep.load(Relaxed) != 0
     }

@@ -2,11 +2,11 @@
 
 use crate::sync::{AtomicU32, Ordering, compiler_fence, fence};
 
-/// What the protocol needs of the system; loom's model brings its own.
+/// The system services that the protocol needs; loom's model has its own.
 pub(crate) trait Kernel {
     /// Sleeps while `word` is `expected`; may return at any time. `bounded`: return after a while in any case.
     fn wait(&self, word: &AtomicU32, expected: u32, bounded: bool);
-    /// Wakes all that sleep on `word`.
+    /// Wakes all threads that sleep on `word`.
     fn wake(&self, word: &AtomicU32);
     /// Makes all senders that do not fence for themselves pass a full fence; false if that is impossible.
     fn fence_others(&self) -> bool;
@@ -36,12 +36,12 @@ impl Bell<'_> {
         kernel.wait(self.futex, seen, bounded);
     }
 
-    /// Takes the announcement back.
+    /// Withdraws the announcement.
     pub(crate) fn retract(&self) {
         self.waiters.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Orders a record's store before the look at `waiters`; `fenced` when others can do it for us (`fence_others`).
+    /// Orders a record's store before the load of `waiters`; `fenced` when others can do it for us (`fence_others`).
     #[inline(always)]
     pub(crate) fn has_waiters(&self, fenced: bool) -> bool {
         if fenced {

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use super::policy::WaitPolicy;
 use super::thread_word::ThreadWord;
 
-/// Fewest looks at the word before the thread sleeps: a microsecond or two.
+/// Fewest loads of the word before the thread sleeps: a microsecond or two.
 const LEAST: u32 = 32;
-/// Most looks. Where a thread has no core to itself, each look delays the thread that it waits for.
+/// Most loads. Where a thread shares its core, each load delays the thread that it waits for.
 const MOST: u32 = 1024;
-/// How many waits there are to one with most looks: threads that always sleep for each other would otherwise never
-/// find out that they need not.
+/// One wait in this many has the most loads: threads that always sleep for each other would otherwise never measure
+/// that they need not.
 const PROBE: u32 = 32;
 
-/// How long threads spin: halved by each wait that had to sleep, doubled by each that did not. Threads that change it at
-/// the same time may lose a step; it is a guess.
+/// How long threads spin: halved by each wait that had to sleep, doubled by each that did not. Concurrent changes may
+/// be lost; the value is an estimate.
 #[derive(Debug)]
 pub(super) struct SpinLimit {
     looks: AtomicU32,
@@ -28,7 +28,7 @@ impl SpinLimit {
         SpinLimit { looks: AtomicU32::new(MOST), waits: AtomicU32::new(0) }
     }
 
-    /// Looks at `word` until it is set or the limit is reached; whether it is set.
+    /// Loads `word` until it is set or the limit is reached; returns whether it is set.
     pub(super) fn spin(&self, word: &ThreadWord, policy: &WaitPolicy) -> bool {
         let waits = self.waits.load(Relaxed).wrapping_add(1);
         self.waits.store(waits, Relaxed);
@@ -59,13 +59,13 @@ mod tests {
         assert_eq!(limit.looks.load(Relaxed), LEAST);
         assert!(!word.set(), "no thread sleeps");
         assert!(limit.spin(&word, &policy) && limit.spin(&word, &policy));
-        assert_eq!(limit.looks.load(Relaxed), MOST, "one wait in {PROBE} has most looks");
+        assert_eq!(limit.looks.load(Relaxed), MOST, "one wait in {PROBE} has the most loads");
     }
 
     #[test]
     fn a_thread_without_a_core_does_not_spin() {
         let (limit, policy, word) = (SpinLimit::new(), WaitPolicy::for_job(2, 1), ThreadWord::default());
-        assert!(limit.spin(&word, &policy), "the word is looked at all the same");
+        assert!(limit.spin(&word, &policy), "the word is loaded all the same");
         assert_eq!(policy.spins(), 0);
     }
 }

@@ -12,7 +12,7 @@ use crate::sync::{AtomicU32, Ordering::Relaxed};
 const ARMED: u32 = 0;
 /// The thread sleeps, or is about to.
 const ASLEEP: u32 = 1;
-/// The thread has been woken, or will find that out by itself.
+/// The thread has been woken, or will see the word before it sleeps.
 const WOKEN: u32 = 2;
 
 /// A word in the memory of one process, on a cache line of its own.

@@ -1,4 +1,4 @@
-//! The doorbell as waiters use it.
+//! The doorbell as seen by waiting threads: polling limits, sleeping and waking.
 //!
 //! ```
 //! # use mpi_fabric::{Endpoint, WaitStep, Sink, RecordHead, Payload};
@@ -12,7 +12,7 @@
 //! while endpoint.poll(&mut sink)? == 0 {
 //!     if let WaitStep::Sleep(ticket) = wait.next() {
 //!         if endpoint.poll(&mut sink)? != 0 {
-//!             break; // what came since the ticket was made would ring no more
+//!             break; // a record from before the ticket rings no doorbell
 //!         }
 //!         doorbell.sleep(ticket);
 //!     }
@@ -37,27 +37,27 @@ struct Shared {
     mapping: Arc<Mapping>,
     block_at: usize,
     policy: Arc<WaitPolicy>,
-    /// What to sleep on instead of the futex word, where a network may wake.
+    /// What to sleep on instead of the futex word, if a network can wake the thread.
     waiter: Option<Arc<dyn Waiter>>,
     instruments: &'static FabricInstruments,
-    /// Polls a wait spends before it gives the core up, if the policy allows as many. Halved by each wait that had to
-    /// sleep, raised by each that did not: polling pays only while those waited for are running, which they are not
-    /// where they need this very core, or where others keep them from theirs.
-    patience: AtomicU32,
-    /// Waits so far. One in [`PROBE`] has all the patience that the policy allows: two ranks that sleep for each other
-    /// would otherwise never find out that they need not.
+    /// Polls that a wait spends before it yields the core, if the policy allows as many. Halved by each wait that had
+    /// to sleep, doubled by each that did not: polling helps only while the peers run, not while they need this core or
+    /// wait for another one.
+    poll_limit: AtomicU32,
+    /// Number of waits so far. One in [`PROBE`] has the whole limit that the policy allows: two ranks that sleep for
+    /// each other would otherwise never measure that they need not.
     waits: AtomicU32,
     /// How long threads spin that wait for another thread.
     thread_spins: SpinLimit,
 }
 
-/// How many waits there are to one with full patience.
+/// One wait in this many has the whole limit of the policy.
 const PROBE: u32 = 16;
 
-/// The least patience, in polls: about a microsecond.
-const LEAST_PATIENCE: u32 = 2 * BURST;
-/// No patience is longer than this, so that doubling stays in range.
-const MOST_PATIENCE: u32 = 1 << 30;
+/// The smallest limit, in polls: about a microsecond.
+const LEAST_POLL_LIMIT: u32 = 2 * BURST;
+/// The largest limit, so that doubling does not overflow.
+const GREATEST_POLL_LIMIT: u32 = 1 << 30;
 
 impl Shared {
     fn bell(&self) -> Bell<'_> {
@@ -82,7 +82,7 @@ impl Doorbell {
         waiter: Option<Arc<dyn Waiter>>,
         instruments: &'static FabricInstruments,
     ) -> Doorbell {
-        instruments.wait_patience.set(MOST_PATIENCE.into());
+        instruments.wait_poll_limit.set(GREATEST_POLL_LIMIT.into());
         Doorbell {
             shared: Arc::new(Shared {
                 mapping,
@@ -90,26 +90,27 @@ impl Doorbell {
                 policy,
                 waiter,
                 instruments,
-                patience: AtomicU32::new(MOST_PATIENCE),
+                poll_limit: AtomicU32::new(GREATEST_POLL_LIMIT),
                 waits: AtomicU32::new(0),
                 thread_spins: SpinLimit::new(),
             }),
         }
     }
 
-    /// Begins to wait. Make one for every wait and drop it when done.
+    /// Begins a wait. The caller creates one for every wait and drops it at the end.
     #[inline]
     pub fn begin_wait(&self) -> Wait<'_> {
         let left = if self.shared.policy.spins() == 0 { 2 } else { BURST };
-        // Threads that do this at the same time may lose a step; it is a guess anyway.
+        // Threads that do this at the same time may lose a step; the number is an estimate.
         let waits = self.shared.waits.load(Relaxed).wrapping_add(1);
         self.shared.waits.store(waits, Relaxed);
-        let patience = if waits.is_multiple_of(PROBE) { MOST_PATIENCE } else { self.shared.patience.load(Relaxed) };
-        Wait { doorbell: self, left, patience, spun: 0, yielded: 0, slept: false }
+        let poll_limit =
+            if waits.is_multiple_of(PROBE) { GREATEST_POLL_LIMIT } else { self.shared.poll_limit.load(Relaxed) };
+        Wait { doorbell: self, left, poll_limit, spun: 0, yielded: 0, slept: false }
     }
 
     /// Sleeps until a message arrives or another thread calls [`Self::wake`], if neither happened since the ticket was
-    /// made. May also return for no reason.
+    /// made. May also return without a reason.
     pub fn sleep(&self, ticket: Ticket<'_>) {
         if let Some(waiter) = &self.shared.waiter {
             return waiter.sleep();
@@ -168,8 +169,8 @@ pub struct Wait<'a> {
     doorbell: &'a Doorbell,
     /// Polls until the policy is read again.
     left: u32,
-    /// Polls that this wait spends at most before it gives the core up.
-    patience: u32,
+    /// Polls that this wait spends at most before it yields the core.
+    poll_limit: u32,
     spun: u32,
     yielded: u32,
     slept: bool,
@@ -180,15 +181,15 @@ impl Drop for Wait<'_> {
         if self.spun == 0 {
             return;
         }
-        let patience = &self.doorbell.shared.patience;
-        let now = patience.load(Relaxed);
+        let poll_limit = &self.doorbell.shared.poll_limit;
+        let now = poll_limit.load(Relaxed);
         let next = match self.slept {
-            true => (now.min(self.spun) / 2).max(LEAST_PATIENCE),
-            false => (now.max(self.spun) * 2).min(MOST_PATIENCE),
+            true => (now.min(self.spun) / 2).max(LEAST_POLL_LIMIT),
+            false => (now.max(self.spun) * 2).min(GREATEST_POLL_LIMIT),
         };
         if next != now {
-            patience.store(next, Relaxed);
-            self.doorbell.shared.instruments.wait_patience.set(next.into());
+            poll_limit.store(next, Relaxed);
+            self.doorbell.shared.instruments.wait_poll_limit.set(next.into());
         }
     }
 }
@@ -202,7 +203,7 @@ pub enum WaitStep<'a> {
 }
 
 impl<'a> Wait<'a> {
-    /// What to do next; yields the core by itself when it is time to. Thread-safe; needs no lock.
+    /// The next step; yields the core itself when the policy says so. Thread-safe; needs no lock.
     #[inline(always)]
     #[expect(clippy::should_implement_trait, reason = "it never ends, and its items are steps, not values")]
     pub fn next(&mut self) -> WaitStep<'a> {
@@ -210,13 +211,13 @@ impl<'a> Wait<'a> {
         if self.left != 0 {
             return WaitStep::Again;
         }
-        self.patience()
+        self.next_round()
     }
 
     #[cold]
-    fn patience(&mut self) -> WaitStep<'a> {
+    fn next_round(&mut self) -> WaitStep<'a> {
         let shared = &*self.doorbell.shared;
-        if self.spun < shared.policy.spins().min(self.patience) {
+        if self.spun < shared.policy.spins().min(self.poll_limit) {
             self.spun += BURST;
             self.left = BURST;
             std::hint::spin_loop();
@@ -235,7 +236,7 @@ impl<'a> Wait<'a> {
     }
 }
 
-/// The right to sleep. Dropping it takes the announcement back.
+/// Permission to sleep. Dropping it withdraws the announcement.
 pub struct Ticket<'a> {
     doorbell: &'a Doorbell,
     seen: (u32, bool),

@@ -1,12 +1,13 @@
-//! Copies to and from the registered regions of peers.
+//! Registering memory for peers, and whether and how theirs can be reached.
 //!
 //! Invariant: a copy goes to the process that was probed, or within this one to registered memory.
+//! Not here: the copying (`copier`).
 
 use super::Endpoint;
+use super::copier::Copier;
 use super::process::Copies;
 use crate::fault;
-use crate::region::{Access, NotRegistered, RegionKey, Registration};
-use crate::remote;
+use crate::region::{Access, RegionKey, Registration};
 use crate::shared::SharedMemory;
 use crate::transport::{ProcessId, Way};
 
@@ -23,7 +24,7 @@ impl Endpoint {
         }
     }
 
-    /// The name of the process that is a rank of this job.
+    /// Identifies the process that is a rank of this job.
     pub fn process(&self, rank: u32) -> ProcessId {
         ProcessId { job: self.job.id(), rank }
     }
@@ -46,7 +47,7 @@ impl Endpoint {
         }
     }
 
-    /// Opens memory to `peers`, which read and write it by the key until the registration is dropped.
+    /// Permits `peers` to read and write memory by the key until the registration is dropped.
     ///
     /// # Safety
     /// Until then `start..start + bytes` is readable; with [`Access::ReadWrite`] it is writable, and all other code
@@ -82,49 +83,29 @@ impl Endpoint {
         }
     }
 
-    /// Copies from a peer's region, from `offset` on; also when the peer is a rank of this process.
+    /// A way to copy to and from a peer's regions without the endpoint. It stays usable when the endpoint is dropped.
     /// # Errors
-    /// `MPI_ERR_OTHER`, naming the peer: the kernel refuses, the address is bad, or no registered region has these bytes.
-    pub fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {
-        let address = key.address().wrapping_add(offset);
+    /// `MPI_ERR_OTHER`, naming the peer: this process cannot reach its memory, or the peer has not attached.
+    pub fn copier(&self, peer: u32) -> Result<Copier> {
         match &self.network {
-            Some(network) if self.way(peer) == Way::Network => return network.read(peer, key, offset, into),
+            Some(network) if self.way(peer) == Way::Network => return Ok(Copier::by_network(peer, network.copies())),
             _ => {}
         }
         match self.copies(peer) {
-            Copies::Within => {
-                let copied = self.job.regions().read(address, into);
-                copied.map_err(|NotRegistered| not_registered(peer, address, into.len()))
-            }
-            Copies::Process(pid) => {
-                let checked = self.outputs[peer as usize].process.check(pid);
-                let copied = checked.and_then(|()| remote::read(pid, address, into));
-                copied.map_err(|error| copy_failed("read", peer, pid, &error))
-            }
+            Copies::Within => Ok(Copier::within(peer, self.job.regions().clone())),
+            Copies::Process(process) => Ok(Copier::by_kernel(peer, process.clone())),
             Copies::Unknown | Copies::Refused => Err(not_reachable(peer)),
         }
     }
 
-    /// Copies to a peer's region, from `offset` on; otherwise like [`Self::read`].
+    /// Copies from a peer's region; as [`Copier::read`]. Errors: also those of [`Self::copier`].
+    pub fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {
+        self.copier(peer)?.read(key, offset, into)
+    }
+
+    /// Copies to a peer's region; as [`Copier::write`]. Errors: also those of [`Self::copier`].
     pub fn write(&self, peer: u32, key: RegionKey, offset: u64, data: &[u8]) -> Result<()> {
-        let address = key.address().wrapping_add(offset);
-        match &self.network {
-            Some(network) if self.way(peer) == Way::Network => return network.write(peer, key, offset, data),
-            _ => {}
-        }
-        match self.copies(peer) {
-            Copies::Within => {
-                let copied = self.job.regions().write(address, data);
-                copied.map_err(|NotRegistered| not_registered(peer, address, data.len()))
-            }
-            Copies::Process(pid) => {
-                let checked = self.outputs[peer as usize].process.check(pid);
-                // SAFETY: `PeerProcess::probe` gives `Process` to ids of other processes only.
-                let copied = checked.and_then(|()| unsafe { remote::write(pid, address, data) });
-                copied.map_err(|error| copy_failed("write", peer, pid, &error))
-            }
-            Copies::Unknown | Copies::Refused => Err(not_reachable(peer)),
-        }
+        self.copier(peer)?.write(key, offset, data)
     }
 
     /// Maps the memory that a peer on this host made and holds under a descriptor.
@@ -138,7 +119,7 @@ impl Endpoint {
             .map_err(|error| fault::system(&format!("cannot map the memory that rank {peer} shares"), &error))
     }
 
-    /// Whether a peer still runs. One that has not attached yet counts as alive.
+    /// Whether a peer still runs. A peer that has not attached yet counts as alive.
     pub fn alive(&self, peer: u32) -> bool {
         match (&self.network, self.outputs.get(peer as usize)) {
             (Some(network), _) if self.way(peer) == Way::Network => network.alive(peer),
@@ -148,21 +129,11 @@ impl Endpoint {
     }
 
     #[inline]
-    fn copies(&self, peer: u32) -> Copies {
+    fn copies(&self, peer: u32) -> &Copies {
         let output = &self.outputs[peer as usize];
-        let Some(local) = output.local else { return Copies::Unknown };
+        let Some(local) = output.local else { return &Copies::Unknown };
         output.process.copies(self.job.block(local), || self.job.regions().has_member(peer))
     }
-}
-
-#[cold]
-fn copy_failed(what: &str, peer: u32, pid: u32, error: &std::io::Error) -> Error {
-    fault::system(&format!("cannot {what} the memory of rank {peer} (process {pid})"), error)
-}
-
-#[cold]
-fn not_registered(peer: u32, address: u64, bytes: usize) -> Error {
-    fault::foreign(format!("rank {peer} has registered no region with the {bytes} bytes at {address:#x}"))
 }
 
 #[cold]

@@ -1,4 +1,4 @@
-//! Making endpoints: attached to a launcher's job, as threads of one process, or alone.
+//! Creating endpoints: attached to a launcher's job, as threads of one process, or alone.
 
 use std::cell::OnceCell;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -19,7 +19,7 @@ use crate::transport::Transport;
 use crate::variables::FabricInstruments;
 use crate::{host, os, remote};
 
-/// The place of a started process in its job, as the launcher hands it down.
+/// The place of a started process in its job, as the launcher passes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
     /// Descriptor of the job memory, inherited. `attach` takes it over.
@@ -65,7 +65,7 @@ impl Endpoint {
                 wireup.rank, wireup.size, wireup.fd
             )));
         }
-        // SAFETY: it is the job's memory, handed down for this alone, and mapped by now.
+        // SAFETY: it is the job's memory, inherited for this purpose only, and mapped by now.
         drop(unsafe { OwnedFd::from_raw_fd(wireup.fd) });
         remote::permit(job.launcher_pid());
         Endpoint::enter(Arc::new(job), wireup.rank, settings)
@@ -180,7 +180,7 @@ impl Endpoint {
     }
 }
 
-/// The ways to all world ranks: rings to those with a place in the job memory.
+/// The outputs to all world ranks: rings to those with a place in the job memory.
 fn outputs(job: &Job, own: u32, world_ranks: &[u32], size: u32) -> Box<[Output]> {
     if world_ranks.len() == size as usize {
         let mut to: Vec<u32> = (0..size).collect();

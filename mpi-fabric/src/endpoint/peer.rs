@@ -1,4 +1,4 @@
-//! What an endpoint keeps per peer that shares memory: the ring to it, the ring from it, the facts of its process.
+//! Per-peer data of an endpoint: the ring to a peer that shares memory, the ring from it, the facts of its process.
 
 use std::ptr::NonNull;
 
@@ -14,14 +14,14 @@ use crate::ring::{Consumer, MappedRing, Producer};
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::variables::FabricInstruments;
 
-/// The way to one peer.
+/// The output to one peer.
 pub(super) struct Output {
     pub(super) ring: Producer<MappedRing>,
     /// Whether this rank's bit is set in the peer's block.
     pub(super) announced: bool,
     waiters: NonNull<AtomicU32>,
     futex: NonNull<AtomicU32>,
-    /// The peer's place in the job memory; `None` if the network leads to it.
+    /// The peer's place in the job memory; `None` if the network connects it.
     pub(super) local: Option<u32>,
     pub(super) process: PeerProcess,
 }
@@ -30,7 +30,7 @@ pub(super) struct Output {
 unsafe impl Send for Output {}
 
 impl Output {
-    /// The way from one rank of the job memory to another.
+    /// The output from one rank of the job memory to another.
     pub(super) fn new(job: &Job, from: u32, to: u32) -> Output {
         let block = job.block(to);
         Output {
@@ -43,7 +43,8 @@ impl Output {
         }
     }
 
-    /// A peer that the network leads to: its ring, the rank's own, never has room, so nothing is written there.
+    /// The output to a peer that the network connects: its ring, the rank's own, never has room, so nothing is written
+    /// there.
     pub(super) fn by_network(job: &Job, own: u32) -> Output {
         Output { local: None, ..Output::new(job, own, own) }
     }
@@ -65,7 +66,7 @@ impl Output {
     }
 }
 
-/// The set of ranks that send to this one, as they set it themselves. Looked at in every poll.
+/// The set of ranks that send to this one, as the senders set it. Read in every poll.
 pub(super) struct Connections {
     words: NonNull<AtomicU64>,
 }
@@ -92,7 +93,7 @@ impl Connections {
     }
 }
 
-/// The way from one peer.
+/// The input from one peer.
 pub(super) struct Input {
     /// World rank of the sender.
     pub(super) from: u32,
@@ -100,7 +101,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// The way to one rank of the job memory from another, whose world rank is `from`.
+    /// The input at one rank of the job memory from another, whose world rank is `from`.
     pub(super) fn new(job: &Job, local: u32, sender: u32, from: u32) -> Input {
         Input { from, ring: Consumer::new(ring(job, local, sender)) }
     }

@@ -1,23 +1,24 @@
-//! Which process a peer is, and whether this one can copy to and from it: found out once, then kept in private memory.
+//! The process of a peer, and whether this one can copy to and from it: determined once, then kept in private memory.
 //!
 //! A process id in the job memory may be overwritten by a stray store, and the kernel reuses the id of a process that has
 //! ended. So the id is read from there once; the process behind it must show the peer's probe word; and from then on its
 //! start time is compared now and then, more often than ids can come round.
 //! Invariant: no copy goes to a process that was not probed.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::rank_block::{Life, RankBlock};
 
-/// Milliseconds between two looks at a peer's start time. The kernel gives out all other ids, 32,768 or more, before it
+/// Milliseconds between two checks of a peer's start time. The kernel assigns all other ids, 32,768 or more, before it
 /// reuses one, which takes many times as long.
 const LOOK_EVERY_MS: u64 = 64;
 
 /// How to copy to and from a peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Copies {
     /// The peer has not attached.
     Unknown,
@@ -26,19 +27,41 @@ pub(super) enum Copies {
     /// It is a rank of this process.
     Within,
     /// It is this process, which allows copies.
-    Process(u32),
+    Process(Arc<ProbedProcess>),
 }
 
-/// The facts of a peer's process, each found out at most once.
+/// A process that has shown the peer's probe word. Thread-safe.
+#[derive(Debug)]
+pub(super) struct ProbedProcess {
+    pub(super) pid: u32,
+    /// When it started, in ticks since the host started; `None` if the kernel does not show it.
+    started: Option<u64>,
+    /// When the start time was last compared. Any thread that copies stores it: a clock, which orders nothing.
+    looked_ms: AtomicU64,
+}
+
+impl ProbedProcess {
+    /// An error once the id of the process is another's.
+    #[inline]
+    pub(super) fn check(&self) -> io::Result<()> {
+        let now = now_ms();
+        if now.wrapping_sub(self.looked_ms.load(Ordering::Relaxed)) < LOOK_EVERY_MS {
+            return Ok(());
+        }
+        self.looked_ms.store(now, Ordering::Relaxed);
+        match self.started {
+            Some(started) if start_time(self.pid) != Some(started) => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The facts of a peer's process, each determined at most once.
 #[derive(Default)]
 pub(super) struct PeerProcess {
     pid: OnceCell<u32>,
     copies: OnceCell<Copies>,
-    /// When the probed process started, in ticks since the host did; `None` inside if the kernel does not show it.
-    started: OnceCell<Option<u64>>,
-    /// When the start time was last compared.
-    looked_ms: Cell<u64>,
-    /// Becomes readable when the process ends; `None` inside if the kernel has none to give.
+    /// Becomes readable when the process ends; `None` inside if the kernel offers no such descriptor.
     handle: OnceCell<Option<OwnedFd>>,
 }
 
@@ -54,50 +77,38 @@ impl PeerProcess {
 
     /// How to copy to and from the peer; `is_member`: whether this process has registered the peer's regions.
     #[inline]
-    pub(super) fn copies(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> Copies {
+    pub(super) fn copies(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> &Copies {
         match self.copies.get() {
-            Some(copies) => *copies,
+            Some(copies) => copies,
             None => self.probe(block, is_member),
         }
     }
 
     #[cold]
-    fn probe(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> Copies {
+    fn probe(&self, block: RankBlock<'_>, is_member: impl FnOnce() -> bool) -> &Copies {
         // The life word is set after the probe's words: Acquire in `life` pairs with the Release in `Endpoint::enter`.
         let address = block.probe_address().load(Ordering::Relaxed);
         if block.life() == Life::Absent || address == 0 {
-            return Copies::Unknown;
+            return &Copies::Unknown;
         }
-        let Some(pid) = self.pid(block) else { return Copies::Unknown };
-        *self.copies.get_or_init(|| {
+        let Some(pid) = self.pid(block) else { return &Copies::Unknown };
+        self.copies.get_or_init(|| {
             if pid == std::process::id() {
                 return if is_member() { Copies::Within } else { Copies::Refused };
             }
-            let started = self.started.get_or_init(|| start_time(pid));
+            let started = start_time(pid);
             let mut word = [0u8; 8];
             let read = crate::remote::read(pid, address, &mut word);
             let right = read.is_ok() && u64::from_ne_bytes(word) == block.probe_value().load(Ordering::Relaxed);
-            self.looked_ms.set(now_ms());
             // Equal before and after: the process that was read is the one that started then.
-            if right && start_time(pid) == *started { Copies::Process(pid) } else { Copies::Refused }
+            if !right || start_time(pid) != started {
+                return Copies::Refused;
+            }
+            Copies::Process(Arc::new(ProbedProcess { pid, started, looked_ms: AtomicU64::new(now_ms()) }))
         })
     }
 
-    /// An error once the id of the probed process is another's.
-    #[inline]
-    pub(super) fn check(&self, pid: u32) -> io::Result<()> {
-        let now = now_ms();
-        if now.wrapping_sub(self.looked_ms.get()) < LOOK_EVERY_MS {
-            return Ok(());
-        }
-        self.looked_ms.set(now);
-        match self.started.get() {
-            Some(Some(started)) if start_time(pid) != Some(*started) => Err(io::Error::from_raw_os_error(libc::ESRCH)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether the peer still runs. One that has not attached yet counts as alive.
+    /// Whether the peer still runs. A peer that has not attached yet counts as alive.
     pub(super) fn alive(&self, block: RankBlock<'_>) -> bool {
         // Acquire pairs with the Release in `Endpoint::drop`.
         if block.ended().load(Ordering::Acquire) != 0 {
@@ -126,7 +137,7 @@ fn ended(process: &OwnedFd) -> bool {
     unsafe { libc::poll(&mut poll, 1, 0) == 1 }
 }
 
-/// When a process started, in ticks since the host did.
+/// Start time of a process, in ticks since the host started.
 fn start_time(pid: u32) -> Option<u64> {
     let facts = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is a name in parentheses that may hold anything; the start time is the 22nd.
@@ -136,7 +147,7 @@ fn start_time(pid: u32) -> Option<u64> {
 /// Milliseconds of a clock that is cheap to read and exact to some milliseconds.
 fn now_ms() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call fills the structure; without the clock it stays 0, and only the first look is made.
+    // SAFETY: the call fills the structure; without the clock it stays 0, and only the first check is made.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut now) };
     now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
 }
@@ -199,7 +210,7 @@ mod tests {
         let codes = (exit_code(peer), exit_code(bystander));
         if copies {
             written.unwrap();
-            assert_eq!(codes, (7, 3), "what the peer and the bystander have in their word");
+            assert_eq!(codes, (7, 3), "the words of the peer and of the other process");
         } else {
             assert_eq!((written.is_err(), codes), (true, (3, 3)), "the kernel allows no copies here");
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::{Area, CATEGORY, ENTRY_HEAD, FIRST, LIVE, NAME, TITLE, TYPE, UNIT, VARIABLE};
 use crate::layout::block;
 
-/// One block as found.
+/// One block that a reader found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockReading {
     /// Name of the block's type.
@@ -16,7 +16,7 @@ pub struct BlockReading {
     pub variables: Vec<VariableReading>,
 }
 
-/// One variable as found.
+/// One variable that a reader found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableReading {
     /// Its name.
@@ -31,11 +31,11 @@ pub struct VariableReading {
     pub bind: i32,
     /// 0 int, 1 unsigned, 2 unsigned long long, 3 double, 4 text.
     pub value_type: u32,
-    /// The word behind it: the value; nanoseconds of a timer; parts of 2^32 of a percentage.
+    /// Its word: the value; nanoseconds of a timer; parts of 2^32 of a percentage.
     pub word: u64,
 }
 
-/// The blocks in use. Entries that contradict themselves end the search: what follows them cannot be found.
+/// The blocks in use. An inconsistent entry ends the search, because its length is unknown.
 pub(super) fn blocks(area: &Area) -> Vec<BlockReading> {
     // Acquire pairs with the Release in `publish`.
     let used = (area.word(0).load(Ordering::Acquire) as usize).min(block::INSTRUMENTS_BYTES);

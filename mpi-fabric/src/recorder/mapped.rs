@@ -12,7 +12,7 @@ use crate::sync::{AtomicU32, AtomicU64};
 /// The entries of one rank, in its block.
 #[derive(Clone)]
 pub struct MappedEntries {
-    /// The recorder's begin.
+    /// The address of the recorder.
     base: NonNull<u8>,
     _mapping: Arc<Mapping>,
 }
@@ -34,7 +34,7 @@ impl RecorderMemory for MappedEntries {
     fn word(&self, offset: usize) -> &AtomicU64 {
         debug_assert!(offset.is_multiple_of(8) && offset < block::RECORDER_BYTES);
         // SAFETY: `new` checked the whole recorder; the offsets are those of its first line or of an entry, which the
-        // largest mask keeps inside, and multiples of 8; the mapping exists as long as `self`.
+        // largest mask keeps inside, and multiples of 8; the mapping exists while `self` does.
         unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(offset).cast()) }
     }
 

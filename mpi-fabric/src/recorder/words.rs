@@ -1,4 +1,4 @@
-//! Recorded calls in words.
+//! Recorded calls as text.
 //!
 //! Not here: recording and reading calls (`recorder`).
 

@@ -53,7 +53,7 @@ impl RingMemory for MappedRing {
     unsafe fn fill(&self, at: usize, len: usize, fill: impl FnOnce(&mut [u8])) {
         debug_assert!(at + len <= self.bytes);
         // SAFETY: inside the mapping by the caller's contract; the receiver does not read it before it is published,
-        // and a process that breaks the protocol can spoil only the bytes it receives.
+        // and a process that breaks the protocol can damage only the bytes that it receives.
         fill(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().add(at), len) });
     }
 
@@ -92,8 +92,8 @@ impl RingMemory for MappedRing {
     #[inline(always)]
     unsafe fn view<R>(&self, at: usize, len: usize, view: impl FnOnce(Payload<'_>) -> R) -> R {
         debug_assert!(at + len <= self.bytes);
-        // SAFETY: inside the mapping and aligned by the caller's contract; the sender leaves it alone until we report
-        // it.
+        // SAFETY: inside the mapping and aligned by the caller's contract; the sender does not write there until we
+        // report it as read.
         view(unsafe { Payload::new(self.data.as_ptr().add(at), len) })
     }
 }

@@ -138,7 +138,7 @@ fn loom_a_sender_waits_for_room_and_overwrites_nothing_unread() {
         let (mut producer, mut consumer) = ends(0);
         let longest = (longest_record(BYTES) - payload_at(usize::MAX)) / 8;
         let mut pushed = 0;
-        // No thread runs yet: fill it until it refuses.
+        // No thread runs yet: fill the ring until it is full.
         while producer.fits(longest * 8) || producer.grow(longest * 8).is_ok() {
             push(&mut producer, pushed, longest);
             pushed += 1;

@@ -1,7 +1,7 @@
-//! Which rank runs next: the virtual clocks, the records under way, and the turn that goes from rank to rank.
+//! The scheduler of simulated ranks: the virtual clocks, the records under way, and which rank runs next.
 //!
-//! Invariant: while a rank has the turn, no other rank that is ready has a lower clock, so nothing that arrives later
-//! can have been sent to it earlier than what it sees.
+//! Invariant: while a rank has the turn, no other ready rank has a lower clock, so no record that was sent earlier can
+//! still arrive.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -12,12 +12,12 @@ use crate::region::Access;
 
 use super::topology::Topology;
 
-/// Virtual time that a rank spends to send a record.
+/// Virtual time for sending a record.
 const SEND_NS: u64 = 100;
-/// Virtual time that a poll takes that finds nothing.
+/// Virtual time of a poll that finds nothing.
 const POLL_NS: u64 = 50;
 
-/// What went over the links of a run, records from a rank to itself included.
+/// What was sent over the links of a run, including records from a rank to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Records.
@@ -100,9 +100,9 @@ pub(super) struct State {
     pub(super) regions: HashMap<u64, Region>,
     next_region: u64,
     sequence: u64,
-    /// Losses of the topology that have come to pass.
+    /// Losses of the topology that have happened.
     losses: usize,
-    /// Why all ranks get an error, once they do.
+    /// The error of all ranks, once there is one.
     failure: Option<String>,
     traffic: Traffic,
 }
@@ -142,7 +142,7 @@ impl Schedule {
         self.pass_on(&mut self.lock());
     }
 
-    /// Has every later poll fail.
+    /// Makes every later poll fail.
     pub(super) fn fail(&self, why: &str) {
         self.lock().failure.get_or_insert_with(|| why.to_owned());
     }
@@ -249,7 +249,7 @@ impl State {
         self.ranks[to as usize].inbox.push(Reverse(record));
         match self.ranks[to as usize].phase {
             Phase::Asleep => self.make_ready(to, arrival_ns),
-            // It sleeps until another record arrives, later than this one.
+            // The rank sleeps until another record arrives, later than this one.
             Phase::Ready(at) if at > arrival_ns && at > self.clock(to) => self.make_ready(to, arrival_ns),
             _ => {}
         }
@@ -259,7 +259,7 @@ impl State {
     pub(super) fn copied(&mut self, rank: u32, peer: u32, bytes: usize) {
         self.traffic.copies += 1;
         self.traffic.copied_bytes += bytes as u64;
-        // A request goes there, and the data comes back or its receipt does.
+        // A request goes there, and the data or its acknowledgement comes back.
         let latency = self.topology.link(rank, peer).map_or(0, |link| link.latency_ns);
         let end = self.occupy_link(peer, rank, self.clock(rank) + latency, bytes);
         self.ranks[rank as usize].clock_ns = end;
@@ -285,7 +285,7 @@ impl State {
         self.spend(rank, POLL_NS);
     }
 
-    /// What a rank's calls return instead of going on, if they do.
+    /// The error of a rank's calls, if the rank was lost or the run has failed.
     pub(super) fn error_for(&self, rank: u32) -> Option<String> {
         if self.is_lost(rank) {
             return Some(format!("rank {rank} was lost in the simulation, and this is it"));
@@ -296,7 +296,7 @@ impl State {
         lost.map(|(at, lost)| format!("rank {lost} was lost, {at} ns after the begin")).or_else(|| self.failure.clone())
     }
 
-    /// When a rank will next find out that another is lost.
+    /// When a rank will next detect that another is lost.
     fn next_detection(&self, rank: u32) -> Option<u64> {
         let seen = |(at, _): &(u64, u32)| at + self.topology.detection_ns();
         let clock = self.clock(rank);
@@ -354,13 +354,13 @@ impl State {
                 return None;
             }
             self.failure.get_or_insert_with(|| {
-                "every rank waits, and no record is under way: the program waits for messages that nobody sends".into()
+                "every rank waits, and no record is under way: the program waits for messages that no rank sends".into()
             });
             (0..self.topology.ranks()).for_each(|rank| self.wake(rank));
         }
     }
 
-    /// A rank is lost: it and, a while later, all that sleep wake to see it.
+    /// A rank is lost: it, and after the detection time all that sleep, wake and get the error.
     fn lose(&mut self, at: u64, lost: u32) {
         self.losses += 1;
         if lost >= self.topology.ranks() || self.ranks[lost as usize].phase == Phase::Ended {

@@ -10,13 +10,13 @@ pub struct Link {
 }
 
 impl Link {
-    /// How long the link is occupied by so many bytes.
+    /// How long a transfer of this many bytes occupies the link.
     pub(super) fn occupied_ns(&self, bytes: usize) -> u64 {
         bytes as u64 * 1000 / self.bytes_per_us.max(1)
     }
 }
 
-/// Ranks on hosts, and what connects them.
+/// Ranks on hosts, and the links between them.
 #[derive(Clone, Debug)]
 pub struct Topology {
     ranks: u32,
@@ -90,7 +90,7 @@ impl Topology {
         }
     }
 
-    /// Time after which any rank has found out that another is lost.
+    /// Time after which every rank has detected that another is lost.
     pub(super) fn detection_ns(&self) -> u64 {
         self.within.latency_ns.max(self.between.latency_ns)
     }

@@ -10,7 +10,7 @@ use super::schedule::{Region, Schedule};
 use crate::fault;
 use crate::record::{Full, Payload, RecordHead, Sink};
 use crate::region::{Access, RegionKey, Registration};
-use crate::transport::{Transport, Waiter};
+use crate::transport::{NetworkCopies, Transport, Waiter};
 
 /// Longest payload of a record.
 const MAX_PAYLOAD: usize = 16 << 10;
@@ -20,14 +20,24 @@ const BATCH: usize = 16;
 pub(super) struct SimulatedTransport {
     schedule: Arc<Schedule>,
     rank: u32,
+    copies: Arc<SimulatedCopies>,
 }
 
 impl SimulatedTransport {
     pub(super) fn new(schedule: Arc<Schedule>, rank: u32) -> SimulatedTransport {
-        SimulatedTransport { schedule, rank }
+        let copies = Arc::new(SimulatedCopies { schedule: schedule.clone(), rank });
+        SimulatedTransport { schedule, rank, copies }
     }
+}
 
-    /// Copies between this process and a region, and passes the time it takes.
+/// Copies in virtual time, which advance the clock by the time they take.
+struct SimulatedCopies {
+    schedule: Arc<Schedule>,
+    rank: u32,
+}
+
+impl SimulatedCopies {
+    /// Copies between this process and a region, and advances the clock by the time it takes.
     fn copy(
         &self,
         peer: u32,
@@ -98,6 +108,20 @@ impl Transport for SimulatedTransport {
         (key, Registration::new(registered))
     }
 
+    fn copies(&self) -> Arc<dyn NetworkCopies> {
+        self.copies.clone()
+    }
+
+    fn alive(&self, peer: u32) -> bool {
+        !self.schedule.lock().is_lost(peer)
+    }
+
+    fn waiter(&self) -> Arc<dyn Waiter> {
+        Arc::new(Turn { schedule: self.schedule.clone(), rank: self.rank })
+    }
+}
+
+impl NetworkCopies for SimulatedCopies {
     fn read(&self, peer: u32, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {
         let bytes = into.len();
         self.copy(peer, key, (offset, bytes), Access::Read, |from| {
@@ -111,14 +135,6 @@ impl Transport for SimulatedTransport {
             // SAFETY: as in `read`, and the region was registered for writing.
             unsafe { ptr::copy(data.as_ptr(), to, data.len()) }
         })
-    }
-
-    fn alive(&self, peer: u32) -> bool {
-        !self.schedule.lock().is_lost(peer)
-    }
-
-    fn waiter(&self) -> Arc<dyn Waiter> {
-        Arc::new(Turn { schedule: self.schedule.clone(), rank: self.rank })
     }
 }
 

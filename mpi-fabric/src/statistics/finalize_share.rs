@@ -1,4 +1,4 @@
-//! What the library counts in `MPI_Finalize` for itself: the messages and waits by which the processes come together.
+//! Counts of the library's own messages and waits in `MPI_Finalize`, by which the processes synchronize.
 //!
 //! The counters of a process count all of its messages. The share is kept beside them, in a block of its own, so that
 //! the statistics of a program leave it out. Invariant: a share is at most what its counter has.
@@ -25,7 +25,7 @@ impl FinalizeShare {
         FinalizeShare { before: words(memory) }
     }
 
-    /// Records what the counters of blocks of type `B` have gained since. Nothing where the memory has no room.
+    /// Records how much the counters of blocks of type `B` have grown since. Does nothing if the memory has no room.
     pub fn record<B: Instruments>(&self, memory: &JobInstruments) {
         let description = BlockDescription { block: B::NAME, variables: B::VARS, object: FINALIZE };
         let now = words(memory);

@@ -1,6 +1,6 @@
 //! The table: one row for each variable of each object, with its value in every rank.
 //!
-//! Invariant: whatever stands in the memory of a rank, the table has one line for each variable.
+//! Invariant: whatever the memory of a rank contains, the table has one line for each variable.
 //! Not here: where the table is written (`statistics`), what the library counts of its own (`finalize_share`).
 
 use std::collections::BTreeMap;
@@ -14,19 +14,19 @@ use super::finalize_share::FINALIZE;
 use crate::instruments::{self, VariableReading};
 use crate::{Job, Life};
 
-/// What a reading calls the type `MPI_INT`.
+/// The number of the type `MPI_INT` in a reading.
 const INT: u32 = 0;
 /// The object whose variables are in the summary beside those of the process.
 pub(super) const WORLD: &str = "MPI_COMM_WORLD";
 
-/// What one variable of one object is in all ranks.
+/// One variable of one object in all ranks.
 struct Row {
-    /// `None`: none that there is.
+    /// `None` for a number that is no class.
     class: Option<PvarClass>,
     unit: String,
-    /// The word of each rank; none of a rank that has no such variable.
+    /// The word of each rank; `None` for a rank that has no such variable.
     words: Vec<Option<i128>>,
-    /// The names of the words of a state, where they have some.
+    /// The names of a state's words, where they have names.
     states: BTreeMap<i128, String>,
 }
 
@@ -53,7 +53,7 @@ impl Table {
                     let wanted = block
                         .variables
                         .into_iter()
-                        .filter(|variable| is_wanted(PvarClass::from_abi(variable.class), summary));
+                        .filter(|variable| is_included(PvarClass::from_abi(variable.class), summary));
                     wanted.for_each(|variable| table.add(at, &block.object, variable, state_name));
                 }
             }
@@ -76,7 +76,7 @@ impl Table {
 
     fn add(&mut self, rank: usize, object: &str, variable: VariableReading, state_name: StateName<'_>) {
         let VariableReading { name, unit, class, value_type, word, .. } = variable;
-        // States, and what else is an int, may be negative.
+        // States, like other ints, may be negative.
         let word = if value_type == INT { i128::from(word as u32 as i32) } else { i128::from(word) };
         let ranks = self.used.len();
         let row = self.rows.entry((printable(object), printable(&name), class));
@@ -92,7 +92,7 @@ impl Table {
         {
             row.states.insert(word, state.to_owned());
         }
-        // Objects of one name are taken together.
+        // Objects of one name are combined.
         row.words[rank] = Some(match row.words[rank] {
             Some(before) if adds_up(class) => before + word,
             Some(before) => before.max(word),
@@ -136,8 +136,8 @@ impl Table {
         if self.rows.is_empty() {
             text += "  the program has sent, received and called nothing that is counted\n";
         }
-        text + "  Not in it: freed objects, arrays, high- and low-water marks (each tool has its own). What is kept only while a tool\n  \
-                asks for it is missing, or told from then on.\n"
+        text + "  Not in it: freed objects, arrays, high- and low-water marks (each tool has its own). Variables that \
+                exist\n  only while a tool has a handle are absent, or count from when the handle was allocated.\n"
     }
 
     pub(super) fn json(&self) -> String {
@@ -231,7 +231,7 @@ impl Row {
 }
 
 /// Watermarks are kept for tools that read them, and do not describe the whole run.
-fn is_wanted(class: Option<PvarClass>, summary: bool) -> bool {
+fn is_included(class: Option<PvarClass>, summary: bool) -> bool {
     class.is_some_and(PvarClass::is_sum) || !summary && !class.is_some_and(PvarClass::is_watermark)
 }
 

@@ -17,7 +17,7 @@ use mpi_p2p::{CommMeters, Engine};
 use mpi_t::HeapMemory;
 
 /// Far more than any test needs, also on a machine that is busy with others.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIME_LIMIT: Duration = Duration::from_secs(240);
 
 pub struct Rank {
     pub engine: Arc<Engine>,
@@ -41,7 +41,7 @@ impl Rank {
     }
 }
 
-/// Runs `body` on `size` ranks; fails when they take longer than [`PATIENCE`].
+/// Runs `body` on `size` ranks; fails when they take longer than [`TIME_LIMIT`].
 pub fn run(size: u32, body: impl Fn(&Rank) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let (report, reports) = channel();
@@ -61,7 +61,8 @@ pub fn run(size: u32, body: impl Fn(&Rank) + Send + Sync + 'static) {
     }
     drop(report);
     // Ranks stay alive until all are done: a peer may still copy from them.
-    let ranks: Vec<_> = (0..size).map(|_| reports.recv_timeout(PATIENCE).expect("a rank panicked, or hangs")).collect();
+    let ranks: Vec<_> =
+        (0..size).map(|_| reports.recv_timeout(TIME_LIMIT).expect("a rank panicked, or hangs")).collect();
     assert_eq!(ranks.len(), size as usize);
 }
 

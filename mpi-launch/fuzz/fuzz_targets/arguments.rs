@@ -12,6 +12,6 @@ fuzz_target!(|input: &[u8]| {
     let file = input.rsplit(|byte| *byte == 0).next().unwrap_or_default();
     if let Err(error) = args::parse(words, &|_| Ok(file.to_vec())) {
         let sentence = error.to_string();
-        assert!(!sentence.is_empty() && !sentence.contains('\n'), "one line says what is wrong: {sentence:?}");
+        assert!(!sentence.is_empty() && !sentence.contains('\n'), "one line names the mistake: {sentence:?}");
     }
 });

@@ -1,4 +1,4 @@
-//! What can be wrong with a command line; every `Display` is one line that names the word at fault.
+//! The errors of a command line; every `Display` is one line that names the wrong word.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub enum ArgsError {
     /// No program after `--settings`, whose value may be the program.
     #[error("no program to run is given: {0:?} is the file of --settings; mpiexec --help shows how to call it")]
     OnlySettings(PathBuf),
-    /// An option of no meaning here, with the nearest one that has a meaning.
+    /// An unknown option, with the nearest one that exists.
     #[error("unknown option {given:?}; {}mpiexec --help lists those that exist", hint_text(*.hint))]
     UnknownOption {
         /// As given.
@@ -25,7 +25,7 @@ pub enum ArgsError {
     Foreign {
         /// As given.
         given: String,
-        /// What to do in its place.
+        /// The alternative.
         instead: &'static str,
     },
     /// An option without its value.
@@ -33,25 +33,25 @@ pub enum ArgsError {
     NoValue {
         /// As given.
         option: String,
-        /// What is missing.
+        /// The kind of the missing value.
         what: &'static str,
     },
-    /// A value is given to an option that takes none.
+    /// A value is given to an option without a value.
     #[error("option {option} takes no value, but {value:?} is given")]
     NeedlessValue {
         /// As given.
         option: String,
-        /// What is too much.
+        /// The extra value.
         value: OsString,
     },
-    /// A value is not what the option takes.
+    /// A value that the option does not accept.
     #[error("option {option} is {value:?}, but has to be {rule}")]
     BadValue {
         /// As given.
         option: String,
-        /// What was given.
+        /// The value.
         value: OsString,
-        /// What it has to be.
+        /// The accepted values.
         rule: String,
     },
     /// An option that may be given once is given again.
@@ -62,7 +62,7 @@ pub enum ArgsError {
         /// Whether it belongs to one program, so that each may have its own.
         of_group: bool,
     },
-    /// Something beside `-configfile`, which brings all programs.
+    /// A word beside `-configfile`, whose file contains all programs.
     #[error(
         "{0:?} stands beside -configfile, but the file gives all programs and their options; only options for the \
              whole job may stand before it, and nothing after it"
@@ -78,20 +78,20 @@ pub enum ArgsError {
         option: String,
         /// The file.
         file: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// A quotation that does not end in its line, or a byte that no argument can have.
     #[error("{0}")]
     Line(&'static str),
-    /// Something is wrong in a line of a file.
+    /// A mistake in a line of a file.
     #[error("{file:?}, line {line}: {error}")]
     In {
         /// The file.
         file: PathBuf,
         /// Number of the line, from 1; of a continued one, where it begins.
         line: usize,
-        /// What.
+        /// The mistake.
         error: Box<ArgsError>,
     },
 }

@@ -1,6 +1,6 @@
-//! Options of other launchers that this one does not have, with what to do in their place.
+//! Options of other launchers that this one does not have, with their alternatives.
 //!
-//! Not here: options that other launchers have and this one understands (`names`).
+//! Not here: options of other launchers that this one accepts (`names`).
 
 use super::names::bare;
 
@@ -13,7 +13,7 @@ const SETTINGS: &str = "settings of this library are control variables: write --
 const NO_STARTER: &str = "processes are started on this host, by no other program: leave the option out";
 const NO_DEBUGGER: &str = "start the debugger for each rank: mpiexec -n 2 gdb --args PROGRAM";
 
-/// Names with one or two dashes, and what to do in their place.
+/// Names with one or two dashes, and the alternatives.
 const OPTIONS: &[(&[&str], &str)] = &[
     (&["-ppn", "-perhost", "-npernode", "-N", "-npersocket", "-ntasks-per-node", "-ranks-per-proc"], ONE_HOST),
     (&["-map-by", "-rank-by", "-ppr", "-bynode", "-byslot", "-rr", "-grr", "-distribution"], ONE_HOST),
@@ -31,7 +31,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["-gdb", "-gdba", "-gdb-ia", "-tv", "-debug", "-xterm"], NO_DEBUGGER),
 ];
 
-/// What to do in place of an option of another launcher.
+/// The alternative to an option of another launcher.
 pub(super) fn instead(name: &str) -> Option<&'static str> {
     let is = |known: &&&str| bare(known) == bare(name) && bare(name).len() < name.len();
     OPTIONS.iter().find(|(names, _)| names.iter().any(|known| is(&known))).map(|(_, instead)| *instead)

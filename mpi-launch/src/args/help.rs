@@ -1,6 +1,6 @@
 //! The text of `--help`.
 
-/// What `--help` prints.
+/// The text that `--help` prints.
 pub const HELP: &str = "\
 Usage: mpiexec [OPTION...] PROGRAM [ARGUMENT...] [: [OPTION...] PROGRAM [ARGUMENT...]]...
        mpiexec [OPTION...] -configfile FILE
@@ -13,7 +13,7 @@ For one program (each part between \":\" has its own):
   -n N, -np N          number of processes, 1 to 1024 in all; 1 if not given
   -soft LIST           numbers that will do, such as 2:16:2,5; the largest up to N is taken
   -host NAME           has to be this machine: localhost, its name or one of its addresses
-  -arch NAME           has to be this machine's, as uname -m says it
+  -arch NAME           has to be this machine's, as uname -m prints it
   -wdir DIR            start the program in this directory
   -path LIST           look for the program in these directories (a:b:c) before PATH
   -env NAME VALUE      set a variable; NAME=VALUE is understood too

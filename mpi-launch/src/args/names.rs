@@ -4,7 +4,7 @@ use mpi_core::text;
 
 use super::Listing;
 
-/// What an option means.
+/// The meaning of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Help,
@@ -33,7 +33,7 @@ pub(super) enum Meaning {
     Cvar,
     Settings,
     List(Listing),
-    /// Requests what this launcher does anyway; other launchers need it.
+    /// An option for what this launcher does anyway; other launchers need it.
     Needless,
 }
 
@@ -91,7 +91,7 @@ const NAMES: [(&str, Meaning); 47] = {
     ]
 };
 
-/// What the option with this name means, its dashes included.
+/// The meaning of the option with this name, its dashes included.
 pub(super) fn find(name: &str) -> Option<Meaning> {
     let found = NAMES.iter().find(|(known, _)| bare(known) == bare(name) && bare(name).len() < name.len());
     found.map(|(_, meaning)| *meaning)
@@ -100,7 +100,7 @@ pub(super) fn find(name: &str) -> Option<Meaning> {
 /// The option whose name is nearest to an unknown one.
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
     let name = word.split('=').next().unwrap_or(word);
-    // Options of one or two letters are near every short word.
+    // Options of one or two letters are similar to every short word.
     let known = NAMES.iter().map(|(known, _)| *known).filter(|known| bare(known).len() > 2);
     text::nearest(name, known, |text| bare(text).to_ascii_lowercase())
 }
@@ -116,7 +116,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|(name, _)| *name)
 }
 
-/// Whether another name of the same meaning stands before it.
+/// Whether another name of the same meaning precedes it.
 #[cfg(test)]
 pub(super) fn is_alias(name: &str) -> bool {
     let first = NAMES.iter().find(|(_, meaning)| Some(*meaning) == find(name));

@@ -1,6 +1,6 @@
-//! From words to groups and options.
+//! The parser of the command line: from words to groups and options.
 //!
-//! Invariant: what follows a program is the program's, up to a `:` that stands alone, and is passed on untouched.
+//! Invariant: words after a program belong to the program, up to a separate `:`, and are passed on unchanged.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use std::path::Path;
 use super::names::{self, Meaning};
 use super::{ArgsError, Command, ErrorFormat, Group, Options, Run, Soft, foreign, soft, value, words};
 
-/// Gives a file's contents.
+/// Returns a file's contents.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
 
 /// Reads a command line without the program's own name.
@@ -30,12 +30,12 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>, read: ReadFile<'_>) 
 /// The job options of a command line that has a mistake: those up to the programs; files of options are not read.
 pub fn options_of(arguments: impl IntoIterator<Item = OsString>) -> Options {
     let mut parser = Parser::new(arguments, &|_| Err(io::ErrorKind::Unsupported.into()));
-    // Each mistake takes a word at least, so this ends.
+    // Each mistake takes at least one word, so this ends.
     while matches!(parser.command_line(), Err(Stop::Error(_))) && !parser.words.is_empty() {}
     parser.run.options
 }
 
-/// Why reading ends early.
+/// The reason for an early end of reading.
 enum Stop {
     Command(Box<Command>),
     Error(ArgsError),
@@ -47,10 +47,10 @@ impl From<ArgsError> for Stop {
     }
 }
 
-/// Where the words come from.
+/// The source of the words.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
-    /// The command line: groups are divided by `:`.
+    /// The command line: `:` separates groups.
     A,
     /// A line of a file: it is one group.
     B,
@@ -61,7 +61,7 @@ enum Form {
 enum End {
     Colon,
     Words,
-    /// By `-configfile`, in place of a program.
+    /// By `-configfile`, instead of a program.
     File,
 }
 
@@ -76,7 +76,7 @@ struct Parser<'a> {
 #[derive(Default)]
 struct Draft {
     group: Group,
-    /// The first option that concerns this group.
+    /// The first option for this group.
     touched: Option<String>,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         Ok(end)
     }
 
-    /// A line of a file may hold options for the job alone.
+    /// A line of a file may have only options of the job.
     fn no_program(&self, draft: &Draft) -> Result<End, Stop> {
         match self.form == Form::B && draft.touched.is_none() {
             true => Ok(End::Words),
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
         Ok(None)
     }
 
-    /// Reads a file's words in front of the others.
+    /// Inserts a file's words before the others.
     fn insert(&mut self, option: &str, file: &OsStr) -> Result<(), Stop> {
         let lines = self.lines(option, file)?;
         let mut inserted = Vec::new();
@@ -258,7 +258,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Options that stand anywhere and concern the whole job.
+/// Options of the whole job, in any place.
 fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -> Result<(), Stop> {
     match meaning {
         Meaning::Help => return Err(Stop::Command(Box::new(Command::Help))),
@@ -298,7 +298,7 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
     Ok(())
 }
 
-/// The option that a word is, the option's part of the word, and the value it brings.
+/// The option that a word names, the option's part of the word, and the value after it.
 fn take_apart(word: &OsStr) -> (Option<Meaning>, String, Option<OsString>) {
     let bytes = word.as_bytes();
     let at = bytes.iter().position(|byte| *byte == b'=').unwrap_or(bytes.len());
@@ -329,7 +329,7 @@ fn in_line(file: &OsStr, line: usize, error: ArgsError) -> ArgsError {
 struct Values<'a> {
     words: &'a mut VecDeque<OsString>,
     option: &'a str,
-    /// What came with the option, after `=`.
+    /// The value after `=`.
     inline: Option<OsString>,
 }
 

@@ -1,11 +1,11 @@
-//! `-soft`: the numbers of processes that will do (MPI-4.1, 11.8.4, the info key `soft`).
+//! `-soft`: the acceptable numbers of processes (MPI-4.1, 11.8.4, the info key `soft`).
 //!
 //! A list of Fortran-90 triplets `a`, `a:b`, `a:b:c`, divided by commas; the set is their union.
-//! Invariant: a triplet's step is never 0, and goes the way from its begin to its end.
+//! Invariant: a triplet's step is never 0, and leads from its begin to its end.
 
 use std::ffi::OsStr;
 
-/// What a value has to be.
+/// The accepted values.
 pub(super) const RULE: &str = "a list of numbers and ranges a:b or a:b:c (from a to b in steps of c, c not 0 and in \
                                the direction from a to b), divided by commas";
 
@@ -57,7 +57,7 @@ impl Triplet {
     }
 
     fn largest(&self, most: i64) -> Option<u32> {
-        // Turned so that it goes upwards: the same numbers, since they are counted from `begin`.
+        // Reversed into ascending order: the same numbers, since they are counted from `begin`.
         let steps = (self.end - self.begin) / self.step;
         let (low, step) = match self.step > 0 {
             true => (self.begin, self.step),

@@ -19,7 +19,7 @@ pub enum Command {
     Run(Run),
 }
 
-/// What can be listed.
+/// The lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
     /// Control variables.
@@ -37,7 +37,7 @@ pub enum Listing {
 pub struct Run {
     /// The programs; at least one.
     pub groups: Vec<Group>,
-    /// What concerns the job as a whole.
+    /// Options of the whole job.
     pub options: Options,
 }
 
@@ -49,21 +49,21 @@ pub type Variable = (OsString, OsString);
 pub struct Group {
     /// Number of processes, 1..=1024; `None` if not given.
     pub processes: Option<u32>,
-    /// The numbers of processes that will do, at most `processes`.
+    /// The acceptable numbers of processes, at most `processes`.
     pub soft: Option<Soft>,
-    /// Where to run: names of hosts, divided by commas.
+    /// The hosts to run on, separated by commas.
     pub host: Option<OsString>,
     /// The architecture to run on.
     pub arch: Option<OsString>,
     /// The directory to start in.
     pub wdir: Option<PathBuf>,
-    /// Where to look for the program, in the form of `PATH`.
+    /// Where to search for the program, in the form of `PATH`.
     pub path: Option<OsString>,
     /// Variables that are set for this program.
     pub variables: Vec<Variable>,
-    /// Variables that are to be passed on, as all are; kept for a warning about one that is not set.
+    /// Variables that are to be passed on, as all are; stored for a warning about one that is not set.
     pub passed: Vec<OsString>,
-    /// The file of options that was read for it.
+    /// The file of options of the group.
     pub file: Option<OsString>,
     /// The program as given; searched for if it has no slash.
     pub program: OsString,
@@ -71,7 +71,7 @@ pub struct Group {
     pub arguments: Vec<OsString>,
 }
 
-/// What concerns the job as a whole.
+/// Options of the whole job.
 #[derive(Debug, Default, PartialEq)]
 pub struct Options {
     /// Variables that are set for all programs.
@@ -82,17 +82,17 @@ pub struct Options {
     pub settings: Option<PathBuf>,
     /// Whether each line of output begins with the rank that wrote it.
     pub tag_output: bool,
-    /// Whether each line of output begins with when it came.
+    /// Whether each line of output begins with the time at which it came.
     pub timestamp: bool,
     /// The directory for a file per rank and stream.
     pub output: Option<PathBuf>,
-    /// How long the job may take.
+    /// The time limit of the job.
     pub timeout: Option<Duration>,
-    /// Where ranks run.
+    /// The placement of the ranks.
     pub bind: Bind,
     /// Which ranks get the standard input.
     pub input: Input,
-    /// Whether failures and warnings are left out.
+    /// Whether failures and warnings are suppressed.
     pub quiet: bool,
     /// Whether the start and end of each rank are reported.
     pub verbose: bool,
@@ -102,15 +102,15 @@ pub struct Options {
     pub initial_errhandler: Option<&'static str>,
 }
 
-/// Where ranks run.
+/// The placement of the ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
-    /// Each on a core of its own if there are exactly as many ranks as cores, else wherever the system puts them.
+    /// Each on a core of its own if there are exactly as many ranks as cores, else chosen by the system.
     #[default]
     Auto,
     /// Each on a core of its own; it is an error if there are not enough.
     Cores,
-    /// Wherever the system puts them.
+    /// Chosen by the system.
     None,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn seconds(value: &OsStr) -> Result<Duration, String> {
     }
 }
 
-/// The time limit of a job by the environment; zero, a negative number and an empty value set none.
+/// The time limit of a job from the environment; zero, a negative number and an empty value set none.
 /// # Errors
 /// A sentence with the value.
 pub fn time_limit(value: Option<OsString>) -> Result<Option<Duration>, String> {
@@ -88,7 +88,7 @@ pub(super) fn name(name: &OsStr) -> Result<OsString, String> {
         return Err("the name of a variable".into());
     }
     if mpi_wireup::is_reserved(name) {
-        return Err("the name of a variable that mpiexec does not set itself to tell a rank its place".into());
+        return Err("the name of a variable other than those that mpiexec sets for the place of a rank".into());
     }
     Ok(name.into())
 }

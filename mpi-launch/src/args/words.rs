@@ -1,7 +1,7 @@
 //! Files of options: from bytes to the words of each line.
 //!
-//! A line that begins with `#` is a comment; one that ends with a backslash goes on in the next, with a blank between;
-//! blanks divide words, unless they are quoted as in a shell: `'...'`, `"..."`, or a backslash before one.
+//! A line that begins with `#` is a comment; one that ends with a backslash continues in the next, with a blank
+//! between; blanks separate words, unless they are quoted as in a shell: `'...'`, `"..."`, or a backslash before one.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -11,7 +11,7 @@ use super::ArgsError;
 /// The words of a line, and the number of the line, from 1.
 pub(super) type Line = (usize, Result<Vec<OsString>, ArgsError>);
 
-/// All lines that hold words.
+/// All lines that contain words.
 pub(super) fn lines(text: &[u8]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut partial: Option<(usize, Vec<u8>)> = None;
@@ -56,7 +56,7 @@ fn words(line: &[u8]) -> Result<Vec<OsString>, ArgsError> {
             (None | Some(b'"'), b'\\') => {
                 let next = bytes.next().unwrap_or(b'\\');
                 let word = word.get_or_insert_default();
-                // Inside double quotes a backslash is one, but before what would end or escape something.
+                // Inside double quotes a backslash is literal, except before a character that it escapes.
                 if quote.is_some() && !matches!(next, b'"' | b'\\') {
                     word.push(b'\\');
                 }

@@ -21,7 +21,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_ring_bytes",
-                description: "Length of the queue of records from one process to another, chosen when the job starts: given by file, environment or mpiexec, rounded up to a power of two of at least 16384. 0 lets the number of processes decide. Once the process has its place in the job, the variable has the length of the queues.",
+                description: "Length in bytes of the ring from one process to another, rounded up to a power of two of at least 16384; 0: chosen by the number of processes. Takes effect when the job starts, so set it by file, environment or mpiexec. Afterwards it has the length of the job's rings.",
                 unit: "bytes",
                 category: "fabric.queues",
                 value: ValueType::U64,
@@ -37,7 +37,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_single_copy",
-                description: "Whether this process copies long messages directly from and to the memory of others, where the kernel allows it; otherwise they go through the queues in pieces. In force with the next message.",
+                description: "Whether this process copies long messages directly from and to the memory of other processes, where the kernel allows it; otherwise they go through the rings as fragments. Takes effect with the next message.",
                 unit: "",
                 category: "fabric",
                 value: ValueType::I32,
@@ -53,7 +53,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "fabric_recorder_depth",
-                description: "How many of the last MPI calls the flight recorder of this process remembers: the report of mpiexec on a process that hangs or dies, and the full error report of the process itself, come from there. 0: none. In force with the next call; a change may forget the calls before.",
+                description: "Number of MPI calls that the flight recorder of this process stores, the last ones; 0: none. The report of mpiexec on a process that hangs or dies and the full error report of the process show them. Takes effect with the next call; a change may discard earlier calls.",
                 unit: "calls",
                 category: "fabric.recorder",
                 value: ValueType::U64,
@@ -69,7 +69,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_eager_limit",
-                description: "Longest message in bytes that is sent whole, without asking the receiver first. Longer messages are offered and copied once. A limit above what one record of the fabric can carry counts as that. Holds for all communicators that have no limit of their own (p2p_comm_eager_limit).",
+                description: "Longest message in bytes that is sent whole (the eager protocol). Longer messages are offered to the receiver first and copied once (the rendezvous protocol). A limit above what one record of the fabric can carry counts as that. Applies from the next send on to all communicators without a limit of their own (p2p_comm_eager_limit).",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::U64,
@@ -85,7 +85,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_match_list_limit",
-                description: "Longest queue of unexpected messages or of posted receives that is looked through item by item; one that grows longer is hashed until it is empty. 0: all are hashed. Each communicator has its queues, and its collectives theirs. In force for each queue from when it next grows, if that makes it too long, or is empty.",
+                description: "Longest queue of unexpected messages or of posted receives that is searched item by item; a longer one is hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and separate ones for its collective operations. Takes effect for a queue when an item is added to it, or when it is empty.",
                 unit: "items",
                 category: "p2p.matching",
                 value: ValueType::U32,
@@ -101,7 +101,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_wait_spins",
-                description: "How often a waiting call polls at most before it yields its core or sleeps, rounded up to 32 if not 0; it polls less where that has not paid lately, but for one wait in 16. Initially many times with a core for every process of the job, else none.",
+                description: "Number of polls of a waiting call before it yields its core or sleeps, rounded up to a multiple of 32. A call polls less while recent waits had to sleep, except one wait in 16. Initially positive if the job has a core for every process, else 0. Takes effect with the next wait.",
                 unit: "polls",
                 category: "p2p.waiting",
                 value: ValueType::U32,
@@ -117,7 +117,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_wait_yields",
-                description: "How often a waiting call yields its core, polling after each, before it sleeps. In force with the next wait.",
+                description: "Number of times that a waiting call yields its core, polling after each, before it sleeps. Takes effect with the next wait.",
                 unit: "yields",
                 category: "p2p.waiting",
                 value: ValueType::U32,
@@ -133,7 +133,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_wait_sleep",
-                description: "Whether a long wait ends in sleep, to be woken by the next message; otherwise it yields for ever. In force with the next wait.",
+                description: "Whether a long wait ends in sleep until the next message arrives; otherwise it yields repeatedly. Takes effect with the next wait.",
                 unit: "",
                 category: "p2p.waiting",
                 value: ValueType::I32,
@@ -149,7 +149,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "p2p_comm_eager_limit",
-                description: "The eager limit of this communicator alone, its collectives' messages included: longest message that is sent whole, from the next send on; -1: p2p_eager_limit holds. Every communicator begins with -1, a duplicate too, or with the value of a settings file, the environment or mpiexec --cvar.",
+                description: "Longest message in bytes that is sent whole on this communicator, messages of its collective operations included; -1: p2p_eager_limit applies. Takes effect with the next send. Initially -1, also in a duplicate, or the value of a settings file, the environment or mpiexec --cvar.",
                 unit: "bytes",
                 category: "p2p.protocol",
                 value: ValueType::I32,
@@ -165,7 +165,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_shape",
-                description: "How short messages of a collective travel: through one process (flat), in log2(n) steps (tree), or flat where processes must share cores and tree elsewhere (auto; a broadcast is flat among few processes, too). In force with the next call; set it alike in all processes of the job. Cannot be set while a collective call of this process is under way.",
+                description: "Path of short messages of a collective: flat: through one process; tree: in log2(n) steps; auto: flat where processes must share cores, else tree (a broadcast is also flat among few processes). Takes effect with the next call, and cannot be set while a collective call of this process is under way. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -181,7 +181,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_barrier_shape",
-                description: "How the messages of MPI_Barrier travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of MPI_Barrier: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -197,7 +197,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_bcast_shape",
-                description: "How the messages of MPI_Bcast travel, however long: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of MPI_Bcast, of any length: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -213,7 +213,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_reduce_shape",
-                description: "How the messages of an MPI_Reduce below coll_split_limit travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of an MPI_Reduce below coll_split_limit: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -229,7 +229,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allreduce_shape",
-                description: "How the messages of an MPI_Allreduce below coll_split_limit travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of an MPI_Allreduce below coll_split_limit: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -245,7 +245,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allgather_shape",
-                description: "How the messages of an MPI_Allgather up to coll_allgather_limit travel: flat, tree, or as coll_shape is set (auto). Set it alike in all processes of the job.",
+                description: "Path of the messages of an MPI_Allgather up to coll_allgather_limit: flat, tree, or auto for the value of coll_shape. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -261,7 +261,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_allgather_limit",
-                description: "Longest result of MPI_Allgather, all blocks together, whose blocks are moved more than once to need fewer messages; above it every process sends to every other one. Set it alike in all processes of the job.",
+                description: "Longest result of MPI_Allgather in bytes, all blocks together, for which blocks are moved more than once to need fewer messages; for a longer one every process sends to every other one. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
@@ -277,7 +277,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_split_limit",
-                description: "Reductions of at least this many bytes are split among the processes, each combining one part. Set it alike in all processes of the job.",
+                description: "Shortest reduction in bytes that is split among the processes, each of which combines one part. Takes effect with the next call. Must be equal in all processes of the job.",
                 unit: "bytes",
                 category: "coll",
                 value: ValueType::U64,
@@ -293,7 +293,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "coll_check",
-                description: "Whether the processes of a collective call first compare what they call: operation, root, bytes, and predefined operation and type of reductions. Calls that do not match then fail in all processes with an error that names the ranks, where they would hang or give wrong data; a call takes two more messages for each process. Set it alike in all processes of the job: where it differs they wait for each other for ever.",
+                description: "Whether the processes of a collective call first compare its operation, root and bytes, and the predefined operation and type of reductions. Calls that do not match then fail in all processes with an error that names the ranks, instead of hanging or giving wrong data; a call needs two more messages for each process. Takes effect with the next call. Must be equal in all processes of the job; otherwise calls hang.",
                 unit: "",
                 category: "coll",
                 value: ValueType::I32,
@@ -309,7 +309,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "win_direct",
-                description: "Whether puts and gets copy to and from the target's memory at once where the kernel allows it; otherwise they go as messages, which the target carries out when it makes progress. In force with the next operation.",
+                description: "Whether puts and gets copy directly to and from the target's memory where the kernel allows it; otherwise they are sent as messages, which the target applies when it makes progress. Takes effect with the next operation.",
                 unit: "",
                 category: "win",
                 value: ValueType::I32,
@@ -325,7 +325,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "win_shared",
-                description: "Whether the memory of MPI_Win_allocate is such that all processes of the window can map it, so that operations need neither the kernel nor their target. In force with the next window; one process that is set to no, or cannot map memory, decides for all of the window, and MPI_Win_allocate_shared then fails.",
+                description: "Whether all processes of a window map the memory of MPI_Win_allocate, so that operations need neither the kernel nor their target. Takes effect with the next window; if one process has the value no or cannot map memory, none does, and MPI_Win_allocate_shared fails.",
                 unit: "",
                 category: "win",
                 value: ValueType::I32,
@@ -341,7 +341,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "error_format",
-                description: "The form of what is said of failures on the standard error output, by mpiexec, and by the library of warnings and of the error that ends a process: lines for people, or one JSON object on one line with the same facts. `mpiexec --error-format` sets it for all processes.",
+                description: "Form of failure reports on the standard error output, those of mpiexec and the library's warnings and fatal errors: text, or json with the same facts in one object on one line. `mpiexec --error-format` sets it for all processes. Takes effect with the next report.",
                 unit: "",
                 category: "errors",
                 value: ValueType::I32,
@@ -357,7 +357,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "error_color",
-                description: "Whether the report of a fatal error has colours. With auto it has them on a terminal, unless NO_COLOR is set.",
+                description: "Whether the report of a fatal error has colours; auto: on a terminal, unless NO_COLOR is set. Takes effect with the next report.",
                 unit: "",
                 category: "errors",
                 value: ValueType::I32,
@@ -373,7 +373,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "error_verbosity",
-                description: "How much the report of a fatal error says. Brief: one line with rank, call, what was wrong and the class; normal: what to try and what happens now as well; full: also the last calls of the process, as many as the flight recorder remembers (fabric_recorder_depth), at most 10. JSON has the last calls with full, and else the same. With full, each call of MPI_T that fails prints a line with the reason as well.",
+                description: "Level of detail of a fatal error's report. brief: one line with rank, call, mistake and class; normal: also advice and the consequence; full: also the process's last calls, as many as the flight recorder stores (fabric_recorder_depth), at most 10. json reports differ only in the last calls. With full, each failed call of MPI_T prints a line with the reason. Takes effect with the next report.",
                 unit: "",
                 category: "errors",
                 value: ValueType::I32,
@@ -389,7 +389,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "stats_at_end",
-                description: "Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is not 0 everywhere, with the least and the greatest value, their ranks, the mean and the sum; states are counted by their names. Summary: what the processes and MPI_COMM_WORLD have counted and timed; all: also levels, sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed, communicators by their names. Variables that plug-ins added are in it; arrays and watermarks are not. mpiexec writes it, ranks that died included; under another launcher, or none, rank 0 does in MPI_Finalize. To be given by file, environment or option, for the whole job.",
+                description: "Whether a table of the ranks' performance variables is written when the job ends: one line for each variable that is not 0 everywhere, with the least and the greatest value, their ranks, the mean and the sum; states are counted by name. summary: counters and times of the processes and of MPI_COMM_WORLD; all: also levels, sizes and states, what the library counted for itself in MPI_Finalize, and all objects that were not freed, communicators by their names. Variables of plug-ins are included; arrays and watermarks are not. mpiexec writes the table, dead ranks included; under another launcher, or without one, rank 0 does in MPI_Finalize. Takes effect for the whole job, so set it by file, environment or option.",
                 unit: "",
                 category: "stats",
                 value: ValueType::I32,
@@ -405,7 +405,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "stats_file",
-                description: "The file that the table is written to; if empty, the standard error output. As stats_at_end, for the whole job.",
+                description: "File that the table is written to; empty: the standard error output. Takes effect as stats_at_end does.",
                 unit: "",
                 category: "stats",
                 value: ValueType::Text,
@@ -421,7 +421,7 @@ pub static CATALOG: Catalog = Catalog {
         CvarRow {
             definition: CvarDef {
                 name: "stats_format",
-                description: "The form of the table: text, or JSON, one object a line with the values of all ranks (null: it has not used MPI). As stats_at_end, for the whole job.",
+                description: "Form of the table: text, or JSON with one object a line and the values of all ranks (null: the rank has not used MPI). Takes effect as stats_at_end does.",
                 unit: "",
                 category: "stats",
                 value: ValueType::I32,
@@ -438,7 +438,7 @@ pub static CATALOG: Catalog = Catalog {
     pvars: &[
         PvarRow {
             name: "MPI_T_UMQ_LENGTH",
-            description: "Messages that this process has found to have arrived and that wait for a receive to be posted. It looks for messages in calls that make progress, MPI_Iprobe for example, and takes some at each look; those before lie in the rings, where their senders' fabric_ring_used counts them.",
+            description: "Number of messages that have arrived and wait for a matching receive (the unexpected message queue). A message is counted from when a call that makes progress, such as MPI_Iprobe, reads it from its ring until it is received; before that, fabric_ring_used in its sender includes it.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::Level,
@@ -449,7 +449,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "MPI_T_UMQ_LENGTH",
-            description: "Most messages that waited at once for a receive to be posted, as MPI_T_UMQ_LENGTH counts them: from when this process found them.",
+            description: "Greatest number of messages that waited at once for a matching receive, counted as MPI_T_UMQ_LENGTH counts them.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::HighWatermark,
@@ -460,7 +460,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_unexpected_bytes",
-            description: "Bytes of data held for the messages of MPI_T_UMQ_LENGTH: this process has found them, and they wait for a receive to be posted. Offered messages, whose data is still with the sender, hold none.",
+            description: "Bytes of data stored for the messages of MPI_T_UMQ_LENGTH; changes when that variable does. An offered message, whose data is still in the sender, adds none.",
             unit: "bytes",
             category: "p2p.unexpected",
             class: PvarClass::Level,
@@ -471,7 +471,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_unexpected_bytes",
-            description: "Most bytes of data held at once for messages that this process had found and that waited for a receive to be posted.",
+            description: "Greatest number of bytes of data stored at once for messages that waited for a matching receive.",
             unit: "bytes",
             category: "p2p.unexpected",
             class: PvarClass::HighWatermark,
@@ -482,7 +482,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_unexpected_messages",
-            description: "Messages that this process found before a receive was posted for them, whether or not they still wait. It looks for messages in calls that make progress, so those in the rings are not among them yet.",
+            description: "Number of messages that arrived before a matching receive was posted; incremented when a call that makes progress reads such a message from its ring.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::Counter,
@@ -493,7 +493,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_time_unexpected",
-            description: "Time between when this process found unexpected messages, in a call that makes progress, and their receives, summed up when each is received; time in the rings is not in it. Taken of messages that are found while a handle of this variable exists.",
+            description: "Time in seconds that messages waited for a matching receive, from when a call that makes progress read them from their ring; added when a message is received. Only messages that arrive while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "p2p.unexpected",
             class: PvarClass::Timer,
@@ -504,7 +504,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_search_steps",
-            description: "Steps to match messages with receives. In a queue of up to p2p_match_list_limit items a step is an item looked at; in a longer one, a look for the very source and tag, and one for each kind of wildcard in use, however long it is. None while nothing is queued. Probes do not count.",
+            description: "Number of steps of the searches that match messages with receives. In a queue of up to p2p_match_list_limit items a step is a comparison with one item; in a longer one a hash look-up for the source and tag, and one for each kind of wildcard in use. Searches of an empty queue and probes add none.",
             unit: "steps",
             category: "p2p.matching",
             class: PvarClass::Counter,
@@ -515,7 +515,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_posted_length",
-            description: "Receives that are posted and wait for their message. A blocking receive whose message is there at its first look is not among them.",
+            description: "Number of receives that are posted and wait for their message. A blocking receive is counted only if its first poll finds no message.",
             unit: "receives",
             category: "p2p.posted",
             class: PvarClass::Level,
@@ -526,7 +526,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_posted_length",
-            description: "Most receives that were posted at once, waiting for their message.",
+            description: "Greatest number of receives that were posted at once and waited for their message.",
             unit: "receives",
             category: "p2p.posted",
             class: PvarClass::HighWatermark,
@@ -537,7 +537,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_messages_sent",
-            description: "Messages whose send has been started, whether or not it is complete; none to MPI_PROC_NULL.",
+            description: "Number of messages whose send has started; sends to MPI_PROC_NULL are not counted.",
             unit: "messages",
             category: "p2p.traffic",
             class: PvarClass::Counter,
@@ -548,7 +548,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_messages_received",
-            description: "Messages that have been matched with a receive.",
+            description: "Number of messages matched with a receive; incremented when the match is found.",
             unit: "messages",
             category: "p2p.traffic",
             class: PvarClass::Counter,
@@ -559,7 +559,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_sent",
-            description: "Bytes of data in the messages whose send has been started.",
+            description: "Bytes of data in messages whose send has started.",
             unit: "bytes",
             category: "p2p.traffic",
             class: PvarClass::Aggregate,
@@ -570,7 +570,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_received",
-            description: "Bytes of data in the messages that have been matched with a receive, as sent: a truncated message counts whole.",
+            description: "Bytes of data in messages matched with a receive, added at the match. A truncated message adds the number of bytes that were sent.",
             unit: "bytes",
             category: "p2p.traffic",
             class: PvarClass::Aggregate,
@@ -581,7 +581,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_peer_messages_sent",
-            description: "Messages to each rank whose send has been started.",
+            description: "Number of messages to each rank whose send has started.",
             unit: "messages",
             category: "p2p.peers",
             class: PvarClass::Counter,
@@ -592,7 +592,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_peer_bytes_sent",
-            description: "Bytes of data in the messages to each rank.",
+            description: "Bytes of data in messages to each rank whose send has started.",
             unit: "bytes",
             category: "p2p.peers",
             class: PvarClass::Aggregate,
@@ -603,7 +603,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_peer_messages_received",
-            description: "Messages from each rank that have been matched with a receive.",
+            description: "Number of messages from each rank matched with a receive; incremented when the match is found.",
             unit: "messages",
             category: "p2p.peers",
             class: PvarClass::Counter,
@@ -614,7 +614,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_peer_bytes_received",
-            description: "Bytes of data in the messages from each rank, as sent.",
+            description: "Bytes of data in messages from each rank, added at the match. A truncated message adds the number of bytes that were sent.",
             unit: "bytes",
             category: "p2p.peers",
             class: PvarClass::Aggregate,
@@ -625,7 +625,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_sizes_sent",
-            description: "Messages by size whose send has been started, collectives' own included: element 0 counts empty ones, element n those of 2^(n-1) to 2^n - 1 bytes.",
+            description: "Number of messages by size whose send has started, messages of collective operations included. Element 0 counts messages without data, element n those of 2^(n-1) to 2^n - 1 bytes.",
             unit: "messages",
             category: "p2p.traffic",
             class: PvarClass::Counter,
@@ -636,7 +636,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_queue_full",
-            description: "Times that a record found no room in a peer's queue and had to be tried again later.",
+            description: "Number of times that a record found no room in the ring to a peer and was tried again later.",
             unit: "events",
             category: "fabric.queues",
             class: PvarClass::Counter,
@@ -647,7 +647,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_connections",
-            description: "Peers, itself included, that have sent to this process since it started.",
+            description: "Number of peers, this process included, that have sent to this process since it started.",
             unit: "peers",
             category: "fabric.queues",
             class: PvarClass::Counter,
@@ -658,7 +658,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_yields",
-            description: "Times that a waiting thread gave its core to others.",
+            description: "Number of times that a waiting thread yielded its core.",
             unit: "events",
             category: "fabric.waiting",
             class: PvarClass::Counter,
@@ -669,7 +669,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_sleeps",
-            description: "Times that a waiting thread prepared to sleep; nearly every time it then did.",
+            description: "Number of times that a waiting thread prepared to sleep, after which it nearly always sleeps.",
             unit: "events",
             category: "fabric.waiting",
             class: PvarClass::Counter,
@@ -680,7 +680,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_wakeups_received",
-            description: "Times that a thread that went to sleep was woken: by the process's doorbell, because of what another process sent, or by another thread, which completed its operation or passed on the polling. It also counts if that came before the thread slept.",
+            description: "Number of times that a thread that went to sleep was woken: by the process's doorbell for a record of another process, or by another thread that completed its operation or passed on the polling. A wake-up between preparation and sleep counts too.",
             unit: "events",
             category: "fabric.waiting",
             class: PvarClass::Counter,
@@ -691,7 +691,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_size",
-            description: "Bytes of the ring from each process to each other, through which records go.",
+            description: "Bytes of the ring from each process to each other, which records pass through; constant in a job.",
             unit: "bytes",
             category: "fabric.queues",
             class: PvarClass::Size,
@@ -702,7 +702,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_room",
-            description: "Bytes that were free in the ring in which this process last looked for room, by the last report of the receiver. It looks when the room that it found before does not suffice. A whole ring until the first look.",
+            description: "Bytes that were free in a ring when this process last looked for room in it, by the last report of the receiver. Updated when the room found before does not suffice; the length of a ring until the first update.",
             unit: "bytes",
             category: "fabric.queues",
             class: PvarClass::Level,
@@ -724,7 +724,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_job_memory",
-            description: "Bytes of memory that all processes of the job share, most of it rings; pages that were never written take none.",
+            description: "Bytes of memory that all processes of the job share, most of it rings; constant in a job. Pages that were never written take no physical memory.",
             unit: "bytes",
             category: "memory",
             class: PvarClass::Size,
@@ -734,8 +734,8 @@ pub static CATALOG: Catalog = Catalog {
             states: None,
         },
         PvarRow {
-            name: "fabric_wait_patience",
-            description: "Polls that a wait spends at most before it gives its core to others, as adapted by this process: halved by each wait that had to sleep, raised by each that did not; 2^30 where nothing has limited it.",
+            name: "fabric_wait_poll_limit",
+            description: "Number of polls that a wait spends at most before it yields its core, as this process adapts it: halved by each wait that had to sleep, doubled by each that did not; 2^30 while no wait has slept.",
             unit: "polls",
             category: "fabric.waiting",
             class: PvarClass::Generic,
@@ -746,7 +746,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_wakeups_sent",
-            description: "Times that this process woke a peer that slept.",
+            description: "Number of times that this process woke a peer that slept.",
             unit: "events",
             category: "fabric.waiting",
             class: PvarClass::Counter,
@@ -757,7 +757,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "process_state",
-            description: "What the process is doing: computing, sending, waiting, in a collective, in file i/o. With several threads what the last one to change it does.",
+            description: "What the process is doing: computing, sending, waiting, in a collective, in file i/o. With several threads the last thread that changed the state sets it.",
             unit: "",
             category: "process",
             class: PvarClass::State,
@@ -768,7 +768,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_requests",
-            description: "Requests that exist: their operation is under way, or complete and not yet taken by a wait or test. A send that was over when it started, as short ones are, is not among them.",
+            description: "Number of requests that exist: their operation is under way, or is complete and no wait or test has returned it. A send that was complete when it started, as short ones are, is not counted.",
             unit: "requests",
             category: "p2p.requests",
             class: PvarClass::Level,
@@ -779,7 +779,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_requests",
-            description: "Most requests that existed at once, without sends that were over when they started.",
+            description: "Greatest number of requests that existed at once, without sends that were complete when they started.",
             unit: "requests",
             category: "p2p.requests",
             class: PvarClass::HighWatermark,
@@ -790,7 +790,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_failed_tests",
-            description: "Tests of requests, MPI_Request_get_status among them, that found nothing complete.",
+            description: "Number of calls that test requests, MPI_Request_get_status among them, that found nothing complete.",
             unit: "tests",
             category: "p2p.requests",
             class: PvarClass::Counter,
@@ -801,7 +801,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_polls",
-            description: "Looks at the queues of this process for what others have sent.",
+            description: "Number of times that this process polled its rings for records of other processes.",
             unit: "polls",
             category: "p2p.waiting",
             class: PvarClass::Counter,
@@ -812,7 +812,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_transfer_slots_free",
-            description: "Long messages that both sides can copy at once from now on before one has to be copied by its receiver alone.",
+            description: "Number of free transfer slots. A transfer slot is a word of shared memory by which both sides of a long message share the copying; without a free one the receiver copies alone.",
             unit: "slots",
             category: "p2p.protocol",
             class: PvarClass::Level,
@@ -823,7 +823,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_transfer_slots_free",
-            description: "Fewest transfer slots that were free.",
+            description: "Smallest number of free transfer slots.",
             unit: "slots",
             category: "p2p.protocol",
             class: PvarClass::LowWatermark,
@@ -834,7 +834,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_transfer_slots_used",
-            description: "Part of this process's transfer slots that are in use. A slot is a cell of shared memory through which both sides of a long message share out its copying.",
+            description: "Part of this process's transfer slots that are in use, from 0 to 1; changes when a shared copy begins or ends.",
             unit: "part of 1",
             category: "p2p.protocol",
             class: PvarClass::Percentage,
@@ -845,7 +845,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_messages_held",
-            description: "Messages that a matched probe has taken and that are not received yet.",
+            description: "Number of messages that a matched probe has returned and that are not received yet.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::Level,
@@ -856,7 +856,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_messages_held",
-            description: "Most messages that matched probes had taken and that were not received yet.",
+            description: "Greatest number of messages that matched probes had returned and that were not received yet.",
             unit: "messages",
             category: "p2p.unexpected",
             class: PvarClass::HighWatermark,
@@ -867,7 +867,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_eager_received",
-            description: "Messages received whole, without having been offered first.",
+            description: "Number of messages received by the eager protocol: sent whole, without an offer first.",
             unit: "messages",
             category: "p2p.protocol",
             class: PvarClass::Counter,
@@ -878,7 +878,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_eager_bytes_sent",
-            description: "Bytes of data in the messages sent whole.",
+            description: "Bytes of data in messages sent by the eager protocol, added when the send starts.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -889,7 +889,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_rendezvous_received",
-            description: "Messages received that were offered first.",
+            description: "Number of messages received by the rendezvous protocol: offered by the sender before the data was moved.",
             unit: "messages",
             category: "p2p.protocol",
             class: PvarClass::Counter,
@@ -900,7 +900,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_rendezvous_bytes_sent",
-            description: "Bytes of data in the messages offered first by this process.",
+            description: "Bytes of data in messages that this process offered (the rendezvous protocol), added when the send starts.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -911,7 +911,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_copied",
-            description: "Bytes this process copied straight from a sender's memory.",
+            description: "Bytes that this process copied as receiver directly from a sender's memory.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -922,7 +922,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_helped",
-            description: "Bytes this process copied straight into a receiver's memory, helping it.",
+            description: "Bytes that this process copied as sender directly into a receiver's memory, sharing the receiver's copying.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -933,7 +933,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_bytes_in_fragments",
-            description: "Bytes of offered messages that came through the queues in fragments.",
+            description: "Bytes of offered messages that this process received as fragments through the rings.",
             unit: "bytes",
             category: "p2p.protocol",
             class: PvarClass::Aggregate,
@@ -944,7 +944,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_eager_sent",
-            description: "Messages sent whole, without asking the receiver first.",
+            description: "Number of messages sent by the eager protocol: whole, without an offer to the receiver first.",
             unit: "messages",
             category: "p2p.protocol",
             class: PvarClass::Counter,
@@ -955,7 +955,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_rendezvous_sent",
-            description: "Messages offered to the receiver first, because they are longer than the eager limit.",
+            description: "Number of messages sent by the rendezvous protocol: offered to the receiver first, because they are longer than the eager limit.",
             unit: "messages",
             category: "p2p.protocol",
             class: PvarClass::Counter,
@@ -966,7 +966,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_time_waited",
-            description: "Time that blocking calls spent waiting. A wait counts from when it has lasted for its first polls, at most 128 and about a microsecond; what ends sooner is not waiting.",
+            description: "Time in seconds that blocking calls waited; added when a wait ends. A wait begins after the call's first polls, at most 128 and about a microsecond; a call that completes before that adds nothing.",
             unit: "seconds",
             category: "p2p.waiting",
             class: PvarClass::Timer,
@@ -977,7 +977,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_waits",
-            description: "Waits of blocking calls that lasted long enough to be timed.",
+            description: "Number of waits counted in p2p_time_waited.",
             unit: "waits",
             category: "p2p.waiting",
             class: PvarClass::Counter,
@@ -988,7 +988,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_barrier_calls",
-            description: "Calls of MPI_Barrier that have begun.",
+            description: "Number of calls of MPI_Barrier that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -999,7 +999,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_calls",
-            description: "Calls of MPI_Bcast that have begun.",
+            description: "Number of calls of MPI_Bcast that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1010,7 +1010,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_calls",
-            description: "Calls of MPI_Reduce that have begun.",
+            description: "Number of calls of MPI_Reduce that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1021,7 +1021,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_calls",
-            description: "Calls of MPI_Allreduce that have begun.",
+            description: "Number of calls of MPI_Allreduce that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1032,7 +1032,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_calls",
-            description: "Calls of MPI_Gather that have begun.",
+            description: "Number of calls of MPI_Gather that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1043,7 +1043,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_calls",
-            description: "Calls of MPI_Scatter that have begun.",
+            description: "Number of calls of MPI_Scatter that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1054,7 +1054,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_calls",
-            description: "Calls of MPI_Allgather that have begun.",
+            description: "Number of calls of MPI_Allgather that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1065,7 +1065,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_calls",
-            description: "Calls of MPI_Alltoall that have begun.",
+            description: "Number of calls of MPI_Alltoall that have begun.",
             unit: "calls",
             category: "coll.calls",
             class: PvarClass::Counter,
@@ -1076,7 +1076,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_bytes",
-            description: "Bytes of data in the buffers given to MPI_Bcast.",
+            description: "Bytes of data in the buffers of MPI_Bcast, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1087,7 +1087,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_bytes",
-            description: "Bytes of data that this process contributed to MPI_Reduce.",
+            description: "Bytes of data that this process contributed to MPI_Reduce, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1098,7 +1098,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_bytes",
-            description: "Bytes of data that this process contributed to MPI_Allreduce.",
+            description: "Bytes of data that this process contributed to MPI_Allreduce, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1109,7 +1109,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_bytes",
-            description: "Bytes of data that this process contributed to MPI_Gather.",
+            description: "Bytes of data that this process contributed to MPI_Gather, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1120,7 +1120,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_bytes",
-            description: "Bytes of data that this process took out of MPI_Scatter.",
+            description: "Bytes of data that this process received from MPI_Scatter, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1131,7 +1131,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_bytes",
-            description: "Bytes of data that this process contributed to MPI_Allgather.",
+            description: "Bytes of data that this process contributed to MPI_Allgather, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1142,7 +1142,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_bytes",
-            description: "Bytes of data that this process contributed to MPI_Alltoall, those for itself included.",
+            description: "Bytes of data that this process contributed to MPI_Alltoall, those for itself included, added when the call begins.",
             unit: "bytes",
             category: "coll.data",
             class: PvarClass::Aggregate,
@@ -1153,7 +1153,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_barrier_time",
-            description: "Time spent in calls of MPI_Barrier, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Barrier, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1164,7 +1164,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_time",
-            description: "Time spent in calls of MPI_Bcast, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Bcast, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1175,7 +1175,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_time",
-            description: "Time spent in calls of MPI_Reduce, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Reduce, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1186,7 +1186,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_time",
-            description: "Time spent in calls of MPI_Allreduce, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Allreduce, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1197,7 +1197,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_time",
-            description: "Time spent in calls of MPI_Gather, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Gather, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1208,7 +1208,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_time",
-            description: "Time spent in calls of MPI_Scatter, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Scatter, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1219,7 +1219,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_time",
-            description: "Time spent in calls of MPI_Allgather, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Allgather, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1230,7 +1230,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_time",
-            description: "Time spent in calls of MPI_Alltoall, taken of those that begin while a handle of this variable exists.",
+            description: "Time in seconds spent in calls of MPI_Alltoall, added when a call ends. Only calls that begin while a handle of this variable exists are timed.",
             unit: "seconds",
             category: "coll.time",
             class: PvarClass::Timer,
@@ -1241,7 +1241,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_barrier_algorithm",
-            description: "Algorithm of the last call of MPI_Barrier that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Barrier that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1252,7 +1252,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_algorithm",
-            description: "Algorithm of the last call of MPI_Bcast that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Bcast that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1263,7 +1263,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_algorithm",
-            description: "Algorithm of the last call of MPI_Reduce that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Reduce that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1274,7 +1274,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_algorithm",
-            description: "Algorithm of the last call of MPI_Allreduce that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Allreduce that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1285,7 +1285,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_algorithm",
-            description: "Algorithm of the last call of MPI_Gather that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Gather that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1296,7 +1296,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_algorithm",
-            description: "Algorithm of the last call of MPI_Scatter that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Scatter that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1307,7 +1307,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_algorithm",
-            description: "Algorithm of the last call of MPI_Allgather that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Allgather that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1318,7 +1318,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_algorithm",
-            description: "Algorithm of the last call of MPI_Alltoall that began while a handle of this variable existed; none before.",
+            description: "Algorithm of the last call of MPI_Alltoall that began while a handle of this variable existed; none before that call.",
             unit: "",
             category: "coll.algorithms",
             class: PvarClass::State,
@@ -1329,7 +1329,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_barrier_algorithm_calls",
-            description: "Calls of MPI_Barrier by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_barrier_algorithm is n.",
+            description: "Number of calls of MPI_Barrier by algorithm: element n counts the calls with algorithm n of the enumeration of coll_barrier_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1340,7 +1340,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_bcast_algorithm_calls",
-            description: "Calls of MPI_Bcast by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_bcast_algorithm is n.",
+            description: "Number of calls of MPI_Bcast by algorithm: element n counts the calls with algorithm n of the enumeration of coll_bcast_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1351,7 +1351,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_reduce_algorithm_calls",
-            description: "Calls of MPI_Reduce by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_reduce_algorithm is n.",
+            description: "Number of calls of MPI_Reduce by algorithm: element n counts the calls with algorithm n of the enumeration of coll_reduce_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1362,7 +1362,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allreduce_algorithm_calls",
-            description: "Calls of MPI_Allreduce by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_allreduce_algorithm is n.",
+            description: "Number of calls of MPI_Allreduce by algorithm: element n counts the calls with algorithm n of the enumeration of coll_allreduce_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1373,7 +1373,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_gather_algorithm_calls",
-            description: "Calls of MPI_Gather by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_gather_algorithm is n.",
+            description: "Number of calls of MPI_Gather by algorithm: element n counts the calls with algorithm n of the enumeration of coll_gather_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1384,7 +1384,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_scatter_algorithm_calls",
-            description: "Calls of MPI_Scatter by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_scatter_algorithm is n.",
+            description: "Number of calls of MPI_Scatter by algorithm: element n counts the calls with algorithm n of the enumeration of coll_scatter_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1395,7 +1395,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_allgather_algorithm_calls",
-            description: "Calls of MPI_Allgather by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_allgather_algorithm is n.",
+            description: "Number of calls of MPI_Allgather by algorithm: element n counts the calls with algorithm n of the enumeration of coll_allgather_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1406,7 +1406,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_alltoall_algorithm_calls",
-            description: "Calls of MPI_Alltoall by algorithm, counted of those that begin while a handle of this variable exists: element n counts those with the algorithm whose number in the enumeration of coll_alltoall_algorithm is n.",
+            description: "Number of calls of MPI_Alltoall by algorithm: element n counts the calls with algorithm n of the enumeration of coll_alltoall_algorithm. Only calls that begin while a handle of this variable exists are counted.",
             unit: "calls",
             category: "coll.algorithms",
             class: PvarClass::Counter,
@@ -1417,7 +1417,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "tool_pvar_handles",
-            description: "Handles of performance variables that are allocated, this one included.",
+            description: "Number of handles of performance variables that are allocated, including the handle that reads it.",
             unit: "handles",
             category: "tool",
             class: PvarClass::Level,
@@ -1439,7 +1439,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "tool_pvar_sessions",
-            description: "Sessions of performance variables that are created and not freed.",
+            description: "Number of sessions of performance variables that are created and not freed.",
             unit: "sessions",
             category: "tool",
             class: PvarClass::Level,
@@ -1450,7 +1450,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "tool_cvar_handles",
-            description: "Handles of control variables that are allocated.",
+            description: "Number of handles of control variables that are allocated.",
             unit: "handles",
             category: "tool",
             class: PvarClass::Level,
@@ -1461,7 +1461,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "tool_event_registrations",
-            description: "Registrations for events that are allocated, with callbacks or without.",
+            description: "Number of event registrations that are allocated, with or without callbacks.",
             unit: "registrations",
             category: "tool",
             class: PvarClass::Level,
@@ -1472,7 +1472,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_infos",
-            description: "Info objects that exist: the program made them, or was given them, and has not freed them.",
+            description: "Number of info objects that the program created or got from a call and has not freed.",
             unit: "info objects",
             category: "objects",
             class: PvarClass::Level,
@@ -1483,7 +1483,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_infos",
-            description: "Most info objects that existed at once. Those that calls give have to be freed by the program.",
+            description: "Greatest number of info objects that existed at once. The program also frees those that calls return.",
             unit: "info objects",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1549,7 +1549,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_puts",
-            description: "Puts that this process has started on the window; none to MPI_PROC_NULL.",
+            description: "Number of puts that this process has started on the window; none to MPI_PROC_NULL.",
             unit: "operations",
             category: "win.traffic",
             class: PvarClass::Counter,
@@ -1560,7 +1560,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_put_bytes",
-            description: "Bytes of data in the puts that this process has started.",
+            description: "Bytes of data in the puts that this process has started, added at the start.",
             unit: "bytes",
             category: "win.traffic",
             class: PvarClass::Aggregate,
@@ -1571,7 +1571,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_gets",
-            description: "Gets that this process has started on the window; none from MPI_PROC_NULL.",
+            description: "Number of gets that this process has started on the window; none from MPI_PROC_NULL.",
             unit: "operations",
             category: "win.traffic",
             class: PvarClass::Counter,
@@ -1582,7 +1582,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_get_bytes",
-            description: "Bytes of data in the gets that this process has started.",
+            description: "Bytes of data in the gets that this process has started, added at the start.",
             unit: "bytes",
             category: "win.traffic",
             class: PvarClass::Aggregate,
@@ -1593,7 +1593,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_accumulates",
-            description: "Accumulations that this process has started on the window; none to MPI_PROC_NULL.",
+            description: "Number of accumulations that this process has started on the window; none to MPI_PROC_NULL.",
             unit: "operations",
             category: "win.traffic",
             class: PvarClass::Counter,
@@ -1604,7 +1604,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_accumulate_bytes",
-            description: "Bytes of data in the accumulations that this process has started.",
+            description: "Bytes of data in the accumulations that this process has started, added at the start.",
             unit: "bytes",
             category: "win.traffic",
             class: PvarClass::Aggregate,
@@ -1615,7 +1615,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_fetches",
-            description: "Accumulations that also fetch (MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap) that this process has started on the window; none to MPI_PROC_NULL.",
+            description: "Number of accumulations that also fetch (MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap) that this process has started on the window; none to MPI_PROC_NULL.",
             unit: "operations",
             category: "win.traffic",
             class: PvarClass::Counter,
@@ -1626,7 +1626,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_fetch_bytes",
-            description: "Bytes of data that the fetching accumulations of this process bring back.",
+            description: "Bytes of data that the fetching accumulations of this process return, added at the start.",
             unit: "bytes",
             category: "win.traffic",
             class: PvarClass::Aggregate,
@@ -1637,7 +1637,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_operations_sent",
-            description: "Operations of this process that went as messages, for their target to carry out, and not as direct copies.",
+            description: "Number of operations of this process that were sent as messages, which their target applies, and not copied directly.",
             unit: "operations",
             category: "win.protocol",
             class: PvarClass::Counter,
@@ -1648,7 +1648,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "win_fences",
-            description: "Fences that this process has begun on the window.",
+            description: "Number of fences that this process has begun on the window.",
             unit: "fences",
             category: "win.protocol",
             class: PvarClass::Counter,
@@ -1659,7 +1659,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_communicators",
-            description: "Communicators that the program made and has not freed, duplicates under way included.",
+            description: "Number of communicators that the program created and has not freed, duplicates under way included.",
             unit: "communicators",
             category: "objects",
             class: PvarClass::Level,
@@ -1670,7 +1670,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_communicators",
-            description: "Most communicators that the program had at once.",
+            description: "Greatest number of communicators that the program had at once.",
             unit: "communicators",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1681,7 +1681,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_groups",
-            description: "Groups that the program made and has not freed, the empty one not counted.",
+            description: "Number of groups that the program created and has not freed; the empty group is not counted.",
             unit: "groups",
             category: "objects",
             class: PvarClass::Level,
@@ -1692,7 +1692,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_datatypes",
-            description: "Datatypes that the program made and has not freed.",
+            description: "Number of datatypes that the program created and has not freed.",
             unit: "datatypes",
             category: "objects",
             class: PvarClass::Level,
@@ -1703,7 +1703,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_datatypes",
-            description: "Most datatypes that the program had at once.",
+            description: "Greatest number of datatypes that the program had at once.",
             unit: "datatypes",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1714,7 +1714,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_windows",
-            description: "Windows that the program made and has not freed.",
+            description: "Number of windows that the program created and has not freed.",
             unit: "windows",
             category: "objects",
             class: PvarClass::Level,
@@ -1725,7 +1725,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_operations",
-            description: "Reduction operations that the program made and has not freed.",
+            description: "Number of reduction operations that the program created and has not freed.",
             unit: "operations",
             category: "objects",
             class: PvarClass::Level,
@@ -1736,7 +1736,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_errhandlers",
-            description: "Error handlers that the program made and that it, or an object, still refers to. Counted again whenever one is made or freed.",
+            description: "Number of error handlers of the program to which the program or an object still refers. Updated when one is created or freed.",
             unit: "error handlers",
             category: "objects",
             class: PvarClass::Level,
@@ -1747,7 +1747,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_sessions",
-            description: "Sessions that were begun and not ended.",
+            description: "Number of sessions that were initialized and not finalized.",
             unit: "sessions",
             category: "objects",
             class: PvarClass::Level,
@@ -1758,7 +1758,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_files",
-            description: "Files that the program opened and has not closed.",
+            description: "Number of files that the program opened and has not closed.",
             unit: "files",
             category: "objects",
             class: PvarClass::Level,
@@ -1769,7 +1769,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_files",
-            description: "Most files that the program had open at once.",
+            description: "Greatest number of files that the program had open at once.",
             unit: "files",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1780,7 +1780,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "errors_raised",
-            description: "Errors that calls raised, whatever the error handler did about them. MPI_T calls raise none.",
+            description: "Number of errors that calls raised, whatever their error handler did. MPI_T calls raise none.",
             unit: "errors",
             category: "errors",
             class: PvarClass::Counter,
@@ -1791,7 +1791,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "memory_alloc_mem",
-            description: "Bytes of memory that the program has from MPI_Alloc_mem and has not freed, as it asked for them.",
+            description: "Bytes of memory that the program has from MPI_Alloc_mem and has not freed, by the requested sizes.",
             unit: "bytes",
             category: "memory",
             class: PvarClass::Level,
@@ -1802,7 +1802,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "memory_alloc_mem",
-            description: "Most bytes that the program had from MPI_Alloc_mem at once.",
+            description: "Greatest number of bytes that the program had from MPI_Alloc_mem at once.",
             unit: "bytes",
             category: "memory",
             class: PvarClass::HighWatermark,
@@ -1813,7 +1813,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "memory_alloc_mem_calls",
-            description: "Calls of MPI_Alloc_mem that gave memory.",
+            description: "Number of calls of MPI_Alloc_mem that succeeded.",
             unit: "calls",
             category: "memory",
             class: PvarClass::Counter,
@@ -1824,7 +1824,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "errors_handler_calls",
-            description: "Errors that were given to this error handler, by calls that failed and by MPI_X_call_errhandler.",
+            description: "Number of errors that were passed to this error handler, by calls that failed and by MPI_X_call_errhandler.",
             unit: "errors",
             category: "errors",
             class: PvarClass::Counter,
@@ -1835,7 +1835,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_datatype_uses",
-            description: "Times that calls of whatever kind were given this datatype. Of a predefined one those count that begin while a handle of this variable for it exists.",
+            description: "Number of calls that had this datatype as an argument. For a predefined datatype only calls that begin while a handle of this variable for it exists are counted.",
             unit: "calls",
             category: "objects",
             class: PvarClass::Counter,
@@ -1846,7 +1846,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_group_processes",
-            description: "Processes of the group.",
+            description: "Number of processes of the group; constant.",
             unit: "processes",
             category: "objects",
             class: PvarClass::Size,
@@ -1857,7 +1857,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_group_uses",
-            description: "Calls that were given this group, that which frees it not counted.",
+            description: "Number of calls that had this group as an argument, without the call that frees it.",
             unit: "calls",
             category: "objects",
             class: PvarClass::Counter,
@@ -1868,7 +1868,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_op_calls",
-            description: "Reductions and accumulations that were given this operation: collective, local and one-sided ones.",
+            description: "Number of reductions and accumulations with this operation: collective, local and one-sided ones.",
             unit: "calls",
             category: "coll.ops",
             class: PvarClass::Counter,
@@ -1879,7 +1879,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "coll_op_bytes",
-            description: "Bytes of data that this process gave to those calls, to be combined.",
+            description: "Bytes of data that this process passed to the calls counted in coll_op_calls.",
             unit: "bytes",
             category: "coll.ops",
             class: PvarClass::Aggregate,
@@ -1890,7 +1890,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_uses",
-            description: "Calls that were given this session, about its process sets, its hints or its end.",
+            description: "Number of calls that had this session as an argument.",
             unit: "calls",
             category: "objects",
             class: PvarClass::Counter,
@@ -1901,7 +1901,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_groups",
-            description: "Groups that were made of this session's process sets, or derived from objects that were, and are not freed.",
+            description: "Number of groups that are derived from this session and are not freed: made from its process sets, or from objects derived from it.",
             unit: "groups",
             category: "objects",
             class: PvarClass::Level,
@@ -1912,7 +1912,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_groups",
-            description: "Most groups that were derived from this session and existed at once.",
+            description: "Greatest number of groups that were derived from this session and existed at once.",
             unit: "groups",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1923,7 +1923,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_communicators",
-            description: "Communicators that are derived from this session, by way of its groups and other communicators, and are not freed. A program frees them before it ends the session.",
+            description: "Number of communicators that are derived from this session and are not freed. A program frees them before it finalizes the session.",
             unit: "communicators",
             category: "objects",
             class: PvarClass::Level,
@@ -1934,7 +1934,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_communicators",
-            description: "Most communicators that were derived from this session and existed at once.",
+            description: "Greatest number of communicators that were derived from this session and existed at once.",
             unit: "communicators",
             category: "objects",
             class: PvarClass::HighWatermark,
@@ -1945,7 +1945,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_windows",
-            description: "Windows over communicators that are derived from this session, not freed.",
+            description: "Number of windows over communicators that are derived from this session, not freed.",
             unit: "windows",
             category: "objects",
             class: PvarClass::Level,
@@ -1956,7 +1956,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_session_files",
-            description: "Files opened with communicators that are derived from this session, not closed.",
+            description: "Number of files opened with communicators that are derived from this session, not closed.",
             unit: "files",
             category: "objects",
             class: PvarClass::Level,
@@ -1967,7 +1967,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_info_keys",
-            description: "Keys that the info object holds.",
+            description: "Number of keys in the info object.",
             unit: "keys",
             category: "objects",
             class: PvarClass::Level,
@@ -1978,7 +1978,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "objects_info_uses",
-            description: "Calls that were given this info object, that which frees it not counted.",
+            description: "Number of calls that had this info object as an argument, without the call that frees it.",
             unit: "calls",
             category: "objects",
             class: PvarClass::Counter,
@@ -1989,7 +1989,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_posted_bytes",
-            description: "Bytes of data that the buffers of the receives that are posted and wait for their message have room for. Kept while a handle of this variable exists; blocking receives cost a little more then.",
+            description: "Bytes of data for which the buffers of the posted receives have room. Maintained while a handle of this variable exists; blocking receives then take a little longer.",
             unit: "bytes",
             category: "p2p.posted",
             class: PvarClass::Level,
@@ -2000,7 +2000,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_posted_bytes",
-            description: "Most bytes of data that the buffers of receives had room for that were posted at once.",
+            description: "Greatest number of bytes for which the buffers of receives that were posted at once had room.",
             unit: "bytes",
             category: "p2p.posted",
             class: PvarClass::HighWatermark,
@@ -2011,7 +2011,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_request_bytes",
-            description: "Bytes that the operation was given to send, or has room to receive. Of a receive whose buffer is filled already when the handle is allocated, or is being filled by both sides, the bytes that it takes.",
+            description: "Bytes that the operation sends, or that its receive buffer has room for. If the data of a receive is already stored or being copied when the handle is allocated, the bytes of its message.",
             unit: "bytes",
             category: "p2p.requests",
             class: PvarClass::Size,
@@ -2022,7 +2022,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_request_bytes_moved",
-            description: "Bytes of the operation's message that have been moved, as far as this process knows: of a message that its receiver copies by itself the sender knows when it is all done.",
+            description: "Bytes of the operation's message that have been moved. The sender of a message that its receiver copies alone counts all of them when the copy is complete.",
             unit: "bytes",
             category: "p2p.requests",
             class: PvarClass::Level,
@@ -2033,7 +2033,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_request_done",
-            description: "Part of the bytes to be moved that has been, as far as this process knows; 1.0 once the operation is complete.",
+            description: "Part of the operation's bytes that has been moved, from 0 to 1; 1 once the operation is complete. Counts as p2p_request_bytes_moved does.",
             unit: "part of 1",
             category: "p2p.requests",
             class: PvarClass::Percentage,
@@ -2044,7 +2044,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_message_bytes",
-            description: "Bytes of data in the message.",
+            description: "Bytes of data in the message; constant.",
             unit: "bytes",
             category: "p2p.unexpected",
             class: PvarClass::Size,
@@ -2055,7 +2055,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "p2p_message_bytes_held",
-            description: "Bytes of the message's data that this process holds; none of one whose data is still with its sender.",
+            description: "Bytes of the message's data that are in this process; 0 while the data is still in its sender.",
             unit: "bytes",
             category: "p2p.unexpected",
             class: PvarClass::Level,
@@ -2066,7 +2066,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "fabric_ring_used",
-            description: "Part of the ring to each process that is in use: written by this process and, by the last report of the receiver, not yet read. A receiver reports after each quarter of the ring. As of this process's last record in the ring, or of the allocation of the handle.",
+            description: "Part of the ring to each process that is in use, from 0 to 1: written by this process and, by the last report of the receiver, not yet read. A receiver reports after each quarter of the ring. Updated by this process's records in the ring and by the allocation of the handle.",
             unit: "part of 1",
             category: "fabric.queues",
             class: PvarClass::Percentage,
@@ -2079,7 +2079,7 @@ pub static CATALOG: Catalog = Catalog {
     events: &[
         EventRow {
             name: "tool_cvar_set",
-            description: "A control variable was set, to the same value or another, by MPI_T_cvar_write or from Rust. The value is converted to a number; it is 0 for texts.",
+            description: "A control variable was set, to the same value or another, by MPI_T_cvar_write or from Rust: its index and its value as a number, 0 for texts.",
             category: "tool.events",
             source: "settings",
             bind: Bind::NoObject,
@@ -2088,7 +2088,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_unexpected",
-            description: "This process has found a message, in a call that makes progress, before a receive for it was posted: who sent it, its tag and its size.",
+            description: "A message arrived before a matching receive was posted: its source, tag and size in bytes. Raised when a call that makes progress reads the message from its ring.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2097,7 +2097,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_posted",
-            description: "A receive waits for its message: the source and the tag that it names, wildcards included.",
+            description: "A receive was posted and waits for its message: its source and tag, which may be wildcards.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2106,7 +2106,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_matched",
-            description: "A message has found its receive, posted or not, or a matched probe: its sender, its tag and its size.",
+            description: "A message was matched with a receive or a matched probe: its source, tag and size in bytes.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2115,7 +2115,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_receive_completed",
-            description: "A receive that had been posted, or whose message was offered first, is complete, or was cancelled: source, tag and bytes as in its status.",
+            description: "A receive that had been posted, or whose message was offered first, is complete or was cancelled: source, tag and bytes as in its status.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2124,7 +2124,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_send_completed",
-            description: "A send that could not be over at once is complete: the handle of its request.",
+            description: "A send that was not complete when it started is complete: the handle of its request.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2133,7 +2133,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_rendezvous_begin",
-            description: "The transfer of an offered message into its receive begins: its sender, its tag and its size.",
+            description: "The transfer of an offered message into its receive begins: its source, tag and size in bytes.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::Comm,
@@ -2151,7 +2151,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_wait_begin",
-            description: "A blocking call begins to wait in earnest, after its first polls: how many requests there are now.",
+            description: "A blocking call begins to wait, after its first polls: the number of requests that exist.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::NoObject,
@@ -2160,7 +2160,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "p2p_wait_end",
-            description: "A wait is over, and how long it took.",
+            description: "A wait has ended: its duration in nanoseconds.",
             category: "p2p.events",
             source: "engine",
             bind: Bind::NoObject,
@@ -2169,7 +2169,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "coll_begin",
-            description: "A collective call has begun: which, with which algorithm, and the bytes its instruments count.",
+            description: "A collective call began: its operation and algorithm by number, and the bytes that its instruments count.",
             category: "coll.events",
             source: "collectives",
             bind: Bind::Comm,
@@ -2178,7 +2178,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "coll_end",
-            description: "A collective call has ended: which, with which algorithm, and the nanoseconds it took.",
+            description: "A collective call ended: its operation and algorithm by number, and its duration in nanoseconds.",
             category: "coll.events",
             source: "collectives",
             bind: Bind::Comm,
@@ -2187,7 +2187,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "objects_comm_made",
-            description: "A communicator was made: its handle, the program's rank in it, and its number of processes.",
+            description: "A communicator was created: its handle, the program's rank in it, and its number of processes.",
             category: "objects.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2196,7 +2196,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "objects_comm_freed",
-            description: "A communicator was freed; the handle is stale.",
+            description: "A communicator was freed: its handle, which is stale now.",
             category: "objects.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2205,7 +2205,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "objects_datatype_made",
-            description: "A datatype was made: its handle, and the bytes of its data.",
+            description: "A datatype was created: its handle, and the bytes of its data.",
             category: "objects.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2214,7 +2214,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "objects_datatype_freed",
-            description: "A datatype was freed; the handle is stale.",
+            description: "A datatype was freed: its handle, which is stale now.",
             category: "objects.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2223,7 +2223,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         EventRow {
             name: "errors_error_raised",
-            description: "A call failed, and its error handler is about to be called: the error's class and code, and the handle of the object whose handler that is.",
+            description: "A call failed, and its error handler is about to be called: the error's class and code, and the handle of the object with that error handler.",
             category: "errors.events",
             source: "library",
             bind: Bind::NoObject,
@@ -2233,39 +2233,39 @@ pub static CATALOG: Catalog = Catalog {
     ],
     categories: &[
         CategoryRow { name: "coll", description: "Collective operations." },
-        CategoryRow { name: "coll.algorithms", description: "Which algorithms collective calls choose, told while somebody watches." },
-        CategoryRow { name: "coll.calls", description: "How often each collective operation was called." },
-        CategoryRow { name: "coll.data", description: "Bytes that the program gave to each collective operation." },
-        CategoryRow { name: "coll.events", description: "Collective calls as they begin and end, with the algorithm chosen." },
-        CategoryRow { name: "coll.ops", description: "Reduction operations: how often each is used, and on how much data." },
-        CategoryRow { name: "coll.time", description: "Time spent in each collective operation, taken while somebody watches." },
-        CategoryRow { name: "errors", description: "Errors that calls raise, who is given them, and how they are told." },
-        CategoryRow { name: "errors.events", description: "Errors as they are raised." },
+        CategoryRow { name: "coll.algorithms", description: "Algorithms that collective calls choose, counted while a handle exists." },
+        CategoryRow { name: "coll.calls", description: "Number of calls of each collective operation." },
+        CategoryRow { name: "coll.data", description: "Bytes that the program passed to each collective operation." },
+        CategoryRow { name: "coll.events", description: "Events of collective calls that begin and end, with the algorithm chosen." },
+        CategoryRow { name: "coll.ops", description: "Reduction operations: number of uses and bytes of data." },
+        CategoryRow { name: "coll.time", description: "Time spent in each collective operation, measured while a handle exists." },
+        CategoryRow { name: "errors", description: "Errors that calls raise, their error handlers, and their reports." },
+        CategoryRow { name: "errors.events", description: "Events of errors." },
         CategoryRow { name: "fabric", description: "Moving records between processes over shared memory." },
-        CategoryRow { name: "fabric.queues", description: "The queues of records between processes." },
-        CategoryRow { name: "fabric.recorder", description: "The flight recorder: the last calls of a process, for those who look at it from outside." },
-        CategoryRow { name: "fabric.waiting", description: "What waiting costs: yields, sleeps, wake-ups." },
+        CategoryRow { name: "fabric.queues", description: "The rings of records between processes." },
+        CategoryRow { name: "fabric.recorder", description: "The flight recorder: the last calls of a process, readable by other processes." },
+        CategoryRow { name: "fabric.waiting", description: "Waiting in the fabric: yields, sleeps, wake-ups." },
         CategoryRow { name: "file", description: "Files that processes open together." },
-        CategoryRow { name: "file.traffic", description: "What is read from and written to each file, and how long that takes." },
-        CategoryRow { name: "memory", description: "Memory that the program or the library has." },
-        CategoryRow { name: "objects", description: "Communicators, groups, datatypes and other objects: how many there are, how they are used." },
-        CategoryRow { name: "objects.events", description: "Objects that come and go." },
+        CategoryRow { name: "file.traffic", description: "Bytes read from and written to each file, and the time for it." },
+        CategoryRow { name: "memory", description: "Memory that the program or the library has allocated." },
+        CategoryRow { name: "objects", description: "Communicators, groups, datatypes and other objects: their number and uses." },
+        CategoryRow { name: "objects.events", description: "Events of objects that are created and freed." },
         CategoryRow { name: "p2p", description: "Point-to-point messages: queues, traffic, protocols, waiting." },
-        CategoryRow { name: "p2p.events", description: "Messages as they come, are matched and complete; waits." },
-        CategoryRow { name: "p2p.matching", description: "What it takes to find the receive of a message, and the message of a receive." },
-        CategoryRow { name: "p2p.peers", description: "Messages and bytes of the program by process of the communicator." },
+        CategoryRow { name: "p2p.events", description: "Events of messages that arrive, are matched and complete; events of waits." },
+        CategoryRow { name: "p2p.matching", description: "Searches that match messages with receives." },
+        CategoryRow { name: "p2p.peers", description: "Messages and bytes of the program for each process of the communicator." },
         CategoryRow { name: "p2p.posted", description: "Receives that wait for their message." },
-        CategoryRow { name: "p2p.protocol", description: "Which way messages go: whole at once, or offered first and copied once." },
+        CategoryRow { name: "p2p.protocol", description: "Protocols: messages that are sent whole (eager), and messages that are offered first (rendezvous)." },
         CategoryRow { name: "p2p.requests", description: "Operations that have been started and not completed." },
-        CategoryRow { name: "p2p.traffic", description: "Messages and bytes of the program, each way." },
+        CategoryRow { name: "p2p.traffic", description: "Messages and bytes that the program sends and receives." },
         CategoryRow { name: "p2p.unexpected", description: "Messages that arrived before a receive was posted. Long queues cost memory and copies: post receives earlier, or slow the sender down." },
-        CategoryRow { name: "p2p.waiting", description: "What blocking calls do until their message comes: poll, yield, sleep." },
+        CategoryRow { name: "p2p.waiting", description: "Waiting of blocking calls: polls, yields, sleeps." },
         CategoryRow { name: "process", description: "What the process is doing." },
-        CategoryRow { name: "stats", description: "What is written about the job when it ends." },
+        CategoryRow { name: "stats", description: "Statistics that are written when the job ends." },
         CategoryRow { name: "tool", description: "The tool information interface itself." },
         CategoryRow { name: "tool.events", description: "Changes of the interface's own variables." },
         CategoryRow { name: "win", description: "One-sided communication." },
-        CategoryRow { name: "win.protocol", description: "How operations reach their target: directly, or as messages that it carries out." },
+        CategoryRow { name: "win.protocol", description: "Paths of operations to their target: directly, or as messages that the target applies." },
         CategoryRow { name: "win.traffic", description: "Operations that this process starts on a window, and their bytes." },
     ],
 };

@@ -1,4 +1,5 @@
-//! What each rank does, from its flight recorder and the system, for the report on a job that takes too long.
+//! The activity of each rank, from its flight recorder and the system, for the report on a job that exceeds its time
+//! limit.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,17 +9,17 @@ use mpi_fabric::{Job, Life};
 
 use mpi_core::json::Object;
 
-/// What one rank does.
+/// The activity of one rank.
 struct Activity {
     rank: u32,
-    /// In words, without numbers that differ between ranks that do the same.
+    /// As text, without numbers that differ between ranks with the same activity.
     what: String,
     call: Option<Call>,
-    /// The system's state of the process, and the seconds it has computed.
+    /// The state of the process, and the seconds of processor time.
     process: Option<(&'static str, f64)>,
 }
 
-/// What each rank does, in a few lines: ranks that do the same share one.
+/// The activity of each rank, in a few lines: ranks with the same activity share one.
 pub(super) fn report(job: &Job, processes: &[Option<i32>]) -> String {
     let mut groups: BTreeMap<_, Vec<Activity>> = BTreeMap::new();
     for activity in all(job, processes) {
@@ -85,7 +86,7 @@ fn all(job: &Job, processes: &[Option<i32>]) -> Vec<Activity> {
     processes.iter().enumerate().map(activity).collect()
 }
 
-/// State and computing time of a process; `None` where the system does not report it.
+/// State and processor time of a process; `None` where the system does not report it.
 fn process(pid: i32) -> Option<(&'static str, f64)> {
     process_of(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -98,7 +99,7 @@ fn process_of(stat: &str) -> Option<(&'static str, f64)> {
         "S" | "I" => "sleeping",
         "D" => "waiting for the system",
         "T" | "t" => "stopped",
-        "Z" | "X" => "gone",
+        "Z" | "X" => "ended",
         _ => "in an unknown state",
     };
     let mut ticks = fields.skip(10).map(|field| field.parse::<u64>().unwrap_or(0));
@@ -120,7 +121,7 @@ fn ranges(ranks: &[u32]) -> String {
     parts.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-/// What all have, or from the smallest to the largest; nothing of none.
+/// The common value, or the range from the smallest to the largest; empty without values.
 fn spread<T: Ord + Copy>(before: &str, values: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String {
     let values: Vec<T> = values.collect();
     match (values.iter().min(), values.iter().max()) {

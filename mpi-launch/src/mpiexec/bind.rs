@@ -1,7 +1,7 @@
 //! `--bind`: a core for each rank.
 //!
-//! By itself it is done only if the job has exactly as many ranks as there are cores: with fewer, two jobs on one
-//! machine would take the same cores while others idle; with more, the system spreads them better.
+//! The default binds only if the job has exactly as many ranks as there are cores: with fewer, two jobs on one machine
+//! would take the same cores while others idle; with more, the system distributes them better.
 
 use mpi_fabric::host;
 
@@ -9,7 +9,7 @@ use super::os;
 use super::refusal::Refusal;
 use crate::args::Bind;
 
-/// The cores of the ranks, in their order; `None` if the system is to choose.
+/// The cores of the ranks, in their order; `None` if the system chooses.
 pub(super) fn cores(bind: Bind, ranks: u32) -> Result<Option<Vec<usize>>, Refusal> {
     choose(bind, ranks, &os::allowed_cores(), host::usable_cores())
 }

@@ -1,9 +1,8 @@
 //! The values that settings file, environment and options give the control variables of the ranks; read once, before
 //! anything starts.
 //!
-//! Invariant: what a rank of this release would refuse of file and options is refused here, once for the whole job and
-//! all of it at once; an unknown name is accepted where a plug-in may add it.
-//! Not here: what the variables are (`variables`), how ranks get the values (`environment`).
+//! Invariant: values in file and options that a rank of this release would refuse are refused here, all at once and
+//! once for the whole job; an unknown name is accepted where a plug-in may add it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +14,7 @@ use crate::variables::{self, Followed};
 
 /// The values.
 pub(super) struct CvarValues {
-    /// The variables that mpiexec itself follows.
+    /// The variables that mpiexec itself uses.
     pub(super) followed: Followed,
     /// The lines of the settings file, for the ranks.
     pub(super) file: String,
@@ -38,7 +37,7 @@ impl CvarValues {
             Registry::with_values(file, named.map(|(name, value)| (name, value.to_string_lossy().into_owned())));
         options.cvars.iter().for_each(|(name, value)| registry.give_value(CVAR_OPTION, name, value));
         let followed = variables::register(&registry).expect("no two control variables have one name");
-        // The environment is the ranks' own: not each program is one of MPI, and one may handle the error.
+        // The ranks check the environment: not every program uses MPI, and a program may handle the error.
         let mut faults = registry.startup_errors_with_source();
         faults.retain(|(source, _)| *source != Source::Environment);
         faults.extend(misspelt(&registry));
@@ -68,7 +67,7 @@ mod tests {
 
     fn cvars(pairs: &[(&str, &str)]) -> CvarValues {
         let cvars = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        // An empty name of a file: none is read.
+        // An empty name of a file: no file is read.
         CvarValues::read(&Options {
             cvars,
             variables: vec![("FERRUM_SETTINGS".into(), "".into())],
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rank_would_refuse_is_refused_and_what_a_plug_in_may_know_is_not() {
+    fn what_a_rank_would_refuse_is_refused_and_what_a_plug_in_may_accept_is_not() {
         let good = cvars(&[("fabric_ring_bytes", "64k"), ("win_direct", "no"), ("plug_in_limit", "7")]);
         assert_eq!((good.followed.fabric.ring_length(), good.faults), (Some(65536), vec![]));
         let wrong = [("p2p_eager_limt", "1"), ("error_format", "json"), ("p2p_eager_limit", "much")];

@@ -28,7 +28,7 @@ const CATEGORIES: &str = "Categories of the library, each with what is directly 
 /// One entry of a list.
 struct Entry {
     name: String,
-    /// What it is; each fact begins a line.
+    /// The facts; each begins a line.
     facts: Vec<String>,
     text: String,
 }

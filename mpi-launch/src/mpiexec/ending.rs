@@ -1,7 +1,7 @@
 //! When a job ends: the first failure, and the deadlines that follow from it.
 //!
-//! Invariant: only the first failure counts; after it everything that is left gets SIGTERM at once and SIGKILL
-//! [`GRACE`] later, repeated until it has ended.
+//! Invariant: only the first failure counts; after it all remaining processes get SIGTERM at once and SIGKILL
+//! [`GRACE`] later, repeated until they have ended.
 
 use std::time::{Duration, Instant};
 
@@ -9,38 +9,38 @@ use super::outcome::Failure;
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(1000);
-/// How long others may go on after a rank left without MPI_Finalize, before that counts as a failure.
+/// Time limit of the other ranks after a rank left without MPI_Finalize, before that counts as a failure.
 const LEFT_GRACE: Duration = Duration::from_millis(1000);
-/// What ranks left running in the background may take to end by themselves.
+/// Time limit for background processes of the ranks to end by themselves.
 const BACKGROUND_GRACE: Duration = Duration::from_millis(250);
-/// After so long SIGKILL has had its effect, or never has: on a process that the kernel cannot end, or that cannot be
-/// found.
+/// After this time SIGKILL has had its effect, or will never have it: on a process that the kernel cannot end, or that
+/// cannot be found.
 const GIVE_UP: Duration = Duration::from_secs(5);
-/// Between two SIGKILLs, for what a process started while it was being killed.
+/// Time between two SIGKILLs, for processes that were started during the first.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// What is to be done now.
+/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Report what the ranks are doing: the time is over, and the job fails.
+    /// Report the activity of the ranks: the time limit is over, and the job fails.
     TimeOver,
-    /// End what is left.
+    /// Send SIGTERM to the remaining processes.
     Terminate,
-    /// Kill what is left.
+    /// Send SIGKILL to the remaining processes.
     Kill,
 }
 
-/// How far the job's end has come.
+/// The progress of the job's end.
 #[derive(Default)]
 pub(super) struct Ending {
     failure: Option<Failure>,
-    /// Whether it ended ranks that were still running.
+    /// Whether running ranks were ended.
     pub(super) others_ended: bool,
     /// The first rank that left without MPI_Finalize, when it left, and how many have.
     left: Option<(u32, Instant, u32)>,
-    /// When the time is over.
+    /// The time limit.
     over_at: Option<Instant>,
-    /// When what is left gets SIGTERM, and when SIGKILL.
+    /// When the remaining processes get SIGTERM, and when SIGKILL.
     term_at: Option<Instant>,
     kill_at: Option<Instant>,
     /// When SIGKILL was sent first.
@@ -48,16 +48,16 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// A job that may take so long.
+    /// A job with this time limit.
     pub(super) fn new(limit: Option<Duration>, now: Instant) -> Ending {
         Ending { over_at: limit.and_then(|limit| now.checked_add(limit)), ..Ending::default() }
     }
 
-    /// Records a failure, if it is the first; `living` ranks are to be ended for it.
-    pub(super) fn fail(&mut self, failure: Failure, living: u32, now: Instant) {
+    /// Records a failure, if it is the first; `running` ranks are to be ended for it.
+    pub(super) fn fail(&mut self, failure: Failure, running: u32, now: Instant) {
         if self.failure.is_none() {
             self.failure = Some(failure);
-            self.others_ended = living > 0;
+            self.others_ended = running > 0;
             self.term_at = Some(now);
         }
     }
@@ -67,7 +67,7 @@ impl Ending {
         self.left.get_or_insert((rank, now, 0)).2 += 1;
     }
 
-    /// Records that no rank is left, but something that one started.
+    /// Records that all ranks have ended, but a process that one started still runs.
     pub(super) fn background(&mut self, now: Instant) {
         self.term_at.get_or_insert(now + BACKGROUND_GRACE);
     }
@@ -78,7 +78,7 @@ impl Ending {
         self.failure.or(self.left.map(unfinished))
     }
 
-    /// Whether waiting for what is left is of no use any more.
+    /// Whether it is of no use to wait any longer for the remaining processes.
     pub(super) fn hopeless(&self, now: Instant) -> bool {
         self.killed_at.is_some_and(|since| now >= since + GIVE_UP)
     }
@@ -88,8 +88,8 @@ impl Ending {
         self.killed_at.is_some()
     }
 
-    /// The next due order, with so many ranks living. To be called until there is none.
-    pub(super) fn due(&mut self, living: u32, now: Instant) -> Option<Order> {
+    /// The next action that is due, with this number of running ranks. To be called until there is none.
+    pub(super) fn due(&mut self, running: u32, now: Instant) -> Option<Order> {
         if self.over_at.is_some_and(|at| now >= at) {
             self.over_at = None;
             if self.failure.is_none() {
@@ -97,10 +97,10 @@ impl Ending {
             }
         }
         if let Some((rank, since, _)) = self.left
-            && living > 0
+            && running > 0
             && now >= since + LEFT_GRACE
         {
-            self.fail(Failure::Left { rank }, living, now);
+            self.fail(Failure::Left { rank }, running, now);
         }
         if self.term_at.is_some_and(|at| now >= at) && self.kill_at.is_none() {
             self.kill_at = Some(now + GRACE);
@@ -114,9 +114,9 @@ impl Ending {
         None
     }
 
-    /// When something is due next.
-    pub(super) fn next(&self, living: u32) -> Option<Instant> {
-        let left = self.left.filter(|_| living > 0 && self.failure.is_none()).map(|(_, since, _)| since + LEFT_GRACE);
+    /// When the next action is due.
+    pub(super) fn next(&self, running: u32) -> Option<Instant> {
+        let left = self.left.filter(|_| running > 0 && self.failure.is_none()).map(|(_, since, _)| since + LEFT_GRACE);
         let term = self.term_at.filter(|_| self.kill_at.is_none());
         [left, self.over_at, term, self.kill_at].into_iter().flatten().min()
     }

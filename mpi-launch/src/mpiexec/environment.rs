@@ -1,4 +1,4 @@
-//! The variables that a program is started with.
+//! The environment of a program.
 //!
 //! Invariant: each name occurs once; the variables of the place of a rank are not among them, since each rank has its
 //! own.
@@ -14,9 +14,9 @@ use mpi_wireup::INITIAL_ERRHANDLER;
 /// Variable for the colours of error reports: `auto`, `on` or `off`.
 const ERROR_COLOR: &str = "FERRUM_ERROR_COLOR";
 
-/// `NAME=VALUE` of each variable: the launcher's own ones, changed by options of the job, then by those of
-/// the program, which has so many ranks. `file`: the lines of the settings file, so that ranks need not read it.
-/// `terminal`: the launcher's standard error is one, so what ranks report may have colours although theirs is a pipe.
+/// `NAME=VALUE` of each variable: those of the launcher, changed by options of the job, then by those of the program,
+/// which has so many ranks. `file`: the lines of the settings file, so that ranks need not read it. `terminal`: the
+/// launcher's standard error is one, so reports of ranks may have colours although theirs is a pipe.
 pub(super) fn of_program(
     own: impl Iterator<Item = (OsString, OsString)>,
     group: &Group,
@@ -48,11 +48,11 @@ pub(super) fn of_program(
     options.variables.iter().for_each(|(name, value)| set(name, value));
     options.cvars.iter().for_each(|(name, value)| set(OsStr::new(&name_in_environment(name)), OsStr::new(value)));
     if let Some(path) = &options.settings {
-        // For those that start a job of their own.
+        // For ranks that start a job of their own.
         set(OsStr::new(SETTINGS), std::path::absolute(path).as_deref().unwrap_or(path).as_os_str());
     }
     group.variables.iter().for_each(|(name, value)| set(name, value));
-    // A program that is given another file reads it itself.
+    // A program with another file reads it itself.
     if !group.variables.iter().any(|(name, _)| name == SETTINGS) {
         set(OsStr::new(SETTINGS_READ), OsStr::new(file));
     }
@@ -71,14 +71,14 @@ pub(super) fn of_program(
     variables.into_iter().map(line).collect()
 }
 
-/// The names that options of the job give values which the program's own variables do not replace.
+/// The names whose values come from options of the job, and not from the program's own variables.
 fn names_of_options(group: &Group, options: &Options) -> String {
     let replaced = |name: &str| group.variables.iter().any(|(own, _)| *own == *name_in_environment(name));
     let names: Vec<&str> = options.cvars.iter().map(|(name, _)| &**name).filter(|name| !replaced(name)).collect();
     names.join(" ")
 }
 
-/// Whether reports may have colours: no variable selects or refuses them.
+/// Whether reports may have colours: no variable selects or forbids them.
 fn allow_color(variables: &[(OsString, OsString)]) -> bool {
     !variables.iter().any(|(name, value)| match name.as_bytes() {
         b"NO_COLOR" => !value.is_empty(),

@@ -1,11 +1,11 @@
-//! The guard: a process that outlives the launcher for a moment, to end the job when the launcher was killed.
+//! The guard: a process that outlives the launcher briefly, to end the job if the launcher was killed.
 //!
-//! The kernel ends the ranks themselves then (parent death signal), but not what they started. The guard waits for the
-//! end of a pipe that only the launcher holds. It is in a process group of its own, blocks all signals but SIGKILL, and
-//! holds no descriptor but the pipe. It finds the job's processes by their groups and by the job's number in their
-//! environment.
+//! The kernel then ends the ranks (parent death signal), but not the processes that they started. The guard waits for
+//! the end of a pipe that only the launcher holds. It is in a process group of its own, blocks all signals except
+//! SIGKILL, and holds no other descriptor. It finds the job's processes by their groups and by the job's number in
+//! their environment.
 //!
-//! Invariant: with the launcher alive or ended in order, the guard never signals anything.
+//! Invariant: while the launcher runs, or after it has ended normally, the guard signals no process.
 #![allow(unsafe_code)] // fork, shared memory, and what the guard does without the standard library's help
 
 use std::fs;
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use super::os;
 
-/// The time that the guard has to end when the job is over, and to end by SIGKILL.
+/// Time limit of the guard to end when the job is over, and to end by SIGKILL.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
-/// The launcher's end of the guard.
+/// The launcher's side of the guard.
 pub(super) struct Guard {
     /// 0: it has been dismissed.
     pid: libc::pid_t,
@@ -33,7 +33,7 @@ impl Guard {
         let groups = shared_words(ranks as usize)?;
         let (read, write) = os::pipe()?;
         // SAFETY: a fork without SIGCHLD, so that waiting for the ranks does not see the guard. One thread exists, so
-        // the child may go on in this program's code.
+        // the child may continue in this program's code.
         let pid = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) } as libc::pid_t;
         match pid {
             0 => {
@@ -108,7 +108,7 @@ fn shared_words(count: usize) -> io::Result<&'static [AtomicI32]> {
     }
 }
 
-/// The guard's life.
+/// The main function of the guard.
 fn watch(pipe: &OwnedFd, groups: &[AtomicI32], job_id: u64) {
     // SAFETY: system calls on this process's own state.
     unsafe {
@@ -135,11 +135,11 @@ fn watch(pipe: &OwnedFd, groups: &[AtomicI32], job_id: u64) {
     end_members(job_id);
 }
 
-/// Ends every process with the job's number in its environment, until there is none; the caller is spared.
+/// Ends every process with the job's number in its environment, until there is none, except the caller.
 pub(super) fn end_members(job_id: u64) {
     let mark = format!("{}={job_id:016x}\0", mpi_wireup::JOB_ID);
-    // What a dying process started meanwhile is found the next time around; the rounds are limited in case something
-    // cannot be killed.
+    // Processes that an ending process has started meanwhile are found in the next round; the rounds are limited in
+    // case a process cannot be killed.
     for _ in 0..100 {
         let members = members(mark.as_bytes());
         if members.is_empty() {

@@ -1,9 +1,9 @@
-//! The standard input: which ranks get it, and how it is forwarded where a rank cannot read it itself.
+//! The standard input: the ranks that get it, and how it is forwarded if a rank cannot read it itself.
 //!
 //! Input from a file or pipe that goes to one rank is not forwarded: the rank reads it itself. Input that goes to all
 //! ranks is copied to each. No rank can read a terminal, because the ranks are in background process groups: `mpiexec`
-//! reads the terminal's lines only while it is in the foreground, and only after the lines before were taken, so that
-//! it consumes little input that was meant for other programs.
+//! reads the terminal's lines only while it is in the foreground, and only after the ranks have taken the lines before,
+//! so that it consumes little input that was meant for other programs.
 
 use std::fs::File;
 use std::io;
@@ -14,15 +14,15 @@ use crate::args::Input;
 
 /// Bytes read at once.
 const READ_BYTES: usize = 64 << 10;
-/// What a rank may be behind before the others wait for it.
+/// The most bytes that a rank may be behind before the others wait for it.
 const QUEUE_BYTES: usize = 16 << 20;
 
-/// What the ranks get as standard input, and what is passed on.
+/// The ranks' standard input, and the forwarding.
 pub(super) struct Inputs {
     chosen: Input,
-    /// What a rank reads itself; none if the input is passed on.
+    /// The descriptor that a rank reads itself; `None` if the input is forwarded.
     direct: Option<OwnedFd>,
-    /// What ranks without input get.
+    /// The descriptor of ranks without input.
     nothing: OwnedFd,
     feeder: Option<Feeder>,
 }
@@ -38,7 +38,7 @@ impl Inputs {
         Ok(Inputs { chosen, direct, nothing: nothing()?, feeder })
     }
 
-    /// What a rank gets: a descriptor to start it with.
+    /// The descriptor with which a rank is started.
     pub(super) fn of_rank(&mut self, rank: u32) -> io::Result<OwnedFd> {
         let some = match self.chosen {
             Input::All => true,
@@ -53,12 +53,12 @@ impl Inputs {
         }
     }
 
-    /// Adds what to wait for to `entries`; returns how many.
+    /// Adds the descriptors to wait for to `entries`; returns their number.
     pub(super) fn interests(&self, entries: &mut Vec<libc::pollfd>) -> usize {
         self.feeder.as_ref().map_or(0, |feeder| feeder.interests(entries))
     }
 
-    /// Moves what is ready, given the entries of [`Self::interests`] after a poll.
+    /// Forwards the input that is ready, given the entries of [`Self::interests`] after a poll.
     pub(super) fn serve(&mut self, entries: &[libc::pollfd]) {
         if let Some(feeder) = self.feeder.as_mut().filter(|_| entries.iter().any(|entry| entry.revents != 0)) {
             feeder.serve(entries);
@@ -66,7 +66,7 @@ impl Inputs {
     }
 }
 
-/// Input that is at its end from the start.
+/// An empty input.
 fn nothing() -> io::Result<OwnedFd> {
     match File::open("/dev/null") {
         Ok(file) => Ok(file.into()),
@@ -83,7 +83,7 @@ struct Feeder {
     ranks: Vec<Fed>,
 }
 
-/// A rank that is fed.
+/// A rank that gets forwarded input.
 struct Fed {
     /// `None` once either end is closed.
     pipe: Option<OwnedFd>,
@@ -117,7 +117,7 @@ impl Feeder {
         Ok(read)
     }
 
-    /// What may be read now, if anything.
+    /// The descriptor that may be read now, if any.
     fn readable(&self) -> Option<BorrowedFd<'_>> {
         let most = if self.terminal { 0 } else { QUEUE_BYTES };
         let wanted = self.ranks.iter().any(|rank| rank.pipe.is_some());
@@ -148,7 +148,7 @@ impl Feeder {
                     fed.for_each(|rank| rank.waiting.extend_from_slice(&bytes[..n]));
                 }
                 Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-                // End of input, or a terminal that was closed: the ranks see the end.
+                // End of input, or a terminal that was closed: the ranks get the end of file.
                 Ok(_) | Err(_) => self.source = None,
             }
         }
@@ -167,7 +167,7 @@ impl Feeder {
 mod tests {
     use super::*;
 
-    /// Feeds until nothing is ready.
+    /// Forwards until nothing is ready.
     fn run(feeder: &mut Feeder) {
         loop {
             let mut entries = Vec::new();

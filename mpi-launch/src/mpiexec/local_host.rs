@@ -26,7 +26,7 @@ pub(super) fn check_arch(arch: &OsStr) -> Result<(), Refusal> {
     if same { Ok(()) } else { Err(Refusal::OtherArch { arch: arch.into(), own }) }
 }
 
-/// Whether a name is the usual one for every machine itself, or this machine's; with or without the domain.
+/// Whether a name is one of every machine for itself, or this machine's; with or without the domain.
 fn is_local_name(name: &str, own: &str) -> bool {
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
     let qualified = |name: &str| name.contains('.');

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use super::refusal::Refusal;
 
 const MB: u64 = 1 << 20;
-/// What even an empty process takes of memory.
+/// Memory of an empty process.
 const LEAST_BYTES: u64 = MB / 2;
-/// What a rank of a small MPI program takes.
+/// Memory of a rank of a small MPI program.
 const USUAL_BYTES: u64 = 3 * MB;
 
 /// A control group's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
-    /// The most bytes that all of its processes may take.
+    /// The most bytes that all of its processes may have.
     pub(super) limit: u64,
-    /// What they take, without what the kernel would give back.
+    /// The bytes that they have, without those that the kernel would reclaim.
     used: u64,
 }
 
@@ -37,7 +37,7 @@ impl Memory {
         u32::try_from(self.free() / LEAST_BYTES).unwrap_or(u32::MAX)
     }
 
-    /// Refuses so many ranks if they cannot start; returns a warning if they will hardly have enough memory.
+    /// Refuses this number of ranks if they cannot start; returns a warning if they will hardly have enough memory.
     pub(super) fn check(&self, ranks: u32) -> Result<Option<String>, Refusal> {
         let (need, usual) = (LEAST_BYTES * u64::from(ranks), USUAL_BYTES * u64::from(ranks));
         let (limit, used) = (self.limit / MB, self.used / MB);
@@ -64,7 +64,7 @@ pub(super) fn ended_for_memory() -> u64 {
     }
 }
 
-/// A directory of the control groups' file system that is about memory.
+/// A directory of the control groups' file system for memory.
 struct Group {
     directory: PathBuf,
     /// Version 1 has other names.
@@ -93,7 +93,7 @@ impl Group {
     }
 }
 
-/// The groups of this process about memory, and those above them.
+/// The memory groups of this process, and those above them.
 fn groups() -> Vec<Group> {
     let membership = text("/proc/self/cgroup");
     let mut groups = Vec::new();

@@ -24,7 +24,7 @@ pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     }
 }
 
-/// Makes a pipe longer; it only means fewer system calls, so it may fail.
+/// Makes a pipe longer; failure is ignored, because it only means more system calls.
 pub(super) fn enlarge_pipe(fd: BorrowedFd<'_>, bytes: i32) {
     // SAFETY: a plain query about a descriptor.
     unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETPIPE_SZ, bytes) };
@@ -68,7 +68,7 @@ pub(super) fn poll(entries: &mut [libc::pollfd], limit_ms: Option<i32>) -> io::R
     }
 }
 
-/// What identifies the file behind a descriptor, and its kind (`S_IFMT` bits).
+/// The identity of the file behind a descriptor, and its kind (`S_IFMT` bits).
 pub(super) fn file_identity(fd: BorrowedFd<'_>) -> io::Result<(u64, u64, u32)> {
     // SAFETY: `stat` is plain data, filled by the call when it succeeds.
     unsafe {
@@ -78,8 +78,8 @@ pub(super) fn file_identity(fd: BorrowedFd<'_>) -> io::Result<(u64, u64, u32)> {
     }
 }
 
-/// Blocks signals and gives a descriptor to read them from, and the mask there was before. Of `signals` those stay as
-/// they are that the caller of this process had ignored (`nohup`, background jobs); `always` is taken in any case.
+/// Blocks signals and returns a descriptor to read them from, and the previous mask. Those of `signals` that the caller
+/// of this process had ignored (`nohup`, background jobs) stay ignored; `always` is taken in any case.
 pub(super) fn take_signals(signals: &[i32], always: i32) -> io::Result<(OwnedFd, libc::sigset_t)> {
     // SAFETY: signal sets and actions are plain data, initialised by the calls; the descriptor is ours alone.
     unsafe {
@@ -93,7 +93,7 @@ pub(super) fn take_signals(signals: &[i32], always: i32) -> io::Result<(OwnedFd,
             }
         }
         libc::signal(always, libc::SIG_DFL);
-        // The handlers of Rust return once, so that a signal sent by another process would not end this one.
+        // The default handlers of Rust return once, so that a signal of another process would not end this one.
         libc::signal(libc::SIGSEGV, libc::SIG_DFL);
         libc::signal(libc::SIGBUS, libc::SIG_DFL);
         libc::sigaddset(&mut set, always);
@@ -135,7 +135,7 @@ pub(super) fn signal_process(pid: i32, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
-/// What happened to a child.
+/// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     /// It returned this code.
@@ -148,7 +148,7 @@ pub(super) enum Ended {
 pub(super) enum Reaped {
     /// One did.
     Child(i32, Ended),
-    /// None has ended since, but some live.
+    /// None has ended since, but some run.
     NoneYet,
     /// There are no children at all.
     NoChildren,
@@ -218,7 +218,7 @@ fn has_ended(process: &OwnedFd, milliseconds: i32) -> bool {
     poll(&mut entry, Some(milliseconds)).is_ok() && entry[0].revents != 0
 }
 
-/// Lets orphans of the job become children of this process, so that it sees and ends them.
+/// Makes orphans of the job children of this process, so that it can end them.
 pub(super) fn adopt_orphans() {
     // SAFETY: no memory is passed; on a kernel without it orphans go to init as ever.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };

@@ -11,33 +11,33 @@ use super::os::Ended;
 use super::plan::Plan;
 use mpi_core::json::Object;
 
-/// Why a job did not end well.
+/// Why a job failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     /// A rank aborted the job.
     Aborted { rank: u32, code: i32, cause: AbortCause },
     /// A rank returned a code other than 0, or a signal ended it.
     Ended { rank: u32, how: Ended, memory: bool },
-    /// A rank ended without MPI_Finalize while others went on.
+    /// A rank ended without MPI_Finalize while others continued.
     Left { rank: u32 },
-    /// So many ranks, this one first, ended without MPI_Finalize, and the others as they should.
+    /// This number of ranks, this one first, ended without MPI_Finalize, and the others normally.
     Unfinished { rank: u32, count: u32 },
     /// The launcher forwarded a signal, which ended a rank.
     Signalled { signal: i32 },
-    /// The time that the user gave the job is over.
+    /// The user's time limit of the job is over.
     TimedOut { milliseconds: u64 },
     /// The system does not report how processes end.
     WaitFailed { errno: i32 },
 }
 
-/// Exit code when the time is over, as that of `timeout`.
+/// Exit code when the time limit is over, as that of `timeout`.
 const TIMED_OUT: i32 = 124;
 
 impl Failure {
     /// The exit code of `mpiexec`.
     pub(super) fn exit_code(&self) -> i32 {
         match *self {
-            // Only 8 bits reach the caller; a code must not turn into success on the way.
+            // Only 8 bits reach the caller; a nonzero code must not become 0.
             Failure::Aborted { code, .. } => {
                 if code & 0xff == 0 && code != 0 {
                     1
@@ -52,7 +52,7 @@ impl Failure {
         }
     }
 
-    /// The report for people: one line.
+    /// The report as text: one line.
     pub(super) fn sentence(&self, plan: &Plan<'_>, job: &Job, others_ended: bool) -> String {
         let host = host::name();
         let Some(rank) = self.rank() else {
@@ -165,7 +165,7 @@ fn last_call(job: &Job, rank: u32) -> String {
     }
 }
 
-/// The call before MPI_Abort, if it was refused: most likely why the program aborted.
+/// The call before MPI_Abort, if it was refused: the probable reason for the abort.
 fn refused_before_abort(job: &Job, rank: u32) -> Option<String> {
     let calls = job.recorder(rank).calls();
     let before = calls.iter().rev().find(|call| call.function != functions::MPI_ABORT)?;

@@ -1,6 +1,6 @@
 //! From the command line to the programs to start: files found, hosts checked, ranks counted.
 //!
-//! Invariant: whatever can be refused is refused here, before anything is started.
+//! Invariant: all errors that can be detected before the start are reported here.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -35,7 +35,7 @@ pub(super) struct Plan<'a> {
     pub(super) cores: Option<Vec<usize>>,
     /// The lines of the settings file, for the ranks.
     pub(super) settings: String,
-    /// Warnings about a job that starts all the same.
+    /// Warnings about a job that starts nevertheless.
     pub(super) warnings: Vec<String>,
 }
 
@@ -88,15 +88,15 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The number of processes of a group, for which there is room for so many.
+/// The number of processes of a group, with room for at most so many.
 fn number(group: &Group, room: u32) -> Result<u32, Refusal> {
     let Some(soft) = &group.soft else { return Ok(group.processes.unwrap_or(1)) };
-    // Without a number the cores are one.
+    // Without a number: the number of cores.
     let most = group.processes.unwrap_or_else(|| host::usable_cores().min(MAX_RANKS));
     soft.largest(most.min(room)).ok_or(Refusal::Soft(most))
 }
 
-/// A variable that mpiexec itself follows cannot differ between programs.
+/// A variable that mpiexec itself uses cannot differ between programs.
 fn check_variables(group: &Group, name: &'static str) -> Result<(), Refusal> {
     let variable = name_in_environment(name);
     match group.variables.iter().find(|(given, _)| *given == *variable) {
@@ -153,13 +153,13 @@ mod tests {
         assert_eq!(refusal("-wdir /nonexistent true").exit_code(), 2);
         assert!(refusal("-wdir /etc/passwd true").to_string().contains("/etc/passwd"));
         let of_job = refusal("true : -env FERRUM_STATS_AT_END 1 true");
-        let says = "FERRUM_STATS_AT_END=1 is given for one program, but stats_at_end is for the whole job: write --cvar \
+        let due = "FERRUM_STATS_AT_END=1 is given for one program, but stats_at_end is for the whole job: write --cvar \
                     stats_at_end=1, or -genv";
-        assert_eq!((of_job.exit_code(), &*of_job.to_string()), (2, says));
+        assert_eq!((of_job.exit_code(), &*of_job.to_string()), (2, due));
         let of_job = refusal("-x FERRUM_FABRIC_RING_BYTES=64k true");
-        let says = "FERRUM_FABRIC_RING_BYTES=64k is given for one program, but fabric_ring_bytes is for the whole job: \
+        let due = "FERRUM_FABRIC_RING_BYTES=64k is given for one program, but fabric_ring_bytes is for the whole job: \
                     write --cvar fabric_ring_bytes=64k, or -genv";
-        assert_eq!((of_job.exit_code(), &*of_job.to_string()), (2, says));
+        assert_eq!((of_job.exit_code(), &*of_job.to_string()), (2, due));
         assert!(Plan::new(&run("-env FERRUM_ERROR_FORMAT json true"), String::new()).is_ok());
         assert_eq!(refusal("true : /nonexistent").exit_code(), 127);
         assert!(

@@ -20,12 +20,12 @@ pub(super) fn find(group: &Group) -> Result<PathBuf, Refusal> {
     whole.push(path);
     let found = match &group.wdir {
         Some(wdir) if is_path(&group.program) && check(Path::new(&group.program)).is_err() => {
-            // The sentence, if any, is about the path as given.
+            // A message is about the path as given.
             check(&wdir.join(&group.program)).map(|()| wdir.join(&group.program))
         }
         _ => find_in(&group.program, &whole),
     }?;
-    // The program starts in another directory, where a relative path would lead elsewhere.
+    // The program starts in another directory, where a relative path would have another meaning.
     match &group.wdir {
         Some(_) => Ok(std::path::absolute(&found)?),
         None => Ok(found),

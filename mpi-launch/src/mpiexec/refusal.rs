@@ -1,4 +1,4 @@
-//! Why a job cannot be started.
+//! The errors because of which a job cannot be started.
 
 use std::ffi::OsString;
 use std::io;

@@ -26,13 +26,13 @@ impl Reporter {
         self.json
     }
 
-    /// Why nothing was started; written in quiet runs too.
+    /// Reports why no process was started; also in quiet runs.
     pub(super) fn refuse(&self, code: i32, what: &dyn std::fmt::Display) -> i32 {
         self.report(code, &what.to_string(), |object| object.text("kind", "refused"));
         code
     }
 
-    /// How a job failed: a sentence, and the fields that JSON has beside it.
+    /// Reports how a job failed: a sentence, and the further fields of JSON.
     pub(super) fn fail(&self, code: i32, sentence: &str, facts: impl FnOnce(Object) -> Object) -> i32 {
         if !self.quiet {
             self.report(code, sentence, facts);
@@ -49,7 +49,7 @@ impl Reporter {
         }
     }
 
-    /// A report that only verbose runs have.
+    /// A report for verbose runs only.
     pub(super) fn verbose(&self, text: impl FnOnce() -> String) {
         if self.verbose {
             write(&format!("mpiexec: {}", text()));
@@ -67,8 +67,8 @@ impl Reporter {
     }
 }
 
-/// One line in one piece.
+/// One line in one write.
 fn write(line: &str) {
-    // Where standard error is closed there is no place for a report.
+    // If standard error is closed there is no place for a report.
     let _ = std::io::stderr().lock().write_all(format!("{line}\n").as_bytes());
 }

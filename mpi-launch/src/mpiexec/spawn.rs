@@ -1,8 +1,9 @@
 //! Starting one rank.
 //!
-//! The child is made with `clone(CLONE_VM | CLONE_VFORK)`, as `posix_spawn` does it: it borrows the launcher's memory
-//! on a stack of its own until it executes the program, so starting costs the same however large the launcher is, and
-//! the child can report a failed `execve` in a variable. It differs from `posix_spawn` in what it does in between.
+//! The child is made with `clone(CLONE_VM | CLONE_VFORK)`, as `posix_spawn` does: it shares the launcher's memory on a
+//! stack of its own until it executes the program, so the cost of a start does not depend on the launcher's size, and
+//! the child can report a failed `execve` in a variable. It differs from `posix_spawn` in the steps between the two
+//! calls.
 //!
 //! Invariant: between `clone` and `execve` the child calls only the system; it neither allocates nor locks.
 #![allow(unsafe_code)] // clone and what a child does before exec
@@ -17,7 +18,7 @@ use super::os::{self, Mask};
 use super::plan::Program;
 use crate::args::Options;
 
-/// What all ranks of a program have in common.
+/// The common data of all ranks of a program.
 pub(super) struct Template {
     path: CString,
     arguments: Vec<CString>,
@@ -27,7 +28,7 @@ pub(super) struct Template {
     stack: Vec<u128>,
 }
 
-/// What the launcher changed for itself, and programs get as it was.
+/// Settings that the launcher changed for itself, in their original state for programs.
 #[derive(Clone, Copy)]
 pub(super) struct Inherited {
     /// The mask of signals.
@@ -36,7 +37,7 @@ pub(super) struct Inherited {
     pub(super) open_files: libc::rlimit,
 }
 
-/// What one rank has of its own.
+/// The data of one rank.
 pub(super) struct Own<'a> {
     /// The variables of its place.
     pub(super) variables: &'a [(&'static str, String)],
@@ -55,7 +56,7 @@ pub(super) struct Stdio<'a> {
     pub(super) error: BorrowedFd<'a>,
 }
 
-/// What the child reads, all of it made before `clone`.
+/// The data that the child reads, all of it made before `clone`.
 struct Plan<'a> {
     path: *const libc::c_char,
     arguments: *const *const libc::c_char,
@@ -173,7 +174,7 @@ extern "C" fn child(plan: *mut libc::c_void) -> libc::c_int {
             libc::fcntl(*fd, libc::F_SETFD, 0);
         }
         if let Some(mask) = plan.core {
-            // The core may have been taken away since; then the system chooses.
+            // The core may not be available any more; then the system chooses.
             libc::sched_setaffinity(0, size_of_val(mask), mask.as_ptr().cast());
         }
         if !plan.directory.is_null() && libc::chdir(plan.directory) != 0 {

@@ -18,7 +18,7 @@ use super::streams::{Label, Stream, Streams};
 use crate::args::Options;
 use crate::pmi_server::Server;
 
-/// What ranks are started with.
+/// The data with which ranks are started.
 pub(super) struct Starter<'a> {
     pub(super) plan: &'a Plan<'a>,
     pub(super) options: &'a Options,
@@ -82,13 +82,13 @@ impl Starter<'_> {
         self.plan.cores.as_ref().map(|cores| cores[rank as usize])
     }
 
-    /// What a rank writes one of its streams to.
+    /// The target of a rank's stream.
     fn stream(&mut self, rank: u32, stream: Stream) -> Result<OwnedFd, Refusal> {
         let options = self.options;
         let label = Label { rank, stream, tag: options.tag_output, time: options.timestamp };
         let file = options.output.as_deref().map(|directory| create(directory, rank, stream)).transpose()?;
         if let Some(file) = file {
-            // The rank writes the file itself, unless something is to be added.
+            // The rank writes the file itself, unless labels are added.
             if !(label.tag || label.time) {
                 return Ok(file.into());
             }

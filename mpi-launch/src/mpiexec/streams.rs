@@ -1,12 +1,12 @@
-//! Forwarding what the ranks write, by whole lines.
+//! Forwarding the ranks' output, by whole lines.
 //!
-//! - `sink`: where lines go, without waiting there.
-//! - `source`: what a rank writes, divided into lines.
+//! - `sink`: the targets of lines, written without waiting.
+//! - `source`: a rank's output, divided into lines.
 //! - `label`: the label at the beginning of each line, if requested.
 //!
-//! Invariant: what two ranks write is never in one line, and every byte read is written, in the order of its stream.
-//! Sinks that are the same file are one sink. On a terminal a line that stays unfinished is shown after a moment, since
-//! it may be a question; its rest follows when it comes.
+//! Invariant: output of two ranks is never in one line, and every byte read is written, in the order of its stream.
+//! Sinks that are the same file are one sink. On a terminal an unfinished line is shown after a moment, since it may be
+//! a question; its rest follows when it comes.
 
 mod label;
 mod sink;
@@ -49,19 +49,19 @@ impl Streams {
         Ok(Streams { sinks, sources: Vec::new(), buffer: vec![0; READ_BYTES], targets })
     }
 
-    /// Adds what a rank writes to one of its streams, to be passed on to this process's own.
+    /// Adds a stream of a rank that is forwarded to this process's own.
     pub(super) fn add(&mut self, read: OwnedFd, label: Label) {
         let sink = self.targets[if label.stream == Stream::Output { 0 } else { 1 }];
         self.sources.push(Source::new(read, sink, label));
     }
 
-    /// The same, to be written to a file.
+    /// The same, written to a file.
     pub(super) fn add_to_file(&mut self, read: OwnedFd, label: Label, file: File) {
         self.sinks.push(Sink::new(file.into(), libc::S_IFREG));
         self.sources.push(Source::new(read, self.sinks.len() - 1, label));
     }
 
-    /// Adds what to wait for to `entries`.
+    /// Adds the descriptors to wait for to `entries`.
     pub(super) fn interests(&self, entries: &mut Vec<libc::pollfd>) {
         for sink in self.sinks.iter().filter(|sink| sink.waiting() > 0) {
             entries.push(os::poll_entry(sink.as_fd(), libc::POLLOUT));
@@ -73,9 +73,9 @@ impl Streams {
         }
     }
 
-    /// Reads and writes what is ready, given the entries of [`Self::interests`] after a poll.
+    /// Reads and writes the ready descriptors, given the entries of [`Self::interests`] after a poll.
     pub(super) fn serve(&mut self, entries: &[libc::pollfd]) {
-        // Entries stand in the order of `interests`, so one pass over both finds each source's.
+        // Entries are in the order of `interests`, so one pass over both finds each source's.
         let mut ready = entries.iter().filter(|entry| entry.revents != 0).map(|entry| entry.fd).peekable();
         while ready.next_if(|fd| self.sinks.iter().any(|sink| sink.as_fd().as_raw_fd() == *fd)).is_some() {}
         for i in 0..self.sources.len() {
@@ -90,7 +90,7 @@ impl Streams {
 
     fn flush(&mut self) {
         self.sinks.iter_mut().for_each(Sink::flush);
-        // Close what leads to a broken sink: the ranks then see a broken pipe of their own, as without a launcher.
+        // Close the sources of a broken sink: the ranks then see a broken pipe of their own, as without a launcher.
         for source in &mut self.sources {
             if self.sinks[source.sink].is_broken() {
                 source.drop_all();
@@ -110,7 +110,7 @@ impl Streams {
         taken == Taken::Some
     }
 
-    /// Passes on what had to wait for the end of another's long line.
+    /// Forwards lines that waited for the end of another's long line.
     fn release(&mut self, freed: usize) {
         let sink = &mut self.sinks[freed];
         for (i, source) in self.sources.iter_mut().enumerate().filter(|(_, source)| source.sink == freed) {
@@ -118,13 +118,13 @@ impl Streams {
         }
     }
 
-    /// When an unfinished line is to be dealt with next.
+    /// When the next unfinished line is due.
     pub(super) fn pause_at(&self) -> Option<Instant> {
         let sources = self.sources.iter().enumerate();
         sources.filter_map(|(i, source)| source.pause_at(i, &self.sinks[source.sink])).min()
     }
 
-    /// Shows unfinished lines whose time has come, and continues with the lines that waited for a long one.
+    /// Shows unfinished lines that are due, and continues with the lines that waited for a long one.
     pub(super) fn keep_pauses(&mut self) {
         let now = Instant::now();
         for i in 0..self.sources.len() {
@@ -146,8 +146,8 @@ impl Streams {
         self.sources.iter().all(Source::is_done) && self.sinks.iter().all(|sink| sink.waiting() == 0)
     }
 
-    /// Closes streams that a process outside the job still holds: what they have is read, the rest is not waited
-    /// for.
+    /// Closes streams that a process outside the job still holds: their available bytes are read, further ones are not
+    /// waited for.
     pub(super) fn close(&mut self) {
         for i in 0..self.sources.len() {
             while self.read(i) {}

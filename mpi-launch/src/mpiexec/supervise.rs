@@ -23,7 +23,7 @@ use super::streams::Streams;
 use crate::args::Options;
 use crate::pmi_server::{Abort, Server};
 
-/// Signals that are passed on to the ranks.
+/// Signals that are forwarded to the ranks.
 const FORWARDED: [i32; 8] = [
     libc::SIGINT,
     libc::SIGTERM,
@@ -41,7 +41,7 @@ struct Rank {
     living: bool,
 }
 
-/// What the ranks were doing when the time limit was over.
+/// The activity of the ranks when the time limit was over.
 struct TimeReport {
     text: String,
     list: Vec<Object>,
@@ -235,7 +235,7 @@ impl Supervisor<'_> {
             }
             Order::Terminate => {
                 self.signal_all(libc::SIGTERM);
-                // A stopped process would not see it.
+                // A stopped process would not handle it.
                 self.signal_all(libc::SIGCONT);
             }
             Order::Kill => self.signal_all(libc::SIGKILL),
@@ -272,7 +272,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Signals everything that belongs to the job: the ranks' groups, and orphans that have become our children.
+    /// Signals every process of the job: the ranks' groups, and orphans that have become our children.
     fn signal_all(&self, signal: i32) {
         for rank in self.ranks.iter().filter(|rank| rank.living) {
             os::signal_group(rank.pid, signal);

@@ -22,8 +22,7 @@ pub struct KeyValueSpace {
 }
 
 impl KeyValueSpace {
-    /// Puts a value; a second one for the same key takes the place of the first. The error is one word, the
-    /// reason.
+    /// Puts a value; a second one for the same key replaces the first. The error is one word, the reason.
     pub fn put(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
         if key.is_empty() || key.len() > LONGEST_KEY {
             return Err("key_length");
@@ -75,6 +74,6 @@ mod tests {
         let value = "v".repeat(LONGEST_VALUE);
         let full = (0..MOST_BYTES).find(|n| space.put(&n.to_string(), &value).is_err());
         assert!(full.is_some_and(|n| n < MOST_BYTES / LONGEST_VALUE) && space.bytes <= MOST_BYTES);
-        assert_eq!(space.put("0", "shorter"), Ok(()), "what is there can be changed");
+        assert_eq!(space.put("0", "shorter"), Ok(()), "an existing value can be changed");
     }
 }

@@ -21,7 +21,7 @@ struct RankState {
     ended: bool,
 }
 
-/// What is to be done about a line.
+/// The action for a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Act {
     /// Send this to the rank that sent the request.
@@ -110,7 +110,7 @@ impl PmiState {
         }
     }
 
-    /// What a line gets for an answer that is longer than any can be.
+    /// The answer to a line that is longer than any can be.
     pub fn overlong(&self) -> Act {
         refusal("error", "the_line_is_too_long")
     }
@@ -223,15 +223,15 @@ mod tests {
     use std::os::fd::IntoRawFd;
     use std::os::unix::net::UnixStream;
 
-    fn said(act: Act) -> String {
+    fn answer_of(act: Act) -> String {
         match act {
             Act::Answer(line) | Act::AnswerAll(line) => line.trim_end().to_owned(),
             other => panic!("{other:?} is no answer"),
         }
     }
 
-    fn ask(state: &mut PmiState, rank: u32, line: &str) -> String {
-        said(state.line(rank, line.as_bytes()))
+    fn request(state: &mut PmiState, rank: u32, line: &str) -> String {
+        answer_of(state.line(rank, line.as_bytes()))
     }
 
     #[test]
@@ -239,14 +239,17 @@ mod tests {
         let mut state = PmiState::new(2, 0xab);
         state.set_program(1, 3);
         assert!(!state.is_inside(1));
-        let greeting = ask(&mut state, 1, "cmd=init pmi_version=1 pmi_subversion=1");
+        let greeting = request(&mut state, 1, "cmd=init pmi_version=1 pmi_subversion=1");
         assert_eq!(greeting, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1");
         assert!(state.is_inside(1) && !state.is_inside(0));
-        assert_eq!(ask(&mut state, 1, "cmd=get_maxes"), "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024");
-        assert_eq!(ask(&mut state, 1, "cmd=get_appnum"), "cmd=appnum rc=0 appnum=3");
-        assert_eq!(ask(&mut state, 1, "cmd=get_universe_size"), "cmd=universe_size rc=0 size=2");
-        assert_eq!(ask(&mut state, 1, "cmd=get_my_kvsname"), "cmd=my_kvsname rc=0 kvsname=ferrum_00000000000000ab");
-        assert_eq!(ask(&mut state, 1, "cmd=finalize"), "cmd=finalize_ack rc=0");
+        assert_eq!(
+            request(&mut state, 1, "cmd=get_maxes"),
+            "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024"
+        );
+        assert_eq!(request(&mut state, 1, "cmd=get_appnum"), "cmd=appnum rc=0 appnum=3");
+        assert_eq!(request(&mut state, 1, "cmd=get_universe_size"), "cmd=universe_size rc=0 size=2");
+        assert_eq!(request(&mut state, 1, "cmd=get_my_kvsname"), "cmd=my_kvsname rc=0 kvsname=ferrum_00000000000000ab");
+        assert_eq!(request(&mut state, 1, "cmd=finalize"), "cmd=finalize_ack rc=0");
         assert!(!state.is_inside(1));
     }
 
@@ -254,9 +257,12 @@ mod tests {
     fn values_are_found_as_they_were_put() {
         let mut state = PmiState::new(2, 1);
         let name = "kvsname=ferrum_0000000000000001";
-        assert_eq!(ask(&mut state, 0, &format!("cmd=put {name} key=a/b-1 value=x=y\\ z;")), "cmd=put_result rc=0");
-        assert_eq!(ask(&mut state, 1, &format!("cmd=get {name} key=a/b-1")), "cmd=get_result rc=0 value=x=y\\ z;");
-        assert_eq!(ask(&mut state, 1, "cmd=get key=PMI_process_mapping"), "cmd=get_result rc=0 value=(vector,(0,1,2))");
+        assert_eq!(request(&mut state, 0, &format!("cmd=put {name} key=a/b-1 value=x=y\\ z;")), "cmd=put_result rc=0");
+        assert_eq!(request(&mut state, 1, &format!("cmd=get {name} key=a/b-1")), "cmd=get_result rc=0 value=x=y\\ z;");
+        assert_eq!(
+            request(&mut state, 1, "cmd=get key=PMI_process_mapping"),
+            "cmd=get_result rc=0 value=(vector,(0,1,2))"
+        );
         for (line, why) in [
             ("cmd=get key=other", "key_not_found"),
             ("cmd=get", "key_not_found"),
@@ -264,7 +270,7 @@ mod tests {
             ("cmd=put kvsname=theirs key=a value=b", "no_such_kvsname"),
             ("cmd=put key=a", "no_key_or_no_value"),
         ] {
-            let answer = ask(&mut state, 0, line);
+            let answer = request(&mut state, 0, line);
             assert!(answer.contains("rc=-1") && answer.contains(why), "{line}: {answer}");
         }
     }
@@ -277,10 +283,10 @@ mod tests {
                 (state.line(0, b"cmd=barrier_in"), state.line(2, b"cmd=barrier_in")),
                 (Act::Nothing, Act::Nothing)
             );
-            assert!(ask(&mut state, 2, "cmd=barrier_in").contains("already_in_the_barrier"));
+            assert!(request(&mut state, 2, "cmd=barrier_in").contains("already_in_the_barrier"));
             assert_eq!(state.line(1, b"cmd=barrier_in"), Act::AnswerAll("cmd=barrier_out rc=0\n".into()));
         }
-        assert!(ask(&mut state, 0, "cmd=barrier_in group=1").contains("no_barriers_of_groups"));
+        assert!(request(&mut state, 0, "cmd=barrier_in group=1").contains("no_barriers_of_groups"));
     }
 
     #[test]
@@ -296,14 +302,14 @@ mod tests {
         for line in ["mcmd=spawn", "nprocs=2", "execname=a b", "arg1=cmd=finalize"] {
             assert_eq!(state.line(0, line.as_bytes()), Act::Nothing);
         }
-        assert!(ask(&mut state, 0, "endcmd").starts_with("cmd=spawn_result rc=-1 msg="));
+        assert!(request(&mut state, 0, "endcmd").starts_with("cmd=spawn_result rc=-1 msg="));
         for line in [
             "cmd=publish_name service=a port=b",
             "cmd=lookup_name service=a",
             "cmd=unpublish_name service=a",
             "cmd=spawn",
         ] {
-            assert!(ask(&mut state, 0, line).contains("_result rc=-1 msg="));
+            assert!(request(&mut state, 0, line).contains("_result rc=-1 msg="));
         }
     }
 
@@ -313,7 +319,7 @@ mod tests {
         for line in
             [&b""[..], b"hello", b"cmd=", b"cmd=init \xff", b"cmd=nonsense a=b", b"cmd=init pmi_version=2", b"cmd=init"]
         {
-            assert!(said(state.line(0, line)).contains("rc=-1 msg="));
+            assert!(answer_of(state.line(0, line)).contains("rc=-1 msg="));
         }
         assert!(!state.is_inside(0));
     }

@@ -62,14 +62,14 @@ pub fn rank_program() -> String {
 
 /// An example program, which cargo builds with the tests.
 pub fn example(name: &str) -> String {
-    let test = std::env::current_exe().expect("a test knows its own file");
+    let test = std::env::current_exe().expect("a test has a path");
     let target = test.parent().and_then(|deps| deps.parent()).expect("tests lie in target/<profile>/deps");
     let program = target.join("examples").join(name);
     assert!(program.exists(), "build it first: cargo build -p mpi-launch --examples (a plain cargo test does)");
     program.to_str().expect("the target directory is text").into()
 }
 
-/// No run of a test takes so long: one that does hangs; it is killed, and its test fails.
+/// Time limit of a run: one that exceeds it hangs; it is killed, and its test fails.
 const LIMIT: Duration = Duration::from_secs(100);
 
 /// A run of `mpiexec`.
@@ -124,12 +124,12 @@ impl Job {
 
     /// Its standard output.
     pub fn stdout(&mut self) -> BufReader<ChildStdout> {
-        self.output.take().expect("nobody took it before")
+        self.output.take().expect("it is taken once")
     }
 
     /// The next lines of its standard output.
     pub fn lines(&mut self, count: usize) -> Vec<String> {
-        let output = self.output.as_mut().expect("nobody took it before");
+        let output = self.output.as_mut().expect("it was not taken");
         let mut lines = Vec::new();
         for _ in 0..count {
             let mut line = String::new();

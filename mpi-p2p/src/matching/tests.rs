@@ -35,7 +35,7 @@ impl Random {
         key(self.below(3) as i32, self.below(3) as i32)
     }
 
-    /// Whether something comes rather than goes: the queues grow to a good hundred and run empty, over and over.
+    /// Whether the next step adds an item: the queues grow to a good hundred and become empty, over and over.
     fn comes(&mut self, step: u32) -> bool {
         let growing = (step / 500u32).is_multiple_of(2);
         self.below(100) < if growing { 70 } else { 20 }
@@ -81,7 +81,7 @@ fn unexpected_agrees(seed: u64, mut limit: impl FnMut(&mut Random) -> usize) {
             queue.add(message, number, limit(&mut random));
             model.push((message, number));
         } else if random.below(10) == 0 && !model.is_empty() {
-            // One that is taken back by its sender.
+            // A message that its sender cancels.
             let (message, number) = model.remove(random.below(model.len() as u64) as usize);
             assert_eq!(queue.take_where(|other| *other == number), Some((message, number)));
         } else {

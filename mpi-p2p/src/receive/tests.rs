@@ -15,7 +15,13 @@ use crate::{CommMeters, ContextSpec, Engine, Mode};
 #[test]
 fn imrecv_without_room_for_a_request_leaves_the_message_to_be_received() {
     let engine = Engine::new(Endpoint::world_of_one().expect("memory"), Arc::new(ProcessLock::new(false)), &HeapMemory);
-    let spec = ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0]), instruments: CommMeters::detached(1) };
+    let spec = ContextSpec {
+        id: 0,
+        rank: 0,
+        world_ranks: Arc::from([0]),
+        both_groups: None,
+        instruments: CommMeters::detached(1),
+    };
     engine.add_context(&mut engine.lock(), spec);
     for data in [vec![1u8; 8], vec![2u8; 100_000]] {
         // SAFETY: the data outlives the request, which is waited for below.

@@ -30,7 +30,10 @@ impl Sink for Kinds {
 fn engine(endpoint: Endpoint) -> Engine {
     let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(false)), &HeapMemory);
     let instruments = CommMeters::detached(2);
-    engine.add_context(&mut engine.lock(), ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), instruments });
+    engine.add_context(
+        &mut engine.lock(),
+        ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), both_groups: None, instruments },
+    );
     engine
 }
 
@@ -82,7 +85,7 @@ fn a_receive_that_fails_returns_only_when_no_peer_copies_into_its_buffer() {
             assert_eq!(mpi_errors::Error::from(fault).class(), MPI_ERR_INTERN);
             assert!(copied.load(Ordering::SeqCst), "the buffer came back while a peer was copying into it");
             // The slot serves the next transfer.
-            assert!(engine.state.get(&engine.lock()).core.shares.is_empty());
+            assert!(engine.state.get(&engine.lock()).core.copies.list.is_empty());
         }
     });
     let data = vec![1; BYTES];
@@ -118,4 +121,21 @@ fn a_receive_that_fails_returns_when_the_peer_that_was_copying_has_ended() {
     peer.push(0, &RecordHead { kind: 200, ..RecordHead::default() }, &[]).expect("room");
     drop(peer);
     receiver.join().expect("no panic");
+}
+
+#[test]
+fn a_blocking_receive_gets_the_long_message_that_is_offered_together_with_one_for_a_service() {
+    let mut endpoints = Endpoint::threads(2).expect("memory for two ranks");
+    let (mut peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
+    let engine = engine(own);
+    let data = vec![9; 1 << 20];
+    let (region, _registration) = registration::for_reading(&peer, 0, &data);
+    let head = RecordHead { kind: wire::SERVICE, flags: 0, context: 0, tag: 2, a: 1, b: 0 };
+    peer.push(0, &head, &[1; 8]).expect("room");
+    let offer = Offer { bytes: data.len() as u64, region };
+    peer.push(0, &RecordHead { kind: wire::OFFER, tag: 1, b: 77, ..head }, &offer.encode()).expect("room");
+    let mut got = vec![0; data.len()];
+    // The receive's own poll finds both records.
+    let status = engine.recv(engine.lock(), 0, 1, 1, RecvBuf::from_slice(&mut got)).expect("received");
+    assert_eq!((status.bytes(), got == data), (data.len() as u64, true));
 }

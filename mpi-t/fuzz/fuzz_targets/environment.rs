@@ -20,7 +20,7 @@ mpi_t::cvars! {
     }
 }
 
-/// A block lives for ever, so there is one for all runs.
+/// A block is never freed, so there is one for all runs.
 static SETTINGS: LazyLock<&Settings> = LazyLock::new(Settings::new);
 
 fuzz_target!(|input: &[u8]| {
@@ -28,7 +28,7 @@ fuzz_target!(|input: &[u8]| {
     let pairs = words.chunks_exact(2).map(|pair| (format!("FERRUM_{}", pair[0]), pair[1].clone()));
     let registry = Registry::with_environment(pairs);
     let settings = *SETTINGS;
-    registry.register_settings(settings).expect("names that nobody else has");
+    registry.register_settings(settings).expect("new names");
     assert!((1..=100).contains(&settings.size.get()) && (0.0..=1.0).contains(&settings.part.get()));
     assert!(registry.startup_errors().iter().chain(&registry.unknown_environment()).all(|text| !text.is_empty()));
 });

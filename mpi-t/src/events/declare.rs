@@ -16,12 +16,12 @@ pub trait Events: Sync + 'static {
     fn points(&'static self) -> Vec<(EventDef, &'static dyn AnyPoint)>;
 }
 
-/// What events come from (MPI-5.0, section 15.3.8): its events have times of one clock, and come in their order.
+/// An event source (MPI-5.0, section 15.3.8): its events have times of one clock, and come in their order.
 #[derive(Debug)]
 pub struct SourceDef {
     /// The name, unique in a process.
     pub name: &'static str,
-    /// What raises its events.
+    /// The part of the program that raises its events.
     pub description: &'static str,
 }
 
@@ -45,13 +45,13 @@ pub struct EventDef {
     pub description: &'static str,
     /// The category, a dotted path.
     pub category: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static SourceDef,
     /// What it is bound to.
     pub bind: Bind,
-    /// What a callback may do at the place where it is raised.
+    /// The restrictions on callbacks at the place where it is raised.
     pub place: Safety,
-    /// For whom it is meant.
+    /// Its intended readers.
     pub verbosity: Verbosity,
     /// Its elements.
     pub elements: &'static [ElementDef],
@@ -66,7 +66,7 @@ impl EventDef {
     }
 }
 
-/// Where elements of these types lie, one behind the other. Panics, at compile time, when they do not fit.
+/// The offsets of elements of these types, one behind the other. Panics, at compile time, if they do not fit.
 #[doc(hidden)]
 pub const fn laid_out<const N: usize>(elements: [(&'static str, ValueType); N]) -> [ElementDef; N] {
     let mut laid_out = [ElementDef { name: "", value: ValueType::I32, displacement: 0 }; N];
@@ -83,7 +83,7 @@ pub const fn laid_out<const N: usize>(elements: [(&'static str, ValueType); N]) 
     laid_out
 }
 
-/// The bytes that elements take, up to the end of the last one.
+/// The bytes of all elements, up to the end of the last one.
 #[doc(hidden)]
 pub const fn bytes_of(elements: &[ElementDef]) -> usize {
     match elements.last() {
@@ -112,7 +112,7 @@ macro_rules! element {
 
 element!(i32, u32, u64, f64);
 
-/// The elements of an event together: a tuple of up to eight.
+/// All elements of an event: a tuple of up to eight.
 pub trait Payload {
     #[doc(hidden)]
     fn words(self) -> Data;
@@ -157,12 +157,12 @@ payload!(A B C D E F G H);
 /// use std::sync::Arc;
 /// use mpi_t::{Registry, Safety, SourceDef, Value};
 ///
-/// static SHOP: SourceDef = SourceDef { name: "shop", description: "What happens in the shop." };
+/// static SHOP: SourceDef = SourceDef { name: "shop", description: "Events of the shop." };
 ///
 /// mpi_t::events! {
-///     /// What happens in a shop.
+///     /// Events of a shop.
 ///     pub struct ShopEvents: NoObject, from: SHOP {
-///         /// Somebody bought something.
+///         /// A customer bought something.
 ///         pub sold(items: u32, price: f64) = { name: "shop_sold", category: "shop", at: None },
 ///     }
 /// }
@@ -175,20 +175,20 @@ payload!(A B C D E F G H);
 /// registry.init_thread()?;
 /// let sales = Arc::new(AtomicU64::new(0));
 /// let sum = sales.clone();
-/// let listening = registry.subscribe("shop_sold", None, Safety::None, move |event| {
+/// let registration = registry.subscribe("shop_sold", None, Safety::None, move |event| {
 ///     let Some(Value::U32(items)) = event.get("items") else { return };
 ///     sum.fetch_add(u64::from(items), Ordering::Relaxed);
 /// })?;
 /// shop.sold.emit(|| (3, 1.5));
 /// assert_eq!(sales.load(Ordering::Relaxed), 3);
-/// registry.event_handle_free(listening, None)?;
+/// registry.event_handle_free(registration, None)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// After the struct's name stands what its events are bound to ([`Bind`](crate::Bind)) and their
+/// The struct's name is followed by what its events are bound to ([`Bind`](crate::Bind)) and by their
 /// [`SourceDef`](crate::SourceDef). `at` is a [`Safety`](crate::Safety): what callbacks may do where the event is
 /// raised, `MpiRestricted` under the engine's lock, `None` where no lock is held. `verbosity` is a further
-/// key; it may stand for all behind the source, `, verbosity: TunerDetail`, and is `UserDetail` by default.
+/// key; behind the source it applies to the whole block, `, verbosity: TunerDetail`. Its default is `UserDetail`.
 #[macro_export]
 macro_rules! events {
     (
@@ -210,11 +210,11 @@ macro_rules! events {
 
         #[allow(dead_code)] // a block uses those it needs
         impl $block {
-            /// For whom its events are meant that say nothing else.
+            /// The verbosity of events without one of their own.
             const VERBOSITY: $crate::Verbosity = $crate::__verbosity!($($verbosity)?, UserDetail);
 
-            /// A block of points without callbacks. It lives for ever; a process makes one.
-            #[allow(clippy::new_ret_no_self)] // it is the static reference that is wanted
+            /// A block of points without callbacks. It is never freed; a process makes one.
+            #[allow(clippy::new_ret_no_self)] // it returns the static reference
             $visibility fn new() -> &'static Self {
                 Box::leak(Box::default())
             }

@@ -1,15 +1,15 @@
 //! The dispatcher: registrations for events, and the queues in which events wait for their callbacks.
 //!
-//! Raising an event ([`Dispatcher::post`]) puts it into the queue of its source, once for every registration that wants it;
-//! then the raiser serves the queue ([`Dispatcher::drain`]) as far as its place allows. One thread serves a queue at a time;
-//! events raised meanwhile, by other threads or by the callbacks themselves, are served by that thread before it
-//! leaves. What cannot be served at this place waits for the next drain at one that allows more.
+//! Raising an event ([`Dispatcher::post`]) puts it into the queue of its source, once for every registration for it;
+//! then the raising thread serves the queue ([`Dispatcher::drain`]) as far as its place permits. One thread serves a
+//! queue at a time; it also serves the events that other threads or the callbacks raise meanwhile. Events whose
+//! callbacks this place does not permit wait for the next drain at a place that does.
 //!
 //! Invariants: callbacks of one source run one at a time, in the order of their events' times; a registration's queue
-//! never holds more than its capacity, and what is beyond is counted; no callback runs with the dispatcher's lock held;
-//! after a registration is freed, its callback is not begun again, and `Freed` comes after the last one has returned.
-//! Handle words are serial numbers, so a freed one never comes to life again.
-//! Not here: what a callback is (`hub`). `tests/loom.rs` checks this file.
+//! never exceeds its capacity, and further events are counted; no callback runs with the dispatcher's lock held; after
+//! a registration is freed, its callback does not start again, and `Freed` is called after the last one has returned.
+//! Handle words are serial numbers, so a freed one is never valid again.
+//! Not here: the types of callbacks (`hub`). `tests/loom.rs` checks this file.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::PoisonError;
@@ -22,13 +22,13 @@ use mpi_core::handle::{Handle, Kind, MAX_OBJECTS};
 /// An event's elements.
 pub(crate) type Data = [u64; super::WORDS];
 
-/// What the dispatcher hands on without looking into it.
+/// The types that the dispatcher passes on without using them.
 pub(crate) trait DispatcherTypes {
-    /// What is called with an event.
+    /// The callback of an event.
     type Call: Clone;
-    /// What is called with a number of dropped events.
+    /// The handler of dropped events.
     type Drop: Clone;
-    /// What is called when a registration is free.
+    /// The callback of a freed registration.
     type Free;
     /// The point that raises the event, which counts the registrations.
     type Point: Interest;
@@ -40,9 +40,9 @@ pub(crate) trait Interest {
     fn less(&self);
 }
 
-/// How many events of a registration wait at most, if it does not say.
+/// The default capacity of a registration, in events.
 pub(crate) const CAPACITY: u32 = 4096;
-/// How many callbacks one drain makes: callbacks that raise events themselves must not keep their thread for ever.
+/// The most callbacks of one drain, so that callbacks that raise events themselves do not keep their thread for ever.
 const TURNS: usize = 1 << 16;
 
 pub(crate) struct Dispatcher<P: DispatcherTypes> {
@@ -64,13 +64,13 @@ struct Queue<P: DispatcherTypes> {
     last: u64,
     /// A thread serves the queue.
     busy: bool,
-    /// Whose callback runs.
+    /// The registration whose callback runs.
     current: Option<usize>,
-    /// What to call when that has returned, because its registration was freed meanwhile.
+    /// The callback of its end, if the registration was freed meanwhile.
     on_free: Option<P::Free>,
 }
 
-/// One event on its way to one registration.
+/// One event for one registration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
     pub registration: Handle,
@@ -91,18 +91,18 @@ struct Registration<P: DispatcherTypes> {
     lost: u64,
     /// The time of the first event lost since the last report.
     lost_since: u64,
-    /// The object was freed: no further event is of it.
+    /// The object was freed: it raises no further event.
     ended: bool,
 }
 
 #[derive(Clone)]
 struct Callback<P: DispatcherTypes> {
     call: P::Call,
-    /// Handed to the dropped handler when this level is chosen.
+    /// Passed to the dropped handler when this level is chosen.
     data: usize,
 }
 
-/// What the thread that serves a queue has to do next.
+/// The next step of the thread that serves a queue.
 pub(crate) enum Step<P: DispatcherTypes> {
     Deliver { item: Item, call: P::Call },
     Dropped { registration: Handle, count: u64, handler: P::Drop, data: usize },
@@ -119,7 +119,7 @@ impl<P: DispatcherTypes> Dispatcher<P> {
         Dispatcher { state: Mutex::new(state), waiting: AtomicUsize::new(0) }
     }
 
-    /// One more source; its number.
+    /// Adds a source; returns its number.
     pub fn add_source(&self) -> usize {
         self.with(|state| {
             let queue = Queue { items: VecDeque::new(), last: 0, busy: false, current: None, on_free: None };
@@ -128,7 +128,7 @@ impl<P: DispatcherTypes> Dispatcher<P> {
         })
     }
 
-    /// One more event; its number.
+    /// Adds an event type; returns its number.
     pub fn add_event(&self, point: P::Point) -> usize {
         self.with(|state| {
             state.points.push(point);
@@ -201,8 +201,8 @@ impl<P: DispatcherTypes> Dispatcher<P> {
         self.of(handle, |_, registration| std::mem::replace(&mut registration.dropped, handler)).map(drop)
     }
 
-    /// Ends a registration. What is left waiting for it is forgotten. Gives back what to call now, unless its callback
-    /// runs at this moment: then the thread that runs it calls `free` afterwards.
+    /// Ends a registration and drops its waiting events. Returns `free` to be called now, unless its callback runs at
+    /// this moment: then the thread that runs it calls `free` afterwards.
     pub fn free(&self, handle: Handle, free: Option<P::Free>) -> Result<Option<P::Free>, Unknown> {
         let (registration, now) = {
             let mut state = self.lock();
@@ -221,12 +221,12 @@ impl<P: DispatcherTypes> Dispatcher<P> {
                 (registration, free)
             }
         };
-        // What the callbacks own may do anything when it is dropped: no lock is held here.
+        // The callbacks' data may run any code when dropped: no lock is held here.
         drop(registration);
         Ok(now)
     }
 
-    /// Ends the registrations for events of the object with this key, which was freed: they get no further events.
+    /// Ends the registrations for events of a freed object, identified by its key: they get no further events.
     pub fn end(&self, key: usize, of: impl Fn(usize) -> bool) {
         self.with(|state| {
             for registration in state.registrations.values_mut().filter(|each| each.key == key && of(each.event)) {
@@ -262,12 +262,12 @@ impl<P: DispatcherTypes> Dispatcher<P> {
         });
     }
 
-    /// Whether any event waits. One load: what is raised by this thread is seen, other threads serve theirs.
+    /// Whether any event waits. One load: it sees every event that this thread has raised; other threads serve theirs.
     pub fn has_waiting(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) != 0
     }
 
-    /// Serves a source's queue as far as this place allows, unless another thread does already.
+    /// Serves a source's queue as far as this place permits, unless another thread does.
     pub fn drain(&self, source: usize, place: Safety, mut act: impl FnMut(Step<P>)) {
         if self.with(|state| std::mem::replace(&mut state.queues[source].busy, true)) {
             return;
@@ -276,7 +276,7 @@ impl<P: DispatcherTypes> Dispatcher<P> {
         for _ in 0..TURNS {
             let next = self.with(|state| {
                 let next = state.next(source, place, &self.waiting);
-                // In the same step, so that a thread that posts after it finds the queue free, and serves it.
+                // In the same step, so that a thread that posts afterwards finds the queue free, and serves it.
                 state.queues[source].busy = next.is_some();
                 next
             });
@@ -308,7 +308,7 @@ impl<P: DispatcherTypes> Dispatcher<P> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<P>> {
-        // No code of others runs under the lock, so nothing is left half done.
+        // No callback runs under the lock, so the data are always complete.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -323,7 +323,7 @@ impl<P: DispatcherTypes> Drop for Dispatcher<P> {
     }
 }
 
-/// The right to serve a queue, given up also when a callback panics.
+/// Exclusive service of a queue; ends also when a callback panics.
 struct Turn<'a, P: DispatcherTypes> {
     dispatcher: &'a Dispatcher<P>,
     source: usize,
@@ -339,7 +339,7 @@ impl<P: DispatcherTypes> Drop for Turn<'_, P> {
 }
 
 impl<P: DispatcherTypes> State<P> {
-    /// What to do next at this place, and notes whose callback that is.
+    /// The next step at this place; records whose callback it is.
     fn next(&mut self, source: usize, place: Safety, waiting: &AtomicUsize) -> Option<Step<P>> {
         let State { registrations, queues, .. } = self;
         let queue = &mut queues[source];
@@ -383,7 +383,7 @@ impl<P: DispatcherTypes> Registration<P> {
         !self.ended && self.callbacks.iter().any(Option::is_some)
     }
 
-    /// The callback with the fewest restrictions that this place allows.
+    /// The callback with the fewest restrictions that this place permits.
     fn callback_at(&self, place: Safety) -> Option<&Callback<P>> {
         self.callbacks[place.place()..].iter().flatten().next()
     }

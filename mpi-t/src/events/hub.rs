@@ -1,4 +1,4 @@
-//! One process's events: the dispatcher, the instances being looked at, and what the callbacks are.
+//! One process's events: the dispatcher, the event instances in use, and the types of callbacks.
 //!
 //! Invariant: while the interface is not initialized no event is raised and no callback runs.
 //! Not here: names and indices (`registry::events`).
@@ -19,14 +19,14 @@ use super::safety::{Restricted, Safety};
 use crate::registry::AppendOnly;
 use crate::{Value, ValueType};
 
-/// What is called with an event.
+/// The callback of an event.
 pub(crate) type Call = Arc<dyn Fn(&EventInstance<'_>) + Send + Sync>;
-/// What is called when events were dropped.
+/// The handler of dropped events.
 pub(crate) type DropCall = Arc<dyn Fn(&Dropped) + Send + Sync>;
-/// What is called when a registration is free.
+/// The callback of a freed registration.
 pub(crate) type FreeCall = Box<dyn FnOnce(&Freed) + Send>;
 
-/// An event, for the callback that is called with it.
+/// An event, for its callback.
 #[derive(Debug)]
 pub struct EventInstance<'a> {
     hub: &'a Hub,
@@ -35,7 +35,7 @@ pub struct EventInstance<'a> {
     place: Safety,
 }
 
-/// What a handler of dropped events gets.
+/// The argument of a handler of dropped events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dropped {
     /// How many events of the registration were dropped since the last call of the handler.
@@ -44,18 +44,18 @@ pub struct Dropped {
     pub registration: Handle,
     /// The index of the source.
     pub source: i32,
-    /// What the handler must restrict itself to now.
+    /// The restrictions on the handler now.
     pub safety: Safety,
-    /// What was given with the callback that is called at this level.
+    /// The data of the callback of this level.
     pub data: usize,
 }
 
-/// What the callback of a registration's end gets.
+/// The argument of the callback of a freed registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Freed {
     /// The registration, no longer valid.
     pub registration: Handle,
-    /// What the callback must restrict itself to now.
+    /// The restrictions on the callback now.
     pub safety: Safety,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Hub {
     instances: AtomicU64,
 }
 
-/// What raising and reading need of an event type.
+/// The facts of an event type that raising and reading need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TypeFacts {
     pub definition: EventDef,
@@ -125,7 +125,7 @@ impl Hub {
         })
     }
 
-    /// An event has happened at its place.
+    /// Queues an event that has happened at its place.
     pub fn raise(&self, event: usize, key: usize, data: Data) {
         if self.initializations.load(Ordering::Relaxed) == 0 {
             return;
@@ -135,7 +135,7 @@ impl Hub {
         self.serve(facts.source, facts.definition.place);
     }
 
-    /// Calls all whose events wait; for a thread that holds no lock.
+    /// Calls the callbacks of all waiting events; for a thread that holds no lock.
     pub fn deliver(&self) {
         if self.dispatcher.has_waiting() && self.initializations.load(Ordering::Relaxed) != 0 {
             (0..self.sources.len()).for_each(|source| self.serve(source, Safety::None));
@@ -210,7 +210,7 @@ impl EventInstance<'_> {
         self.item.registration
     }
 
-    /// What the callback must restrict itself to now.
+    /// The restrictions on the callback now.
     pub fn safety(&self) -> Safety {
         self.place
     }

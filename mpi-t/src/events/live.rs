@@ -17,7 +17,7 @@ pub(crate) struct Live {
     data: [AtomicU64; WORDS],
 }
 
-/// A consistent look at an instance.
+/// A consistent copy of an instance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub event: usize,
@@ -40,7 +40,7 @@ impl Live {
     /// Ends the instance, whose callback has returned.
     pub fn close(&self) {
         self.word.store(0, Ordering::Relaxed);
-        // Pairs with the Acquire fence in `look`: facts of a later instance come with a later word.
+        // Pairs with the Acquire fence in `look`: fields of a later instance come with a later word.
         fence(Ordering::Release);
     }
 

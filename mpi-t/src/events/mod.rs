@@ -1,20 +1,20 @@
 //! Events: an engine raises them, tools that registered a callback are called (MPI-5.0, section 15.3.8).
 //!
-//! - `declare`: [`events!`](crate::events) and what an event type is.
+//! - `declare`: [`events!`](crate::events) and the definition of an event type.
 //! - `point`: [`EventPoint`], where an event is raised; one load and a branch while no callback is registered.
 //! - `dispatcher`: registrations and queues; which callback runs when, and which events are dropped.
-//! - `live`: the instances that callbacks look at just now.
-//! - `hub`: one process's events, put together.
+//! - `live`: the event instances that callbacks read.
+//! - `hub`: all events of one process.
 //!
-//! An event is raised at a *place*, which limits what a callback may do there ([`Safety`]). A registration whose
-//! callbacks need more than the place allows gets the event later, at the next place that allows it, with the time
-//! of when it happened; so does one whose turn has not come. Each source hands out its events one at a time and in the
-//! order of their times, so that callbacks of one source never run at once: that is the meaning of `MPI_T_SOURCE_ORDERED`.
-//! Events beyond what a registration's queue holds are dropped and counted.
+//! An event is raised at a *place*, which restricts its callbacks ([`Safety`]). A registration whose callbacks need
+//! more than the place permits gets the event later, at the next place that permits it, with the time at which it
+//! happened; so does a registration behind others in the queue. Each source delivers its events one at a time and in
+//! the order of their times, so that callbacks of one source never run at once, as `MPI_T_SOURCE_ORDERED` requires.
+//! Events beyond the capacity of a registration's queue are dropped and counted.
 //!
-//! Invariant: no lock is held while a callback runs, except the one of the place itself, which nothing that
-//! [`Safety::MpiRestricted`] allows needs.
-//! Not here: indices and names (`registry`), what is worth an event (the engine crates).
+//! Invariant: no lock is held while a callback runs, except the lock of the place itself, which no call that
+//! [`Safety::MpiRestricted`] permits needs.
+//! Not here: indices and names (`registry`), the events themselves (the engine crates).
 
 mod clock;
 pub(crate) mod declare;
@@ -28,7 +28,7 @@ mod tool_events;
 pub use clock::now_ns;
 pub use declare::{ElementDef, EventDef, Events, Payload, SourceDef};
 pub use hub::{Dropped, EventInstance, Freed};
-pub use point::{AnyPoint, EventPoint, somebody_listens};
+pub use point::{AnyPoint, EventPoint, any_callback_registered};
 pub use safety::Safety;
 pub(crate) use tool_events::ToolEvents;
 

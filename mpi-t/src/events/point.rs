@@ -1,7 +1,7 @@
-//! Where an event is raised.
+//! Event points: the places in a program where events are raised.
 //!
 //! Invariant: with no callback registered in the operating-system process, raising is one relaxed load and one branch
-//! that is never taken: the payload is not even made.
+//! that is not taken: the payload is not computed.
 //! Not here: the callbacks (`dispatcher`).
 
 use std::marker::PhantomData;
@@ -19,7 +19,7 @@ static LISTENERS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether any event has a callback: one relaxed load. Async-signal-safe; thread-safe.
 #[inline(always)]
-pub fn somebody_listens() -> bool {
+pub fn any_callback_registered() -> bool {
     KEPT && LISTENERS.load(Relaxed) != 0
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct PointCore {
     link: OnceLock<Link>,
 }
 
-/// Which event type of which registry the point raises.
+/// The event type and the registry of the point.
 #[derive(Debug)]
 struct Link {
     hub: Weak<Hub>,
@@ -50,21 +50,21 @@ impl<P> Default for EventPoint<P> {
 }
 
 impl<P: Payload> EventPoint<P> {
-    /// Raises an event of the process as a whole. Call it at the declared place: under the engine's
-    /// lock, or with none held. Thread-safe; not for signal handlers. A `move` closure costs nothing while nobody
-    /// listens; one that borrows has what it borrows kept in memory.
+    /// Raises an event of the process as a whole. Call it at the declared place: under the engine's lock, or with none
+    /// held. Thread-safe; not for signal handlers. A `move` closure costs nothing while no callback is registered; a
+    /// closure that borrows forces the borrowed values into memory.
     #[inline(always)]
     pub fn emit(&self, payload: impl FnOnce() -> P) {
-        if somebody_listens() {
+        if any_callback_registered() {
             self.raise(move || (0, payload()));
         }
     }
 
-    /// Raises an event of an object; the payload comes with the key by which the object was made known to the registry
+    /// Raises an event of an object; the payload comes with the key by which the object was registered
     /// ([`Registry::bind_events`](crate::Registry::bind_events)).
     #[inline(always)]
     pub fn emit_for(&self, payload: impl FnOnce() -> (usize, P)) {
-        if somebody_listens() {
+        if any_callback_registered() {
             self.raise(payload);
         }
     }
@@ -83,10 +83,10 @@ impl<P: Payload> EventPoint<P> {
     }
 }
 
-/// A point as the registry sees it, whatever its payload.
+/// A point of any payload, for the registry.
 pub trait AnyPoint: Sync + Send {
     #[doc(hidden)]
-    #[allow(private_interfaces)] // only this crate can do anything with it
+    #[allow(private_interfaces)] // only this crate can use it
     fn core(&self) -> &PointCore;
 }
 
@@ -98,14 +98,14 @@ impl<P: Payload> AnyPoint for EventPoint<P> {
 }
 
 impl PointCore {
-    /// From here on the point raises this event. A point is of one registry for ever; false: it has one already.
+    /// Connects the point to this event of a registry, permanently; false if it is already connected.
     pub(crate) fn connect(&self, hub: Weak<Hub>, event: usize) -> bool {
         self.link.set(Link { hub, event }).is_ok()
     }
 }
 
 impl Interest for &'static PointCore {
-    // Relaxed: the dispatcher chooses callbacks under its lock; these counts only decide whether to take it.
+    // Relaxed: the dispatcher selects callbacks under its lock; these counts only decide whether to take it.
     fn more(&self) {
         self.listeners.fetch_add(1, Relaxed);
         LISTENERS.fetch_add(1, Relaxed);

@@ -1,17 +1,17 @@
-//! What callbacks may do (MPI-5.0, section 15.3.8).
+//! Callback safety levels (MPI-5.0, section 15.3.8).
 //!
-//! Invariant: the discriminants are the ABI's values. Not here: which callback is called at which place (`dispatcher`).
+//! Invariant: the discriminants are the ABI's values. Not here: the choice of a callback at a place (`dispatcher`).
 
 use std::cell::Cell;
 
 use mpi_core::abi;
 
-/// What a callback restricts itself to, or what a place demands of one (MPI-5.0, section 15.3.8); each demands all
-/// that the ones before it do.
+/// The restrictions on a callback, or those that a place demands (MPI-5.0, section 15.3.8); each includes all before
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i32)]
 pub enum Safety {
-    /// Nothing: it may call whatever it likes.
+    /// None: it may call any function.
     None = abi::MPI_T_CB_REQUIRE_NONE,
     /// Only calls about the event, times and performance variables.
     MpiRestricted = abi::MPI_T_CB_REQUIRE_MPI_RESTRICTED,
@@ -48,11 +48,11 @@ impl Safety {
 
 thread_local!(static RESTRICTED: Cell<u32> = const { Cell::new(0) });
 
-/// A callback of this thread is under way that the place restricts: the raiser may hold a lock.
+/// A restricted callback of this thread is running: the raising thread may hold a lock.
 pub(crate) struct Restricted(());
 
 impl Restricted {
-    /// From here on until it is dropped, if the place restricts callbacks.
+    /// Marks the thread as being in such a callback until dropped, if the place restricts callbacks.
     pub(crate) fn at(place: Safety) -> Option<Restricted> {
         (place != Safety::None).then(|| {
             RESTRICTED.set(RESTRICTED.get() + 1);
@@ -67,7 +67,7 @@ impl Drop for Restricted {
     }
 }
 
-/// Whether this thread is in a callback that its place restricts, and so may wait for no lock of an engine.
+/// Whether this thread is in a restricted callback, and must therefore not wait for a lock of an engine.
 pub(crate) fn is_restricted() -> bool {
     RESTRICTED.get() > 0
 }

@@ -1,8 +1,8 @@
-//! What can be done with a handle: read, write, start, stop, reset, readreset (MPI-5.0, section 15.3.7).
+//! Operations on a handle: read, write, start, stop, reset, readreset (MPI-5.0, section 15.3.7).
 //!
 //! Invariant: no lock, no allocation, no call out of this crate: async-signal-safe and thread-safe at all times.
-//! An array's elements are stepped one after the other; each of them is exact for itself.
-//! Not here: how words become values (`value_format`), the fast read (`table`), giving out handles (`pool`).
+//! The elements of an array are updated one after the other; each of them is exact for itself.
+//! Not here: how words become values (`value_format`), the fast read (`table`), allocating handles (`pool`).
 #![allow(unsafe_code)] // sources and states are found through pointers, values are stored in callers' buffers
 
 use std::ffi::c_void;
@@ -48,7 +48,7 @@ impl Found {
         }
     }
 
-    /// Takes a step on every element; the state of an array as a whole is stepped first.
+    /// Performs a step on every element; first on the state of an array as a whole.
     fn each(
         &self,
         mut step: impl FnMut(usize, &'static AtomicU64, &'static AtomicU64) -> Result<(), HandleEnded>,
@@ -68,15 +68,15 @@ impl Found {
         )
     }
 
-    fn read(&self, mut tell: impl FnMut(usize, Scalar)) -> TResult<()> {
+    fn read(&self, mut each: impl FnMut(usize, Scalar)) -> TResult<()> {
         if self.has_ended() {
             return Err(self.object_freed());
         }
         let (kind, format) = (self.view.facts.kind(), self.value_format());
-        self.each(|i, word, source| state::read(word, source, kind).map(|bits| tell(i, format.to_scalar(bits))))
+        self.each(|i, word, source| state::read(word, source, kind).map(|bits| each(i, format.to_scalar(bits))))
     }
 
-    /// As `read`, for sums and levels of type `u64`: elements of arrays in a few instructions each.
+    /// As `read`, for sums and levels of type `u64`: a few instructions for each element of an array.
     ///
     /// # Safety
     /// `out` has room for the handle's elements.
@@ -103,7 +103,7 @@ impl Found {
         self.each(|_, word, source| state::set_running(word, source, kind, running).map(|step| self.watch(step)))
     }
 
-    fn reset(&self, mut tell: impl FnMut(usize, Scalar)) -> TResult<()> {
+    fn reset(&self, mut each: impl FnMut(usize, Scalar)) -> TResult<()> {
         if self.has_ended() {
             return Err(self.object_freed());
         }
@@ -111,7 +111,7 @@ impl Found {
         self.each(|i, word, source| {
             state::reset(word, source, kind).map(|step| {
                 self.watch(step);
-                tell(i, format.to_scalar(step.value));
+                each(i, format.to_scalar(step.value));
             })
         })
     }
@@ -139,19 +139,19 @@ impl Found {
         self.of_variable(TError::PVAR_NO_WRITE, "cannot be written or reset: it is readonly")
     }
 
-    /// An error that the handle's variable is the reason of. The rule reads on after the variable's index.
+    /// An error because of the handle's variable. The rule is printed after the variable's index.
     #[cold]
     fn of_variable(&self, error: TError, rule: &'static str) -> TError {
         error.of_pvar(Handle(self.handle), self.view.variable, rule)
     }
 
-    /// A running watermark has a new mark: the level must come here when it passes it.
+    /// Registers the new mark of a running watermark with its level.
     fn watch(&self, step: Stepped) {
         if step.running && self.view.facts.is_mark() {
             // SAFETY: watermarks are declared on levels only, so the source is the first word of one.
             let level = unsafe { &*self.view.source.cast::<Level>() };
             watch::expect(level, self.view.facts.kind(), step.own);
-            // What the level did meanwhile counts too.
+            // The change of the level in the meantime counts too.
             state::follow(&self.slot.state, self.view.facts.kind(), level.get());
         }
     }
@@ -165,7 +165,7 @@ fn find(session: usize, handle: usize) -> TResult<Found> {
     }
 }
 
-/// The live handles of a session, as they are when they are come to.
+/// The live handles of a session, each with its facts at that moment.
 fn all_of(session: usize) -> TResult<impl Iterator<Item = Found>> {
     if !table::is_enabled() || !pool::is_session(session) {
         return Err(pool::refused(session, MPI_T_PVAR_ALL_HANDLES));
@@ -294,10 +294,27 @@ pub fn pvar_reset(session: usize, handle: usize) -> i32 {
     reset_code(session, handle)
 }
 
-// Apart, so that the fast paths need no room for what these keep.
+// Separate functions, so that the fast paths need no stack for them.
 #[cold]
 #[inline(never)]
 fn set_running_code(session: usize, handle: usize, running: bool) -> i32 {
+    let slot = table::slot_of(handle);
+    if let Some(view) = slot.view(session, handle)
+        && table::is_enabled()
+        && view.elements.is_null()
+        && !view.facts.continuous()
+        && let found = (Found { handle, slot, view })
+        && let Ok(step) = state::set_running(&slot.state, found.element(0).1, view.facts.kind(), running)
+    {
+        found.watch(step);
+        return MPI_SUCCESS;
+    }
+    set_running_slowly(session, handle, running)
+}
+
+/// The remaining cases: arrays, all handles of a session, and errors, which need room for a [`TError`].
+#[inline(never)]
+fn set_running_slowly(session: usize, handle: usize, running: bool) -> i32 {
     code(if running { "MPI_T_pvar_start" } else { "MPI_T_pvar_stop" }, set_running(session, handle, running))
 }
 
@@ -318,15 +335,15 @@ pub(crate) fn read_first(session: usize, handle: usize) -> TResult<Value> {
 }
 
 /// Reads a handle's elements into values.
-pub(crate) fn read(session: usize, handle: usize, mut tell: impl FnMut(Value)) -> TResult<()> {
-    find(session, handle)?.read(|_, value| tell(value.into()))
+pub(crate) fn read(session: usize, handle: usize, mut each: impl FnMut(Value)) -> TResult<()> {
+    find(session, handle)?.read(|_, value| each(value.into()))
 }
 
 /// As [`read`], and gives them their starting values.
-pub(crate) fn read_and_reset(session: usize, handle: usize, mut tell: impl FnMut(Value)) -> TResult<()> {
+pub(crate) fn read_and_reset(session: usize, handle: usize, mut each: impl FnMut(Value)) -> TResult<()> {
     let found = find(session, handle)?;
     readable_and_resettable(&found)?;
-    found.reset(|_, value| tell(value.into()))
+    found.reset(|_, value| each(value.into()))
 }
 
 /// Sets a handle's elements; the values must be as many and of the type that the handle has.
@@ -336,7 +353,7 @@ pub(crate) fn write(session: usize, handle: usize, values: &[Value]) -> TResult<
     if values.len() != found.count() || !values.iter().all(right) {
         return Err(wrong_values(&found, values));
     }
-    found.write(|i| Scalar::from_value(&values[i]).expect("types were compared, and no handle tells texts"))
+    found.write(|i| Scalar::from_value(&values[i]).expect("types were compared, and no handle has texts"))
 }
 
 /// Starts or stops a handle, or all of a session that can be (`MPI_T_pvar_start`, `MPI_T_pvar_stop`).
@@ -382,7 +399,7 @@ fn readable_and_resettable(found: &Found) -> TResult<()> {
     Err(found.of_variable(TError::PVAR_NO_ATOMIC, "cannot be read and reset in one step: it is not atomic"))
 }
 
-/// The object of one of a session's handles was freed while all of them were stepped.
+/// The object of one of a session's handles was freed during the call.
 #[cold]
 fn one_ended(error: TError) -> TError {
     error.argument("handle", "MPI_T_PVAR_ALL_HANDLES", "the object of one of the session's handles was just freed")

@@ -1,16 +1,16 @@
-//! What a handle's value is made of, by the class of its variable: of its own part and of the source.
+//! The two parts of a handle's value, by the class of its variable: its own part and the source.
 //!
-//! Invariant: the own part that is computed for a value gives that value back, running or stopped.
-//! Not here: how both are looked at together (`state`). `tests/loom.rs` checks this file with it.
+//! Invariant: the own part that is computed for a value results in that value, running or stopped.
+//! Not here: reading both parts together (`state`). `tests/loom.rs` checks this file with it.
 
 use crate::handle::state::{Format, State};
 
-/// What a handle's value is made of.
+/// The kind of a handle's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// What was added to the source while running.
     Sum = 0,
-    /// The source; the source as it was, while stopped.
+    /// The source; the source at the time of the stop, while stopped.
     Mirror = 1,
     /// The highest source while running.
     High = 2,
@@ -28,13 +28,13 @@ impl Kind {
         }
     }
 
-    /// The value, from a state and the source as it was at that state.
+    /// The value, from a state and the source at that state.
     #[inline]
     pub(crate) fn value(self, state: State, source: u64) -> u64 {
         self.value_of(state, state.own(), source)
     }
 
-    /// The same, with the state's own part.
+    /// The same, from the state's own part.
     #[inline(always)]
     pub(crate) fn value_of(self, state: State, own: u64, source: u64) -> u64 {
         if !state.running() {
@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// The own part with which `value` is the value now.
+    /// The own part with which `value` is the present value.
     pub(crate) const fn own_for(self, value: u64, running: bool, source: u64) -> u64 {
         match self {
             Kind::Sum if running => value.wrapping_sub(source),
@@ -68,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// The starting value (MPI-5.0, section 15.3.7): zero for sums, what is now for all others.
+    /// The starting value (MPI-5.0, section 15.3.7): zero for sums, the present value for all others.
     pub(crate) const fn starting_value(self, source: u64) -> u64 {
         match self {
             Kind::Sum => 0,

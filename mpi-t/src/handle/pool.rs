@@ -1,9 +1,9 @@
-//! Giving out and taking back handles and sessions (MPI-5.0, section 15.3.7).
+//! Allocating and freeing handles and sessions (MPI-5.0, section 15.3.7).
 //!
-//! All this is under one lock, and none of it for signal handlers; what is looked at without the lock are the slots'
-//! words, [`is_session`] and [`end_of_used`].
+//! All functions take one lock, and none is for signal handlers; only the slots' words, [`is_session`] and
+//! [`end_of_used`] are read without it.
 //! Invariant: a slot is on the free list exactly when its word is 0 and its position is below [`end_of_used`].
-//! Not here: what a slot holds (`slot`), using a handle (`access`).
+//! Not here: the contents of a slot (`slot`), using a handle (`access`).
 #![allow(unsafe_code)] // a watermark's level is found through its slot's source
 
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ use crate::handle::{refusal, table};
 use crate::tool_metrics::{HandleInstruments, handle_instruments};
 use crate::{Level, TError, TResult, watch};
 
-/// How many sessions can be at a time.
+/// The most sessions that can exist at a time.
 const SESSIONS: usize = 4096;
 
 static POOL: ShortMutex<Pool> = ShortMutex::new(Pool::new());
-/// The words of the sessions that are; 0: none.
+/// The words of the sessions that exist; 0: none.
 static SESSION_WORDS: [AtomicUsize; SESSIONS] = [const { AtomicUsize::new(0) }; SESSIONS];
 static END_OF_USED: AtomicUsize = AtomicUsize::new(1);
 
@@ -35,9 +35,9 @@ struct Pool {
     /// Per session position: the generation of the session, or of the last one.
     session_generations: Vec<u32>,
     free_sessions: Vec<u32>,
-    /// Per session position: handles of the session that are.
+    /// Per session position: number of handles of the session.
     session_handles: Vec<usize>,
-    /// State words of arrays that are free, by their number. They are never returned, because a reader may still look.
+    /// State words of freed arrays, by their number. They are never unmapped, because a reader may still load them.
     free_elements: BTreeMap<usize, Vec<&'static [AtomicU64]>>,
 }
 
@@ -56,7 +56,7 @@ impl Pool {
     }
 }
 
-/// What a new handle is to be.
+/// The properties of a new handle.
 #[derive(Debug)]
 pub(crate) struct NewHandle {
     pub(crate) facts: Facts,
@@ -67,11 +67,11 @@ pub(crate) struct NewHandle {
 }
 
 fn pool() -> ShortMutexGuard<'static, Pool> {
-    // Changes are made in an order that leaves the pool usable wherever a panic might end them.
+    // Changes are made in an order that leaves the pool consistent wherever a panic might end them.
     POOL.lock()
 }
 
-/// One more initialization somewhere in this operating-system process; false: there is no address space for handles.
+/// One more initialization in this operating-system process; false: there is no address space for handles.
 pub(crate) fn initialize() -> bool {
     let mut pool = pool();
     table::enable(true);
@@ -198,7 +198,7 @@ pub(crate) fn end_handles_of(words: &'static [AtomicU64]) {
 }
 
 impl Pool {
-    /// A free slot for a handle of this session, which must be one.
+    /// Takes a free slot for a handle of this session, which must exist.
     #[inline]
     fn take_slot(&mut self, session: usize) -> TResult<(usize, &'static Slot)> {
         if !is_session(session) {
@@ -221,7 +221,7 @@ impl Pool {
         Ok((position, table::slot_at(position)))
     }
 
-    /// Opens a handle that has states of its own for its elements, or that its level or timer counts.
+    /// Opens a handle whose elements have states of their own, or that its level or timer counts.
     #[inline(never)]
     fn open_array_or_mark(
         &mut self,
@@ -273,7 +273,7 @@ impl Pool {
         if let Some(level) = watched_level(view) {
             watch::remove(level, &slot.state);
         }
-        // The words of a handle that has ended may be another object's by now.
+        // The words of a handle that has ended may belong to another object by now.
         if !has_ended(slot) {
             count_handle(view, u64::MAX);
         }
@@ -318,7 +318,7 @@ fn out_of_handles() -> TError {
     TError::OUT_OF_HANDLES.because(format!("{most} handles exist, and there can be no more: free some"))
 }
 
-/// Whether the object of the slot's handle was freed; its words may be another object's by now.
+/// Whether the object of the slot's handle was freed; its words may belong to another object by now.
 fn has_ended(slot: &Slot) -> bool {
     matches!(State(slot.state.load(Ordering::Relaxed)).format(), Format::Ended)
 }
@@ -329,7 +329,7 @@ fn watched_level(view: &SlotView) -> Option<&'static Level> {
     view.facts.is_mark().then(|| unsafe { &*view.source.cast::<Level>() })
 }
 
-/// Adds to the number of handles that a watched field's elements have; `u64::MAX` takes one away.
+/// Adds to the number of handles of a watched field's elements; `u64::MAX` subtracts one.
 fn count_handle(view: &SlotView, change: u64) {
     let (facts, word) = (view.facts, view.facts.handles_word());
     for element in 0..if word == 0 { 0 } else { facts.count() } {
@@ -344,7 +344,7 @@ fn next(generation: u32) -> u32 {
     (generation.wrapping_add(1) & GENERATION_MASK).max(1)
 }
 
-// The statics of this file and the slots are shared by pointer with readers that take no lock.
+// Readers without the lock share the statics of this file and the slots by pointer.
 const _: fn() = || {
     fn shared<T: Sync>() {}
     shared::<Slot>();

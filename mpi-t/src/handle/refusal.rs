@@ -1,4 +1,4 @@
-//! Why a handle, a session or another word is refused: errors with reasons, made without memory.
+//! Errors of refused handles, sessions and other words, with reasons, made without memory.
 //!
 //! Invariant: all of this is async-signal-safe. Not here: the checks (`access`, `pool`, `registry`).
 

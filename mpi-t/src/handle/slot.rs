@@ -1,7 +1,7 @@
-//! A slot: one cache line with all that a handle is.
+//! A slot: one cache line with all facts of a handle.
 //!
-//! A slot is given out again for other handles. Its `word` is the handle while it has one and 0 in between, so a
-//! reader that finds its own handle there before and after a look has seen one handle's facts, not a mixture.
+//! A slot is reused for other handles. Its `word` is the handle while it has one and 0 in between, so a reader that
+//! finds its own handle there before and after reading has read one handle's facts, not a mixture.
 //! Invariant: facts change only while `word` is 0, under the pool's lock; all memory pointed to is static.
 //! Not here: the steps of a handle (`state`). `tests/loom.rs` checks this file.
 
@@ -18,7 +18,7 @@ pub(crate) struct Slot {
     pub(crate) session: AtomicUsize,
     /// The first source word.
     pub(crate) source: AtomicPtr<AtomicU64>,
-    /// The state word; for an array that of all together: whether it runs or has ended.
+    /// The state word; for an array that of the whole array: whether it runs or has ended.
     pub(crate) state: AtomicU64,
     /// The elements' own state words, for an array.
     pub(crate) elements: AtomicPtr<AtomicU64>,
@@ -30,7 +30,7 @@ pub(crate) struct Slot {
     pub(crate) generation: AtomicUsize,
 }
 
-/// What a handle's variable is, by name.
+/// The facts of a handle's variable, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Traits {
     pub(crate) kind: Kind,
@@ -38,7 +38,7 @@ pub(crate) struct Traits {
     pub(crate) value_format: u8,
     pub(crate) readonly: bool,
     pub(crate) continuous: bool,
-    /// Which word of the source counts its handles, 1 or 3; 0: none does.
+    /// The word of the source that counts its handles, 1 or 3; 0: none.
     pub(crate) handles_word: usize,
     /// Words from one element to the next.
     pub(crate) stride: u16,
@@ -90,7 +90,7 @@ impl Facts {
         self.0 & CONTINUOUS != 0
     }
 
-    /// Which word of the source counts its handles; 0: none does.
+    /// The word of the source that counts its handles; 0: none.
     pub(crate) const fn handles_word(self) -> usize {
         ((self.0 & WATCHED) >> WATCHED_SHIFT) as usize
     }
@@ -121,7 +121,7 @@ impl Facts {
     }
 }
 
-/// A consistent look at a slot's facts.
+/// A consistent copy of a slot's facts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SlotView {
     pub(crate) facts: Facts,
@@ -150,7 +150,7 @@ impl Slot {
         (self.word.load(Ordering::Relaxed) == handle && of_session == session).then_some(view)
     }
 
-    /// Makes the slot a handle's. The caller holds the pool's lock, and the slot is closed.
+    /// Assigns the slot to a handle. The caller holds the pool's lock, and the slot is closed.
     #[inline]
     pub(crate) fn open(&self, session: usize, handle: usize, view: SlotView, state: State) {
         self.session.store(session, Ordering::Relaxed);
@@ -163,7 +163,7 @@ impl Slot {
         self.word.store(handle, Ordering::Release);
     }
 
-    /// Takes the slot from its handle; from here on the handle is stale. The caller holds the pool's lock.
+    /// Removes the handle from the slot; from now on the handle is stale. The caller holds the pool's lock.
     #[inline]
     pub(crate) fn close(&self) {
         self.word.store(0, Ordering::Relaxed);

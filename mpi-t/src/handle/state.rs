@@ -7,11 +7,11 @@
 //! For sums, levels and states the value is the own part plus, while running, the source. For watermarks the own part
 //! is the mark. Every step is one compare-and-swap (without the bus lock while the process has one thread), so any
 //! number of threads and signal handlers may take it.
-//! An own part that does not fit is kept in a cell, which a wide word names (`wide`).
+//! An own part that does not fit is stored in a cell, whose name is in a wide word (`wide`).
 //! `turn` is the low bits of the slot's generation: the word of a slot's next handle differs from this one's.
 //!
-//! Invariant: between two equal looks at the word, the source read in between belongs to it.
-//! Not here: what a value is made of (`kind`), which word belongs to which handle (`slot`). `tests/loom.rs` checks this
+//! Invariant: if two loads of the word are equal, the source read in between belongs to it.
+//! Not here: the parts of a value (`kind`), which word belongs to which handle (`slot`). `tests/loom.rs` checks this
 //! file.
 
 use crate::handle::kind::Kind;
@@ -34,18 +34,18 @@ pub(crate) enum Format {
     U64 = 0,
     /// As a `u32`, at most `u32::MAX`.
     U32 = 1,
-    /// Another one, which the slot's facts have.
+    /// Another format, which the slot's facts have.
     Other = 2,
     /// None: the object was freed.
     Ended = 3,
 }
 
-/// One look at a state word.
+/// One load of a state word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct State(pub(crate) u64);
 
 impl State {
-    /// A state whose own part is known to fit.
+    /// A state whose own part fits, as the caller guarantees.
     pub(crate) const fn new(own: u64, turn: u32, format: Format, running: bool) -> State {
         State(
             own << OWN_SHIFT
@@ -61,7 +61,7 @@ impl State {
         (self.0 as i64 >> OWN_SHIFT) as u64
     }
 
-    /// The own part. That of a wide word that has been replaced meanwhile is any number.
+    /// The own part. For a wide word that has been replaced meanwhile it is any number.
     #[inline]
     pub(crate) fn own(self) -> u64 {
         match self.wide() {
@@ -76,7 +76,7 @@ impl State {
         (self.0 & WIDE != 0).then_some(self.0 >> OWN_SHIFT)
     }
 
-    /// The word is no more: its cell is free.
+    /// The word was replaced: its cell is free.
     #[inline]
     fn give_back(self) {
         if let Some(name) = self.wide() {
@@ -111,8 +111,8 @@ impl State {
         self.0 & (WIDE | STOPPED | 3 << FORMAT_SHIFT) == (Format::U32 as u64) << FORMAT_SHIFT
     }
 
-    /// The same word with another own part. One that does not fit takes a cell; without a free one it is cut to the
-    /// nearest that fits.
+    /// The same word with another own part. A part that does not fit takes a cell; without a free one it is cut to the
+    /// nearest value that fits.
     pub(crate) fn with_own(self, own: u64) -> State {
         let signed = own as i64;
         let low = self.0 & LOW_BITS & !WIDE;
@@ -131,7 +131,7 @@ impl State {
         if !is_narrow(self.narrow_own().wrapping_add(change)) {
             return None;
         }
-        // Where the parts stand, so that the next word waits for one addition.
+        // In the place of the own part, so that the next word needs only one addition.
         Some(State(self.0.wrapping_add(change << OWN_SHIFT)).with_running(running))
     }
 
@@ -147,13 +147,13 @@ impl State {
         self.0 & 1 << FORMAT_SHIFT == 0
     }
 
-    /// Whether the own part stands in the word, and the object is there.
+    /// Whether the own part is in the word, and the object exists.
     #[inline(always)]
-    pub(crate) const fn is_narrow_and_lives(self) -> bool {
+    pub(crate) const fn is_narrow_and_live(self) -> bool {
         self.0 & WIDE == 0 && !matches!(self.format(), Format::Ended)
     }
 
-    /// Whether the own part stands in the word, and the value is a `u64` or a `u32`.
+    /// Whether the own part is in the word, and the value is a `u64` or a `u32`.
     #[inline(always)]
     pub(crate) const fn is_narrow_number(self) -> bool {
         self.0 & (WIDE | 2 << FORMAT_SHIFT) == 0
@@ -174,7 +174,7 @@ const fn is_narrow(own: u64) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HandleEnded;
 
-/// What a step changed.
+/// The result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stepped {
     /// The value just before.
@@ -191,7 +191,7 @@ pub(crate) fn read(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<u
     loop {
         let state = State(word.load(Ordering::Acquire));
         let value = kind.value(state, source.load(Ordering::Relaxed));
-        // Pairs with the Release fence in `step`: a source written after a step is not taken for one before it.
+        // Pairs with the Release fence in `step`: a source written after a step is not read as one before it.
         fence(Ordering::Acquire);
         if word.load(Ordering::Relaxed) == state.0 {
             return if matches!(state.format(), Format::Ended) { Err(HandleEnded) } else { Ok(value) };
@@ -199,7 +199,7 @@ pub(crate) fn read(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<u
     }
 }
 
-/// The value now of a running sum, level or state with a narrow own part; `None` for all others, and where a step came
+/// The present value of a running sum, level or state with a narrow own part; `None` for all others, and if a step came
 /// between.
 #[inline(always)]
 pub(crate) fn read_narrow(word: &AtomicU64, source: &AtomicU64) -> Option<u64> {
@@ -211,7 +211,7 @@ pub(crate) fn read_narrow(word: &AtomicU64, source: &AtomicU64) -> Option<u64> {
     (same && state.0 & (WIDE | STOPPED) == 0 && !matches!(state.format(), Format::Ended)).then_some(value)
 }
 
-/// Lets the handle run, or stops it; no change if it already does.
+/// Starts or stops the handle; no change if it already runs or is stopped.
 pub(crate) fn set_running(
     word: &AtomicU64,
     source: &AtomicU64,
@@ -224,7 +224,7 @@ pub(crate) fn set_running(
         }
         let value = kind.value(state, from);
         let own = match (kind, running) {
-            // A mark begins to follow: the level now counts.
+            // A mark starts: the present level counts.
             (Kind::High | Kind::Low, true) => kind.value(state.with_running(true), from),
             _ => kind.own_for(value, running, from),
         };
@@ -246,19 +246,19 @@ pub(crate) fn mark_running(word: &AtomicU64, running: bool) -> Result<(), Handle
     }
 }
 
-/// Gives the handle its starting value; returns the value before, nothing lost and nothing counted twice in between.
+/// Sets the handle to its starting value; returns the value before; nothing is lost or counted twice in between.
 pub(crate) fn reset(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<Stepped, HandleEnded> {
     step(word, source, kind, |state, from| {
         state.with_own(kind.own_for(kind.starting_value(from), state.running(), from))
     })
 }
 
-/// Gives the handle a value.
+/// Sets the handle to a value.
 pub(crate) fn write(word: &AtomicU64, source: &AtomicU64, kind: Kind, value: u64) -> Result<Stepped, HandleEnded> {
     step(word, source, kind, |state, from| state.with_own(kind.own_for(value, state.running(), from)))
 }
 
-/// Moves the mark of a running watermark to a new level if it must. The level is the source, just stored.
+/// Moves the mark of a running watermark to a new level if necessary. The level is the source, just stored.
 pub(crate) fn follow(word: &AtomicU64, kind: Kind, level: u64) {
     let mut state = State(word.load(Ordering::SeqCst));
     loop {
@@ -270,7 +270,7 @@ pub(crate) fn follow(word: &AtomicU64, kind: Kind, level: u64) {
         match compare_exchange(word, state.0, next.0) {
             Ok(_) => {
                 state.give_back();
-                // Pairs with the Acquire fence in `read`: who sees the next level sees this mark.
+                // Pairs with the Acquire fence in `read`: a reader of the next level sees this mark.
                 fence(Ordering::Release);
                 return;
             }
@@ -288,7 +288,7 @@ pub(crate) fn running_mark(word: &AtomicU64) -> Option<u64> {
     (state.running() && !matches!(state.format(), Format::Ended)).then_some(state.own())
 }
 
-/// Ends the handle: its object goes away.
+/// Ends the handle, because its object is freed.
 #[inline]
 pub(crate) fn end(word: &AtomicU64) {
     let mut state = State(word.load(Ordering::Relaxed));
@@ -299,21 +299,21 @@ pub(crate) fn end(word: &AtomicU64) {
             Err(now) => state = State(now),
         }
     }
-    // Pairs with the Acquire fence in `read`: what the memory is used for next is not taken for this source.
+    // Pairs with the Acquire fence in `read`: later contents of the memory are not read as this source.
     fence(Ordering::Release);
 }
 
-/// Ends the handle and takes its cell back, if it had one: it is freed.
+/// Ends a freed handle and frees its cell, if it had one.
 #[inline]
 pub(crate) fn close(word: &AtomicU64) {
     end(word);
     let ended = State(word.load(Ordering::Relaxed));
-    // Nothing steps from an ended state, so no other thread takes the name out.
+    // No step starts from an ended state, so no other thread takes the name out.
     word.store((ended.0 & LOW_BITS) & !WIDE, Ordering::Relaxed);
     ended.give_back();
 }
 
-/// One step: from the word and the source as they are together to a new word.
+/// One step: from the word and a source that belongs to it to a new word.
 fn step(
     word: &AtomicU64,
     source: &AtomicU64,
@@ -327,7 +327,8 @@ fn step(
         }
         let from = source.load(Ordering::Relaxed);
         let after = next(before, from);
-        // While this word stands, or nobody has seen the next, their cells are theirs: look before the swap.
+        // While this word is stored, and before the next is visible, their cells belong to them: read them before the
+        // swap.
         let stepped = Stepped { value: kind.value(before, from), own: after.own(), running: after.running() };
         // The swap succeeds only if the word is still the one that the source was read with. SeqCst: see `watch`.
         let swapped = compare_exchange(word, before.0, after.0).is_ok();

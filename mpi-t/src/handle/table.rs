@@ -1,12 +1,12 @@
-//! The slots, and the way from a handle word to a value in about twenty instructions.
+//! The table of slots, and the fast path from a handle word to a value in about twenty instructions.
 //!
-//! The slots of all handles of an operating-system process lie in one stretch of address space, reserved once and
-//! never returned, of which only pages in use take memory. A handle's index is the byte offset of its slot, so finding
-//! it is an `and` and an `add`, and finding whether it is the right one a compare. While the interface is not
-//! initialized the mask is zero, every handle leads to slot 0, and no handle has slot 0: no extra check is needed.
+//! The slots of all handles of an operating-system process are in one range of addresses, reserved once and never
+//! unmapped, of which only pages in use take memory. A handle's index is the byte offset of its slot, so the look-up is
+//! an `and` and an `add`, and the check a compare. While the interface is not initialized the mask is zero, every
+//! handle leads to slot 0, and no handle has slot 0: no extra check is needed.
 //!
-//! Invariant: `mask` is nonzero only after `base` points at the whole stretch, and `base` never changes after.
-//! Not here: giving out slots (`pool`), whatever is not fast (`access`).
+//! Invariant: `mask` is nonzero only after `base` points at the whole range, and `base` never changes after.
+//! Not here: allocating slots (`pool`), the slower operations (`access`).
 #![allow(unsafe_code)] // slots are found by address arithmetic; the reads of other crates go through here
 
 use std::ffi::c_void;
@@ -20,38 +20,38 @@ use crate::sync::compare_exchange;
 
 /// Bytes of a slot; the low bits of a handle's index are free for it.
 const SLOT_BYTES: usize = size_of::<Slot>();
-/// No stretch is longer, because an index has 26 bits.
+/// The range is never longer, because an index has 26 bits.
 const MOST_BYTES: usize = 1 << 26;
 
 const _: () = assert!(SLOT_BYTES == 64);
 
 /// The slot of no handle: no handle word equals its word, because the kind in it does not exist.
-static NOBODY: Slot = Slot {
+static NO_SLOT: Slot = Slot {
     word: AtomicUsize::new(usize::MAX),
     session: AtomicUsize::new(usize::MAX),
     source: AtomicPtr::new((&raw const NOTHING).cast_mut()),
-    state: AtomicU64::new(NOBODYS_STATE.0),
+    state: AtomicU64::new(NO_STATE.0),
     elements: AtomicPtr::new(std::ptr::null_mut()),
     facts: AtomicU64::new(0),
     variable: AtomicUsize::new(0),
     generation: AtomicUsize::new(0),
 };
-/// Stopped, and not of type `u64`, so the fast path ends even for a caller that guesses the words.
-const NOBODYS_STATE: State = State::new(0, 0, Format::Other, false);
+/// Stopped, and not of type `u64`, so the fast path ends even for a caller that passes guessed words.
+const NO_STATE: State = State::new(0, 0, Format::Other, false);
 static NOTHING: AtomicU64 = AtomicU64::new(0);
 
-/// Where the slots are, in one cache line.
+/// The place of the slots, in one cache line.
 #[repr(C, align(64))]
 struct Stretch {
     mask: AtomicUsize,
     base: AtomicPtr<Slot>,
-    /// Bytes of the stretch; 0: none yet.
+    /// Bytes of the range; 0: not reserved yet.
     bytes: AtomicUsize,
 }
 
 static STRETCH: Stretch = Stretch {
     mask: AtomicUsize::new(0),
-    base: AtomicPtr::new((&raw const NOBODY).cast_mut()),
+    base: AtomicPtr::new((&raw const NO_SLOT).cast_mut()),
     bytes: AtomicUsize::new(0),
 };
 
@@ -64,8 +64,8 @@ static STRETCH: Stretch = Stretch {
 #[inline(always)]
 pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
     let slot = slot_of(handle);
-    // The order matters: state, then whose it is, then the source, then the state again. The handle was given out
-    // before this call, so a state seen before its word is one of this handle's or of a later one; and an equal state
+    // The order matters: state, then the slot's word, then the source, then the state again. The handle was allocated
+    // before this call, so a state loaded before its word is one of this handle's or of a later one; and an equal state
     // after the source proves that the slot was this handle's all the time. Acquire keeps the order.
     let state = State(slot.state.load(Ordering::Acquire));
     let mine = slot.word.load(Ordering::Relaxed) == handle && slot.session.load(Ordering::Relaxed) == session;
@@ -96,11 +96,11 @@ pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> 
 #[inline(always)]
 pub(crate) fn read_single(session: usize, handle: usize) -> Option<(u64, Facts)> {
     let slot = slot_of(handle);
-    // The order matters as in `pvar_read_raw`; Acquire also keeps the facts before the second look at the state.
+    // The order matters as in `pvar_read_raw`; Acquire also keeps the facts before the second load of the state.
     let state = State(slot.state.load(Ordering::Acquire));
     let mine = slot.word.load(Ordering::Acquire) == handle && slot.session.load(Ordering::Acquire) == session;
     let facts = Facts(slot.facts.load(Ordering::Acquire));
-    if !mine || facts.count() != 1 || !state.is_narrow_and_lives() {
+    if !mine || facts.count() != 1 || !state.is_narrow_and_live() {
         return None;
     }
     // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
@@ -109,7 +109,7 @@ pub(crate) fn read_single(session: usize, handle: usize) -> Option<(u64, Facts)>
     same.then(|| (facts.kind().value_of(state, state.narrow_own(), source), facts))
 }
 
-/// What [`step_sum`] does.
+/// The operation of [`step_sum`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Start,
@@ -122,7 +122,7 @@ pub(crate) enum Step {
 #[inline(always)]
 pub(crate) fn step_sum(session: usize, handle: usize, step: Step) -> Option<(u64, State)> {
     let slot = slot_of(handle);
-    // The order matters as in `pvar_read_raw`; the swap takes the place of the second look at the state.
+    // The order matters as in `pvar_read_raw`; the swap replaces the second load of the state.
     let state = State(slot.state.load(Ordering::Acquire));
     let mine = slot.word.load(Ordering::Relaxed) == handle && slot.session.load(Ordering::Relaxed) == session;
     if !mine || !state.is_narrow_number() {
@@ -141,7 +141,7 @@ pub(crate) fn step_sum(session: usize, handle: usize, step: Step) -> Option<(u64
         };
         (state.narrow_own().wrapping_add(source), after?)
     } else {
-        // Resets and stops are mostly of handles that run; a branch is then less than a choice.
+        // Resets and stops mostly concern running handles; a branch is then cheaper than a conditional move.
         if step != Step::Start {
             cold_path();
         }
@@ -159,7 +159,7 @@ pub(crate) fn step_sum(session: usize, handle: usize, step: Step) -> Option<(u64
     Some((value, state))
 }
 
-/// The slot that a handle word leads to; whether it is that handle's is for the caller to see.
+/// The slot that a handle word leads to; the caller checks whether it is that handle's.
 #[inline(always)]
 pub(crate) fn slot_of(handle: usize) -> &'static Slot {
     // Acquire pairs with the Release in `enable`: a nonzero mask comes with the stretch.
@@ -170,7 +170,7 @@ pub(crate) fn slot_of(handle: usize) -> &'static Slot {
     unsafe { &*base.byte_add(offset) }
 }
 
-/// Lets handles be found, or not: for the first initialization and the last finalization.
+/// Enables or disables the look-up of handles: for the first initialization and the last finalization.
 pub(crate) fn enable(enabled: bool) {
     let bytes = if enabled { reserve() } else { 0 };
     let mask = if bytes == 0 { 0 } else { (bytes - 1) & !(SLOT_BYTES - 1) };
@@ -178,13 +178,14 @@ pub(crate) fn enable(enabled: bool) {
     STRETCH.mask.store(mask, Ordering::Release);
 }
 
-/// Makes all handles of the process stale, for a process that has lost what they refer to, such as a child of `fork`.
+/// Makes all handles of the process stale, for a process without the objects that they refer to, such as a child of
+/// `fork`.
 /// Async-signal-safe.
 pub fn disable_handles() {
     STRETCH.mask.store(0, Ordering::Release);
 }
 
-/// Whether handles can be found.
+/// Whether handles can be looked up.
 pub(crate) fn is_enabled() -> bool {
     STRETCH.mask.load(Ordering::Relaxed) != 0
 }
@@ -211,7 +212,7 @@ pub(crate) fn position_of(index: u32) -> usize {
     index as usize / SLOT_BYTES
 }
 
-/// Reserves the stretch once; its length in bytes, 0 if there is no address space. Callers hold the pool's lock.
+/// Reserves the range once; returns its length in bytes, 0 if there is no address space. Callers hold the pool's lock.
 fn reserve() -> usize {
     let have = STRETCH.bytes.load(Ordering::Acquire);
     if have != 0 {
@@ -234,7 +235,7 @@ fn reserve() -> usize {
         if at != libc::MAP_FAILED {
             let base = at.cast::<Slot>();
             // SAFETY: the first slot of a fresh mapping, zeroed and aligned to a page; no other thread has it yet.
-            unsafe { copy_nobody(&*base) };
+            unsafe { copy_empty_slot(&*base) };
             STRETCH.base.store(base, Ordering::Release);
             STRETCH.bytes.store(bytes, Ordering::Release);
             return bytes;
@@ -244,9 +245,9 @@ fn reserve() -> usize {
     0
 }
 
-fn copy_nobody(slot: &Slot) {
+fn copy_empty_slot(slot: &Slot) {
     slot.word.store(usize::MAX, Ordering::Relaxed);
     slot.session.store(usize::MAX, Ordering::Relaxed);
-    slot.state.store(NOBODYS_STATE.0, Ordering::Relaxed);
+    slot.state.store(NO_STATE.0, Ordering::Relaxed);
     slot.source.store((&raw const NOTHING).cast_mut(), Ordering::Relaxed);
 }

@@ -1,6 +1,6 @@
-//! How the bits of a word become a value, and where values stand in callers' memory.
+//! Conversion of a word's bits to a value, and storing values in callers' memory.
 //!
-//! Invariant: a value that was made of a word converts back to it, as far as its type can hold it.
+//! Invariant: a value made from a word converts back to that word, as far as its type can hold it.
 //! Not here: which word (`state`), whose memory (`access`).
 #![allow(unsafe_code)] // values are stored in callers' buffers
 
@@ -63,7 +63,7 @@ impl ValueFormat {
             (Scalar::I32(value), _) => u64::from(value as u32),
             (Scalar::U32(value), _) => u64::from(value),
             (Scalar::U64(value), _) => value,
-            // A conversion to an integer saturates, and makes zero of what is no number.
+            // A conversion to an integer saturates, and turns NaN into zero.
             (Scalar::F64(value), WordUnit::One) => value as u64,
             (Scalar::F64(value), WordUnit::Nanosecond) => (value * 1e9).round() as u64,
             (Scalar::F64(value), WordUnit::Fraction) => (value.clamp(0.0, 1.0) * WHOLE) as u64,

@@ -1,13 +1,13 @@
-//! Own parts of handles that do not fit into their state word: beyond 2^56, which only writing such values brings.
+//! Own parts of handles that do not fit into their state word: beyond 2^56, which only writes of such values produce.
 //!
-//! The state word then names a cell here, and how often cells were taken, so that it never repeats. A cell is given
-//! back by the thread that takes the name out of the state word.
+//! The state word then holds the index of a cell here and a serial number, so that it never repeats. The thread that
+//! removes the name from the state word frees the cell.
 //! Invariant: lock-free and async-signal-safe; a cell has one owner, the state word that names it.
 //! Not here: which own parts are wide (`state`).
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// How many there can be at a time.
+/// The most wide values that can exist at a time.
 const CELLS: usize = 4096;
 const INDEX_BITS: u32 = CELLS.trailing_zeros();
 /// Bits of a name.
@@ -22,17 +22,17 @@ struct Cells {
     serial: AtomicU64,
 }
 
-/// Keeps a value and gives it a name; `None` if there is no cell left.
+/// Stores a value and returns its name; `None` if there is no free cell.
 pub(crate) fn keep(value: u64) -> Option<u64> {
     CELLS_OF_ALL.keep(value)
 }
 
-/// The value of a name, if the name still stands where it was read; anything else if not.
+/// The value of a name, if the name is still in the word it was read from; otherwise any value.
 pub(crate) fn value(name: u64) -> u64 {
     CELLS_OF_ALL.value(name)
 }
 
-/// The name is no more.
+/// Frees the cell of a name.
 pub(crate) fn give_back(name: u64) {
     CELLS_OF_ALL.give_back(name);
 }

@@ -1,4 +1,4 @@
-//! A list that only grows, read without a lock while it does.
+//! A list that only grows, and that readers use without a lock.
 //!
 //! Invariant: an entry's index and address never change. Not here: the lock under which entries are added (the registry's).
 
@@ -50,11 +50,14 @@ impl<T> AppendOnly<T> {
     }
 }
 
-/// The chunk of an index, and its place there.
+/// The chunk of an index, and its place there. An index beyond the last chunk gives a chunk that does not exist.
 #[inline]
 const fn place_of(index: usize) -> (usize, usize) {
-    let chunk = (index / FIRST + 1).ilog2() as usize;
-    (chunk, index - FIRST * ((1 << chunk) - 1))
+    // Shifted by the size of the first chunk, the indices of each chunk have their highest bit in common. A sum that
+    // wraps is below that size: its chunk wraps too. The least bit is below the highest one of all others.
+    let shifted = index.wrapping_add(FIRST);
+    let highest = (shifted | 1).ilog2();
+    (highest.wrapping_sub(FIRST.ilog2()) as usize, shifted & !(1 << highest))
 }
 
 #[cfg(test)]
@@ -72,6 +75,10 @@ mod tests {
         assert!(std::ptr::eq(first, list.get(0).expect("still there")));
         assert_eq!(list.iter().copied().collect::<Vec<_>>(), (0..20 * FIRST).collect::<Vec<_>>());
         assert_eq!((list.len(), list.get(20 * FIRST), list.get(usize::MAX)), (20 * FIRST, None, None));
+        assert_eq!(
+            (list.get(usize::MAX - FIRST), list.get(usize::MAX - FIRST + 1), list.get(CAPACITY)),
+            (None, None, None)
+        );
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl CategoryInfo {
         &self.name
     }
 
-    /// What its variables are about; may be empty.
+    /// The description of its subject; may be empty.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -63,13 +63,13 @@ impl CategoryInfo {
     }
 
     fn with<R>(&self, use_them: impl FnOnce(&mut Members) -> R) -> R {
-        // Members are only pushed, so a panic elsewhere leaves nothing half done.
+        // Members are only pushed, so a panic elsewhere leaves the lists complete.
         use_them(&mut self.members.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Registry {
-    /// Gives categories their descriptions, before variables are put in them.
+    /// Sets the descriptions of categories, before variables are put in them.
     pub fn describe_categories(&self, texts: &[(&'static str, &'static str)]) {
         self.lock_state().category_texts.extend(texts.iter().copied());
     }
@@ -80,7 +80,7 @@ impl Registry {
         Ok(int(self.categories.len()))
     }
 
-    /// `MPI_T_category_get_info`, and what is in it.
+    /// `MPI_T_category_get_info`, and the members.
     pub fn category_get_info(&self, index: i32) -> TResult<&CategoryInfo> {
         self.check_initialized()?;
         let found = usize::try_from(index).ok().and_then(|index| self.categories.get(index));
@@ -142,7 +142,7 @@ impl Registry {
         }
     }
 
-    /// The category of this path, made with its prefixes if it is new; `None` if there is no room.
+    /// The category of this path, created with its prefixes if it is new; `None` if there is no room.
     fn category(&self, state: &mut RegistryState, path: &str) -> Option<usize> {
         if let Some(index) = self.category_named(path) {
             return Some(index);

@@ -1,7 +1,7 @@
-//! Handles of control variables: what each one reads, and a mirror of the first of them that is read without a lock.
+//! Handles of control variables, and a mirror of the first of them that is read without a lock.
 //!
 //! Invariant: a mirror's facts change only while its `word` is 0, under the lock of the handles; the words that it
-//! leads to are static.
+//! points to are static.
 //! Not here: values and their rules (`cvars`).
 
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::{Bind, Cell};
 /// How many handles are mirrored.
 const MIRRORED: usize = 1024;
 
-/// What a handle is for.
+/// The variable and object of a handle.
 #[derive(Clone, Copy)]
 pub(super) struct CvarHandle {
     pub index: usize,
@@ -30,7 +30,7 @@ impl fmt::Debug for CvarHandle {
     }
 }
 
-/// Where the values of the first handles lie.
+/// The places of the first handles' values.
 #[derive(Debug)]
 pub(super) struct Mirrors(Box<[Mirror]>);
 
@@ -41,7 +41,7 @@ struct Mirror {
     bytes: AtomicUsize,
 }
 
-/// What a mirror leads to: a value in the low bytes of a word.
+/// The target of a mirror: a value in the low bytes of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mirrored {
     pub value: u64,
@@ -59,7 +59,7 @@ impl Mirrors {
         Mirrors((0..MIRRORED).map(|_| none()).collect())
     }
 
-    /// Mirrors a new handle if there is a place for it. The caller holds the lock of the handles.
+    /// Mirrors a new handle if there is a free place. The caller holds the lock of the handles.
     pub fn open(&self, handle: Handle, source: Option<&'static AtomicU64>, bytes: usize) {
         let (Some(mirror), Some(source)) = (self.0.get(handle.index() as usize), source) else { return };
         mirror.source.store(std::ptr::from_ref(source).cast_mut(), Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl Mirrors {
     pub fn close(&self, handle: Handle) {
         if let Some(mirror) = self.0.get(handle.index() as usize) {
             mirror.word.store(0, Ordering::Relaxed);
-            // Pairs with the Acquire fence in `read`: what the memory is used for next comes with another word.
+            // Pairs with the Acquire fence in `read`: later contents of the memory come with another word.
             fence(Ordering::Release);
         }
     }

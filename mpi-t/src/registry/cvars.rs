@@ -1,7 +1,7 @@
 //! Control variables: indices, handles, reading and setting (MPI-5.0, section 15.3.6).
 //!
-//! Invariant: a cell is only ever set to a value that its declaration accepts.
-//! Not here: the cells (`setting`), what is given from outside (`environment`).
+//! Invariant: a cell is only set to a value that its declaration accepts.
+//! Not here: the cells (`setting`), values of files, environment and options (`environment`).
 #![allow(unsafe_code)] // values are stored in and taken from callers' buffers
 
 use std::ffi::c_void;
@@ -23,13 +23,13 @@ use crate::{Bind, Cell, CvarDef, Settings, TError, TResult, Value, ValueType};
 pub struct CvarInfo {
     /// As it was declared.
     pub definition: CvarDef,
-    /// What it controls, its unit, and the values it takes, but for those that the enumeration names.
+    /// What it controls, its unit, and the values it accepts, except those that the enumeration names.
     pub description: String,
     /// The names of its values, or `MPI_T_ENUM_NULL`.
     pub enumeration: Handle,
     /// The cell; `None` for variables that are bound to objects, each of which has one.
     cell: Option<&'static dyn Cell>,
-    /// What file or environment has for it; bound ones begin with it.
+    /// The value of file or environment; variables bound to objects begin with it.
     given: Option<Value>,
     refuse: Option<Refuse>,
 }
@@ -44,7 +44,7 @@ impl fmt::Debug for CvarInfo {
 }
 
 /// A description as tools get it: the text, the unit, and the values that can be written, if no enumeration names them.
-/// What has no description has an empty one.
+/// Without a text it is empty.
 fn with_values(definition: &CvarDef) -> String {
     let text = described(definition.description, definition.unit);
     if text.is_empty() || definition.states.is_some() { text } else { format!("{text} Takes {}.", values(definition)) }
@@ -56,7 +56,7 @@ impl CvarInfo {
         self.definition.name
     }
 
-    /// What it must be bound to.
+    /// The kind of object that it must be bound to.
     pub fn bind(&self) -> Bind {
         self.definition.bind
     }
@@ -81,21 +81,21 @@ impl Registry {
         self.add_settings(S::definitions(), block.cells().into_iter().map(Some), None)
     }
 
-    /// As [`Registry::register_settings`], for an owner that cannot take every change at every moment: `refuse` is
-    /// called before any variable of the block is set, and its error is what [`Registry::cvar_write`]
-    /// returns: `MPI_T_ERR_CVAR_SET_NOT_NOW` for a change that may be possible later, `MPI_T_ERR_CVAR_SET_NEVER` for
-    /// one that will not be, `MPI_T_ERR_INVALID` for a value that is in the declared range and no good all the same. A
-    /// value from the environment that it refuses is left out, and reported by [`Registry::startup_errors`].
+    /// As [`Registry::register_settings`], for an owner that can refuse changes: `refuse` is called before any variable
+    /// of the block is set, and [`Registry::cvar_write`] returns its error: `MPI_T_ERR_CVAR_SET_NOT_NOW` for a change
+    /// that may be possible later, `MPI_T_ERR_CVAR_SET_NEVER` for one that will not be, `MPI_T_ERR_INVALID` for a value
+    /// that is in the declared range and yet unusable. A value from the environment that it refuses is ignored, and
+    /// reported by [`Registry::startup_errors`].
     ///
-    /// It runs in the thread that writes, which may hold the engine's lock (a callback's does), so it must not take
-    /// that, nor call this registry. What it finds may change before the value is set.
+    /// It runs in the writing thread, which may hold the engine's lock (that of a callback does), so it must neither
+    /// take that lock nor call this registry. The state that it checks may change before the value is set.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
     /// use mpi_t::{Registry, TError, Value};
     ///
     /// mpi_t::cvars! {
-    ///     /// How a queue behaves.
+    ///     /// Settings of a queue.
     ///     struct QueueSettings {
     ///         /// Items that the queue holds at most.
     ///         limit: u64 = 64 => { name: "queue_limit", unit: "items", category: "queue", scope: Local },
@@ -119,8 +119,8 @@ impl Registry {
         self.add_settings(S::definitions(), block.cells().into_iter().map(Some), Some(Arc::new(refuse)))
     }
 
-    /// Gives the variables of a block that is bound to objects their indices; objects get theirs by
-    /// [`Registry::bind_settings`], and begin with what file and environment say.
+    /// Adds the variables of a block that is bound to objects; objects get their blocks by [`Registry::bind_settings`],
+    /// and begin with the values of file and environment.
     pub fn declare_settings<S: Settings>(&self) -> Result<()> {
         self.add_settings(S::definitions(), std::iter::repeat(None), None)
     }
@@ -138,7 +138,7 @@ impl Registry {
             }
             let given = state.environment.value_for(&definition);
             if let (Some(value), Some(cell)) = (&given, cell) {
-                // Types agree: the environment was read by this declaration.
+                // The types agree: the environment's value was parsed for this declaration.
                 let allowed = refuse.as_ref().map_or(Ok(()), |refuse| refuse(&definition, value));
                 if let Err(error) = allowed.and_then(|()| cell.write(value)) {
                     state.environment.refused_by_owner(&definition, error);
@@ -162,20 +162,20 @@ impl Registry {
         Ok(())
     }
 
-    /// From here on, handles for this object read and set this block, which was declared.
+    /// From now on, handles for this object read and set this block, which was declared.
     pub fn bind_settings<S: Settings>(&self, object: usize, block: &'static S) {
         let mut state = self.lock_state();
         for (definition, cell) in S::definitions().iter().zip(block.cells()) {
             let Some(index) = self.cvar_named(definition.name) else { continue };
             if let Some(value) = self.cvars.get(index).and_then(|info| info.given.as_ref()) {
-                // Types agree, as for variables of the process.
+                // The types agree, as for variables of the process.
                 let _ = cell.write(value);
             }
             state.cells.insert((S::BIND, object, index), cell);
         }
     }
 
-    /// The object goes away: handles for it end (they must still be freed). After this the block may be given to
+    /// Ends the handles of an object that is freed; they must still be freed. After this the block may be reused for
     /// another object.
     pub fn unbind_settings<S: Settings>(&self, object: usize) {
         let mut state = self.lock_state();
@@ -258,7 +258,7 @@ impl Registry {
         self.with_cell(handle, |cell| cell.read())
     }
 
-    /// `MPI_T_cvar_write`. `MPI_T_ERR_INVALID` for a value that the variable does not take,
+    /// `MPI_T_cvar_write`. `MPI_T_ERR_INVALID` for a value that the variable does not accept,
     /// `MPI_T_ERR_CVAR_SET_NEVER` when it cannot be set any more, `MPI_T_ERR_CVAR_SET_NOT_NOW` while its owner refuses.
     pub fn cvar_write(&self, handle: Handle, value: &Value) -> TResult<()> {
         let (index, info) = self.cvar_of(handle)?;
@@ -360,15 +360,15 @@ impl Registry {
         found.ok_or_else(|| bad_handle(handle))
     }
 
-    /// Uses the cell that a handle leads to. Under the lock of the handles, so that the object is there until this is
-    /// over and its block is not another's yet.
+    /// Uses the cell of a handle. Under the lock of the handles, so that the object exists until this returns, and its
+    /// block is not reused before.
     fn with_cell<R>(&self, handle: Handle, use_it: impl FnOnce(&'static dyn Cell) -> R) -> TResult<R> {
         self.check_initialized()?;
         self.with_handles(|handles| Some(use_it(handles.get(handle)?.cell?))).ok_or_else(|| bad_handle(handle))
     }
 
     fn with_handles<R>(&self, use_them: impl FnOnce(&mut mpi_core::Table<CvarHandle>) -> R) -> R {
-        // The table's changes are each complete when made, so a panic elsewhere leaves nothing half done.
+        // Each change of the table is complete, so a panic elsewhere leaves it consistent.
         use_them(&mut self.cvar_handles.lock())
     }
 }

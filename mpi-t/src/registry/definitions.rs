@@ -1,5 +1,5 @@
-//! Control variables that another program declares, such as the processes that a launcher starts, and what variables are
-//! without a handle: their values and the names of states.
+//! Control variables that another program declares, such as the processes that a launcher starts, and facts that need
+//! no handle: values and the names of states.
 //!
 //! Invariant: a value is accepted or refused as in a program that declares the variable itself, with the same sentence.
 //! Not here: variables beside the fields that they set (`cvars`), variables of plug-ins (`runtime_variables`).
@@ -30,23 +30,22 @@ impl Registry {
         self.add_settings(definitions, cells.into_iter(), None)
     }
 
-    /// The value of a control variable of the process; `None` where no variable has this name, and of variables that
-    /// are bound to objects. Before the first initialization as well.
+    /// The value of a control variable of the process; `None` if no variable has this name, and for variables that are
+    /// bound to objects. Also before the first initialization.
     pub fn cvar_value(&self, name: &str) -> Option<Value> {
         self.cvar_named(name).and_then(|index| self.cvars.get(index)).and_then(CvarInfo::read)
     }
 }
 
 impl Registry {
-    /// The name that a value of a state has; `None` for a number that has none. Before the first initialization as
-    /// well.
+    /// The name of a state's value; `None` for a number without a name. Also before the first initialization.
     pub fn state_name(&self, variable: &str, value: i32) -> Option<&'static str> {
         let info = self.pvars.get(self.pvar_named(variable, PvarClass::State)?)?;
         info.definition.states?.name_of(value)
     }
 }
 
-/// A cell that lives for ever, with an initial value.
+/// A cell that is never freed, with an initial value.
 pub(super) fn cell(initial: &Value) -> &'static dyn Cell {
     match initial {
         Value::I32(value) => Box::leak(Box::new(i32::cell(*value))),

@@ -1,12 +1,12 @@
-//! Values of control variables from outside, and what becomes of each: a file, the environment, and options of a
-//! launcher, of which the later ones win.
+//! Values of control variables from a file, the environment, and options of a launcher, and their diagnosis. The later
+//! of these sources wins.
 //!
-//! In the environment a variable is called by the registry's prefix (`FERRUM_` by default) and its name in capitals;
-//! elsewhere by its name.
-//! Invariant: whatever comes from outside, the result is an accepted value or a sentence for the user, which names the
-//! place of the value.
-//! Not here: setting the cells (`cvars`), texts of values (`value_parser`), the file's lines (`file`), which name was meant
-//! (`nearest`).
+//! In the environment a variable's name is the registry's prefix (`FERRUM_` by default) and its name in capitals;
+//! elsewhere it is its name.
+//! Invariant: each value from outside becomes an accepted value, or a sentence for the user that names the place of the
+//! value.
+//! Not here: setting the cells (`cvars`), texts of values (`value_parser`), the file's lines (`file`), suggestions for
+//! misspelt names (`nearest`).
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,7 @@ use super::nearest::nearest;
 use super::value_parser::{expectation, parse};
 use crate::{CvarDef, TError, Value};
 
-/// What the names of the environment variables begin with, unless a program has its own
-/// ([`Registry::with_prefix`]).
+/// The prefix of the environment variables, unless a program has its own ([`Registry::with_prefix`]).
 pub const PREFIX: &str = "FERRUM_";
 /// The environment variable in which a launcher lists the others that it has set because of its option [`CVAR_OPTION`]:
 /// the names as the user wrote them, divided by blanks.
@@ -25,7 +24,7 @@ pub const CVARS_READ: &str = "FERRUM_CVARS_READ";
 /// The launcher's option that gives one control variable its value.
 pub const CVAR_OPTION: &str = "--cvar";
 
-/// Where a value of a control variable stands. The order is that in which mistakes are reported: line by line, word by
+/// The place of a control variable's value. The order is that in which mistakes are reported: line by line, word by
 /// word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
@@ -35,41 +34,41 @@ pub enum Source {
     Environment,
     /// An option.
     Option {
-        /// How many options stand before it.
+        /// The number of options before it.
         place: usize,
         /// The option's name.
         name: &'static str,
     },
 }
 
-/// A name that something outside gives a value, and that no variable has.
+/// A name from outside that no variable has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
     /// The name, as written.
     pub name: String,
-    /// Where it stands.
+    /// Its place.
     pub source: Source,
     /// The sentence for the user, with the nearest name that a variable has.
     pub sentence: String,
-    /// Whether some variable's name is so near that the user will have meant that.
+    /// Whether the name of a variable is so similar that the user probably meant that one.
     pub is_near_another: bool,
 }
 
-/// All that is given from outside.
+/// All values from outside.
 #[derive(Debug, Default)]
 pub(super) struct Environment {
-    /// What the names of the environment variables begin with, in capitals.
+    /// The prefix of the environment variables, in capitals.
     prefix: String,
     path: String,
     /// By the name in the environment; an earlier source wins.
     sources: [BTreeMap<String, Given>; 3],
-    /// Names that are read, as in the environment.
+    /// Names that other parts read, as in the environment.
     known: Vec<String>,
-    /// Those of variables.
+    /// Names of variables.
     variables: Vec<&'static str>,
-    /// What cannot be taken, with where it stands.
+    /// Mistakes with their places.
     errors: Vec<(Source, String)>,
-    /// How many options were given.
+    /// The number of options.
     options: usize,
 }
 
@@ -133,7 +132,7 @@ impl Environment {
         }
     }
 
-    /// The value that the outside has for a variable, if it has an acceptable one.
+    /// The value from outside for a variable, if there is an acceptable one.
     pub(super) fn value_for(&mut self, definition: &CvarDef) -> Option<Value> {
         let given = self.given(definition);
         let value = given.and_then(|given| parse(definition, &given.value));
@@ -145,30 +144,30 @@ impl Environment {
         value
     }
 
-    /// Notes that a variable's value cannot be taken.
+    /// Records that a variable's value is not accepted.
     fn refuse(&mut self, definition: &CvarDef) {
         let called = self.called(definition);
-        self.note(definition, &format!("{called} {}", expectation(definition)));
+        self.report(definition, &format!("{called} {}", expectation(definition)));
     }
 
-    /// Notes that a variable's owner does not take its value, though it is in the declared range.
+    /// Records that a variable's owner refuses its value, though it is in the declared range.
     pub(super) fn refused_by_owner(&mut self, definition: &CvarDef, error: TError) {
         let called = self.called(definition);
-        self.note(definition, &format!("{called} refuses that: {error}"));
+        self.report(definition, &format!("{called} refuses that: {error}"));
     }
 
-    /// Notes a name that only the environment gives a value: set anywhere else it would do nothing.
+    /// Records a name that is valid only in the environment: set anywhere else it would have no effect.
     fn reserve(&mut self, name: &str) {
         let given = self.sources.iter().filter_map(|source| source.get(name));
         let rule = format!("but no variable has this name; only the environment sets {name}");
         let elsewhere = given.filter(|given| given.source != Source::Environment);
-        let told =
+        let reported =
             elsewhere.map(|given| (given.source, format!("{} is \"{}\", {rule}", self.subject(given), given.value)));
-        self.errors.extend(told.collect::<Vec<_>>());
+        self.errors.extend(reported.collect::<Vec<_>>());
         self.known.push(name.to_owned());
     }
 
-    /// What gives a variable its value.
+    /// The source of a variable's value.
     fn given(&self, definition: &CvarDef) -> Option<&Given> {
         let name = self.key(definition.name);
         self.sources.iter().find_map(|source| source.get(&name))
@@ -180,13 +179,13 @@ impl Environment {
         if by_name { definition.name } else { "it" }
     }
 
-    fn note(&mut self, definition: &CvarDef, why: &str) {
+    fn report(&mut self, definition: &CvarDef, why: &str) {
         let Some(given) = self.given(definition) else { return };
         let error = (given.source, format!("{} is \"{}\", but {why}", self.subject(given), given.value));
         self.errors.push(error);
     }
 
-    /// What a sentence about a value begins with.
+    /// The beginning of a sentence about a value.
     fn subject(&self, given: &Given) -> String {
         match given.source {
             Source::File(line) => format!("{}, line {line}: {}", self.path, given.name),
@@ -216,8 +215,8 @@ impl Environment {
 }
 
 impl Registry {
-    /// A value that an option of a launcher gives a variable, which wins over environment and file. To be called before
-    /// the variable is registered; the last of several for one name counts.
+    /// Sets a value of a launcher's option for a variable; it wins over environment and file. To be called before the
+    /// variable is registered; the last of several for one name counts.
     pub fn give_value(&self, option: &'static str, name: &str, value: &str) {
         let environment = &mut self.lock_state().environment;
         let source = Source::Option { place: environment.options, name: option };
@@ -227,21 +226,21 @@ impl Registry {
         environment.options += 1;
     }
 
-    /// Sentences on what is wrong with the settings file, and on values from outside that were not accepted, as they
-    /// were found: the file's own first, then in the order of registration.
+    /// Sentences on mistakes in the settings file, and on values from outside that were not accepted: the file's own
+    /// first, then in the order of registration.
     pub fn startup_errors(&self) -> Vec<String> {
         self.lock_state().environment.errors.iter().map(|(_, sentence)| sentence.clone()).collect()
     }
 
-    /// [`Registry::startup_errors`], each with where the value stands, in the order of these places.
+    /// [`Registry::startup_errors`], each with the place of the value, in the order of these places.
     pub fn startup_errors_with_source(&self) -> Vec<(Source, String)> {
         let mut errors = self.lock_state().environment.errors.clone();
         errors.sort_by_key(|(source, _)| *source);
         errors
     }
 
-    /// Names that other parts of the library read from the environment, so that they are not taken for mistakes there,
-    /// and are mistakes elsewhere ([`Registry::startup_errors`]). To be called after [`Registry::give_value`].
+    /// Names that other parts of the library read from the environment: they are no mistakes there, and are mistakes
+    /// elsewhere ([`Registry::startup_errors`]). To be called after [`Registry::give_value`].
     pub fn reserve_environment(&self, names: &[&str]) {
         let environment = &mut self.lock_state().environment;
         names.iter().for_each(|name| environment.reserve(name));
@@ -255,7 +254,7 @@ impl Registry {
         misspelt.map(|name| (name.source, name.sentence)).collect()
     }
 
-    /// Names of the file, of the environment (those that begin with the prefix) and of options that nothing reads.
+    /// Names of the file, of the environment (those with the prefix) and of options that no part reads.
     /// Call it when everything is registered; variables that are added later still get their values.
     pub fn unknown_names(&self) -> Vec<UnknownName> {
         self.lock_state().environment.unknown().collect()
@@ -390,11 +389,11 @@ mod tests {
         registry.reserve_environment(&["FERRUM_RANK_OF_ALL"]);
         registry.give_value("--cvar", "pard", "2");
         registry.register_settings(Block::new()).expect("new names");
-        let told: Vec<_> =
+        let reported: Vec<_> =
             registry.unknown_names().into_iter().map(|u| (u.source, u.is_near_another, u.sentence)).collect();
         let so_far = "but no such variable exists so far";
         assert_eq!(
-            told,
+            reported,
             [
                 (
                     Source::File(1),
@@ -419,16 +418,17 @@ mod tests {
         registry.reserve_environment(&["FERRUM_SETTINGS", "FERRUM_MORE"]);
         registry.register_settings(Block::new()).expect("new names");
         let rule = "but no variable has this name; only the environment sets FERRUM_SETTINGS";
-        let told: Vec<_> = registry.startup_errors_with_source().into_iter().map(|(_, sentence)| sentence).collect();
+        let reported: Vec<_> =
+            registry.startup_errors_with_source().into_iter().map(|(_, sentence)| sentence).collect();
         let due =
             [format!("/f, line 3: ferrum_settings is \"x\", {rule}"), format!("--cvar Settings is \"s\", {rule}")];
-        assert_eq!(told, due);
+        assert_eq!(reported, due);
         let misspelt = registry.misspelt_in_file();
         assert!(matches!(&*misspelt, [(Source::File(2), text)] if text.ends_with("did you mean p2p_eager_limit?")));
     }
 
     #[test]
-    fn what_a_launchers_option_has_set_is_told_as_the_option() {
+    fn a_value_set_by_a_launchers_option_is_reported_as_the_option() {
         let (registry, block) = registry(&[
             ("FERRUM_CVARS_READ", "part Single_Copy pard absent"),
             ("FERRUM_PART", "0.25"),
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_with_the_nearest_known_one() {
+    fn an_unknown_name_is_reported_with_the_nearest_known_one() {
         let (registry, _) = registry(&[
             ("FERRUM_P2P_EAGER_LIMT", "1"),
             ("FERRUM_EAGER_LIMIT", "1"),

@@ -2,7 +2,7 @@
 //!
 //! Safe in signal handlers are the calls on instances and `source_get_timestamp`.
 //! Invariant: an event type's index, source and elements never change.
-//! Not here: queues and turns (`events::dispatcher`), raising (`events::point`).
+//! Not here: queues and their order (`events::dispatcher`), raising (`events::point`).
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     Value, now_ns,
 };
 
-/// The hint for the number of events of a registration that wait at most, 1 to 1048576.
+/// The hint for the capacity of a registration's queue, 1 to 1048576.
 pub const CAPACITY_HINT: &str = "ferrum_waiting_events";
 const MOST_WAITING: u32 = 1 << 20;
 
@@ -36,9 +36,9 @@ pub struct EventInfo {
     pub source: i32,
 }
 
-/// A callback with the word that the handler of dropped events gets along with it.
+/// A callback with the word that is passed to the handler of dropped events.
 pub struct EventCallback {
-    /// What is called.
+    /// The function.
     pub call: Arc<dyn Fn(&EventInstance<'_>) + Send + Sync>,
     /// [`Dropped::data`] when this callback's level is chosen.
     pub data: usize,
@@ -52,7 +52,7 @@ impl std::fmt::Debug for EventCallback {
 
 /// A handler of dropped events.
 pub type DroppedHandler = Arc<dyn Fn(&Dropped) + Send + Sync>;
-/// What is called once a registration is free.
+/// The callback of a freed registration.
 pub type FreedCallback = Box<dyn FnOnce(&Freed) + Send>;
 
 /// A word that is no live registration.
@@ -91,7 +91,7 @@ impl Registry {
                 elements => {
                     let names = elements.iter().enumerate().map(|(i, element)| (int(i), element.name)).collect();
                     let name = Box::leak(format!("{}_elements", definition.name).into_boxed_str());
-                    // Once for each event type, which last as long as the process.
+                    // Once for each event type; never freed.
                     let names = Box::leak(Box::new(EnumDef { name, items: Vec::leak(names) }));
                     self.intern(&mut state, names)
                 }
@@ -114,13 +114,13 @@ impl Registry {
         Ok(())
     }
 
-    /// From here on, events raised with this key are of this object.
+    /// From now on, events raised with this key are of this object.
     pub fn bind_events(&self, bind: Bind, object: usize, key: usize) {
         self.lock_state().event_keys.insert((bind, object), key);
     }
 
-    /// The object goes away: its registrations get no further events; what waits is still delivered, and the handles
-    /// must still be freed.
+    /// Ends the events of an object that is freed: its registrations get no further events; waiting ones are still
+    /// delivered, and the handles must still be freed.
     pub fn unbind_events(&self, bind: Bind, object: usize) {
         let mut state = self.lock_state();
         if let Some(key) = state.event_keys.remove(&(bind, object)) {
@@ -130,11 +130,11 @@ impl Registry {
         }
     }
 
-    /// Calls the callbacks of all events that wait for a place where anything may be called: here. For the end of a
-    /// call, with no lock held. One load while no callback is registered.
+    /// Calls the callbacks of all events that wait for a place without restrictions: this one. For the end of a call,
+    /// with no lock held. One load while no callback is registered.
     #[inline(always)]
     pub fn deliver_events(&self) {
-        if crate::somebody_listens() {
+        if crate::any_callback_registered() {
             self.deliver_waiting();
         }
     }
@@ -191,7 +191,7 @@ impl Registry {
         let (mut used, mut capacity) = (default_hints(), dispatcher::CAPACITY);
         take_hints(hints, &mut used, &mut capacity)?;
         let bind = info.definition.bind;
-        // Held while the registration is made, so that the object does not go away in between.
+        // Held while the registration is made, so that the object is not freed in between.
         let state = self.lock_state();
         let key = match bind {
             Bind::NoObject => 0,
@@ -255,7 +255,7 @@ impl Registry {
         self.hub.dispatcher.set_dropped(registration, handler).map_err(bad_registration(registration))
     }
 
-    /// `MPI_T_event_handle_free`: no callback of the registration begins after this; what waits for it is forgotten.
+    /// `MPI_T_event_handle_free`: no callback of the registration begins after this; its waiting events are dropped.
     /// `freed` is called once none runs any more: before this returns, or when the one that runs has returned.
     pub fn event_handle_free(&self, registration: Handle, freed: Option<FreedCallback>) -> TResult<()> {
         self.check_initialized()?;
@@ -332,7 +332,7 @@ fn default_hints() -> Info {
     hints
 }
 
-/// Takes over the hints that are known here; others are left out, as the standard has it.
+/// Takes the supported hints; others are ignored, as the standard requires.
 fn take_hints(hints: &Info, used: &mut Info, capacity: &mut u32) -> TResult<()> {
     if let Some(text) = hints.get(CAPACITY_HINT) {
         let value = text.trim().parse().ok().filter(|value| (1..=MOST_WAITING).contains(value));

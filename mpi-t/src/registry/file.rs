@@ -1,7 +1,7 @@
-//! The settings file: lines `name = value`, of which `#` begins a comment.
+//! The settings file: lines `name = value`, and comments that begin with `#`.
 //!
-//! Invariant: a name stands in it once, and every fault is a sentence with file, line, and what stands there; whatever
-//! the file is, reading it ends, and takes little memory.
+//! Invariant: each name occurs once, and every fault is a sentence with file, line and text; for any file, reading ends
+//! and takes little memory.
 //! Not here: which names and values there are (`environment`).
 
 use std::ffi::OsString;
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 
 /// The environment variable that names the file; empty: none is read.
 pub const SETTINGS: &str = "FERRUM_SETTINGS";
-/// The environment variable by which a launcher that has read the file hands it on, as [`SettingsFile::to_text`] gives
-/// it.
+/// The environment variable in which a launcher passes on the file that it has read, in the form of
+/// [`SettingsFile::to_text`].
 pub const SETTINGS_READ: &str = "FERRUM_SETTINGS_READ";
 
-/// The longest file, in bytes: handed on in one environment variable, it has room to spare.
+/// The longest file, in bytes: it fits into one environment variable.
 const LONGEST: usize = 64 << 10;
-/// The most lines that set something; the number of each is handed on too.
+/// The most lines that set a variable; their numbers are passed on too.
 const MOST_LINES: usize = 1000;
 
-/// What stands in a settings file.
+/// The contents of a settings file.
 ///
 /// ```
 /// let file = mpi_t::SettingsFile::parse("site", b"# fewer copies\np2p_eager_limit = 64k\n");
@@ -37,7 +37,7 @@ pub struct SettingsFile {
     pub(super) faults: Vec<(usize, String)>,
 }
 
-/// One line that sets something.
+/// One line that sets a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     /// From 1.
@@ -60,13 +60,13 @@ impl SettingsFile {
         }
     }
 
-    /// Reads a file. That it cannot be read, or is no text, is one of its faults.
+    /// Reads a file. A file that cannot be read, or is no text, is one of its faults.
     pub fn read(path: &Path) -> SettingsFile {
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         load(path).unwrap_or_else(|error| SettingsFile::unreadable(path, &error))
     }
 
-    /// The same for a file that need not be there, nor be open to this user.
+    /// The same for a file that may be absent or not readable for this user.
     fn read_if_there(path: &Path) -> SettingsFile {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         load(path).unwrap_or_else(|error| match error.kind() {
@@ -81,10 +81,10 @@ impl SettingsFile {
         SettingsFile { path, faults, ..SettingsFile::default() }
     }
 
-    /// Reads the bytes of a file, which is called `path` in sentences.
+    /// Parses the bytes of a file, which is called `path` in sentences.
     pub fn parse(path: &str, bytes: &[u8]) -> SettingsFile {
         let mut file = SettingsFile { path: path.to_owned(), ..SettingsFile::default() };
-        // Some editors begin a file with this mark, which they do not show.
+        // Some editors begin a file with this mark without showing it.
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
             match std::str::from_utf8(line).ok().filter(|line| !line.contains('\0')) {
@@ -127,12 +127,12 @@ impl SettingsFile {
         self.faults.push((number, format!("{}, line {number}: {what}", self.path)));
     }
 
-    /// What is wrong with the file as such, in sentences; names and values are the registry's business.
+    /// The faults of the file itself, in sentences; the registry checks names and values.
     pub fn faults(&self) -> impl Iterator<Item = &str> {
         self.faults.iter().map(|(_, sentence)| &**sentence)
     }
 
-    /// What stands in the file, in a form for [`SETTINGS_READ`]; empty where nothing does.
+    /// The contents of the file, in the form for [`SETTINGS_READ`]; empty if it sets nothing.
     pub fn to_text(&self) -> String {
         if self.lines.is_empty() {
             return String::new();
@@ -141,7 +141,7 @@ impl SettingsFile {
         std::iter::once(self.path.replace('\n', " ")).chain(lines).collect()
     }
 
-    /// The file of which [`SettingsFile::to_text`] was made. Another text has faults.
+    /// The file from which [`SettingsFile::to_text`] was made. Another text has faults.
     pub fn from_text(text: &str) -> SettingsFile {
         let mut lines = text.split('\n');
         let mut file = SettingsFile { path: lines.next().unwrap_or_default().to_owned(), ..SettingsFile::default() };
@@ -224,8 +224,8 @@ mod tests {
         assert_eq!(SettingsFile::from_text(""), SettingsFile::default());
         assert_eq!(SettingsFile::default().to_text(), "");
         let torn = SettingsFile::from_text("/f\nx=1");
-        let told = ["FERRUM_SETTINGS_READ holds \"x=1\"; only mpiexec sets this variable"];
-        assert_eq!(torn.faults().collect::<Vec<_>>(), told);
+        let fault = ["FERRUM_SETTINGS_READ holds \"x=1\"; only mpiexec sets this variable"];
+        assert_eq!(torn.faults().collect::<Vec<_>>(), fault);
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
         let file = folder.join("ferrum-mpi/settings");
         let found = |name: &'static str, value: &Path| {
             let value = value.as_os_str().to_owned();
-            SettingsFile::find(&move |asked| (asked == name).then(|| value.clone()))
+            SettingsFile::find(&move |requested| (requested == name).then(|| value.clone()))
         };
         assert_eq!(found("XDG_CONFIG_HOME", &folder), SettingsFile::default());
         fs::write(&file, "a = 1\n").expect("a temporary file");

@@ -100,7 +100,7 @@ pub struct Registry {
     enums: AppendOnly<&'static EnumDef>,
     names: Lookups,
     stamp: AtomicI32,
-    /// Held while the first initialization or the last finalization is under way.
+    /// Held during the first initialization and the last finalization.
     turning: Mutex<()>,
     state: ShortMutex<RegistryState>,
     cvar_handles: ShortMutex<Table<CvarHandle>>,
@@ -125,7 +125,7 @@ impl Default for Lookups {
 /// Kind of object, handle word (0: none), and the block's type.
 type BlockKey = (Bind, usize, TypeId);
 
-/// What changes when the registry grows; its lock also orders state.
+/// The data that change when the registry grows; its lock also orders changes of the state.
 #[derive(Default)]
 struct RegistryState {
     /// By kind of object and handle word: the key with which the object's events are raised.
@@ -135,7 +135,7 @@ struct RegistryState {
     blocks: HashMap<TypeId, usize>,
     /// The words of each block bound.
     bound: HashMap<BlockKey, &'static [AtomicU64], BuildWordHasher>,
-    /// The block that a handle was allocated for last: a tool allocates several for one block.
+    /// The block of the last handle: a tool allocates several for one block.
     last_used: Option<(BlockKey, &'static [AtomicU64])>,
     /// Arrays bound: by kind of object, handle word and variable.
     elements: HashMap<(Bind, usize, usize), Elements, BuildWordHasher>,
@@ -187,20 +187,20 @@ impl Registry {
         Registry::with_values(SettingsFile::default(), variables)
     }
 
-    /// A registry without variables, which takes values of control variables from these environment variables, and what
-    /// they do not have from this file.
+    /// A registry without variables, which takes values of control variables from these environment variables, and the
+    /// remaining ones from this file.
     pub fn with_values(file: SettingsFile, variables: impl IntoIterator<Item = (String, String)>) -> Registry {
         Registry::of(Environment::new(PREFIX, file, variables))
     }
 
-    /// As [`Registry::new`], with a prefix of the program's own for environment variables in place of `FERRUM_`: the
-    /// prefix and a control variable's name in capitals, where a name that begins with the prefix does not get it twice.
+    /// As [`Registry::new`], with a prefix of the program for environment variables instead of `FERRUM_`: the prefix
+    /// and a control variable's name in capitals, where a name that begins with the prefix does not get it twice.
     ///
     /// ```
     /// mpi_t::cvars! {
-    ///     /// How a shop behaves.
+    ///     /// Settings of a shop.
     ///     struct ShopSettings {
-    ///         /// Customers who are let in at once.
+    ///         /// Most customers in the shop at once.
     ///         limit: u64 = 64 => { name: "shop_limit" },
     ///     }
     /// }
@@ -240,7 +240,7 @@ impl Registry {
         registry
     }
 
-    /// Metrics of the tools that use this registry; a program registers them where tools are to read them.
+    /// Metrics of the tools that use this registry; a program registers them to make them readable.
     pub fn instruments(&self) -> &'static RegistryInstruments {
         self.metrics
     }
@@ -273,7 +273,7 @@ impl Registry {
         true
     }
 
-    /// Counts initializations on, if `next` gives a number; the number before.
+    /// Counts initializations: sets the number that `next` returns; returns the number before.
     #[inline]
     fn count(&self, next: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         let count = &self.initializations;
@@ -295,7 +295,7 @@ impl Registry {
         if self.last_finalize() { Ok(()) } else { Err(TError::NOT_INITIALIZED) }
     }
 
-    /// Whether there was an initialization left.
+    /// Decrements the number of initializations; false if it is 0.
 
     #[cold]
     #[inline(never)]
@@ -320,7 +320,7 @@ impl Registry {
         self.initializations.load(Ordering::Relaxed) != 0
     }
 
-    /// MPI is initialized from here on: control variables that can be set only before it are fixed.
+    /// Fixes the control variables that can be set only until MPI is initialized.
     pub fn started(&self) {
         self.started.store(true, Ordering::SeqCst);
     }
@@ -333,7 +333,7 @@ impl Registry {
         self.names.pvars.find(names::hash(name, class as i32), is)
     }
 
-    /// Lets a performance variable be found by its name. Under the registry's lock, as all that adds.
+    /// Adds a performance variable's name to the table. Under the registry's lock, like all additions.
     fn name_pvar(&self, index: usize) {
         let hash_of =
             |index| self.pvars.get(index).map_or(0, |info| names::hash(info.name().as_bytes(), info.class() as i32));
@@ -369,7 +369,7 @@ impl Registry {
     }
 }
 
-/// The process's environment, as far as it is text.
+/// The environment variables of the process that are text.
 fn environment() -> impl Iterator<Item = (String, String)> {
     let text =
         |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned()));
@@ -387,7 +387,7 @@ fn int(value: usize) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }
 
-/// The words of a text that was written over several lines.
+/// The words of a text that was written on several lines.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -406,7 +406,7 @@ fn taken(what: &str, name: &str) -> Error {
     Error::new(MPI_ERR_OTHER, format!("there is a {what} of that name already")).arg("name", &name)
 }
 
-/// The handle of an enumeration: its index, as enumerations never end.
+/// The handle of an enumeration: its index, as enumerations are never freed.
 fn enum_handle(index: usize) -> Handle {
     Handle::pack(Kind::Enum, index as u32, 1)
 }

@@ -1,4 +1,4 @@
-//! From a name to an index, without a lock: a hash table that only grows.
+//! A lock-free hash table from names to indices, which only grows.
 //!
 //! Names are added under the registry's lock. A table that is half full is followed by one twice as large with
 //! all names; the old ones stay, because readers may be in them.
@@ -23,7 +23,7 @@ pub(super) struct Names {
     len: AtomicUsize,
 }
 
-/// What stands in a place: the upper half of the hash, and the index and 1; 0 is nothing.
+/// The word in a place: the upper half of the hash, and the index + 1; 0: empty.
 #[derive(Clone, Copy)]
 struct Place(u64);
 
@@ -48,10 +48,10 @@ impl Names {
         Names { tables: [const { OnceLock::new() }; TABLES], current: AtomicUsize::new(0), len: AtomicUsize::new(0) }
     }
 
-    /// The index of a name, which `is` recognizes.
+    /// The index of a name, for which `is` is true.
     #[inline]
     pub fn find(&self, hash: u64, is: impl Fn(usize) -> bool) -> Option<usize> {
-        // Acquire pairs with the Release in `add`: a table is current when it is full of all names.
+        // Acquire pairs with the Release in `add`: a table is published when it has all names.
         let table = self.tables[self.current.load(Ordering::Acquire)].get()?;
         let mask = table.len() - 1;
         let mut at = hash as usize & mask;
@@ -102,8 +102,8 @@ fn put(table: &[AtomicU64], hash: u64, index: usize) {
 #[inline]
 pub(super) fn hash(name: &[u8], number: i32) -> u64 {
     let (first, middle, last) = match name.len() {
-        length @ 8.. => (word(name, 0), word(name, length / 2 - 4), word(name, length - 8)),
-        length @ 4.. => (half(name, 0), 0, half(name, length - 4)),
+        length @ 8.. => (word(name), word(&name[length / 2 - 4..]), word(&name[length - 8..])),
+        length @ 4.. => (half(name), 0, half(&name[length - 4..])),
         _ => (name.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0, 0),
     };
     let mixed = (first ^ number as u32 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -119,24 +119,27 @@ pub(super) fn same(own: &str, name: &[u8]) -> bool {
     if own.len() != name.len() {
         return false;
     }
-    match own.len() {
-        // The last word overlaps the one before: names are short, and a call would take longer.
-        length @ 8.. => {
-            let words = (0..length - 8).step_by(8).all(|at| word(own, at) == word(name, at));
-            words && word(own, length - 8) == word(name, length - 8)
+    // Words in place of bytes: names are short, and a call of `memcmp` would take longer. The last word overlaps the
+    // one before.
+    match (own.last_chunk::<8>(), name.last_chunk::<8>()) {
+        (Some(own_last), Some(last)) => {
+            let mut words = own.as_chunks::<8>().0.iter().zip(name.as_chunks::<8>().0);
+            words.all(|(own, word)| own == word) && own_last == last
         }
         _ => own.iter().eq(name),
     }
 }
 
+/// The first eight bytes as a number.
 #[inline]
-fn word(name: &[u8], at: usize) -> u64 {
-    name[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+fn word(name: &[u8]) -> u64 {
+    name.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
+/// The first four bytes as a number.
 #[inline]
-fn half(name: &[u8], at: usize) -> u64 {
-    name[at..].first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)))
+fn half(name: &[u8]) -> u64 {
+    name.first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)))
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Which variable a user meant by a name that none has.
+//! Suggestions for misspelt names: the variable that a user probably meant.
 //!
 //! Not here: the sentences (`environment`, `refusal`).
 
 use mpi_core::text;
 
-/// The name that fewest changes of a character make of this one, if they are few.
-/// Case and `prefix`, that of environment variables, do not count.
+/// The name that needs the fewest changes of a character, if they are few. Case and `prefix`, that of environment
+/// variables, are ignored.
 pub(super) fn nearest<'a>(prefix: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     text::nearest(name, known, |text| text.to_ascii_uppercase().trim_start_matches(prefix).to_owned())
 }

@@ -1,16 +1,14 @@
-//! Objects whose instruments are placed when a handle is allocated: those that come and go too often to have some
-//! each.
+//! On-demand metrics: objects that are too short-lived to have instruments each get them when a handle is allocated.
 //!
 //! The owner of a kind of object declares its block with a function that opens the block of one object
-//! ([`Registry::declare_on_demand`]). Allocating a handle calls that function, and the function opens the handle while it
-//! keeps the object from going away. So objects without handles cost nothing.
+//! ([`Registry::declare_on_demand`]). Allocating a handle calls that function, which opens the handle while it prevents
+//! the object from being freed. So objects without handles cost nothing.
 //!
 //! Locks: the registry holds none when it calls; the owner holds its own while it opens the handle, which takes the
-//! pool's. That is the order in which an owner ends handles too. The owner's lock may be waited for, so allocating
-//! such a handle is not for signal handlers, and refused within callbacks of events that the raiser's lock may be held
-//! for.
-//! Invariant: a handle is opened only while its object is kept, so none reads a block that was given back.
-//! Not here: blocks that are bound for good (`pvars`).
+//! pool's. An owner ends handles in the same order. The call may wait for the owner's lock, so allocating such a handle
+//! is not for signal handlers, and refused within callbacks of events whose raising thread may hold that lock.
+//! Invariant: a handle is opened only while its object exists, so none reads a freed block.
+//! Not here: blocks that are bound permanently (`pvars`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,7 +24,7 @@ use crate::handle::pool;
 use crate::memory::{words_of, words_of_rows};
 use crate::{HeapMemory, Instruments, PvarDef, TError, TResult, place, retire};
 
-/// Opens a handle on the words of an object, by its owner.
+/// The function of an owner that opens a handle on the words of an object.
 type OpenFor = dyn Fn(usize, &mut dyn FnMut(Elements) -> TResult<()>) -> TResult<()> + Send + Sync;
 
 /// The owner of a kind of object.
@@ -39,7 +37,7 @@ impl fmt::Debug for OnDemandSource {
 }
 
 impl OnDemandSource {
-    /// Opens a handle of the variable for the object, if its owner finds it.
+    /// Opens a handle of the variable for the object, if its owner has it.
     pub(super) fn open(&self, session: usize, def: &PvarDef, variable: usize, object: usize) -> TResult<(Handle, u32)> {
         if is_restricted() {
             let rule = "cannot get a handle in a callback that may call restricted functions only";
@@ -56,7 +54,7 @@ impl OnDemandSource {
     }
 }
 
-/// What opens a handle; see [`Registry::declare_on_demand`].
+/// The argument with which an owner opens a handle; see [`Registry::declare_on_demand`].
 pub type Open<'a, B> = dyn FnMut(&'static [B]) -> TResult<()> + 'a;
 
 impl Registry {
@@ -64,8 +62,8 @@ impl Registry {
     /// block was bound ([`Registry::bind`]) has that block; `open_for` provides the others.
     ///
     /// `open_for` gets the word of the object's handle (0 for the process), which may be any word. It finds the object,
-    /// keeps it from being freed, calls `open` with its block (or its rows, each of which becomes an element) and returns
-    /// its result; or it refuses: [`TError::INVALID`] when there is no such object. It may wait for a lock under
+    /// keeps it from being freed, calls `open` with its block (or its rows, each of which becomes an element) and
+    /// returns its result; or it returns [`TError::INVALID`] when there is no such object. It may wait for a lock under
     /// which the caller also calls [`end_handles`], but for none under which handles are allocated.
     ///
     /// Errors: as [`Registry::declare`].
@@ -73,7 +71,7 @@ impl Registry {
         &self,
         open_for: impl Fn(usize, &mut Open<'_, B>) -> TResult<()> + Send + Sync + 'static,
     ) -> Result<()> {
-        const { assert!(size_of::<B>() / 8 <= u16::MAX as usize, "a block is as long as a stride can tell") }
+        const { assert!(size_of::<B>() / 8 <= u16::MAX as usize, "a stride can express the length of a block") }
         let words = |rows: &'static [B]| Elements {
             words: words_of_rows(rows),
             stride: (size_of::<B>() / 8) as u16,
@@ -84,8 +82,8 @@ impl Registry {
     }
 }
 
-/// Ends all handles that read this block: its object goes away. They must still be freed. After this the block may be
-/// retired. The caller holds the owner's lock, so no handle is being opened for it.
+/// Ends all handles that read the block of an object that is freed. They must still be freed. After this the block may
+/// be retired. The caller holds the owner's lock, so no handle is being opened for it.
 pub fn end_handles<B: Instruments>(block: &'static B) {
     pool::end_handles_of(words_of(block));
 }
@@ -109,7 +107,7 @@ impl<B: Instruments> OnDemand<B> {
         self.0.is_empty()
     }
 
-    /// Whether this is so of the block of any object.
+    /// Whether the predicate is true of the block of any object.
     pub fn any(&self, mut is_so: impl FnMut(&'static B) -> bool) -> bool {
         self.0.values().any(|block| is_so(block))
     }

@@ -2,7 +2,7 @@
 //! (MPI-5.0, section 15.3.7).
 //!
 //! Invariant: name and class are unique together; a handle is allocated only for words that are bound.
-//! Not here: what is done with a handle (`handle::access`).
+//! Not here: operations on a handle (`handle::access`).
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -35,11 +35,11 @@ pub struct PvarInfo {
     /// The names of its values, or `MPI_T_ENUM_NULL`.
     pub enumeration: Handle,
     pub(super) block: TypeId,
-    /// What a handle with one element is.
+    /// The properties of a handle with one element.
     single: (Facts, Format),
-    /// Whether it is bound in rows somewhere.
+    /// Whether it is bound in rows for some object.
     in_rows: AtomicBool,
-    /// The owner of the words, where no block is bound.
+    /// The owner of words that are not bound.
     pub(super) on_demand: Option<Arc<OnDemandSource>>,
 }
 
@@ -61,7 +61,7 @@ impl PvarInfo {
         }
     }
 
-    /// The variable is bound in rows from here on. Under the registry's lock, as where that is looked at.
+    /// Marks the variable as bound in rows. Under the registry's lock, as are the readers of the mark.
     pub(super) fn is_in_rows(&self) {
         self.in_rows.store(true, Relaxed);
     }
@@ -81,12 +81,12 @@ impl PvarInfo {
         self.definition.value
     }
 
-    /// What it must be bound to.
+    /// The kind of object that it must be bound to.
     pub fn bind(&self) -> Bind {
         self.definition.bind
     }
 
-    /// For whom it is meant.
+    /// Its intended readers.
     pub fn verbosity(&self) -> Verbosity {
         self.definition.verbosity
     }
@@ -111,12 +111,12 @@ impl PvarInfo {
 pub type Allocated = (Handle, i32);
 
 impl Registry {
-    /// Gives the variables of a block their indices. Declaring a block again changes nothing.
+    /// Adds the variables of a block. Declaring a block again changes nothing.
     pub fn declare<B: Instruments>(&self) -> Result<()> {
         self.declare_with::<B>(None)
     }
 
-    /// As [`Registry::declare`], with the owner of the words that are not bound.
+    /// As [`Registry::declare`], with the owner of words that are not bound.
     pub(super) fn declare_with<B: Instruments>(&self, on_demand: Option<OnDemandSource>) -> Result<()> {
         let on_demand = on_demand.map(Arc::new);
         let mut state = self.lock_state();
@@ -140,7 +140,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Gives a variable its index, by which its name and its category lead to it; gives it back when there is no room.
+    /// Adds a variable to its list, to the table of names and to its category; returns it when there is no room.
     pub(super) fn append_pvar(
         &self,
         state: &mut RegistryState,
@@ -153,21 +153,21 @@ impl Registry {
         Ok(index)
     }
 
-    /// Declares a block's variables and gives them the block of the process as a whole.
+    /// Declares a block's variables and binds the block for the process as a whole.
     pub fn register<B: Instruments>(&self, block: &'static B) -> Result<()> {
         self.declare::<B>()?;
         self.bind(0, block);
         Ok(())
     }
 
-    /// From here on, handles for this object (`0`: the process) read this block.
+    /// From now on, handles for this object (`0`: the process) read this block.
     pub fn bind<B: Instruments>(&self, object: usize, block: &'static B) {
         let mut state = self.lock_state();
         state.last_used = None;
         state.bound.insert((B::BIND, object, TypeId::of::<B>()), words_of(block));
     }
 
-    /// From here on, handles of these variables for this object (`0`: the process) have one element for each row: a
+    /// From now on, handles of these variables for this object (`0`: the process) have one element for each row: a
     /// peer, a class of sizes. Declares the variables, which must not be watermarks. Errors: as
     /// [`declare`](Registry::declare), and `MPI_ERR_ARG` when there are no rows.
     pub fn bind_rows<B: Instruments>(&self, object: usize, rows: &'static [B]) -> Result<()> {
@@ -191,7 +191,7 @@ impl Registry {
         Ok(())
     }
 
-    /// The object goes away: its handles end (they must still be freed). After this the block may be retired.
+    /// Ends the handles of an object that is freed; they must still be freed. After this the block may be retired.
     pub fn unbind<B: Instruments>(&self, object: usize, block: &'static B) {
         let mut state = self.lock_state();
         state.last_used = None;

@@ -1,4 +1,4 @@
-//! Why names, classes, objects and values are refused: errors whose sentences name them, and what is allowed.
+//! Errors of refused names, classes, objects and values: their sentences name them, and what is allowed.
 //!
 //! Not here: handles and sessions (`handle::refusal`), the checks.
 
@@ -39,7 +39,7 @@ impl Registry {
     }
 }
 
-/// A name that nothing of a kind has, with the one that was perhaps meant.
+/// A name that no variable of a kind has, with a suggestion.
 fn no_name<'a>(name: &[u8], kind: &str, known: impl Iterator<Item = &'a str>) -> TError {
     let name = shown(name);
     let near = nearest(PREFIX, &name, known).map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
@@ -60,7 +60,7 @@ pub(super) fn class(word: i32) -> TError {
     TError::INVALID_NAME.argument("var_class", word, "a class is one of MPI_T_PVAR_CLASS_*")
 }
 
-/// An object for which a variable or an event type does not exist; `None`: none was given.
+/// An object for which a variable or an event type does not exist; `None`: no object was given.
 #[cold]
 pub(super) fn no_object(name: &str, bind: Bind, object: Option<usize>) -> TError {
     let kind = bind.object();
@@ -84,7 +84,7 @@ pub(super) fn by_owner(def: &PvarDef, object: usize, error: TError) -> TError {
     })
 }
 
-/// A value that a control variable does not take.
+/// A value that a control variable does not accept.
 #[cold]
 pub(super) fn value(definition: &CvarDef, value: &Value) -> TError {
     let of_type = match value.value_type() == definition.value {

@@ -1,7 +1,7 @@
-//! Variables that are known only at run time: a plug-in's, which is not written in Rust.
+//! Variables that are added at run time: those of a plug-in that is not written in Rust.
 //!
-//! Their words come from here and last as long as the process, so a plug-in may be unloaded: its variables then stand
-//! still. Invariant: as for declared variables, class, type and limits go together.
+//! Their words are allocated here and never freed, so a plug-in may be unloaded: its variables then keep their values.
+//! Invariant: as for declared variables, class, type and limits are compatible.
 //! Not here: the C interface of this (`mpi-capi`'s extension).
 
 use std::any::TypeId;
@@ -35,7 +35,7 @@ pub struct VariableTexts<'a> {
     pub category_description: &'a str,
 }
 
-/// Stands for all blocks of variables added at run time, each of which has elements of its own.
+/// The common type of all blocks of variables added at run time, each of which has elements of its own.
 enum Added {}
 
 /// The most elements of one variable.
@@ -45,9 +45,8 @@ impl Registry {
     /// Adds a performance variable of the process and returns the words that it reads, zeroed; the caller writes
     /// them, a word at a time. A word is the value itself, nanoseconds for timers, 2^-32 parts for percentages. A
     /// single word is placed in `memory`, where that has room.
-    /// Errors: `MPI_T_ERR_INVALID` for a class and type that do not go together, for watermarks, a bad count and a
-    /// category that is no path; `MPI_T_ERR_INVALID_NAME` for a name that is none or taken; `MPI_T_ERR_MEMORY` when
-    /// the registry is full.
+    /// Errors: `MPI_T_ERR_INVALID` for an incompatible class and type, for watermarks, an invalid count and an invalid
+    /// category; `MPI_T_ERR_INVALID_NAME` for an invalid or taken name; `MPI_T_ERR_MEMORY` when the registry is full.
     pub fn add_pvar(
         &self,
         memory: &dyn InstrumentMemory,
@@ -68,7 +67,7 @@ impl Registry {
             PvarClass::Percentage => WordUnit::Fraction,
             _ => WordUnit::One,
         };
-        // Variables never end, so neither do their texts and words.
+        // Variables are never freed, so neither are their texts and words.
         let definition: &'static PvarDef = Box::leak(Box::new(PvarDef {
             name: leaked(texts.name),
             description: leaked(texts.description),
@@ -149,13 +148,13 @@ impl Registry {
             .category_texts
             .entry(definition.category)
             .or_insert_with(|| leaked(texts.category_description));
-        // A second of the name, added in this very moment, is refused too.
+        // A second variable of the name, added at the same time, is refused too.
         self.add_settings(vec![definition], std::iter::once(Some(cell)), None).map_err(|_| taken())?;
         Ok(cell.word().expect("numbers lie in one word"))
     }
 }
 
-/// An argument that is not what it has to be.
+/// An invalid argument.
 fn refused(why: impl Into<Cow<'static, str>>) -> TError {
     TError::INVALID.because(why)
 }
@@ -181,7 +180,7 @@ fn check(texts: &VariableTexts<'_>) -> TResult<()> {
     Err(refused(format!("category of \"{}\" is \"{}\", {rule}", texts.name, texts.category)))
 }
 
-/// What a performance variable can be, and how many elements it can have; the number of those.
+/// Checks class, type and number of elements of a performance variable; returns that number.
 fn check_shape(name: &str, class: PvarClass, value: ValueType, count: i32) -> TResult<u32> {
     let invalid = |why: String| Err(refused(why));
     if class.is_watermark() {
@@ -297,7 +296,7 @@ mod tests {
             );
             let error = registry
                 .add_cvar(&texts(name, "plug"), Scope::Local, &Value::I32(0), Limits::Whole(0, 9))
-                .expect_err("nobody could set it");
+                .expect_err("it could not be set");
             assert_eq!((error.clone(), error.to_string()), (code, why));
         }
         let rule = "but has to be a name, or several divided by dots, such as solver.cache";

@@ -2,12 +2,12 @@
 //!
 //! Whole numbers may end in k, M or G (1024, 1024², 1024³), also as kB or KiB and so on, in any case; a variable with
 //! named values takes a name or a number; a switch takes on, off, yes, no, true, false, 1, 0.
-//! Invariant: a value that comes of a text is one that the variable accepts.
+//! Invariant: a value parsed from a text is one that the variable accepts.
 //! Not here: where the texts come from (`environment`, `file`).
 
 use crate::{CvarDef, Limits, SWITCH, Value, ValueType};
 
-/// The value that a text is for a variable, if it is one that it accepts.
+/// The value of a text for a variable, if the variable accepts it.
 pub(super) fn parse(definition: &CvarDef, text: &str) -> Option<Value> {
     let text = text.trim();
     let value = match definition.value {
@@ -32,10 +32,10 @@ fn named(definition: &CvarDef, text: &str) -> Option<i32> {
     item.map(|(value, _)| *value).or_else(|| if std::ptr::eq(states, &SWITCH) { switched() } else { None })
 }
 
-/// A whole number, perhaps with a suffix.
+/// A whole number, optionally with a suffix.
 fn whole(text: &str) -> Option<i128> {
     let text = text.to_ascii_lowercase();
-    // What is counted are bytes, so 8k, 8kB and 8KiB are the same.
+    // The units are bytes, so 8k, 8kB and 8KiB are the same.
     let bare = ["ib", "b"].iter().find_map(|end| text.strip_suffix(end).filter(|rest| rest.ends_with(['k', 'm', 'g'])));
     let text = bare.unwrap_or(&text);
     let (digits, unit) = match text.char_indices().next_back()? {
@@ -47,7 +47,7 @@ fn whole(text: &str) -> Option<i128> {
     digits.trim_end().parse::<i128>().ok()?.checked_mul(unit)
 }
 
-/// What a variable takes, for people: `takes a whole number from 0 to 1048576 (bytes)`.
+/// The values that a variable accepts, as text: `takes a whole number from 0 to 1048576 (bytes)`.
 pub fn expectation(definition: &CvarDef) -> String {
     let mut text = format!("takes {}", values(definition));
     if !definition.unit.is_empty() {
@@ -56,7 +56,7 @@ pub fn expectation(definition: &CvarDef) -> String {
     text
 }
 
-/// The values that a variable takes, without their unit.
+/// The values that a variable accepts, without their unit.
 pub(super) fn values(definition: &CvarDef) -> String {
     match (definition.states, definition.limits) {
         (Some(states), _) => {

@@ -1,4 +1,5 @@
-//! The hash of the registry's tables, whose keys are words that programs were given: handles, indices, types.
+//! The hash of the registry's tables, whose keys are words that the library returned to programs: handles, indices,
+//! types.
 //!
 //! Input from outside cannot choose the keys, so one multiplication for each word is enough.
 

@@ -12,7 +12,7 @@ use crate::{PvarClass, TError, TResult, Value, ValueType};
 
 /// A type that a variable's value can have in Rust.
 pub trait VariableType: Sized {
-    /// The type of the variables whose values it is.
+    /// The type of the variables with such values.
     const TYPE: ValueType;
 
     /// The value as this type, if it is one.

@@ -8,10 +8,10 @@ use mpi_t::{Registry, Safety, SourceDef};
 pub static ENGINE: SourceDef = SourceDef { name: "engine", description: "A test engine." };
 
 mpi_t::events! {
-    /// What a test engine raises.
+    /// Events of a test engine.
     pub struct EngineEvents: NoObject, from: ENGINE {
-        /// Raised where
-        /// anything may be called.
+        /// Raised where any
+        /// function may be called.
         pub free(number: i32, bytes: u64, part: f64, flags: u32) = { name: "free", category: "engine.events", at: None },
         /// Raised under the engine's lock.
         pub locked(number: u32) = { name: "locked", category: "engine.events", at: MpiRestricted },
@@ -20,7 +20,7 @@ mpi_t::events! {
     }
 }
 
-/// A registry in use that knows the engine.
+/// An initialized registry with the engine's events.
 pub fn registry() -> (Registry, &'static EngineEvents) {
     let (registry, events) = (Registry::with_environment([]), EngineEvents::new());
     registry.register_events(events).expect("new names");
@@ -28,7 +28,7 @@ pub fn registry() -> (Registry, &'static EngineEvents) {
     (registry, events)
 }
 
-/// Listens, and keeps the first element of every event.
+/// Registers a callback that keeps the first element of every event.
 pub fn listen(registry: &Registry, name: &str, level: Safety) -> (Handle, Arc<Mutex<Vec<u64>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let to = seen.clone();

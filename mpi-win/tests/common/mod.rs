@@ -1,5 +1,5 @@
 //! Ranks as threads of one process, each with its own one-sided calls over `MPI_COMM_WORLD`, under a watchdog.
-#![allow(unsafe_code)] // windows' memory is looked at as programs do, through its address
+#![allow(unsafe_code)] // windows' memory is accessed through its address, as programs do
 #![allow(dead_code)] // not every test file needs all of it
 
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use mpi_p2p::{CommMeters, Engine};
 use mpi_t::HeapMemory;
 use mpi_win::{Exposure, Flavor, OneSided, Target, Win};
 
-/// Far more than any test needs, also on a machine that is busy with others.
-const PATIENCE: Duration = Duration::from_secs(240);
+/// Far more than any test needs, also on a machine under load.
+const TIME_LIMIT: Duration = Duration::from_secs(240);
 
 pub struct Rank {
     pub engine: Arc<Engine>,
@@ -91,10 +91,10 @@ impl Rank {
         self.one_sided.fence(win, 0)
     }
 
-    /// What stands in this process's part of the window.
+    /// The contents of this process's part of the window.
     pub fn memory<T: Element>(&self, win: &Win) -> &'static mut [T] {
         let attributes = win.attributes();
-        // SAFETY: the window's own memory; the test looks at it between fences only, and while the window lives.
+        // SAFETY: the window's own memory; the test reads it between fences only, and while the window exists.
         unsafe {
             std::slice::from_raw_parts_mut(
                 std::ptr::with_exposed_provenance_mut(attributes.base),
@@ -109,12 +109,12 @@ fn target<T: Element>(rank: usize, displacement: usize, count: usize) -> Target<
     Target { rank, displacement, count, datatype: T::datatype(), handle: T::HANDLE }
 }
 
-/// Memory that stays until the test's process ends, as the operations demand.
+/// Memory that stays valid until the test's process ends, as the operations demand.
 pub fn kept<T: Element>(data: Vec<T>) -> &'static mut [T] {
     data.leak()
 }
 
-/// How operations reach their target.
+/// The path of operations to their target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// In memory that all have mapped.
@@ -127,7 +127,7 @@ pub enum Way {
 
 pub const WAYS: [Way; 3] = [Way::Shared, Way::Copied, Way::Sent];
 
-/// Runs `body` on `size` ranks; fails when they take longer than [`PATIENCE`].
+/// Runs `body` on `size` ranks; fails when they take longer than [`TIME_LIMIT`].
 pub fn run(size: u32, way: Way, body: impl Fn(&Rank) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let (report, reports) = channel();
@@ -152,7 +152,8 @@ pub fn run(size: u32, way: Way, body: impl Fn(&Rank) + Send + Sync + 'static) {
     }
     drop(report);
     // Ranks stay alive until all are done: a peer may still copy from them.
-    let ranks: Vec<_> = (0..size).map(|_| reports.recv_timeout(PATIENCE).expect("a rank panicked, or hangs")).collect();
+    let ranks: Vec<_> =
+        (0..size).map(|_| reports.recv_timeout(TIME_LIMIT).expect("a rank panicked, or hangs")).collect();
     assert_eq!(ranks.len(), size as usize);
 }
 

@@ -16,7 +16,7 @@ use connection::{Connection, ConnectionError};
 /// The part of a bad answer that is quoted, in bytes.
 const QUOTED: usize = 80;
 
-/// How long a process that aborts waits to be ended.
+/// How long a process that aborts waits for its end.
 const ABORT_WAIT: Duration = Duration::from_secs(2);
 
 /// The connection, after the first greeting.
@@ -33,7 +33,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Takes over the descriptor that `PMI_FD` names and greets the launcher.
+    /// Takes over the descriptor of `PMI_FD` and sends the first request.
     /// # Errors
     /// A sentence that names the variable.
     pub fn on_descriptor(fd: i32, rank: u32, size: u32, limit: Duration) -> Result<Client, LauncherError> {
@@ -72,7 +72,7 @@ impl Client {
         }
         match (rank, size) {
             (Some(rank), Some(size)) if rank < size => (self.rank, self.size) = (rank, size),
-            _ => return Err(self.trouble("answers cmd=initack without saying a rank and a number of ranks above it")),
+            _ => return Err(self.trouble("answers cmd=initack without a rank and a number of ranks above it")),
         }
         Ok(())
     }
@@ -80,10 +80,10 @@ impl Client {
     fn greet(mut self) -> Result<Client, LauncherError> {
         let version = [("pmi_version", "1"), ("pmi_subversion", "1")];
         let offered = self.request("init", &version, "response_to_init", |answer| {
-            answer.number::<u32>("pmi_version").ok_or("says no version of PMI")
+            answer.number::<u32>("pmi_version").ok_or("names no version of PMI")
         })?;
         if offered != 1 {
-            return Err(self.trouble(&format!("speaks version {offered} of PMI, this library version 1")));
+            return Err(self.trouble(&format!("has version {offered} of PMI, this library version 1")));
         }
         self.longest_value = self.request("get_maxes", &[], "maxes", |answer| {
             answer.number("vallen_max").filter(|most| *most >= 64).ok_or("allows no values of 64 bytes")
@@ -150,9 +150,9 @@ impl Client {
             ConnectionError::Silent(limit) => {
                 format!("does not answer cmd={command} within {} seconds", limit.as_secs_f32())
             }
-            ConnectionError::Closed => format!("hung up instead of answering cmd={command}"),
+            ConnectionError::Closed => format!("closed the connection instead of answering cmd={command}"),
             ConnectionError::TooLong => format!("answers cmd={command} with a line that does not end"),
-            ConnectionError::System(error) => format!("cannot be asked cmd={command}: {error}"),
+            ConnectionError::System(error) => format!("cannot be sent cmd={command}: {error}"),
         })
     }
 
@@ -173,7 +173,7 @@ impl Launcher for Client {
     fn abort(&mut self, code: i32) {
         let line = compose("abort", &[("exitcode", &code.to_string())]);
         if self.connection.send(line.as_bytes(), ABORT_WAIT).is_ok() {
-            // No answer comes. The launcher ends this process, or hangs up.
+            // No answer comes. The launcher ends this process, or closes the connection.
             let _ = self.connection.line(Some(ABORT_WAIT));
         }
     }

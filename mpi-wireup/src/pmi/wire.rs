@@ -1,12 +1,12 @@
 //! The messages of PMI-1: one line each, `cmd=NAME` and then `key=value`, divided by blanks.
 //!
-//! Invariant: a parsed message is printable text, its keys are keys, and values have no blank in them but behind a
-//! backslash; they are handed on as they stand on the wire. Not here: which messages there are (`client`, `server`).
+//! Invariant: a parsed message is printable text, its keys are valid, and values contain blanks only behind a
+//! backslash; they are passed on as they are on the wire. Not here: the meaning of messages (`client`, `mpi-launch`).
 
 use std::fmt::Write;
 use std::str::FromStr;
 
-/// Longest line that is read, in bytes: many times what any command of PMI-1 needs.
+/// Longest line that is read, in bytes: many times the length of any command of PMI-1.
 pub const LONGEST_LINE: usize = 16 << 10;
 /// Most attributes of one message.
 const MOST_ATTRIBUTES: usize = 1024;
@@ -14,7 +14,7 @@ const MOST_ATTRIBUTES: usize = 1024;
 /// One message, borrowed from its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// What it is about, such as `init`.
+    /// The command, such as `init`.
     pub command: &'a str,
     attributes: Vec<(&'a str, &'a str)>,
 }
@@ -28,7 +28,7 @@ pub enum Malformed {
     /// The line names no command.
     #[error("it does not begin with cmd=")]
     NoCommand,
-    /// Something that is no key stands where one has to.
+    /// A word that is no key is in the place of a key.
     #[error("it has a key that is none")]
     BadKey,
     /// More attributes than any message has.
@@ -66,18 +66,18 @@ impl<'a> Message<'a> {
         Ok(Message { command, attributes })
     }
 
-    /// The value of an attribute; of the first one, if it is there twice.
+    /// The value of an attribute; of the first one, if it occurs twice.
     pub fn get(&self, key: &str) -> Option<&'a str> {
         self.attributes.iter().find(|(own, _)| *own == key).map(|(_, value)| *value)
     }
 
-    /// The value of an attribute as a number; `None` also if it is something else.
+    /// The value of an attribute as a number; `None` also if it is no number.
     pub fn number<T: FromStr>(&self, key: &str) -> Option<T> {
         self.get(key)?.parse().ok()
     }
 }
 
-/// Writes a message, with its line end. Values must not have line ends in them, and blanks only behind a backslash.
+/// Writes a message, with its line end. Values must not contain line ends, and blanks only behind a backslash.
 pub fn compose(command: &str, attributes: &[(&str, &str)]) -> String {
     let mut line = format!("cmd={command}");
     for (key, value) in attributes {

@@ -13,7 +13,7 @@ pub const LIBRARY: &str = "FERRUM_PMIX_LIBRARY";
 /// Folders of libraries below an installation's prefix.
 const FOLDERS: [&str; 6] = ["lib", "lib64", "lib/openmpi", "lib/pmix", "lib/pmix2/lib", "pmix2/lib"];
 
-/// Loads the first library that can be.
+/// Loads the first library that can be loaded.
 pub(super) fn library() -> Result<Library, LauncherError> {
     if let Some(name) = std::env::var_os(LIBRARY) {
         return Library::load(Path::new(&name))

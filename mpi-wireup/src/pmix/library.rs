@@ -1,9 +1,8 @@
 //! The functions of libpmix that starting needs, with the layouts and values that the PMIx standard (versions 3 to 5)
 //! gives them.
 //!
-//! Invariant: what the library returns is copied out and checked before use; a value of another type than requested
-//! counts as none. Values that it allocates are few, small and not given back: how to do so differs between its
-//! versions.
+//! Invariant: values from the library are copied and checked before use; a value of another type than requested counts
+//! as none. Values that it allocates are few, small and never freed: how to do so differs between its versions.
 #![allow(unsafe_code)] // a C library found at run time
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -12,7 +11,7 @@ use std::ptr;
 
 use crate::launcher::LauncherError;
 
-/// What the library's functions return when all is well.
+/// The library's return code for success.
 const SUCCESS: c_int = 0;
 /// The status of `PMIx_Get` for a missing key.
 const NOT_FOUND: c_int = -46;
@@ -31,7 +30,7 @@ pub(super) struct Process {
     pub(super) rank: u32,
 }
 
-/// A value: `pmix_value_t`, whose union has 24 bytes in all versions; more do no harm in one that we make.
+/// A value: `pmix_value_t`, whose union has 24 bytes in all versions; in a value of ours a larger one is harmless.
 #[repr(C)]
 struct Value {
     kind: u16,
@@ -46,7 +45,7 @@ union Data {
     space: [u64; 8],
 }
 
-/// What qualifies a call: `pmix_info_t`.
+/// An attribute of a call: `pmix_info_t`.
 #[repr(C)]
 struct Info {
     key: [c_char; 512],
@@ -132,7 +131,7 @@ impl Library {
         let mut data = Data { space: [0; 8] };
         data.string = text.as_ptr();
         let value = Value { kind: STRING, data };
-        // SAFETY: a key and a value that live during the call, which copies both.
+        // SAFETY: a key and a value that are valid during the call, which copies both.
         checked(unsafe { (self.put)(GLOBAL, key.as_ptr(), &value) })?;
         // SAFETY: no arguments.
         checked(unsafe { (self.commit)() })
@@ -162,9 +161,9 @@ impl Library {
 
     fn get(&self, from: &Process, key: &CStr) -> Result<Value, c_int> {
         let mut value = ptr::null();
-        // What is not there after a fence will not come: without this the library would wait for it.
+        // A value that is missing after a fence will not come: without this the library would wait for it.
         let now = Info::flag(b"pmix.immediate");
-        // SAFETY: a name, a key and one piece of information that live during the call; one address is written.
+        // SAFETY: a name, a key and one piece of information that are valid during the call; one address is written.
         checked(unsafe { (self.get)(from, key.as_ptr(), &now, 1, &mut value) })?;
         if value.is_null() {
             return Err(NOT_FOUND);

@@ -14,7 +14,7 @@ struct Table {
     barrier: Barrier,
 }
 
-/// One process's view of it. `changed` alters what it puts.
+/// One process's view of it. `changed` alters the values that it puts.
 struct Place {
     table: Arc<Table>,
     rank: u32,
@@ -52,10 +52,10 @@ impl KeyValueExchange for Place {
 }
 
 type Outcome = Result<Attachment, LauncherError>;
-/// What becomes of a value that is put under a key; `None`: it gets lost.
+/// The change of a value that is put under a key; `None`: it gets lost.
 type Change = fn(&str, &str) -> Option<String>;
 
-/// The rendezvous of all ranks; `host_of` makes the host info of each, `changed` alters what is put.
+/// The rendezvous of all ranks; `host_of` makes the host info of each, `changed` alters the values.
 fn all(size: u32, host_of: fn(u32) -> HostInfo, changed: Change) -> Vec<Outcome> {
     let table = Arc::new(Table { values: Mutex::default(), barrier: Barrier::new(size as usize) });
     std::thread::scope(|scope| {
@@ -75,7 +75,7 @@ fn as_is(_: &str, value: &str) -> Option<String> {
 /// All fail, and the sentence of each has one of these texts.
 fn assert_all_fail(outcomes: &[Outcome], texts: &[&str]) {
     for outcome in outcomes {
-        let sentence = outcome.as_ref().expect_err("nobody goes on").to_string();
+        let sentence = outcome.as_ref().expect_err("no rank continues").to_string();
         assert!(texts.iter().any(|text| sentence.contains(text)), "{sentence}");
         assert!(!sentence.contains('\n'));
     }

@@ -1,4 +1,4 @@
-//! The cases: which program, with how many ranks, and how its numbers come about.
+//! The bench cases: program, number of ranks, and the source of the numbers.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::{Result, paths, process};
 pub struct Case {
     /// Name to select it by.
     pub name: &'static str,
-    /// What it measures, for people.
+    /// Description, for the list.
     pub what: &'static str,
     /// C file in `benches/c/`, without its ending.
     pub program: &'static str,
@@ -21,7 +21,7 @@ pub struct Case {
     method: Method,
 }
 
-/// Where the numbers come from.
+/// The source of a case's numbers.
 enum Method {
     /// The program prints them.
     Printed,
@@ -93,7 +93,7 @@ fn of_threads(cores: usize) -> Vec<Case> {
     cases
 }
 
-/// What the build without instruments is compared in.
+/// The cases in which the build without instruments is compared.
 pub fn of_messages() -> Vec<Case> {
     let mut cases = vec![
         case("latency", "latency", Some("8"), 2, Method::Printed, "half round trip of 8 B"),
@@ -133,12 +133,12 @@ fn case(
 }
 
 impl Case {
-    /// Whether one of the given beginnings fits; none given fits all.
+    /// Whether the name begins with one of these; true without any.
     pub fn matches(&self, names: &[String]) -> bool {
         names.is_empty() || names.iter().any(|name| self.name.starts_with(name.as_str()))
     }
 
-    /// Whether every round would give the same value, so that one is enough.
+    /// Whether every round gives the same value, so that one is enough.
     pub fn counts_only(&self) -> bool {
         matches!(self.method, Method::Instructions(_))
     }

@@ -1,7 +1,7 @@
-//! `cargo xtask bench instruments`: what variables, events and the recorder cost, against a build that has none.
+//! `cargo xtask bench instruments`: the cost of variables, events and the recorder, compared with a build without them.
 //!
 //! Invariant: the two libraries differ in nothing but the feature `uninstrumented`; each round runs both.
-//! Not here: what the feature leaves out (`mpi_t::field`, `mpi_fabric::recorder`), the programs (`benches/c`).
+//! Not here: the code that the feature removes (`mpi_t::field`, `mpi_fabric::recorder`), the programs (`benches/c`).
 
 use std::process::Command;
 
@@ -21,14 +21,14 @@ pub fn run(rounds: u32) -> Result<()> {
     ui::step(format!("{rounds} rounds of {} cases on both", wanted.len()));
     let (measured, failures) = measure(&libraries, &wanted, rounds);
     println!("{}", text(&measured));
-    println!("instructions of a point that raises an event nobody listens to: {}", of_an_event()?);
+    println!("instructions of an event point without callbacks: {}", of_an_event()?);
     match failures.is_empty() {
         true => Ok(()),
         false => Err(format!("{} runs failed:\n{}", failures.len(), failures.join("\n")).into()),
     }
 }
 
-/// Instructions of a point that raises events, without listeners: of a loop with one, less those of a loop without.
+/// Instructions of an event point without callbacks: those of a loop with one, less those of a loop without.
 fn of_an_event() -> Result<f64> {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build.args(["build", "--quiet", "--release", "--package", "mpi-t", "--example", "event_cost"]);
@@ -43,13 +43,13 @@ fn of_an_event() -> Result<f64> {
     cost
 }
 
-/// The medians of both, and how many per cent the instruments cost.
+/// The medians of both, and the cost of the instruments in per cent.
 fn text(measured: &Measured) -> String {
     let mut text = format!("\n{:<30} {:<12} {:>10} {:>10} {:>8}", "number", "unit", "with", "without", "cost");
     for ((_, _, name), series) in measured {
         let median = |library| series.values.get(library).map(|values| table::median(values));
         let (Some(with), Some(without)) = (median("ferrum"), median("without")) else { continue };
-        // Of what is better when it is more, the cost is what is missing.
+        // Where more is better, the cost is the difference to the build without instruments.
         let ratio = if series.unit.ends_with("/s") { without / with } else { with / without };
         text.push_str(&format!(
             "\n{name:<30} {:<12} {:>10} {:>10} {:>7.1}%",

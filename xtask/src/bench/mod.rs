@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: the C programs of `benches/c/`, built with each library's own compiler wrapper and run
 //! under its own launcher.
 //!
-//! Invariant: one round runs a case once on every library before the next round starts, so that whatever
-//! else the machine does meets all of them alike. Not here: the cases (`cases`), the table and the JSON (`table`).
+//! Invariant: one round runs a case once on every library before the next round starts, so that other load on the
+//! machine affects all libraries alike. Not here: the cases (`cases`), the table and the JSON (`table`).
 
 mod cases;
 mod instruments;
@@ -36,7 +36,7 @@ pub struct Options {
     list: bool,
 }
 
-/// What was measured: by the place of the case, the place of the number in it, and the number's name.
+/// The measured numbers: by the place of the case, the place of the number in it, and the number's name.
 pub type Measured = BTreeMap<(usize, usize, String), Series>;
 
 /// The values of one number.
@@ -79,7 +79,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
 }
 
-/// What is wrong with a name that no case begins with: the cases, and the nearest of them.
+/// The message for a name that no case begins with: the cases, and the nearest of them.
 fn unknown(name: &str, cases: &[Case]) -> Option<String> {
     if cases.iter().any(|case| case.matches(&[name.to_owned()])) {
         return None;
@@ -94,7 +94,7 @@ fn unknown(name: &str, cases: &[Case]) -> Option<String> {
     Some(format!("no case is named {name}{}\nknown: {}", suggestion.unwrap_or_default(), names.join(" ")))
 }
 
-/// All rounds: what was measured, and what failed.
+/// All rounds: the measured numbers, and the failures.
 fn measure(libraries: &[Library], wanted: &[Case], rounds: u32) -> (Measured, Vec<String>) {
     let mut measured = Measured::new();
     let mut failures = Vec::new();
@@ -123,7 +123,7 @@ fn programs(library: &Library) -> PathBuf {
     paths::scratch("bench").join(library.name)
 }
 
-/// Every case but the counted ones once on our library: that the programs build and run.
+/// Runs every case except the counted ones once on our library, to check that the programs build and run.
 pub fn smoke() -> Result<()> {
     let library = Library::ferrum(&paths::dist());
     let wanted: Vec<Case> = cases::all().into_iter().filter(|case| !case.counts_only()).collect();
@@ -137,10 +137,10 @@ pub fn smoke() -> Result<()> {
     Ok(())
 }
 
-/// Makes a peer ready, installing it when it is missing.
+/// Prepares a peer; installs it if it is missing.
 type Install = fn() -> Result<Library>;
 
-/// The libraries asked for; a peer that cannot be installed is named and left out.
+/// The selected libraries; a peer that cannot be installed is named and skipped.
 fn libraries(options: &Options) -> Result<Vec<Library>> {
     let known = ["ferrum", "mpich", "openmpi", "intel"];
     if let Some(unknown) = options.library.iter().find(|name| !known.contains(&name.as_str())) {

@@ -1,4 +1,4 @@
-//! Medians and ratios of what was measured, as a table for people and as JSON for programs.
+//! Medians and ratios of the measured numbers, as a table of text and as JSON.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ impl Row {
         }
     }
 
-    /// How many times better than the best peer ours is; below 1 is worse. None where a count is 0.
+    /// How many times better ours is than the best peer; below 1 is worse. `None` where a count is 0.
     fn ratio(&self) -> Option<f64> {
         let ours = self.median("ferrum")?;
         let (_, best) = self.best_peer()?;

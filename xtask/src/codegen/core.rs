@@ -1,4 +1,5 @@
-//! What `mpi-core` gets: the constants, the predefined handles, and the numbers and names of the functions.
+//! The generated files of `mpi-core`: the constants, the predefined handles, and the numbers and names of the
+//! functions.
 //!
 //! Invariant: a function's number is its place in the order of all names of MPI-5.0, counted from 1; 0 is no function.
 
@@ -15,7 +16,7 @@ pub fn constants(spec: &Spec) -> Result<String> {
          #![allow(missing_docs)] // the names are the standard's own\n\n"
     );
     for constant in &spec.constants {
-        // Whatever is neither a C int nor an offset is a handle or an address.
+        // A type that is neither a C int nor an offset is a handle or an address.
         let rust = match constant.c_type.as_str() {
             "int" => "i32",
             "MPI_Offset" => "i64",

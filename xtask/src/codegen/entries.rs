@@ -1,7 +1,7 @@
 //! The extern "C" entry points: argument checks by kind, then the implementation that the row names.
 //!
-//! Invariant: what an entry point does follows from its row and from `kinds.tsv`; no code here depends on a function's name.
-//! Not here: what a check does (`mpi-capi/src/{cx,check}.rs`), what the function does (`mpi-capi/src/imp`).
+//! Invariant: the code of an entry point follows from its row and from `kinds.tsv`; none depends on a function's name.
+//! Not here: the checks (`mpi-capi/src/{call_context,check}.rs`), the implementations (`mpi-capi/src/imp`).
 
 use std::fmt::Write;
 
@@ -9,13 +9,13 @@ use crate::spec::GENERATED;
 use crate::spec::{Direction, Form, Function, Parameter, Spec, State};
 use crate::{Failure, Result};
 
-/// The check that makes a whole of an address and the count and datatype that follow it.
+/// The checks that combine an address with the count and datatype that follow it.
 const BUFFER_CHECKS: [&str; 2] = ["cx.send_buffer", "cx.recv_buffer"];
 
 /// The checks of the object that a call works on.
 const OBJECT_CHECKS: [&str; 3] = ["cx.comm", "cx.window", "cx.file"];
 
-/// The check that looks a datatype up.
+/// The check that looks up a datatype.
 const DATATYPE_CHECK: &str = "cx.datatype";
 
 /// The text of the file of one chapter.
@@ -56,7 +56,11 @@ pub fn module(chapters: &[&str]) -> String {
 fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
     let wrong = |what: String| Failure::from(format!("spec: {}: {what}", function.name));
     let name = &function.name;
-    let implementation = function.implementation.as_deref().unwrap_or_default();
+    let mut implementation = function.implementation.clone().unwrap_or_default();
+    // The forms have different parameters, so each has an implementation of its own.
+    if function.large && function.parameters.iter().any(|parameter| parameter.has("large")) {
+        implementation.push_str("_c");
+    }
     let parameters: Vec<String> = function
         .parameters
         .iter()
@@ -95,7 +99,7 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
                 State::Running => {
                     format!("let record = cx.enter({id}, {0});\n        record.end({call})", seen(spec, function))
                 }
-                State::Starting => format!("cx.note({id}, {0});\n        {call}", seen(spec, function)),
+                State::Starting => format!("cx.record({id}, {0});\n        {call}", seen(spec, function)),
                 _ => call,
             };
             let _ = writeln!(text, "        {recorded}\n    }})\n{end}");
@@ -113,8 +117,8 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
 const ERROR_OBJECTS: [(&str, &str); 4] =
     [("MPI_Comm", "comm"), ("MPI_Win", "win"), ("MPI_File", "file"), ("MPI_Session", "session")];
 
-/// The object whose error handler takes an error of this call: the constant that a parameter names by `errors=`, else
-/// the first argument that goes in and is an object of a kind that has one.
+/// The object whose error handler handles an error of this call: the constant that a parameter names by `errors=`, else
+/// the first input argument that is an object of a kind with error handlers.
 fn error_object(spec: &Spec, function: &Function) -> String {
     let maker = |c: &str| ERROR_OBJECTS.iter().find(|(of, _)| *of == c).map(|(_, make)| *make);
     if let Some(named) = function.parameters.iter().find_map(|parameter| parameter.value("errors")) {
@@ -134,7 +138,7 @@ fn error_object(spec: &Spec, function: &Function) -> String {
     found.unwrap_or_else(|| "None".to_owned())
 }
 
-/// The types of the handles whose end is remembered. Requests and messages end too often for that.
+/// The types of the handles whose end is recorded. Requests and messages end too often for that.
 const REMEMBERED: [&str; 9] = [
     "MPI_Comm",
     "MPI_Datatype",
@@ -147,7 +151,7 @@ const REMEMBERED: [&str; 9] = [
     "MPI_Win",
 ];
 
-/// The handle that goes in and out: calls that have one free it.
+/// The handle that is input and output: calls with one free it.
 fn freed_handle(spec: &Spec, function: &Function) -> Option<String> {
     let mut both = function.parameters.iter().filter(|parameter| {
         parameter.direction == Direction::InOut
@@ -157,7 +161,7 @@ fn freed_handle(spec: &Spec, function: &Function) -> Option<String> {
     both.next().map(rust_name)
 }
 
-/// What the flight recorder keeps of the call: its peer, tag and count, as far as it has them.
+/// The call's peer, tag and count for the flight recorder, if it has them.
 fn seen(spec: &Spec, function: &Function) -> String {
     let first = |checks: &[&str]| {
         let mut fitting = function.parameters.iter().filter(|parameter| {
@@ -214,7 +218,7 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         };
         let by = match check {
             _ if array_length(spec, parameter).is_some() => "check::slice",
-            // What a buffer needs of its datatype, it copies.
+            // A buffer copies what it needs of its datatype.
             DATATYPE_CHECK if absorbed[index] => "cx.borrowed_datatype",
             _ => check,
         };
@@ -242,19 +246,19 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
     Ok(checks)
 }
 
-/// The length of an array whose length is known; texts end by themselves.
+/// The length of an array with a stated length; texts end by themselves.
 fn array_length<'p>(spec: &Spec, parameter: &'p Parameter) -> Option<&'p str> {
     let is_text = spec.kind(parameter).c.ends_with('*');
     parameter.value("len").filter(|length| *length != "*" && !is_text)
 }
 
-/// The check that a parameter of this kind and direction gets; none where the implementation checks it.
+/// The check for a parameter of this kind and direction; `None` where the implementation checks it.
 fn check_of<'s>(spec: &'s Spec, parameter: &Parameter) -> Option<&'s str> {
     if parameter.has("late") || parameter.value("len") == Some("*") {
         return None;
     }
     let kind = spec.kind(parameter);
-    // A constant status goes in by reference; a buffer that goes both ways is written.
+    // A constant status is passed by reference; a buffer that is input and output is written.
     match parameter.direction {
         Direction::In if parameter.has("pointer") => kind.check_out.as_deref(),
         Direction::In => kind.check_in.as_deref(),
@@ -262,7 +266,7 @@ fn check_of<'s>(spec: &'s Spec, parameter: &Parameter) -> Option<&'s str> {
     }
 }
 
-/// Where the count and the datatype of a buffer stand: the first of each kind behind it.
+/// The positions of a buffer's count and datatype: the first of each kind behind it.
 fn description(spec: &Spec, function: &Function, buffer: usize) -> Result<(usize, usize)> {
     let find = |check: &str| {
         let behind = function.parameters.iter().enumerate().skip(buffer + 1);
@@ -312,7 +316,7 @@ fn rust_type(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<
         "MPI_Status" => "Status".to_owned(),
         other => scalar(spec, other).ok_or_else(|| Failure::from(format!("spec: no Rust type for {other}")))?,
     };
-    // A status is a structure: C passes it by address even when it only goes in.
+    // A status is a structure: C passes it by address even when it is only input.
     match by_reference || base == "MPI_Status" {
         true => Ok(format!("{pointer} {target}")),
         false => Ok(target),
@@ -345,6 +349,13 @@ mod tests {
         let (small, large) = (entry("Recv"), entry("Recv_c"));
         assert!(small.contains("count: c_int") && large.contains("count: i64"));
         assert!(small.contains("imp::receive::recv(") && large.contains("imp::receive::recv("));
+    }
+
+    #[test]
+    fn a_large_form_with_more_parameters_has_an_implementation_of_its_own() {
+        let (small, large) = (entry("Type_get_envelope"), entry("Type_get_envelope_c"));
+        assert!(!small.contains("num_large_counts") && small.contains("type_contents::type_get_envelope("), "{small}");
+        assert!(large.contains("num_large_counts") && large.contains("type_contents::type_get_envelope_c("), "{large}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::spec::{Constant, Direction, Form, Function, Parameter, Spec};
 
 /// The chapter of functions that the standard has removed.
 const REMOVED_CHAPTER: &str = "removed";
-/// The macro that a program defines to see them.
+/// The macro that a program defines to declare them.
 const REMOVED_MACRO: &str = "FERRUM_REMOVED_FUNCTIONS";
 
 /// The text of `mpi.h`.
@@ -128,6 +128,7 @@ fn declaration(spec: &Spec, function: &Function, parameter: &Parameter) -> Strin
         };
     }
     match array {
+        Some(_) if parameter.has("address") => format!("{constant}{base} *{name}"),
         Some(length) => {
             let inner = length.split_once('/').map(|(_, columns)| format!("[{columns}]")).unwrap_or_default();
             format!("{constant}{base} {name}[]{inner}")
@@ -164,6 +165,11 @@ mod tests {
             (
                 "Get_count_c",
                 "int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);\n",
+            ),
+            (
+                "Dist_graph_neighbors",
+                "int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, \
+                 int maxoutdegree, int destinations[], int *destweights);\n",
             ),
             ("Op_create_c", "int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op);\n"),
             (

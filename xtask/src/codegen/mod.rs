@@ -1,7 +1,7 @@
-//! `cargo xtask codegen`: everything that follows from `spec/`, written into the tree.
+//! `cargo xtask codegen`: writes all files that are generated from `spec/`.
 //!
 //! Owns the list of generated files. Invariant: the same tables give the same bytes; `--check` writes nothing.
-//! Not here: what the tables mean (`spec`), one module for each kind of output.
+//! Not here: the meaning of the tables (`spec`), one module for each kind of output.
 
 mod core;
 mod entries;
@@ -21,11 +21,11 @@ use crate::{Failure, Result, coverage, paths, ui};
 pub struct Output {
     /// Path below the folder of the workspace.
     pub path: PathBuf,
-    /// What it must hold.
+    /// Its contents.
     pub text: String,
 }
 
-/// Writes the generated files, or with `check` fails when one of them is stale.
+/// Writes the generated files; with `check`, fails if one of them is stale.
 pub fn run(check: bool) -> Result<()> {
     let stale = stale()?;
     if stale.is_empty() {
@@ -47,7 +47,7 @@ pub fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// The generated files that do not hold what they must.
+/// The generated files whose contents are stale.
 pub fn stale() -> Result<Vec<Output>> {
     let current = |output: &Output| fs::read_to_string(paths::root().join(&output.path)).ok();
     Ok(outputs()?.into_iter().filter(|output| current(output).as_deref() != Some(&output.text)).collect())

@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the folder that people use: compiler wrappers, launcher, header, libraries.
+//! `cargo xtask dist`: the distribution folder: compiler wrappers, launcher, header, libraries.
 //!
 //! Invariant: no file in the folder holds the folder's path, so that it can be moved; both libraries export the
 //! functions of `mpi.h` under both names and nothing else (`symbols`). Not here: the functions themselves
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use crate::{Failure, Result, paths, process, ui};
 
-/// What programs include: the standard's header, that of the tool interface's first draft, and the extension's.
+/// Headers for programs: the standard's, that of the tool interface's first draft, and the extension's.
 const HEADERS: [&str; 4] = ["mpi.h", "mpit_draft.h", "mpit_draft_calls.h", "ferrum_tool.h"];
 
-/// The largest that the shared library may become, in bytes.
+/// The greatest size of the shared library, in bytes.
 const LARGEST_LIBRARY: u64 = 3_000_000;
 
 const LIMIT: Duration = Duration::from_secs(300);
@@ -53,7 +53,7 @@ pub fn build_uninstrumented() -> Result<PathBuf> {
     development(&paths::scratch("uninstrumented"), &cargo_folder, "mpi-names,uninstrumented")
 }
 
-/// All that a program is built with; the folder's full name.
+/// The parts needed to build programs; returns the folder's full name.
 fn development(prefix: &Path, cargo_folder: &Path, features: &str) -> Result<PathBuf> {
     cargo(
         cargo_folder,
@@ -66,7 +66,7 @@ fn development(prefix: &Path, cargo_folder: &Path, features: &str) -> Result<Pat
         let made = fs::create_dir_all(&folder).map_err(Failure::from);
         made.map_err(|failure| failure.during(format_args!("the folder {} cannot be made", folder.display())))?;
     }
-    // A link's target is not created from nothing: the folder exists by now, and its full name is needed below.
+    // The target of a link must exist before the link, and its full name is needed below.
     let prefix = prefix.canonicalize()?;
     let capi = paths::root().join("mpi-capi");
     for header in HEADERS {
@@ -101,7 +101,7 @@ fn shared_library(archive: &Path, version_script: &Path, lib: &Path) -> Result<(
         .args(["-Wl,--no-whole-archive", "-lpthread", "-ldl", "-lm", "-o"])
         .arg(&fresh);
     process::must(&mut command, LIMIT)?;
-    // Renamed, not written over: a program that runs on the old one keeps it.
+    // Renamed, not overwritten: a program that runs on the old library keeps it.
     fs::rename(&fresh, &library)?;
     link(&lib.join("libmpi_abi.so"), "libmpi_abi.so.1")?;
     link(&lib.join("libmpi.so"), "libmpi_abi.so.1")?;
@@ -112,8 +112,8 @@ fn shared_library(archive: &Path, version_script: &Path, lib: &Path) -> Result<(
     }
 }
 
-/// The static library: one object in which only the functions of the standard are visible, so that what Rust's
-/// own library defines meets nothing of the program's.
+/// The static library: one object in which only the functions of the standard are visible, so that the symbols of
+/// Rust's own library do not collide with the program's.
 fn static_library(archive: &Path, functions: &[String], lib: &Path) -> Result<()> {
     let (object, names) = (lib.join(".mpi.o"), lib.join(".names"));
     fs::write(&names, functions.join("\n") + "\n")?;
@@ -123,7 +123,7 @@ fn static_library(archive: &Path, functions: &[String], lib: &Path) -> Result<()
     command.arg("--whole-archive").arg(archive).arg("-o").arg(&object);
     process::must(&mut command, LIMIT)?;
     let mut command = Command::new("objcopy");
-    // Rust's own library carries LLVM bitcode, which after joining is no longer valid.
+    // Rust's own library contains LLVM bitcode, which is no longer valid after joining.
     command.args(["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"]);
     command.arg(format!("--keep-global-symbols={}", names.display())).arg(&object);
     process::must(&mut command, LIMIT)?;

@@ -1,8 +1,9 @@
 //! The library and its wrappers with AddressSanitizer in them, for the suite `asan`; never part of a distribution.
 //!
-//! The Rust code is compiled by the stable toolchain with its unstable option unlocked. It calls the runtime that gcc's
-//! libasan is, so that the library and C programs share one. `MPI_X` is defined by the linker as another name of
-//! `PMPI_X`, which spares the link-time optimisation that weak aliases take.
+//! The Rust code is compiled by the stable toolchain with its unstable option unlocked. It calls the runtime that is
+//! gcc's libasan, so that the library and C programs share one. The linker defines `MPI_X` as another name of `PMPI_X`,
+//! which avoids the link-time optimisation that weak aliases need.
+//!
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a distribution holds besides programs and libraries: documents, man pages, examples, licences, and the names of the
+//! The `share/` folder of a distribution: documents, man pages, examples, licences, and the names of the
 //! absent functions, which the compiler wrappers read.
 //!
 //! Invariant: documents lie relative to each other as in the source tree, so that their links hold.
@@ -20,7 +20,7 @@ const ENDINGS: [&str; 2] = ["md", "c"];
 pub fn write(prefix: &Path) -> Result<()> {
     let (root, share) = (paths::root(), prefix.join("share"));
     let documents = share.join("doc/ferrum-mpi");
-    // A document that the source tree no longer has must not stay.
+    // A document that is no longer in the source tree must not stay.
     if documents.exists() {
         fs::remove_dir_all(&documents)?;
     }

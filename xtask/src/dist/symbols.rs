@@ -1,4 +1,4 @@
-//! The symbols of a distribution, as `readelf` sees them.
+//! The symbols of a distribution, read with `readelf`.
 //!
 //! Invariant checked: every function that `mpi.h` declares is exported as a strong `PMPI_X` with a weak `MPI_X` at the
 //! same address, by the shared and by the static library, and neither exports anything else.
@@ -18,7 +18,7 @@ const OTHERS: [&str; 2] = [
     "ferrum_tool_error",
 ];
 
-/// All names that a library exports, for programs that take a list of them.
+/// All names that a library exports, as a list for other programs.
 pub fn exported(prefix: &Path) -> Result<Vec<String>> {
     let both = declared(prefix)?.into_iter().flat_map(|name| [format!("P{name}"), name]);
     Ok(both.chain(OTHERS.iter().map(|&name| name.to_owned())).collect())
@@ -66,7 +66,7 @@ pub fn check(prefix: &Path) -> Result<()> {
 /// Name to binding and place (section and value).
 type Symbols = BTreeMap<String, (String, String)>;
 
-/// The defined symbols that others can see.
+/// The defined symbols that are visible outside.
 fn parse(listing: &str) -> Symbols {
     let mut symbols = Symbols::new();
     for line in listing.lines() {
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("10", "GLOBAL", "MPI_Send")]), 1);
         assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("14", "WEAK", "MPI_Send")]), 1);
         assert_eq!(count([("10", "WEAK", "PMPI_Send"), ("10", "WEAK", "MPI_Send")]), 1);
-        // The alias is missing, and something else is visible.
+        // The alias is missing, and another symbol is visible.
         assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("20", "GLOBAL", "helper")]), 2);
     }
 }

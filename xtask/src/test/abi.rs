@@ -1,6 +1,6 @@
-//! Our header and binaries against those of the `mpich` wheel, which has the same standard ABI.
+//! Comparison of our header and binaries with those of the `mpich` wheel, which has the same standard ABI.
 //!
-//! Not here: that `mpi.h` agrees with the tables in `spec/` (`codegen`).
+//! Not here: agreement of `mpi.h` with the tables in `spec/` (`codegen`).
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -150,8 +150,7 @@ fn facts(include: &Path, names: &BTreeSet<String>, folder: &Path, which: &str) -
     Ok(process::must(&mut Command::new(program), LIMIT)?.stdout)
 }
 
-/// Our declarations of functions that both have, after the wheel's header: C refuses a declaration that says something
-/// else.
+/// Our declarations of functions that both have, after the wheel's header: C rejects a different declaration.
 fn prototypes(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let header = fs::read_to_string(dist.join("include/mpi.h"))?;
     let include = peers::mpich_folder().join("include");
@@ -182,12 +181,13 @@ fn prototypes(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
 fn swapped(dist: &Path, wheel: &Library, folder: &Path, report: &mut Report) -> Result<()> {
     let ferrum = Library::ferrum(dist);
     let (our_lib, their_lib) = (dist.join("lib"), peers::mpich_folder().join("lib"));
-    for (compiler, runner, lib, says) in [(&ferrum, wheel, &their_lib, "MPICH"), (wheel, &ferrum, &our_lib, "Ferrum")] {
+    for (compiler, runner, lib, vendor) in [(&ferrum, wheel, &their_lib, "MPICH"), (wheel, &ferrum, &our_lib, "Ferrum")]
+    {
         let built = folder.join(compiler.name);
         fs::create_dir_all(&built)?;
         for (program, ranks) in PROGRAMS {
             let title = format!("{program} built by {} on {}", compiler.name, runner.name);
-            if !report.wants(&title) {
+            if !report.selects(&title) {
                 continue;
             }
             let (source, output) = (source(program), built.join(program.replace('/', "_")));
@@ -195,8 +195,8 @@ fn swapped(dist: &Path, wheel: &Library, folder: &Path, report: &mut Report) -> 
             compiler.compile(&source, &output, &[&include, "-pthread"])?;
             let mut command = runner.launch(ranks, &output);
             let outcome = process::run(command.env("LD_LIBRARY_PATH", lib), LIMIT)?;
-            // The first program prints what it runs on.
-            let right = !program.ends_with("versions") || outcome.stdout.contains(says);
+            // The first program prints the library that it runs on.
+            let right = !program.ends_with("versions") || outcome.stdout.contains(vendor);
             let good = outcome.success() && outcome.stdout.contains("No Errors") && right;
             report.check(&title, good, || outcome.report());
         }

@@ -13,7 +13,7 @@ use crate::{Result, tools, ui};
 /// Larger runs execute the same code again and take most of the time.
 const MOST_RANKS: usize = 4;
 
-/// How much longer than usual a program may take.
+/// Factor on the time limit of a program.
 const SLOWER: u32 = 4;
 
 /// The suite `asan`.

@@ -1,4 +1,4 @@
-//! What cargo runs: the tests of the crates, the loom models, the examples.
+//! The suites that cargo runs: the tests of the crates, the loom models, the examples.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,22 +21,21 @@ pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
 }
 
 /// The models that loom runs through all interleavings: of the ring and the doorbell inside their crate, compiled
-/// for loom; of facts about objects, the handles of variables, the claims of chunks and the arrival of partitions as tests of their
-/// own.
+/// for loom; of facts about objects, the handles of variables and the claims of chunks as tests of their own.
 pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
     for (package, arguments, flags) in [
         ("mpi-fabric", ["--lib", "model::"].as_slice(), "--cfg loom"),
         ("mpi-core", ["--test", "loom"].as_slice(), ""),
         ("mpi-t", ["--test", "loom", "--test", "loom_events"].as_slice(), ""),
-        ("mpi-p2p", ["--test", "loom", "--test", "loom_arrivals", "--test", "loom_waiters"].as_slice(), ""),
+        ("mpi-p2p", ["--test", "loom", "--test", "loom_waiters"].as_slice(), ""),
     ] {
-        if !report.wants(package) {
+        if !report.selects(package) {
             continue;
         }
         let mut command = cargo(&["test", "--release", "--package", package]);
         command.args(arguments);
         if !flags.is_empty() {
-            // Its own folder: other flags would rebuild everything else too.
+            // A separate folder: other flags would rebuild everything else too.
             command.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", paths::target().join("loom"));
         }
         let outcome = process::run(&mut command, MINUTES_20)?;
@@ -50,7 +49,7 @@ pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
 /// The documentation of all crates, without a warning.
 pub fn doc(_: &Context, report: &mut Report) -> Result<()> {
     let mut command = cargo(&["doc", "--workspace", "--no-deps"]);
-    // Its own folder: other flags would rebuild everything else too.
+    // A separate folder: other flags would rebuild everything else too.
     command.env("RUSTDOCFLAGS", "-D warnings").env("CARGO_TARGET_DIR", paths::target().join("doc-check"));
     report.step("no warnings", || process::must(&mut command, MINUTES_20))
 }
@@ -61,22 +60,22 @@ pub fn examples(context: &Context, report: &mut Report) -> Result<()> {
     let build = process::run(&mut cargo(&["build", "--workspace", "--examples", "--release"]), MINUTES_20)?;
     report.check("build", build.success(), || build.report());
     let folder = paths::target().join("release/examples");
-    for (name, ranks, says) in [
+    for (name, ranks, text) in [
         ("ring", 4, ""),
         ("file", 3, "[0, 1, 4]"),
         ("variables", 2, ""),
         ("queue", 1, ""),
         ("events", 1, "bytes evicted: 300"),
     ] {
-        if !report.wants(name) {
+        if !report.selects(name) {
             continue;
         }
-        run_example(&mpiexec, &folder.join(name), ranks, says, report)?;
+        run_example(&mpiexec, &folder.join(name), ranks, text, report)?;
     }
     Ok(())
 }
 
-fn run_example(mpiexec: &Path, program: &Path, ranks: u32, says: &str, report: &mut Report) -> Result<()> {
+fn run_example(mpiexec: &Path, program: &Path, ranks: u32, text: &str, report: &mut Report) -> Result<()> {
     let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if !program.exists() {
         report.fail(&name, "the example is not there");
@@ -84,7 +83,7 @@ fn run_example(mpiexec: &Path, program: &Path, ranks: u32, says: &str, report: &
     }
     let mut command = Command::new(mpiexec);
     let outcome = process::run(command.args(["-n", &ranks.to_string()]).arg(program), Duration::from_secs(60))?;
-    report.check(&name, outcome.success() && outcome.stdout.contains(says), || outcome.report());
+    report.check(&name, outcome.success() && outcome.stdout.contains(text), || outcome.report());
     Ok(())
 }
 

@@ -1,6 +1,6 @@
-//! The C programs of `tests/conformance/c`, built by a library's `mpicc`, run under its `mpiexec` as the manifest says.
+//! The C programs of `tests/conformance/c`, built by a library's `mpicc`, run under its `mpiexec` by the manifest.
 //!
-//! Invariant: every C file is in the manifest, so that none is forgotten.
+//! Invariant: every C file is in the manifest, so that each one runs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,8 +17,8 @@ use crate::{Result, paths, ui};
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let sources = sources();
     let entries = entries()?;
-    for forgotten in unlisted(&sources, &entries)? {
-        report.fail(&forgotten, "is not in the manifest");
+    for missing in unlisted(&sources, &entries)? {
+        report.fail(&missing, "is not in the manifest");
     }
     let library = match context.on.as_deref() {
         None => Library::ferrum(context.dist()?),
@@ -32,7 +32,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     })
 }
 
-/// What a run comes to.
+/// The result of a run.
 pub enum Verdict {
     Passed,
     Failed(String),
@@ -57,14 +57,16 @@ pub fn run_all(
 ) -> Result<()> {
     for entry in &mut entries {
         let (program, ranks) = (entry.program.clone(), entry.ranks.clone());
-        entry.ranks =
-            ranks.into_iter().filter(|&ranks| report.wants(&entry.title(ranks)) || report.wants(&program)).collect();
+        entry.ranks = ranks
+            .into_iter()
+            .filter(|&ranks| report.selects(&entry.title(ranks)) || report.selects(&program))
+            .collect();
     }
     entries.retain(|entry| !entry.ranks.is_empty());
     let folder = paths::scratch("conformance").join(library.name);
     let broken = build(library, &sources(), &folder, &entries, report)?;
     entries.retain(|entry| !broken.contains(&entry.program));
-    // What a program leaves behind when it fails is removed with the folder.
+    // Files that a failed program leaves are removed with the folder.
     let temporary = folder.join("tmp");
     fs::create_dir_all(&temporary)?;
     let mut progress = ui::Progress::new(entries.iter().map(|entry| entry.ranks.len()).sum());

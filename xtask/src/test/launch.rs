@@ -1,4 +1,4 @@
-//! `mpiexec` as its users see it: exit status, output, input, and that nothing is left behind.
+//! `mpiexec` from a user's view: exit status, output, input, and no leftovers.
 //!
 //! Not here: the forms of its arguments, its own tests and how jobs end with it (`mpi-launch`), the jobs of the
 //! conformance programs.
@@ -15,57 +15,57 @@ use crate::{Result, paths, process, tools};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Shell lines and what must come of them. `$B` is the folder of `mpiexec`, `$P` that of the programs.
+/// Shell lines and their expected results. `$B` is the folder of `mpiexec`, `$P` that of the programs.
 const CASES: [(&str, &str, Expect); 56] = [
     ("status 0", "$B/mpiexec -n 3 true", Expect::Status(0)),
     ("status of a rank", "$B/mpiexec -n 3 sh -c 'exit 9'", Expect::Status(9)),
     ("-np", "$B/mpiexec -np 2 true", Expect::Status(0)),
     ("mpirun", "$B/mpirun -n 2 true", Expect::Status(0)),
-    ("--help", "$B/mpiexec --help", Expect::Says("-n")),
-    ("--version", "$B/mpiexec --version", Expect::Says("Ferrum")),
+    ("--help", "$B/mpiexec --help", Expect::Prints("-n")),
+    ("--version", "$B/mpiexec --version", Expect::Prints("Ferrum")),
     ("no program", "$B/mpiexec -n 2 /nonexistent/program", Expect::Refused("/nonexistent/program")),
     ("no number", "$B/mpiexec -n two true", Expect::Refused("two")),
     ("zero ranks", "$B/mpiexec -n 0 true", Expect::Refused("0")),
     ("unknown option", "$B/mpiexec --nonsense -n 2 true", Expect::Refused("nonsense")),
     ("killed rank", "$B/mpiexec -n 2 sh -c 'kill -SEGV $$'", Expect::Refused("SEGV")),
-    ("singleton", "$P/size", Expect::Says("size 1")),
-    ("ranks and size", "$B/mpiexec -n 4 $P/size", Expect::Says("size 4")),
+    ("singleton", "$P/size", Expect::Prints("size 1")),
+    ("ranks and size", "$B/mpiexec -n 4 $P/size", Expect::Prints("size 4")),
     ("abort without a launcher", "$P/abort", Expect::Status(9)),
-    ("-wdir", "mkdir -p $P/there; cd /; $B/mpiexec -n 2 -wdir $P/there pwd", Expect::Says("/there")),
-    ("-path", "cd /; $B/mpiexec -n 3 -path $P size", Expect::Says("size 3")),
-    ("-soft", "$B/mpiexec -n 5 -soft 2,3,9 $P/size", Expect::Says("size 3")),
-    ("-soft triplet", "$B/mpiexec -n 5 -soft 1:10:3 $P/size", Expect::Says("size 4")),
-    ("-arch", "$B/mpiexec -n 2 -arch $(uname -m) $P/size", Expect::Says("size 2")),
-    ("-host of this machine", "$B/mpiexec -n 2 -host localhost $P/size", Expect::Says("size 2")),
+    ("-wdir", "mkdir -p $P/there; cd /; $B/mpiexec -n 2 -wdir $P/there pwd", Expect::Prints("/there")),
+    ("-path", "cd /; $B/mpiexec -n 3 -path $P size", Expect::Prints("size 3")),
+    ("-soft", "$B/mpiexec -n 5 -soft 2,3,9 $P/size", Expect::Prints("size 3")),
+    ("-soft triplet", "$B/mpiexec -n 5 -soft 1:10:3 $P/size", Expect::Prints("size 4")),
+    ("-arch", "$B/mpiexec -n 2 -arch $(uname -m) $P/size", Expect::Prints("size 2")),
+    ("-host of this machine", "$B/mpiexec -n 2 -host localhost $P/size", Expect::Prints("size 2")),
     ("-host of another machine", "$B/mpiexec -n 2 -host ferrari $P/size", Expect::Refused("ferrari")),
-    ("no -n", "$B/mpiexec $P/size", Expect::Says("size ")),
+    ("no -n", "$B/mpiexec $P/size", Expect::Prints("size ")),
     (
         "MPI_INFO_ENV",
         "$B/mpiexec -n 5 -soft 2,3 $P/info_env : -n 4 $P/info_env",
-        Expect::Says("rank 1: maxprocs=5 soft=2,3\n"),
+        Expect::Prints("rank 1: maxprocs=5 soft=2,3\n"),
     ),
     (
         "MPI_INFO_ENV of another",
         "$B/mpiexec -n 5 -soft 2,3 $P/info_env : -n 4 $P/info_env",
-        Expect::Says("rank 6: maxprocs=4\n"),
+        Expect::Prints("rank 6: maxprocs=4\n"),
     ),
     (
         "MPI_INFO_ENV of a place",
         "touch $P/none; $B/mpiexec -file $P/none -host localhost $P/info_env all",
-        Expect::Says("host=localhost"),
+        Expect::Prints("host=localhost"),
     ),
-    ("APPNUM", "$B/mpiexec -n 1 $P/appnum : -n 2 $P/appnum", Expect::Says("rank 2 of 3: program 1")),
-    ("APPNUM of the first", "$B/mpiexec -n 2 $P/appnum : -n 1 $P/appnum", Expect::Says("rank 1 of 3: program 0")),
-    ("three programs", "$B/mpiexec echo infile1 : echo infile2 : echo infile3", Expect::Says("infile3")),
+    ("APPNUM", "$B/mpiexec -n 1 $P/appnum : -n 2 $P/appnum", Expect::Prints("rank 2 of 3: program 1")),
+    ("APPNUM of the first", "$B/mpiexec -n 2 $P/appnum : -n 1 $P/appnum", Expect::Prints("rank 1 of 3: program 0")),
+    ("three programs", "$B/mpiexec echo infile1 : echo infile2 : echo infile3", Expect::Prints("infile3")),
     (
         "-configfile",
         "printf '# two\\n-n 1 \\\\\\n%s\\n-n 2 %s\\n' $P/appnum $P/appnum > $P/two; $B/mpiexec -configfile $P/two",
-        Expect::Says("rank 1 of 3: program 1"),
+        Expect::Prints("rank 1 of 3: program 1"),
     ),
     (
         "--cvar",
         "$B/mpiexec -n 2 --cvar p2p_eager_limit=2k $P/cvars p2p_eager_limit",
-        Expect::Says("p2p_eager_limit=2048\n"),
+        Expect::Prints("p2p_eager_limit=2048\n"),
     ),
     (
         "--cvar misspelt",
@@ -75,17 +75,17 @@ const CASES: [(&str, &str, Expect); 56] = [
     (
         "--settings",
         "$B/mpiexec -n 2 --settings $P/rings $P/cvars fabric_ring_bytes=5",
-        Expect::Says("fabric_ring_bytes is set: never\nfabric_ring_bytes=131072\n"),
+        Expect::Prints("fabric_ring_bytes is set: never\nfabric_ring_bytes=131072\n"),
     ),
     (
         "settings without mpiexec",
         "FERRUM_SETTINGS=$P/rings $P/cvars fabric_ring_bytes",
-        Expect::Says("fabric_ring_bytes=131072\n"),
+        Expect::Prints("fabric_ring_bytes=131072\n"),
     ),
     (
         "environment before settings",
         "FERRUM_SETTINGS=$P/rings FERRUM_FABRIC_RING_BYTES=16k $P/cvars fabric_ring_bytes",
-        Expect::Says("fabric_ring_bytes=16384\n"),
+        Expect::Prints("fabric_ring_bytes=16384\n"),
     ),
     (
         "bad settings without mpiexec",
@@ -96,34 +96,34 @@ const CASES: [(&str, &str, Expect); 56] = [
     (
         "settings of a plug-in",
         "printf 'late_limit = 7\n' > $P/late; $B/mpiexec --settings $P/late $P/cvars +late_limit",
-        Expect::Says("late_limit=7\n"),
+        Expect::Prints("late_limit=7\n"),
     ),
     (
         "bad settings of a plug-in",
         "FERRUM_LATE_LIMIT=10 $P/cvars +late_limit 2>&1",
-        Expect::Says("FERRUM_LATE_LIMIT is \"10\", but late_limit takes a whole number from 1 to 9\nlate_limit=3\n"),
+        Expect::Prints("FERRUM_LATE_LIMIT is \"10\", but late_limit takes a whole number from 1 to 9\nlate_limit=3\n"),
     ),
     (
         "bad --cvar of a plug-in",
         "$B/mpiexec --cvar late_limit=10 $P/cvars +late_limit 2>&1",
-        Expect::Says("--cvar late_limit is \"10\", but it takes a whole number from 1 to 9\n"),
+        Expect::Prints("--cvar late_limit is \"10\", but it takes a whole number from 1 to 9\n"),
     ),
     (
         "--cvar of an unknown name",
         "$B/mpiexec --cvar nonsense=1 --cvar error_format=json $P/cvars 2>&1",
-        Expect::Says(
+        Expect::Prints(
             "\"kind\":\"warning\",\"rank\":0,\"message\":\"--cvar nonsense is set to \\\"1\\\", but no such variable",
         ),
     ),
     (
         "warnings as JSON",
         "FERRUM_NONSENSE=1 FERRUM_ERROR_FORMAT=json $P/cvars 2>&1",
-        Expect::Says("{\"source\":\"library\",\"kind\":\"warning\",\"rank\":0,\"message\":\"FERRUM_NONSENSE is set,"),
+        Expect::Prints("{\"source\":\"library\",\"kind\":\"warning\",\"rank\":0,\"message\":\"FERRUM_NONSENSE is set,"),
     ),
     (
         "recorder's depth is set",
         "$B/mpiexec --cvar fabric_recorder_depth=4 $P/cvars fabric_recorder_depth fabric_recorder_depth=0",
-        Expect::Says("fabric_recorder_depth=4\nfabric_recorder_depth is set: good\nfabric_recorder_depth=0\n"),
+        Expect::Prints("fabric_recorder_depth=4\nfabric_recorder_depth is set: good\nfabric_recorder_depth=0\n"),
     ),
     (
         "a refused call is the last one",
@@ -133,28 +133,28 @@ const CASES: [(&str, &str, Expect); 56] = [
     (
         "statistics are true",
         "$B/mpiexec -n 3 --cvar stats_at_end=summary --cvar stats_format=json --cvar stats_file=$P/stats $P/traffic && cat $P/stats",
-        Expect::Says(
+        Expect::Prints(
             "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"MPI_COMM_WORLD\",\"variable\":\"p2p_messages_sent\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[0,10,20]}\n",
         ),
     ),
     (
         "statistics of a rank that died",
         "! $B/mpiexec -n 3 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats -q $P/traffic die && cat $P/stats",
-        Expect::Says(
+        Expect::Prints(
             "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"MPI_COMM_WORLD\",\"variable\":\"p2p_bytes_sent\",\"class\":\"aggregate\",\"unit\":\"bytes\",\"values\":[0,80,160]}\n",
         ),
     ),
     (
         "statistics without mpiexec",
         "FERRUM_STATS_AT_END=all FERRUM_STATS_FORMAT=json $P/traffic 2>&1",
-        Expect::Says(
+        Expect::Prints(
             "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"MPI_COMM_SELF\",\"variable\":\"p2p_messages_received\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[5]}\n",
         ),
     ),
     (
         "statistics as text",
         "$B/mpiexec -n 3 --cvar stats_at_end=summary $P/traffic 2>&1 | tr -s ' ' | grep -A99 'of 3 ranks'",
-        Expect::Says("p2p_messages_sent 0 0 10 20 2 30 messages\n"),
+        Expect::Prints("p2p_messages_sent 0 0 10 20 2 30 messages\n"),
     ),
     (
         "statistics that cannot be written",
@@ -169,42 +169,42 @@ const CASES: [(&str, &str, Expect); 56] = [
     (
         "statistics have communicators' names",
         "$B/mpiexec -n 2 --cvar stats_at_end=all --cvar stats_format=json $P/named 2>&1",
-        Expect::Says(
+        Expect::Prints(
             "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"solver\",\"variable\":\"p2p_messages_sent\",\"class\":\"counter\",\"unit\":\"messages\",\"values\":[1,1]}\n",
         ),
     ),
     (
         "statistics have plug-ins' variables",
         "$B/mpiexec -n 2 --cvar stats_at_end=summary --cvar stats_format=json $P/named 2>&1",
-        Expect::Says(
+        Expect::Prints(
             "{\"source\":\"statistics\",\"kind\":\"variable\",\"object\":\"\",\"variable\":\"late_things\",\"class\":\"counter\",\"unit\":\"things\",\"values\":[1,2]}\n",
         ),
     ),
     (
         "statistics have no algorithms that were not requested",
         "$B/mpiexec -n 2 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats $P/traffic && ! grep _algorithm $P/stats && cat $P/stats",
-        Expect::Says(
+        Expect::Prints(
             "\"variable\":\"coll_barrier_calls\",\"class\":\"counter\",\"unit\":\"calls\",\"values\":[1,1]}\n",
         ),
     ),
     (
         "statistics list who did not finalize",
         "! $B/mpiexec -n 3 --cvar stats_at_end=all --cvar stats_format=json --cvar stats_file=$P/stats -q $P/traffic die && cat $P/stats",
-        Expect::Says(
+        Expect::Prints(
             "{\"source\":\"statistics\",\"kind\":\"job\",\"ranks\":3,\"without_mpi\":[],\"without_finalize\":[",
         ),
     ),
-    ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Says("size 2")),
+    ("empty environment", "env -i $B/mpiexec -n 2 $P/size", Expect::Prints("size 2")),
     ("whole lines", "$B/mpiexec -n 8 $P/lines", Expect::Lines),
-    ("input goes to rank 0", "echo for rank 0 | $B/mpiexec -n 2 $P/input", Expect::Says("got for rank 0")),
+    ("input goes to rank 0", "echo for rank 0 | $B/mpiexec -n 2 $P/input", Expect::Prints("got for rank 0")),
 ];
 
-/// What must come of a case.
+/// The expected result of a case.
 enum Expect {
     /// This exit status.
     Status(i32),
     /// Exit status 0 and this text.
-    Says(&'static str),
+    Prints(&'static str),
     /// Another exit status, by itself, and this text on standard error.
     Refused(&'static str),
     /// Eight ranks' thousand lines, none mixed with another.
@@ -229,7 +229,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     fs::write(folder.join("rings"), "fabric_ring_bytes = 100k # each\n")?;
     let shared_before = names(Path::new("/dev/shm"));
     for (name, line, expect) in CASES {
-        if !report.wants(name) {
+        if !report.selects(name) {
             continue;
         }
         let mut command = Command::new("sh");
@@ -249,17 +249,17 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// More ranks than cores slow a barrier by what sharing costs, and do not make it collapse: a barrier that waits for
-/// time slices to run out takes several milliseconds for each of them; 16 ranks on two cores stay below one in all.
+/// More ranks than cores slow a barrier only by sharing the cores: a barrier that waits for time slices to expire takes
+/// several milliseconds for each of them; 16 ranks on two cores stay below one in all.
 fn crowd(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     if let Err(failure) = tools::need("taskset", "util-linux", false) {
         report.skip("crowd", &failure.to_string());
         return Ok(());
     }
-    if !report.wants("crowd") {
+    if !report.selects("crowd") {
         return Ok(());
     }
-    // The shortest of three: what disturbs a run only makes it longer.
+    // The shortest of three: other load only makes a run longer.
     let shortest = |cores: &str, ranks: &str| -> Result<f64> {
         let mut shortest = f64::INFINITY;
         for _ in 0..3 {
@@ -278,7 +278,7 @@ fn crowd(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
 fn holds(expect: &Expect, outcome: &Outcome) -> bool {
     match expect {
         Expect::Status(status) => !outcome.timed_out && outcome.status.code() == Some(*status),
-        Expect::Says(text) => outcome.success() && outcome.stdout.contains(text),
+        Expect::Prints(text) => outcome.success() && outcome.stdout.contains(text),
         Expect::Refused(text) => {
             !outcome.timed_out && outcome.status.code().is_some_and(|code| code != 0) && outcome.stderr.contains(text)
         }

@@ -1,4 +1,4 @@
-//! The manifest of the conformance programs; its form is described in its own head.
+//! The manifest of the conformance programs; its format is described at its beginning.
 
 use std::time::Duration;
 
@@ -15,21 +15,21 @@ pub struct Entry {
     pub arguments: Vec<String>,
     /// Environment of the run.
     pub environment: Vec<(String, String)>,
-    /// How the launcher must end.
+    /// The expected end of the launcher.
     pub ending: Ending,
     /// Text that must be in the output.
-    pub says: Option<String>,
+    pub prints: Option<String>,
     /// Text that must be in the output once.
     pub once: Option<String>,
     /// Time limit of one run.
     pub limit: Duration,
     /// Why MPICH may fail.
     pub mpich: Option<String>,
-    /// Why the suite `asan` leaves it out.
+    /// Why the suite `asan` skips it.
     pub asan: Option<String>,
 }
 
-/// How a run must end.
+/// The expected end of a run.
 #[derive(Debug, PartialEq)]
 pub enum Ending {
     /// Status 0 and "No Errors" in the output.
@@ -53,23 +53,23 @@ impl Entry {
         title
     }
 
-    /// What is wrong with how a run ended, if anything.
+    /// The mistake in how a run ended, if there is one.
     pub fn verdict(&self, outcome: &Outcome) -> Option<String> {
         let ended = match self.ending {
             Ending::NoErrors => outcome.success() && outcome.stdout.lines().any(|line| line == "No Errors"),
             Ending::Status(status) => !outcome.timed_out && outcome.status.code() == Some(status),
             Ending::Nonzero => !outcome.timed_out && outcome.status.code().is_some_and(|status| status != 0),
         };
-        let says = self.says.as_deref().unwrap_or("");
-        let said = outcome.stdout.contains(says) || outcome.stderr.contains(says);
+        let prints = self.prints.as_deref().unwrap_or("");
+        let printed = outcome.stdout.contains(prints) || outcome.stderr.contains(prints);
         let count = |text: &str| outcome.stdout.matches(text).count() + outcome.stderr.matches(text).count();
         if let Some(once) = self.once.as_deref().filter(|once| ended && count(once) != 1) {
             return Some(format!("prints {once:?} {} times; {}", count(once), outcome.report()));
         }
-        match (ended, said) {
+        match (ended, printed) {
             (true, true) => None,
             (false, _) => Some(outcome.report()),
-            (_, false) => Some(format!("does not print {says:?}; {}", outcome.report())),
+            (_, false) => Some(format!("does not print {prints:?}; {}", outcome.report())),
         }
     }
 }
@@ -94,7 +94,7 @@ fn entry(line: &str) -> Result<Entry> {
         arguments: Vec::new(),
         environment: Vec::new(),
         ending: Ending::NoErrors,
-        says: None,
+        prints: None,
         once: None,
         limit: Duration::from_secs(60),
         mpich: None,
@@ -111,7 +111,7 @@ fn entry(line: &str) -> Result<Entry> {
             }
             "exit" if value == "nonzero" => entry.ending = Ending::Nonzero,
             "exit" => entry.ending = Ending::Status(number()?),
-            "says" => entry.says = Some(value.to_owned()),
+            "prints" => entry.prints = Some(value.to_owned()),
             "once" => entry.once = Some(value.to_owned()),
             "limit" => entry.limit = Duration::from_secs(number()?.unsigned_abs().into()),
             "mpich" => entry.mpich = Some(value.to_owned()),
@@ -122,7 +122,7 @@ fn entry(line: &str) -> Result<Entry> {
     Ok(entry)
 }
 
-/// Words at blanks; quotes keep blanks in a word and vanish.
+/// Words separated by blanks; quotes keep blanks in a word and are removed.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (mut word, mut quoted, mut any) = (String::new(), false, false);
@@ -153,13 +153,13 @@ mod tests {
 
     #[test]
     fn line_gives_ranks_arguments_and_ending() {
-        let entries = parse("# head\n\na/b 1,4 arg=one arg=\"two words\" arg=\"\" set=X=1 exit=42 says=MPI_Send\n");
+        let entries = parse("# head\n\na/b 1,4 arg=one arg=\"two words\" arg=\"\" set=X=1 exit=42 prints=MPI_Send\n");
         let entry = &entries.expect("a good line")[0];
         assert_eq!(entry.ranks, [1, 4]);
         assert_eq!(entry.arguments, ["one", "two words", ""]);
         assert_eq!(entry.environment, [("X".to_owned(), "1".to_owned())]);
         assert_eq!(entry.ending, Ending::Status(42));
-        assert_eq!(entry.says.as_deref(), Some("MPI_Send"));
+        assert_eq!(entry.prints.as_deref(), Some("MPI_Send"));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Tests of the pure parts of the lower crates under Miri, which finds undefined behaviour in what they execute.
+//! Tests of the pure parts of the lower crates under Miri, which detects undefined behaviour in the code that they
+//! execute.
 //!
 //! Only modules without system calls are selected: Miri executes no futex with a time limit, `membarrier`, `dlsym` or
 //! mapping of files. Invariant: a selection without a test is a failure.
@@ -20,14 +21,14 @@ const SELECTED: [(&str, &[&str]); 4] = [
     ("mpi-p2p", &["matching::", "chains::"]),
 ];
 
-/// The suite `miri`; skipped where nightly Rust has no Miri and none can be installed.
+/// The suite `miri`; skipped if nightly Rust has no Miri and none can be installed.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     if let Err(reason) = available(context.install) {
         report.skip("all", &reason);
         return Ok(());
     }
     for (package, modules) in SELECTED {
-        if !report.wants(package) {
+        if !report.selects(package) {
             continue;
         }
         let mut command = miri(&["test", "--package", package, "--lib", "--target-dir"]);
@@ -44,11 +45,11 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
 }
 
 fn miri(arguments: &[&str]) -> Command {
-    // By the proxy: the variable CARGO names the program of one toolchain, which takes no `+nightly`.
+    // By the proxy: the variable CARGO names the program of one toolchain, which does not accept `+nightly`.
     let mut command = Command::new("cargo");
     command.args(["+nightly", "miri"]).args(arguments).current_dir(paths::root());
     // Set by the cargo that started this task, for its own toolchain.
-    // What a registry holds lives as long as the process, by design. Each random case takes seconds here.
+    // The contents of a registry are never freed, by design. Each random case takes seconds here.
     command.env("MIRIFLAGS", "-Zmiri-ignore-leaks -Zmiri-disable-isolation").env("PROPTEST_CASES", "8");
     command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env_remove("RUSTC");
     command

@@ -18,6 +18,7 @@ mod report;
 mod reports;
 mod surroundings;
 mod tools;
+mod topology;
 mod wrappers;
 
 use std::cell::OnceCell;
@@ -50,7 +51,7 @@ pub struct Options {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 19] = [
+const SUITES: [(&str, &str, Suite); 20] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -63,6 +64,7 @@ const SUITES: [(&str, &str, Suite); 19] = [
     ("conformance", "C programs, one rule of the standard each", conformance::suite),
     ("asan", "the conformance programs, up to 4 ranks, on a library with AddressSanitizer", asan::suite),
     ("arguments", "every function with every wrong argument, and without MPI, generated from spec/", arguments::suite),
+    ("topology", "random topologies, compared with a model in Python", topology::suite),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
     (
@@ -83,7 +85,7 @@ fn suites_help() -> String {
     format!("Suites:\n{}", lines.join("\n"))
 }
 
-/// What suites share: the distribution, built once at first need, and what may be installed.
+/// The parts that suites share: the distribution, built at the first use, and what may be installed.
 pub struct Context {
     dist: OnceCell<PathBuf>,
     /// Whether system packages may be installed.
@@ -99,7 +101,7 @@ impl Context {
             let built = dist::build(&paths::dist())?;
             return Ok(self.dist.get_or_init(|| built));
         }
-        Ok(self.dist.get().expect("it was just seen to be there"))
+        Ok(self.dist.get().expect("it was just checked"))
     }
 }
 

@@ -13,8 +13,8 @@ use crate::{Result, paths, peers, process, tools, ui};
 
 const SOURCE: &str = "mpi4py==4.1.2";
 
-/// What is run: what mpi4py can do with messages, errors and communicators. (Its collective calls ask first whether a
-/// communicator is an intercommunicator, which comes later.)
+/// The script: what mpi4py can do with messages, errors and communicators. (Its collective calls first test whether a
+/// communicator is an intercommunicator, which is not implemented.)
 const SCRIPT: &str = "
 from array import array
 from mpi4py import MPI
@@ -44,7 +44,7 @@ comm.Barrier()
 if rank == 0: print('mpi4py works on', MPI.Get_library_version().split(chr(10))[0])
 ";
 
-/// Builds it, runs a script on 2 ranks, names the functions it misses.
+/// Builds it, runs a script on 2 ranks, lists the functions that it lacks.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let venv = match peers::environment("mpi4py", "setuptools", "bin/pip") {
@@ -59,7 +59,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         return Ok(());
     }
     let folder = paths::scratch("mpi4py");
-    // A half-finished build of an earlier run would be taken up again.
+    // A half-finished build of an earlier run would be continued.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     let mut install = Command::new(venv.join("bin/pip"));

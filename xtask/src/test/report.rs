@@ -1,4 +1,4 @@
-//! What has passed, failed and been skipped.
+//! The results of a run: passed, failed and skipped tests.
 
 use std::fmt;
 
@@ -17,13 +17,13 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report of the tests alone whose names contain a text.
+    /// A report that counts only the tests whose names contain a text.
     pub fn only(text: &str) -> Report {
         Report { only: text.to_owned(), ..Report::default() }
     }
 
     /// Whether a test of this name is to run; results of others are not counted.
-    pub fn wants(&self, test: &str) -> bool {
+    pub fn selects(&self, test: &str) -> bool {
         format!("{}/{test}", self.suite).contains(&self.only)
     }
 
@@ -33,54 +33,54 @@ impl Report {
         if self.suite.contains(&self.only) { "" } else { suite.unwrap_or(&self.only) }
     }
 
-    /// A suite begins.
+    /// Begins a suite.
     pub fn begin(&mut self, suite: &'static str) {
         self.suite = suite;
         self.at_begin = (self.passed, self.failed, self.skipped);
     }
 
-    /// The suite ends: its own counts are shown.
+    /// Ends the suite and prints its counts.
     pub fn end(&self) {
         let (passed, failed, skipped) = self.at_begin;
         let (passed, failed, skipped) = (self.passed - passed, self.failed - failed, self.skipped - skipped);
         ui::note(format!("{}: {passed} passed, {failed} failed, {skipped} skipped", self.suite));
     }
 
-    /// One test passed.
+    /// Counts a passed test.
     pub fn pass(&mut self, test: &str) {
-        self.passed += usize::from(self.wants(test));
+        self.passed += usize::from(self.selects(test));
     }
 
-    /// Several tests passed.
+    /// Counts several passed tests.
     pub fn add_passed(&mut self, number: usize) {
         self.passed += number;
     }
 
-    /// One test failed; the text is shown at once.
+    /// Counts a failed test and prints the text at once.
     pub fn fail(&mut self, test: &str, text: &str) {
-        if self.wants(test) {
+        if self.selects(test) {
             self.failed_among(test, text);
         }
     }
 
-    /// A failure that counts whatever names are wanted: of the suite itself, or of tests that were filtered already.
+    /// Counts a failure whatever names are selected: of the suite itself, or of tests that were filtered already.
     pub fn failed_among(&mut self, tests: &str, text: &str) {
         self.failed += 1;
         ui::note(format!("FAILED {}/{tests}: {text}", self.suite));
     }
 
-    /// One test could not run, and why.
+    /// Counts a test that could not run, and prints the reason.
     pub fn skip(&mut self, test: &str, why: &str) {
-        if !self.wants(test) {
+        if !self.selects(test) {
             return;
         }
         self.skipped += 1;
         ui::note(format!("skipped {}/{test}: {why}", self.suite));
     }
 
-    /// Runs a step as one test, unless its name is not wanted.
+    /// Runs a step as one test, unless its name is not selected.
     pub fn step<T>(&mut self, test: &str, step: impl FnOnce() -> Result<T>) -> Result<()> {
-        if !self.wants(test) {
+        if !self.selects(test) {
             return Ok(());
         }
         match step() {

@@ -1,7 +1,6 @@
-//! What is written as JSON has the fields that `docs/mpiexec.md` lists, no more and no less.
+//! The JSON output has the fields that `docs/mpiexec.md` lists, no more and no less.
 //!
-//! Jobs end in each way that there is; all objects that come out are read and compared with the two tables of the
-//! section "JSON".
+//! Jobs end in each possible way; all objects in their output are compared with the two tables of the section "JSON".
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,8 +36,8 @@ const RUNS: [&str; 19] = [
     "$J -n 2 --cvar stats_at_end=all --cvar stats_format=json $P/traffic",
 ];
 
-/// Kinds that no run here writes: the first takes a limited control group; the second a filter of system calls, with
-/// which a test of `mpi-launch` checks its fields.
+/// Kinds that no run here writes: the first needs a limited control group; the second a filter of system calls, and a
+/// test of `mpi-launch` checks its fields.
 const UNSEEN: [&str; 2] = ["out_of_memory", "wait_failed"];
 
 /// The test that needs all runs.
@@ -51,9 +50,9 @@ pub fn suite(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let documented = Documented::read(section);
     let json = format!("{} --error-format json", dist.join("bin/mpiexec").display());
     let mut seen = Seen::default();
-    let all = report.wants(ALL_FIELDS);
+    let all = report.selects(ALL_FIELDS);
     for line in RUNS {
-        if !all && !report.wants(line) {
+        if !all && !report.selects(line) {
             continue;
         }
         let mut command = Command::new("sh");
@@ -100,7 +99,7 @@ impl Documented {
         documented
     }
 
-    /// What is documented, and was never seen; fields that are used, and not explained, or the other way round.
+    /// Documented fields that were never found; fields that are used and not explained, or the other way round.
     fn without(&self, seen: &Seen) -> Vec<String> {
         let mut missing = Vec::new();
         for (kind, fields) in self.kinds.iter().filter(|(kind, _)| !UNSEEN.contains(&&*kind.1)) {
@@ -124,7 +123,7 @@ impl Documented {
 struct Seen(BTreeMap<Kind, BTreeSet<String>>);
 
 impl Seen {
-    /// Reads one line. What is wrong with it, as a sentence.
+    /// Reads one line. Errors: a sentence.
     fn take(&mut self, documented: &Documented, line: &str) -> std::result::Result<(), String> {
         let mut found = BTreeSet::new();
         let mut reader = Reader { rest: line, found: &mut found };
@@ -132,7 +131,7 @@ impl Seen {
         let head = line.strip_prefix("{\"source\":\"").and_then(|rest| rest.split_once("\",\"kind\":\""));
         let (source, rest) = head.ok_or_else(|| format!("does not begin with source and kind: {line}"))?;
         let kind = (source.to_owned(), rest.split('"').next().unwrap_or_default().to_owned());
-        // What these begin with; and the names of arguments are the calls' own.
+        // Every object begins with these; and the names of arguments are the calls' own.
         found.retain(|field| !["source", "kind"].contains(&&**field) && !field.starts_with("arguments."));
         let fields = documented.kinds.get(&kind).ok_or_else(|| format!("{kind:?} is not documented"))?;
         if let Some(field) = found.iter().find(|field| !fields.contains_key(*field)) {
@@ -146,7 +145,7 @@ impl Seen {
     }
 }
 
-/// Reads JSON, and notes the names of all fields; those of an object inside another after its name and a dot.
+/// Reads JSON, and records the names of all fields; those of an object inside another after its name and a dot.
 struct Reader<'a, 'b> {
     rest: &'a str,
     found: &'b mut BTreeSet<String>,

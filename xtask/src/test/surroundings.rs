@@ -1,7 +1,8 @@
-//! `mpiexec` in restricted surroundings: as root and as nobody, without /dev/shm, network, temporary files or standard input,
-//! on a read-only file system, with little memory, a long path, many ranks.
+//! `mpiexec` in restricted surroundings: as root and as the user nobody, without /dev/shm, network, temporary files or
+//! standard input, on a read-only file system, with little memory, a long path, many ranks.
 //!
-//! Places are made with namespaces and control groups of this test's own; what the machine does not allow is skipped.
+//! Namespaces and control groups of this test create the surroundings; those that the machine does not allow are
+//! skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,8 @@ use crate::{Result, process, tools};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Name, what makes the place (a shell line that `unshare` runs; it must end with `exec "$@"`), and its namespaces.
+/// Name, the shell line that creates the surroundings (run by `unshare`; it must end with `exec "$@"`), and its
+/// namespaces.
 const PLACES: [(&str, &str, &[&str]); 5] = [
     ("no /dev/shm", "mount -t tmpfs -o ro,size=4k none /dev/shm && exec \"$@\"", &["-m"]),
     ("no network", "exec \"$@\"", &["-n"]),
@@ -31,7 +33,7 @@ const PLACES: [(&str, &str, &[&str]); 5] = [
     ("no /proc", "mount -t tmpfs -o ro,size=4k none /proc && exec \"$@\"", &["-m"]),
 ];
 
-/// All places; `folder` holds the compiled programs.
+/// All surroundings; `folder` holds the compiled programs.
 pub fn suite(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let places = Places { mpiexec: dist.join("bin/mpiexec"), folder: folder.to_owned() };
     places.everywhere(report)?;
@@ -46,23 +48,23 @@ struct Places {
 }
 
 impl Places {
-    /// What needs no right of any kind.
+    /// Surroundings that need no special rights.
     fn everywhere(&self, report: &mut Report) -> Result<()> {
         let closed = self.run(&mut self.shell("exec \"$M\" -n 2 \"$P/size\" <&-"))?;
-        report.check("standard input closed", says(&closed, "size 2"), || closed.report());
+        report.check("standard input closed", prints(&closed, "size 2"), || closed.report());
         let deep = self.folder.join(format!("{}/{}", "d".repeat(99), "e".repeat(101)));
         fs::create_dir_all(&deep)?;
         fs::copy(self.folder.join("size"), deep.join("size"))?;
         let long = self.run(Command::new(&self.mpiexec).args(["-n", "2", "./size"]).current_dir(&deep))?;
-        report.check("path of 200 characters", says(&long, "size 2"), || long.report());
+        report.check("path of 200 characters", prints(&long, "size 2"), || long.report());
         let bare = self.run(Command::new(&self.mpiexec).args(["-n", "2"]).arg(self.folder.join("size")).env_clear())?;
-        report.check("no environment", says(&bare, "size 2"), || bare.report());
+        report.check("no environment", prints(&bare, "size 2"), || bare.report());
         match free_megabytes() {
             Some(free) if free < 2000 => report.skip("200 ranks", &format!("{free} MB of memory are free")),
-            _ if !report.wants("200 ranks") => {}
+            _ if !report.selects("200 ranks") => {}
             _ => {
                 let many = self.run(&mut self.shell("exec \"$M\" -n 200 \"$P/size\""))?;
-                report.check("200 ranks", says(&many, "size 200"), || many.report());
+                report.check("200 ranks", prints(&many, "size 200"), || many.report());
             }
         }
         Ok(())
@@ -70,7 +72,7 @@ impl Places {
 
     fn unshared(&self, report: &mut Report) -> Result<()> {
         for (name, make, namespaces) in PLACES {
-            if !report.wants(name) {
+            if !report.selects(name) {
                 continue;
             }
             let place = |line: &str| {
@@ -82,7 +84,7 @@ impl Places {
             match process::run(&mut place("true"), LIMIT) {
                 Ok(outcome) if outcome.success() => {}
                 Ok(outcome) => {
-                    report.skip(name, &format!("the machine does not let it be made: {}", outcome.stderr.trim()));
+                    report.skip(name, &format!("the machine does not allow it: {}", outcome.stderr.trim()));
                     continue;
                 }
                 Err(failure) => {
@@ -92,14 +94,14 @@ impl Places {
             }
             let outcome =
                 self.run(&mut place("\"$M\" -n 3 \"$P/size\" && ! \"$M\" -n 2 sh -c 'exit 9' 2>/dev/null"))?;
-            report.check(name, says(&outcome, "size 3"), || outcome.report());
+            report.check(name, prints(&outcome, "size 3"), || outcome.report());
         }
         Ok(())
     }
 
     fn as_nobody(&self, report: &mut Report) -> Result<()> {
         if !tools::is_root() {
-            report.skip("as nobody", "only root can become somebody else");
+            report.skip("as nobody", "only root can become another user");
             return Ok(());
         }
         // The user nobody cannot enter the folders on the way to the programs, so they are copied.
@@ -116,7 +118,7 @@ impl Places {
         let outcome = self.run(&mut command);
         fs::remove_dir_all(&folder)?;
         let outcome = outcome?;
-        report.check("as nobody", says(&outcome, "size 2"), || outcome.report());
+        report.check("as nobody", prints(&outcome, "size 2"), || outcome.report());
         Ok(())
     }
 
@@ -136,16 +138,16 @@ impl Places {
             command
         };
         let few = self.run(&mut inside("exec \"$M\" -n 4 \"$P/size\""))?;
-        report.check(NAMES[0], says(&few, "size 4"), || few.report());
+        report.check(NAMES[0], prints(&few, "size 4"), || few.report());
         let many = self.run(&mut inside("exec \"$M\" -n 200 \"$P/size\""))?;
         let refused = many.status.code() == Some(1) && many.stderr.contains("64 MB is the limit");
         report.check(NAMES[1], refused, || many.report());
         let hungry = self.run(&mut inside("exec \"$M\" -n 2 \"$P/hungry\""))?;
-        let told = hungry.status.code() == Some(137) && hungry.stderr.contains("no memory left");
+        let reported = hungry.status.code() == Some(137) && hungry.stderr.contains("no memory left");
         // The kernel chooses the process that it ends; if that is mpiexec, no report is written.
         match std::os::unix::process::ExitStatusExt::signal(&hungry.status) {
             Some(_) => report.skip(NAMES[2], "the kernel ended mpiexec"),
-            None => report.check(NAMES[2], told, || hungry.report()),
+            None => report.check(NAMES[2], reported, || hungry.report()),
         }
         Ok(())
     }
@@ -165,7 +167,7 @@ impl Places {
 struct Group(PathBuf);
 
 impl Group {
-    /// One with a limit of so many megabytes, of either version; else why there is none.
+    /// Creates one with a limit of so many megabytes, of either version; else returns the reason.
     fn new(megabytes: u64) -> std::result::Result<Group, String> {
         let name = format!("ferrum-test-{}", std::process::id());
         let top = Path::new("/sys/fs/cgroup");
@@ -199,7 +201,7 @@ impl Drop for Group {
     }
 }
 
-fn says(outcome: &Outcome, text: &str) -> bool {
+fn prints(outcome: &Outcome, text: &str) -> bool {
     outcome.success() && outcome.stdout.lines().any(|line| line == text)
 }
 

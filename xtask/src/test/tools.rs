@@ -1,5 +1,5 @@
 //! PMPI tools in the three ways of the standard: before the library in link order, as a static library,
-//! preloaded; and what the example tool reports. Then a plug-in that is loaded and unloaded while a tool is at work.
+//! preloaded; and the reports of the example tool. Then a plug-in that is loaded and unloaded while a tool runs.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?;
     let folder = paths::scratch("tools");
-    // What an earlier run left, a shared tool beside the static one, would be linked instead.
+    // A shared tool of an earlier run beside the static one would be linked instead.
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
@@ -27,7 +27,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let lib = lib.display();
     let include = dist.join("include");
     let include = include.display();
-    // What each way needs to be built, and the program to run, and what is preloaded.
+    // The build commands of each way, the program to run, and the object to preload.
     let ways: [(&str, String, &str, Option<&str>); 5] = [
         ("link order", format!("mpicc -Wall -Werror {program} {tool} -o linked"), "linked", None),
         (
@@ -54,7 +54,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         ("no tool", format!("mpicc {program} -o plain"), "plain", None),
     ];
     for (way, build, name, preload) in ways {
-        if !report.wants(way) {
+        if !report.selects(way) {
             continue;
         }
         let path = format!("{}:{}", dist.join("bin").display(), std::env::var("PATH").unwrap_or_default());
@@ -70,8 +70,8 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     example_plugin(dist, &folder, report)
 }
 
-/// The example of a plug-in, built as its comment describes: with the table of its variables, with a value that they cannot have,
-/// without the library.
+/// The example of a plug-in, built as its comment describes: with the table of its variables, with a value that they do
+/// not accept, without the library.
 fn example_plugin(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let examples = paths::root().join("examples/tools");
     let (sources, include) = (examples.display(), dist.join("include"));
@@ -122,10 +122,10 @@ fn example_plugin(dist: &Path, folder: &Path, report: &mut Report) -> Result<()>
         ),
     ];
     let path = format!("{}:{}", dist.join("bin").display(), std::env::var("PATH").unwrap_or_default());
-    for (name, line, says) in cases {
+    for (name, line, texts) in cases {
         let mut command = Command::new("sh");
         let outcome = process::run(command.args(["-c", &line]).current_dir(folder).env("PATH", &path), LIMIT)?;
-        let good = outcome.success() && says.iter().all(|text| outcome.stdout.contains(text));
+        let good = outcome.success() && texts.iter().all(|text| outcome.stdout.contains(text));
         report.check(name, good, || outcome.report());
     }
     Ok(())

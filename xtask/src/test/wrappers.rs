@@ -13,11 +13,11 @@ use crate::{Result, paths, peers, process, tools};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// All checks, on the distribution where it is and after moving it.
+/// All checks, on the distribution in its place and after moving it.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let dist = context.dist()?.to_owned();
     let folder = paths::scratch("wrappers");
-    // What an earlier run left would hide a failure.
+    // Files of an earlier run would hide a failure.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     shown(&dist, report)?;
@@ -67,7 +67,7 @@ fn shown(dist: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// What is not the wrapper's goes to the compiler unchanged.
+/// Arguments that are not the wrapper's go to the compiler unchanged.
 fn passed_on(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let mpicc = dist.join("bin/mpicc");
     sh(report, "--version", Command::new(&mpicc).arg("--version"), |outcome| {
@@ -93,7 +93,8 @@ fn passed_on(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     sh(report, "failure", Command::new(&mpicc).arg("/nonexistent.c"), |outcome| !outcome.success())
 }
 
-/// After a link that fails for functions of the standard the wrapper names those that this version lacks, and no others.
+/// After a failed link the wrapper names those undefined functions of the standard that this version lacks, and no
+/// others.
 fn absent_functions(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     let absent = Spec::read(&paths::root())?.functions.into_iter().find(|function| function.implementation.is_none());
     let Some(absent) = absent.map(|function| format!("MPI_{}", function.name)) else { return Ok(()) };
@@ -166,10 +167,10 @@ fn linked(dist: &Path, folder: &Path, report: &mut Report) -> Result<()> {
     runs(dist, &fixed, "correct", "static program", report)
 }
 
-fn runs(dist: &Path, program: &Path, says: &str, test: &str, report: &mut Report) -> Result<()> {
+fn runs(dist: &Path, program: &Path, text: &str, test: &str, report: &mut Report) -> Result<()> {
     let mut command = Command::new(dist.join("bin/mpiexec"));
     sh(report, test, command.args(["-n", "3"]).arg(program), |outcome| {
-        outcome.success() && outcome.stdout.contains(says)
+        outcome.success() && outcome.stdout.contains(text)
     })
 }
 

@@ -98,7 +98,7 @@ fn is_generated(path: &Path) -> bool {
 }
 
 fn read(root: &Path, path: &Path) -> Result<String> {
-    // Not everything in the tree is text; what is not has no lines to complain about.
+    // Not every file in the tree is text; others have no lines to check.
     let bytes = fs::read(root.join(path)).map_err(|error| Failure::from(error).during(path.display()))?;
     Ok(String::from_utf8(bytes).unwrap_or_default())
 }
@@ -122,7 +122,7 @@ fn file_lengths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Resu
     Ok(())
 }
 
-/// Looks at C files and headers; rustfmt keeps Rust narrow, and what `cargo xtask codegen` writes is as its source is.
+/// Checks C files and headers; rustfmt limits Rust, and files that `cargo xtask codegen` writes follow their source.
 fn line_widths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Result<()> {
     for path in files.iter().filter(|path| is_c(path)) {
         let text = read(root, path)?;
@@ -155,7 +155,7 @@ fn machine_paths(root: &Path, files: &[PathBuf], wrong: &mut Vec<String>) -> Res
     Ok(())
 }
 
-/// Checks the manifest of every crate that has a place among the layers or beside them.
+/// Checks the manifest of every crate among the layers or beside them.
 fn dependencies(root: &Path, wrong: &mut Vec<String>) -> Result<()> {
     let crates = LAYERS.iter().flat_map(|names| names.iter().copied()).chain(BESIDE.iter().map(|(name, _)| *name));
     for name in crates {
@@ -180,13 +180,13 @@ fn may_depend(name: &str, used: &str) -> bool {
     let beside = BESIDE.iter().any(|(beside, _)| *beside == used);
     match (layer_of(name), layer_of(used)) {
         (Some(own), Some(below)) => below < own,
-        // The wire-up and the profiling interface come in where a process starts, and above.
+        // The wire-up and the profiling interface are used where a process starts, and above.
         (Some(own), None) => beside && used != "mpi-launch" && Some(own) >= layer_of("mpi-env"),
         _ => false,
     }
 }
 
-/// The crates of the workspace that a crate needs to be built; what its tests need does not count.
+/// The crates of the workspace that a crate needs to be built; those that only its tests need do not count.
 fn workspace_dependencies(root: &Path, name: &str) -> Result<Vec<String>> {
     let manifest = read(root, &Path::new(name).join("Cargo.toml"))?;
     let mut within = false;

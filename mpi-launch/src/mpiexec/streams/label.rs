@@ -11,7 +11,7 @@ pub(in crate::mpiexec) enum Stream {
     Error,
 }
 
-/// The begin of a rank's lines.
+/// The beginning of a rank's lines.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mpiexec) struct Label {
     pub(in crate::mpiexec) rank: u32,

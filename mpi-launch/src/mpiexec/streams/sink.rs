@@ -1,23 +1,23 @@
-//! Where lines go: a file, pipe or terminal that is written without waiting.
+//! A target of lines: a file, pipe or terminal that is written without waiting.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::mpiexec::os;
 
-/// What a sink may have waiting before its sources are no longer read.
+/// The most bytes that may wait in a sink before its sources are no longer read.
 const QUEUE_BYTES: usize = 4 << 20;
-/// What a ready pipe or terminal takes without making the writer wait (PIPE_BUF).
+/// Bytes that a ready pipe or terminal accepts without blocking the writer (PIPE_BUF).
 const SURE_BYTES: usize = 4096;
 
-/// What the last line in the sink is.
+/// The state of the last line in the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
     /// Finished.
     Whole,
     /// Begun by this source, and shown because it may be a question.
     Shown(usize),
-    /// Begun by this source, and longer than what is kept.
+    /// Begun by this source, and longer than the buffer.
     Long(usize),
     /// Its source has ended without finishing it.
     Ended,
@@ -29,9 +29,9 @@ pub(super) struct Sink {
     kind: u32,
     queue: Vec<u8>,
     written: usize,
-    /// Nothing can be written any more.
+    /// No further write is possible.
     broken: bool,
-    /// Why not, if that is news to the user: a reader that went away is not.
+    /// The reason, if the user needs it: a closed reader is not reported.
     loss: Option<io::Error>,
     pub(super) terminal: bool,
     pub(super) tail: Tail,
@@ -72,7 +72,7 @@ impl Sink {
         matches!(self.tail, Tail::Long(_))
     }
 
-    /// Brings the sink to the begin of a line; not possible while a long one goes on.
+    /// Brings the sink to the beginning of a line; not possible during a long one.
     pub(super) fn begin_line(&mut self) -> bool {
         match self.tail {
             Tail::Whole => true,
@@ -91,7 +91,7 @@ impl Sink {
         }
     }
 
-    /// Writes what can be written without waiting. A sink that cannot be written at all is broken.
+    /// Writes as much as possible without waiting. A sink that cannot be written at all is broken.
     pub(super) fn flush(&mut self) {
         while self.waiting() > 0 {
             match self.write_some() {
@@ -150,6 +150,6 @@ mod tests {
         drop(read);
         sink.flush();
         assert!(sink.broken && sink.waiting() == 0);
-        assert!(sink.loss().is_none(), "that the reader went away is no news");
+        assert!(sink.loss().is_none(), "a closed reader is not reported");
     }
 }

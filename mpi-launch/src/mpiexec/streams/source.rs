@@ -1,4 +1,4 @@
-//! What a rank writes to one of its streams, divided into lines.
+//! One output stream of a rank, divided into lines.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -8,29 +8,29 @@ use super::label::Label;
 use super::sink::{Sink, Tail};
 use crate::mpiexec::os;
 
-/// A line that gets this long is passed on in pieces; the other ranks' lines wait for its end.
+/// A line that reaches this length is forwarded in pieces; the other ranks' lines wait for its end.
 const LONGEST_LINE: usize = 16 << 20;
 /// How long a line on a terminal may stay unfinished before it is shown.
 const PROMPT_AFTER: Duration = Duration::from_millis(100);
-/// How long the writer of a long line may pause before the others go on.
+/// How long the writer of a long line may pause before the others continue.
 const LONG_PAUSE: Duration = Duration::from_secs(2);
 
-/// Whether there was something to read.
+/// Whether a read returned data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     Some,
     Nothing,
 }
 
-/// One rank's standard output or error. Its own index among the sources is `own` in what follows.
+/// One rank's standard output or error. `own` in the following is its index among the sources.
 pub(super) struct Source {
     /// `None` once it has ended.
     fd: Option<OwnedFd>,
     pub(super) sink: usize,
     label: Label,
-    /// What is read and not passed on: the begin of a line, and more if the sink is in another's long line.
+    /// Bytes that are read and not forwarded: the beginning of a line, and more if the sink is in another's long line.
     line: Vec<u8>,
-    /// When it was last added to.
+    /// When the last bytes were added.
     since: Instant,
 }
 
@@ -44,24 +44,24 @@ impl Source {
         self.fd.as_ref().map(AsFd::as_fd)
     }
 
-    /// Whether more can be taken: the sink keeps up, and no other's long line keeps too much of this one waiting.
+    /// Whether more may be read: the sink keeps up, and another's long line does not make too much of this one wait.
     pub(super) fn may_read(&self, own: usize, sink: &Sink) -> bool {
         let kept = sink.is_in_long_line() && sink.tail != Tail::Long(own) && self.line.len() > LONGEST_LINE;
         sink.has_room() && !kept
     }
 
-    /// Whether it has ended and all of it is passed on.
+    /// Whether it has ended and all of it is forwarded.
     pub(super) fn is_done(&self) -> bool {
         self.fd.is_none() && self.line.is_empty()
     }
 
-    /// Stops reading, and discards what was not passed on.
+    /// Stops reading, and discards the bytes that were not forwarded.
     pub(super) fn drop_all(&mut self) {
         self.fd = None;
         self.line = Vec::new();
     }
 
-    /// Reads once and passes on what can be.
+    /// Reads once and forwards as much as possible.
     pub(super) fn read(&mut self, own: usize, buffer: &mut [u8], sink: &mut Sink) -> Taken {
         let Some(fd) = &self.fd else { return Taken::Nothing };
         match os::read(fd.as_fd(), buffer) {
@@ -76,7 +76,7 @@ impl Source {
         Taken::Nothing
     }
 
-    /// Records that nothing more comes.
+    /// Records the end of the stream.
     pub(super) fn end(&mut self, own: usize, sink: &mut Sink) {
         self.fd = None;
         if matches!(sink.tail, Tail::Shown(tail) | Tail::Long(tail) if tail == own) {
@@ -85,7 +85,7 @@ impl Source {
         self.pass(own, &[], sink);
     }
 
-    /// Puts the whole lines of what is kept and of `bytes` into the sink and keeps the rest.
+    /// Puts the whole lines of the stored bytes and of `bytes` into the sink and stores the rest.
     pub(super) fn pass(&mut self, own: usize, bytes: &[u8], sink: &mut Sink) {
         if !bytes.is_empty() {
             self.since = Instant::now();
@@ -106,7 +106,7 @@ impl Source {
             _ => bytes,
         };
         let label = self.label.text();
-        // What is kept holds whole lines only if it had to wait.
+        // The stored bytes contain whole lines only if they had to wait.
         let kept = self.line.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         if whole > 0 {
@@ -126,7 +126,7 @@ impl Source {
         self.put_begin(tail, &label, sink);
     }
 
-    /// Puts the unfinished line into the sink, which is at the begin of one or can be brought there.
+    /// Puts the unfinished line into the sink, which is at the beginning of a line or can be brought there.
     fn put_begin(&mut self, tail: Tail, label: &str, sink: &mut Sink) {
         if !self.line.is_empty() && sink.begin_line() {
             sink.put(label.as_bytes());

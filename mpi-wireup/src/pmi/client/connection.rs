@@ -13,14 +13,14 @@ use crate::pmi::wire::LONGEST_LINE;
 /// A connection to a launcher.
 pub(super) struct Connection {
     fd: OwnedFd,
-    /// What came after the last line that was handed out.
+    /// The bytes after the last line that was returned.
     rest: Vec<u8>,
 }
 
-/// Why no line came or went.
+/// Why no line was received or sent.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConnectionError {
-    /// Nothing happened for so long.
+    /// Nothing was received for so long.
     #[error("no answer within {} seconds", .0.as_secs_f32())]
     Silent(Duration),
     /// The other side has closed the connection.
@@ -142,8 +142,8 @@ impl Connection {
     }
 }
 
-/// Whether a descriptor is a stream connection: whatever else has that number must not be written to. The error ends a
-/// sentence.
+/// Whether a descriptor is a stream connection: any other file with that number must not be written to. The error ends
+/// a sentence.
 pub(super) fn check(fd: i32) -> Result<(), String> {
     let kind = option(fd, libc::SO_TYPE).map_err(|error| match error.raw_os_error() {
         Some(libc::EBADF) => format!("descriptor {fd} is not open here: something in between closed it"),

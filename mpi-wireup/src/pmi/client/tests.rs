@@ -14,7 +14,8 @@ use crate::pmi::wire::LONGEST_LINE;
 const LIMIT: Duration = Duration::from_secs(20);
 const MOMENT: Duration = Duration::from_millis(30);
 
-/// A launcher that answers the first lines it reads with these bytes, and then hangs up, or waits if `stays`.
+/// A launcher that answers the first lines it reads with these bytes, and then closes the connection, or waits if
+/// `stays`.
 fn launcher(answers: &[&[u8]], stays: bool) -> (i32, JoinHandle<()>) {
     let (client, mut own) = UnixStream::pair().unwrap();
     let answers: Vec<Vec<u8>> = answers.iter().map(|answer| answer.to_vec()).collect();
@@ -24,18 +25,18 @@ fn launcher(answers: &[&[u8]], stays: bool) -> (i32, JoinHandle<()>) {
             if !matches!(lines.next(), Some(Ok(_))) {
                 return;
             }
-            // A client that gave up is no concern of this side.
+            // The client may have closed the connection.
             let _ = own.write_all(&answer);
         }
         if stays {
-            // Until the client hangs up.
+            // Until the client closes the connection.
             while matches!(lines.next(), Some(Ok(_))) {}
         }
     });
     (client.into_raw_fd(), thread)
 }
 
-/// What comes of starting under such a launcher.
+/// The outcome of a start under such a launcher.
 fn start(answers: &[&[u8]], stays: bool, limit: Duration) -> Result<Client, LauncherError> {
     let (fd, thread) = launcher(answers, stays);
     let client = Client::on_descriptor(fd, 0, 2, limit);
@@ -75,16 +76,16 @@ fn every_way_to_put_and_get_is_understood() {
 fn a_launcher_that_does_not_do_as_it_should_is_named() {
     let long = vec![b'x'; 3 * LONGEST_LINE];
     let cases: [(&[&[u8]], &str); 15] = [
-        (&[], "hung up instead of answering cmd=init"),
+        (&[], "closed the connection instead of answering cmd=init"),
         (&[b"hello\n"], "answers cmd=init with \"hello\", which is no answer of PMI-1: it does not begin with cmd="),
         (&[b"\xff\xfe\n"], "it is not text"),
         (&[b"cmd=maxes rc=0\n"], "it is not cmd=response_to_init"),
-        (&[b"cmd=response_to_init rc=0\n"], "says no version of PMI"),
+        (&[b"cmd=response_to_init rc=0\n"], "names no version of PMI"),
         (&[b"cmd=response_to_init rc=-1 msg=no_more_processes\n"], "refuses cmd=init: \"no_more_processes\""),
-        (&[b"cmd=response_to_init pmi_version=2\n"], "speaks version 2 of PMI, this library version 1"),
-        (&[b"cmd=response_to_init pmi_version=1"], "hung up"),
+        (&[b"cmd=response_to_init pmi_version=2\n"], "has version 2 of PMI, this library version 1"),
+        (&[b"cmd=response_to_init pmi_version=1"], "closed the connection"),
         (&[&long], "a line that does not end"),
-        (&[INIT], "hung up instead of answering cmd=get_maxes"),
+        (&[INIT], "closed the connection instead of answering cmd=get_maxes"),
         (&[INIT, b"cmd=maxes vallen_max=many\n"], "allows no values of 64 bytes"),
         (&[INIT, b"cmd=maxes vallen_max=63\n"], "allows no values of 64 bytes"),
         (&[INIT, b"\n"], "answers cmd=get_maxes with \"\""),
@@ -126,7 +127,7 @@ fn a_fence_is_waited_for_longer_than_an_answer() {
     let mut client = Client::on_descriptor(fd, 0, 2, 10 * MOMENT).unwrap();
     assert_eq!(client.fence(), Ok(()));
     let ended = client.fence().unwrap_err().to_string();
-    assert!(ended.contains("hung up instead of answering cmd=barrier_in"), "{ended}");
+    assert!(ended.contains("closed the connection instead of answering cmd=barrier_in"), "{ended}");
     thread.join().unwrap();
 }
 
@@ -165,11 +166,11 @@ fn a_port_with_malformed_lines_or_a_closed_port_is_named() {
     let thread = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         stream.write_all(b"cmd=initack rc=0\ncmd=set size=3\ncmd=set rank=3\ncmd=set debug=0\n").unwrap();
-        // Until the client hangs up.
+        // Until the client closes the connection.
         BufReader::new(stream).lines().for_each(drop);
     });
     let sentence = Client::on_port(&address, 7, LIMIT).err().unwrap().to_string();
-    assert!(sentence.contains("PMI_PORT is 127.0.0.1") && sentence.contains("without saying a rank"), "{sentence}");
+    assert!(sentence.contains("PMI_PORT is 127.0.0.1") && sentence.contains("without a rank"), "{sentence}");
     thread.join().unwrap();
     let sentence = Client::on_port(&address, 7, LIMIT).err().unwrap().to_string();
     assert!(sentence.contains("cannot be reached"), "{sentence}");

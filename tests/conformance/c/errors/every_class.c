@@ -16,6 +16,7 @@ static void messages(void)
     int word = 0, other[2] = {0}, flag;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Status status;
+    MPI_Comm grid;
     RAISES(MPI_ERR_BUFFER, MPI_Send(NULL, 1, MPI_INT, 0, 0, world));
     RAISES(MPI_ERR_COUNT, MPI_Send(&word, -1, MPI_INT, 0, 0, world));
     RAISES(MPI_ERR_TYPE, MPI_Send(&word, 1, MPI_DATATYPE_NULL, 0, 0, world));
@@ -26,6 +27,8 @@ static void messages(void)
     RAISES(MPI_ERR_ROOT, MPI_Bcast(&word, 1, MPI_INT, size, world));
     RAISES(MPI_ERR_OP, MPI_Allreduce(&word, &flag, 1, MPI_INT, MPI_OP_NULL, world));
     RAISES(MPI_ERR_ARG, MPI_Comm_rank(world, NULL));
+    RAISES(MPI_ERR_TOPOLOGY, MPI_Cartdim_get(world, &flag));
+    RAISES(MPI_ERR_DIMS, MPI_Cart_create(world, 1, (int[]){size + 1}, (int[]){0}, 0, &grid));
     for (int i = 0; i < 2; i++) {
         ok(MPI_Irecv(&word, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request));
         ok(MPI_Send(other, 2, MPI_INT, 0, 3, MPI_COMM_SELF));

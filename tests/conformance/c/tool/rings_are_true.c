@@ -96,7 +96,7 @@ static void sleepers(void)
     MPI_T_pvar_handle sleeps = watch(session, "fabric_sleeps", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_pvar_handle woken = watch(session, "fabric_wakeups_received", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_pvar_handle wakes = watch(session, "fabric_wakeups_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
-    MPI_T_pvar_handle patience = watch(session, "fabric_wait_patience", MPI_T_PVAR_CLASS_GENERIC, MPI_COMM_NULL);
+    MPI_T_pvar_handle patience = watch(session, "fabric_wait_poll_limit", MPI_T_PVAR_CLASS_GENERIC, MPI_COMM_NULL);
     unsigned long long mine, all;
     ok(MPI_Barrier(MPI_COMM_WORLD));
     for (int over = 0; !over;) {

@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 
     /* The inside of the library. */
     is(&pvars, "p2p_transfer_slots_free", MPI_T_VERBOSITY_MPIDEV_BASIC);
-    is(&pvars, "fabric_wait_patience", MPI_T_VERBOSITY_MPIDEV_DETAIL);
+    is(&pvars, "fabric_wait_poll_limit", MPI_T_VERBOSITY_MPIDEV_DETAIL);
     all_between(&pvars, "fabric_", MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_VERBOSITY_MPIDEV_ALL);
     MPI_T_finalize();
     return finish();

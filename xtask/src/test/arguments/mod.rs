@@ -1,9 +1,9 @@
-//! Every function with every wrong argument, generated from `spec/`: the right error class, the right object's handler
-//! called once, no argument changed, and messages still travel afterwards. And every function that needs MPI, called
-//! before it is there and after its end: an error, and nothing else.
+//! Every function with every wrong argument, generated from `spec/`: the right error class, one call of the right
+//! object's handler, no argument changed, and messages still delivered afterwards. And every function that needs MPI,
+//! called before initialisation and after finalisation: an error without any other effect.
 //!
-//! The programs are written to the target folder at each run: they hold nothing that `spec/` and `tests/arguments` do
-//! not say already, so there is nothing in them to review.
+//! The programs are written to the target folder at each run: they contain only what follows from `spec/` and
+//! `tests/arguments`, so there is nothing in them to review.
 //! Invariant: a function without a case is named with its reason; a case that ends its program is one failure, and
 //! those after it still run.
 
@@ -45,7 +45,7 @@ pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
         for (function, reason) in &program.without {
             without.entry(reason).or_default().push(function.clone());
         }
-        if !report.wants(chapter) && !program.cases.iter().chain(&program.outside).any(|case| report.wants(case)) {
+        if !report.selects(chapter) && !program.cases.iter().chain(&program.outside).any(|case| report.selects(case)) {
             continue;
         }
         if let Err(failure) = chapter_runs(&library, &folder, chapter, &program, report) {
@@ -117,7 +117,7 @@ impl Run<'_> {
                 let place = format!("{} -n {}, before any case", self.binary.display(), self.ranks);
                 return Err(Failure::from(outcome.report()).during(place));
             }
-            let text = format!("the program does not get further: {}", outcome.report());
+            let text = format!("the program does not continue: {}", outcome.report());
             outcomes.wrong.entry(last).or_default().push(text);
             first = last + 1;
         }
@@ -136,7 +136,7 @@ impl Run<'_> {
     fn from(&self, first: usize, outcomes: &mut Outcomes) -> Result<(Outcome, usize)> {
         let lines = self.binary.with_extension("lines");
         let mut command = self.library.launch(self.ranks, self.binary);
-        // The file that some cases open lies in the folder of the run.
+        // Some cases open a file in the folder of the run.
         command.current_dir(self.folder).arg(&lines).arg(first.to_string());
         if self.outside {
             // There is no communicator to set a handler on.

@@ -1,7 +1,7 @@
 //! The C program that makes every wrong call of one chapter.
 //!
 //! Each function gets one C function: it sets all arguments to valid values, makes the one that its case names wrong,
-//! calls, and lets `tests/arguments/fixture.h` check what came of it.
+//! calls, and checks the result with `tests/arguments/fixture.h`.
 //! Invariant: a call has exactly one wrong argument, or NULL for one result that the tools interface lets a tool leave
 //! out.
 
@@ -11,13 +11,13 @@ use super::values::{Bad, Values};
 use crate::Result;
 use crate::spec::{Direction, Form, Function, Parameter, Spec, State};
 
-/// The program of one chapter, and what is in it.
+/// The program of one chapter, and its cases.
 pub struct Program {
     /// C text.
     pub text: String,
     /// Every case, in the order of running.
     pub cases: Vec<String>,
-    /// The cases of right calls at each moment at which MPI is not there.
+    /// The cases of right calls at each moment without MPI.
     pub outside: Vec<String>,
     /// Functions without a case, each with the reason.
     pub without: Vec<(String, &'static str)>,
@@ -32,7 +32,7 @@ const OBJECTS: [(&str, &str, &str, (&str, &str)); 4] = [
     ("SESSION", "SESSION", "MPI_SESSION_NULL", ("COMM", "MPI_COMM_SELF")),
 ];
 
-/// The moments at which MPI is not there, in the order of a program's life.
+/// The moments without MPI, in the order of a program's run.
 const OUTSIDE: [&str; 4] = ["before MPI_Init", "after a session", "after MPI_Finalize", "after the last session"];
 
 /// Writes the program of a chapter.
@@ -92,7 +92,7 @@ fn nothing_to_try(spec: &Spec, function: &Function) -> Option<&'static str> {
     };
     let mut objects = OBJECTS.iter().map(|(kind, ..)| *kind);
     let missing = objects.any(|kind| function.parameters.iter().any(|each| each.kind == kind) && !made(kind));
-    missing.then_some("nothing makes the object that it works on")
+    missing.then_some("no fixture creates the object that it works on")
 }
 
 struct Writer<'s> {
@@ -155,11 +155,11 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Bad values, and bad addresses of where something goes.
+    /// Bad values, and bad addresses of results.
     fn bad_of(&self, parameter: &Parameter) -> Result<(Vec<Bad>, Vec<Bad>)> {
         let of = self.values.of(self.function, parameter)?;
         let goes_in = parameter.direction != Direction::Out;
-        // An argument that is an address in itself is wrong in one way only.
+        // An argument that is an address has one wrong value only.
         let is_address = self.is_address(parameter);
         let addressed = is_address && !goes_in || !is_address && self.by_address(parameter);
         let addresses = if addressed { of.bad_addresses() } else { Vec::new() };
@@ -228,19 +228,19 @@ impl Writer<'_> {
         )
     }
 
-    /// Whose error handler takes the error when this parameter is wrong: that of the call's first object, unless its
-    /// own handle is what is wrong. A wrong handle that only the function's own row names is one of a live object.
+    /// The object whose error handler gets the error when this parameter is wrong: the call's first object, unless its
+    /// own handle is wrong. A wrong handle that only the function's own row names is one of a live object.
     fn taker(&self, wrong: usize, bad: &Bad) -> (&'static str, String) {
         let own = self.function.parameters.iter().find_map(|each| each.value("errors"));
         if let Some(word) = own {
             return ("FILE_HANDLE", word.to_owned());
         }
-        // A handler that is passed along takes all errors but those about itself; it is given the null handle.
+        // A handler that is passed as an argument gets all errors except those about itself, with the null handle.
         let passed = self.function.parameters.iter().enumerate();
         let passed = passed.filter(|(place, _)| *place != wrong).find_map(|(_, each)| each.value("passed"));
         if let Some(null) = passed {
             let object = OBJECTS.iter().find(|(_, _, own, _)| *own == null);
-            return (object.map_or("NOBODY", |(_, object, ..)| object), null.to_owned());
+            return (object.map_or("NO_OBJECT", |(_, object, ..)| object), null.to_owned());
         }
         let owner = self.function.parameters.iter().enumerate().find_map(|(place, each)| {
             let found = OBJECTS.iter().find(|(kind, ..)| *kind == each.kind)?;

@@ -1,6 +1,7 @@
-//! What a test passes for a parameter: `spec/arguments.tsv` by kind, and the extras of the parameter's own row.
+//! The values that a test passes for a parameter: `spec/arguments.tsv` by kind, and the extras of the parameter's own
+//! row.
 //!
-//! Invariant: a bad value always has the class that it must give. Not here: the C text of a case (`source`).
+//! Invariant: a bad value always has the expected error class. Not here: the C text of a case (`source`).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -74,12 +75,12 @@ pub struct Of<'v> {
 }
 
 impl Of<'_> {
-    /// A value that no call refuses; none where a test cannot have one.
+    /// A value that no call refuses; `None` where a test cannot have one.
     pub fn valid(&self) -> Option<&str> {
         self.parameter.value("valid").or(self.kind.valid.as_deref())
     }
 
-    /// Values that go in and must be refused.
+    /// Input values that must be refused.
     pub fn bad(&self) -> Vec<Bad> {
         let own = self.parameter.extras.iter().filter_map(|extra| extra.strip_prefix("bad="));
         let own: Vec<Bad> = own.filter_map(parse).flat_map(|part| self.expand(&part, true)).collect();
@@ -89,7 +90,7 @@ impl Of<'_> {
         }
     }
 
-    /// Addresses of results that must be refused; with `null` the one that must not be.
+    /// Addresses of results that must be refused; with `null` the address that must be accepted.
     pub fn bad_addresses(&self) -> Vec<Bad> {
         if self.parameter.has("null") {
             return vec![Bad { value: "NULL".to_owned(), class: "MPI_SUCCESS".to_owned(), own: true }];

@@ -1,12 +1,12 @@
-//! Clients of the tool information interface that others have written, from source packages of the system's
-//! distribution: compiled with our `mpicc` as they are, and run.
+//! Clients of the tool information interface of other projects, from source packages of the system's distribution:
+//! compiled unchanged with our `mpicc`, and run.
 //!
 //! - MPICH: `mpivars`, which lists everything, and its tests of the interface. Its harness is replaced
 //!   (`tests/clients/mpitest.h`).
 //! - Open MPI: the test of its counters, and the tool that draws communication matrices. Both look for variables of
 //!   Open MPI's by name; a shared object adds those names (`tests/clients/names.c`), which must be enough.
 //!
-//! Invariant: no source of others is in the tree, and none is changed. Not here: fetching sources (`sources`).
+//! Invariant: no source of another project is in the tree, and none is changed. Not here: fetching sources (`sources`).
 
 mod sources;
 
@@ -33,7 +33,7 @@ const MPICH_TESTS: [(&str, &str, &[&str]); 8] = [
     ("threads/mpi_t/mpit_threading", "1", &[]),
 ];
 
-/// Both packages; what cannot be fetched is skipped.
+/// Both packages; a package that cannot be fetched is skipped.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let bench = Bench { dist: context.dist()?, folder: paths::scratch("clients").join("built") };
     fs::create_dir_all(&bench.folder)?;
@@ -54,7 +54,7 @@ fn mpich(bench: &Bench<'_>, source: &Path, report: &mut Report) -> Result<()> {
     report.check("mpivars", listed.success() && lists_all(&listed), || listed.report());
     for (file, ranks, arguments) in MPICH_TESTS {
         let name = file.rsplit('/').next().unwrap_or(file);
-        if !report.wants(name) {
+        if !report.selects(name) {
             continue;
         }
         let program = bench.compile(&source.join("test/mpi").join(file).with_extension("c"), name, &["-lm"])?;
@@ -64,7 +64,8 @@ fn mpich(bench: &Bench<'_>, source: &Path, report: &mut Report) -> Result<()> {
     }
     let program = bench.compile(&source.join("test/mpi/mpi_t/cvarwrite.c"), "cvarwrite", &[])?;
     let outcome = bench.run(&program, "1", &[], &[])?;
-    // It writes an arbitrary number to every control variable and expects to read it back, whatever the variable takes.
+    // It writes an arbitrary number to every control variable and expects to read it back, whatever values the variable
+    // accepts.
     let refused = outcome.stdout.trim().strip_prefix("Found ").and_then(|rest| rest.split(' ').next()?.parse().ok());
     let least = enumerated(&bench.run(&mpivars, "1", &["-nodesc"], &[])?.stdout);
     let good = outcome.status.code() == Some(1) && refused.is_some_and(|refused: usize| refused >= least);
@@ -72,7 +73,7 @@ fn mpich(bench: &Bench<'_>, source: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Whether `mpivars` found as many variables as it was promised, each with a class, a type, and what else it checks.
+/// Whether `mpivars` found as many variables as MPI_T_pvar_get_num returned, each with a class, a type, and so on.
 fn lists_all(outcome: &Outcome) -> bool {
     let lines: Vec<&str> = outcome.stdout.lines().collect();
     let promised = lines.iter().find_map(|line| line.strip_suffix(" MPI Performance Variables")?.parse::<usize>().ok());
@@ -119,14 +120,14 @@ fn open_mpi(bench: &Bench<'_>, source: &Path, report: &mut Report) -> Result<()>
     Ok(())
 }
 
-/// Where clients are built and run.
+/// The folder in which clients are built and run.
 struct Bench<'a> {
     dist: &'a Path,
     folder: PathBuf,
 }
 
 impl Bench<'_> {
-    /// Compiles one file with our `mpicc`; what clients warn of is their affair.
+    /// Compiles one file with our `mpicc`; warnings about clients are ignored.
     fn compile(&self, source: &Path, name: &str, options: &[&str]) -> Result<PathBuf> {
         let output = self.folder.join(name);
         let mut command = Command::new(self.dist.join("bin/mpicc"));

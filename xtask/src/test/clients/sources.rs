@@ -1,7 +1,7 @@
 //! Source packages of the system's own distribution, fetched with its own package manager into `target/clients/`.
 //!
-//! Nothing is installed, and the system's lists are left alone: apt-get works on folders given here, from the same
-//! places as the system's, as sources. So it needs no rights. Not here: what is done with a source (`clients`).
+//! Nothing is installed, and the system's lists stay unchanged: apt-get works on folders given here, with the system's
+//! package sources turned into source packages. So it needs no special rights. Not here: use of a source (`clients`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ pub fn package(name: &str, members: &[&str]) -> Result<PathBuf> {
     tools::may_fetch(&format!("the source of {name}"))?;
     ui::step(format!("fetching the source of {name}"));
     let fetched = paths::scratch("clients").join(name);
-    // An archive of an earlier version must not be taken for this one's.
+    // An archive of an earlier version must not be mistaken for this one's.
     let _ = fs::remove_dir_all(&fetched);
     fs::create_dir_all(&fetched)?;
     let options = lists(&paths::scratch("clients").join("apt"))?;
-    // Some of the places may not answer; what matters is whether the package can be had.
+    // Some of the package sources may not answer; only the availability of the package matters.
     process::run(Command::new("apt-get").args(&options).args(["-qq", "update"]), MINUTES)?;
     let mut get = Command::new("apt-get");
     get.args(&options).args(["-qq", "source", "--download-only", name]).current_dir(&fetched);
@@ -39,8 +39,8 @@ pub fn package(name: &str, members: &[&str]) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Options with which apt-get keeps everything in `folder`, where the system's lists of places are, as lists of
-/// sources.
+/// Options with which apt-get stores everything in `folder`, with the system's list of package sources turned into
+/// source packages.
 fn lists(folder: &Path) -> Result<Vec<String>> {
     let parts = folder.join("places");
     // Left over from other settings of the system.
@@ -66,7 +66,7 @@ fn lists(folder: &Path) -> Result<Vec<String>> {
     ])
 }
 
-/// A list of places of packages, in either of apt's forms, as a list of places of their sources.
+/// A list of package sources, in either of apt's forms, as a list of sources of source packages.
 fn as_sources(list: &str) -> String {
     let line = |line: &str| match line {
         _ if line.starts_with("Types:") => "Types: deb-src\n".to_owned(),
@@ -83,7 +83,7 @@ fn archive(folder: &Path) -> Result<PathBuf> {
     files.find(is_archive).ok_or_else(|| Failure::from(format!("no source archive came to {}", folder.display())))
 }
 
-/// Unpacks some members, the archive's own folder taken away, and puts the whole in its place at the end.
+/// Unpacks some members without the archive's own folder, and moves the result into its place at the end.
 fn unpack(archive: &Path, members: &[&str], folder: &Path) -> Result<()> {
     let fresh = archive.with_file_name("unpacked");
     fs::create_dir_all(&fresh)?;

@@ -1,5 +1,5 @@
 //! Launchers and libraries mixed: our programs under MPICH's Hydra, Open MPI's PRRTE and Slurm, MPICH's programs under
-//! our `mpiexec`, and launchers that do not do what they offer.
+//! our `mpiexec`, and launchers that do not respond as announced.
 //!
 //! Not here: the protocols themselves and their unit tests (`mpi-launch`).
 
@@ -145,11 +145,11 @@ fn under_prrte(openmpi: &Library, ours: &Programs, report: &mut Report) -> Resul
     run(report, "prterun", &mut prterun, |outcome| {
         outcome.success() && outcome.stdout.contains("size 3 token 3 sum 3")
     })?;
-    // The variables are there, and the launcher is not any more.
-    let mut gone = Command::new(ours.get("job"));
+    // The variables are set, but the launcher has ended.
+    let mut ended = Command::new(ours.get("job"));
     let library = openmpi.launcher().with_file_name("../lib/openmpi/libpmix.so.2");
-    gone.envs([("PMIX_NAMESPACE", "gone@1"), ("PMIX_RANK", "0")]).env("FERRUM_PMIX_LIBRARY", library);
-    run(report, "prterun: gone", &mut gone, |outcome| {
+    ended.envs([("PMIX_NAMESPACE", "gone@1"), ("PMIX_RANK", "0")]).env("FERRUM_PMIX_LIBRARY", library);
+    run(report, "prterun: ended launcher", &mut ended, |outcome| {
         Expect::Failure.holds(outcome)
             && words(&outcome.stderr).contains("rank 0 of job gone@1 (PMIX_RANK, PMIX_NAMESPACE)")
     })
@@ -162,7 +162,7 @@ fn words(text: &str) -> String {
 
 type Start<'a> = dyn Fn(usize, &str) -> Command + 'a;
 
-/// Jobs of our library, the whole variety.
+/// Jobs of our library, in all variants.
 fn works(report: &mut Report, launcher: &str, programs: &Programs, start: &Start<'_>) -> Result<()> {
     works_only(report, launcher, programs, start)?;
     run(report, &format!("{launcher}: tool only"), &mut start(2, "tool_only"), Outcome::success)?;
@@ -188,7 +188,7 @@ fn ends(report: &mut Report, launcher: &str, programs: &Programs, start: &Start<
     let cases = [
         ("abort", due.abort),
         ("exit", due.exit),
-        // A code after MPI_Finalize is the job's, whoever launched it.
+        // A code after MPI_Finalize is that of the job, under every launcher.
         ("code", Expect::This(5)),
         ("crash", Expect::Failure),
     ];
@@ -200,7 +200,7 @@ fn ends(report: &mut Report, launcher: &str, programs: &Programs, start: &Start<
 }
 
 fn run(report: &mut Report, name: &str, command: &mut Command, holds: impl Fn(&Outcome) -> bool) -> Result<()> {
-    if !report.wants(name) {
+    if !report.selects(name) {
         return Ok(());
     }
     let outcome = process::run(command, LIMIT)?;
@@ -214,13 +214,13 @@ fn shared_memory() -> BTreeSet<PathBuf> {
     files.filter(|path| path.to_string_lossy().contains("mpich_shm_")).collect()
 }
 
-/// MPICH leaves files behind when a job fails. Those that are new and not in use are removed.
+/// MPICH leaves files behind when a job fails. New ones that are not in use are removed.
 fn remove_leftovers(before: &BTreeSet<PathBuf>) -> Result<()> {
     let new: Vec<PathBuf> = shared_memory().difference(before).cloned().collect();
     let maps = |entry: fs::DirEntry| fs::read_to_string(entry.path().join("maps")).ok();
     let used: String = fs::read_dir("/proc")?.flatten().filter_map(maps).collect();
     for path in new.iter().filter(|path| !used.contains(&*path.to_string_lossy())) {
-        // Somebody else may have been faster.
+        // Another process may have removed it already.
         let _ = fs::remove_file(path);
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! Launchers that are seen and do not answer, or answer nonsense: our programs end with a sentence that names the
-//! variable, and never run as several worlds of one. And the variables that do not mean a launcher.
+//! Launchers that are visible but do not answer, or answer with invalid text: our programs end with a sentence that
+//! names the variable, and never run as several worlds of one. And the variables that do not mean a launcher.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -28,7 +28,7 @@ const REFUSED: [(&[(&str, &str)], &str); 10] = [
     ),
 ];
 
-/// Variables of a process that is alone all the same.
+/// Variables of a process that is alone nevertheless.
 const ALONE: [&[(&str, &str)]; 4] = [
     &[],
     // A batch script of Slurm, and an interactive step.
@@ -39,14 +39,14 @@ const ALONE: [&[(&str, &str)]; 4] = [
 
 /// The answers of a launcher to the lines it gets, before it closes the connection or, at `None`, sends nothing more; the error text.
 const ANSWERS: [(&[Option<&[u8]>], &str); 8] = [
-    (&[], "hung up instead of answering cmd=initack"),
+    (&[], "closed the connection instead of answering cmd=initack"),
     (&[None], "does not answer cmd=initack within 1 seconds"),
     (&[Some(b"\x00\xff\xfe\x80\n")], "it is not text"),
     (&[Some(b"HTTP/1.1 400 Bad Request\r\n\r\n")], "no answer of PMI-1"),
-    (&[Some(b"cmd=initack rc=0\ncmd=set size=2\ncmd=set rank=7\ncmd=set debug=0\n")], "without saying a rank"),
+    (&[Some(b"cmd=initack rc=0\ncmd=set size=2\ncmd=set rank=7\ncmd=set debug=0\n")], "without a rank"),
     (&[Some(INTRODUCED), None], "does not answer cmd=init within 1 seconds"),
     (&[Some(INTRODUCED), Some(b"cmd=response_to_init rc=-1 msg=go_away\n")], "refuses cmd=init: \"go_away\""),
-    (&[Some(INTRODUCED), Some(b"cmd=response_to_init pmi_version=9 rc=0\n")], "speaks version 9 of PMI"),
+    (&[Some(INTRODUCED), Some(b"cmd=response_to_init pmi_version=9 rc=0\n")], "has version 9 of PMI"),
 ];
 
 const INTRODUCED: &[u8] = b"cmd=initack rc=0\ncmd=set size=2\ncmd=set rank=0\ncmd=set debug=0\n";
@@ -105,7 +105,7 @@ fn serve(listener: &TcpListener, answers: &[Option<&[u8]>]) {
             return;
         }
         match answer {
-            // The other side may have given up already.
+            // The other side may have closed the connection already.
             Some(bytes) => drop(stream.write_all(bytes)),
             None => while matches!(lines.next(), Some(Ok(_))) {},
         }

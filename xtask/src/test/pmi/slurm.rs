@@ -14,7 +14,7 @@ use crate::test::Report;
 use crate::tools;
 use crate::{Failure, Result};
 
-/// What starting a daemon may take.
+/// Time limit for the start of a daemon.
 const START: Duration = Duration::from_secs(20);
 
 pub(super) fn check(context: &Context, ours: &Programs, report: &mut Report) -> Result<()> {
@@ -35,8 +35,8 @@ pub(super) fn check(context: &Context, ours: &Programs, report: &mut Report) -> 
     ends(report, "srun", ours, &start, &Endings { abort: Expect::Failure, exit: Expect::Failure })?;
     let mut without = slurm.command("srun");
     let outcome = process::run(without.args(["--mpi=none", "-K", "-n", "2"]).arg(ours.get("job")), super::LIMIT)?;
-    let said = words(&outcome.stderr);
-    let named = !outcome.success() && said.contains("SLURM_STEP_NUM_TASKS") && said.contains("srun --mpi=pmi2");
+    let message = words(&outcome.stderr);
+    let named = !outcome.success() && message.contains("SLURM_STEP_NUM_TASKS") && message.contains("srun --mpi=pmi2");
     report.check("srun without PMI", named && !outcome.stdout.contains("size 1"), || outcome.report());
     Ok(())
 }
@@ -140,13 +140,13 @@ impl Drop for Slurm {
                 end(pid);
             }
         }
-        // What cannot be removed is in the system's folder for temporary files.
+        // Files that cannot be removed are in the system's folder for temporary files.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Starts a program that goes into the background by itself; its output is not waited for, because what it leaves
-/// running holds it.
+/// Starts a program that goes into the background by itself; its output is not waited for, because its child processes
+/// hold it open.
 fn start_daemon(command: &mut Command) -> Result<()> {
     use std::process::Stdio;
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -157,7 +157,7 @@ fn start_daemon(command: &mut Command) -> Result<()> {
     }
 }
 
-/// Ends a daemon, politely first.
+/// Ends a daemon, first with SIGTERM.
 fn end(pid: u32) {
     let signal =
         |name: &str| drop(Command::new("sh").args(["-c", &format!("kill -{name} {pid} 2>/dev/null")]).status());

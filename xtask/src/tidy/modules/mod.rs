@@ -1,7 +1,7 @@
 //! Cycles of modules: each crate's graph, its drawing, and the list of those that are still allowed.
 //!
-//! Invariant: the list only shrinks: an edge on a cycle that it lacks is a failure, and an entry that is no longer an
-//! edge on a cycle is one too. Not here: what makes an edge (`resolve`).
+//! Invariant: the list only shrinks: an edge on a cycle that is not in the list is a failure, and so is an entry that
+//! is not an edge on a cycle any more. Not here: the definition of an edge (`resolve`).
 
 mod resolve;
 mod source;
@@ -40,7 +40,7 @@ fn graphs(root: &Path) -> Result<Vec<(String, Graph)>> {
     Ok(graphs)
 }
 
-/// Sentences about edges on cycles that the list lacks, and about its entries that are none.
+/// Messages about edges on cycles that are not in the list, and about its stale entries.
 pub fn check(root: &Path) -> Result<Vec<String>> {
     let mut cyclic = BTreeSet::new();
     for (name, graph) in graphs(root)? {

@@ -1,10 +1,10 @@
 //! The graph of a crate's modules: which module uses which.
 //!
-//! A path makes an edge to the module that defines what it leads to: imports and re-exports on the way are followed.
-//! A declaration (`mod child;`) makes no edge, nor does a re-export (`pub use child::Thing`) of what the module itself
-//! contains. A module and the modules inside it are one unit: an edge between the two does not count, and an edge from or
-//! to an inner module counts for the siblings that contain its ends, so that `a::x` using `b::y` is an edge from `a` to `b`.
-//! Not seen: methods of values whose type the module does not name, and names that macros make up.
+//! A path makes an edge to the module that defines its target: imports and re-exports on the way are followed.
+//! A declaration (`mod child;`) makes no edge, nor does a re-export (`pub use child::Thing`) of the module's own
+//! contents. A module and the modules inside it are one unit: an edge between the two does not count, and an edge from
+//! or to an inner module counts for the siblings that contain its ends, so that `a::x` using `b::y` is an edge from `a`
+//! to `b`. Not detected: methods of values whose type the module does not name, and names that macros create.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +69,7 @@ fn reaches(edges: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool
     false
 }
 
-/// The names looked up in modules on the way to a definition; one that comes again is a cycle of re-exports.
+/// The names looked up in modules on the way to a definition; one that occurs again is a cycle of re-exports.
 type Seen = BTreeSet<(usize, String)>;
 
 struct Resolver<'a> {
@@ -94,7 +94,7 @@ impl Resolver<'_> {
         used
     }
 
-    /// The modules that define what a path in a module leads to; more than one when `cfg` makes alternatives.
+    /// The modules that define the target of a path in a module; several if `cfg` makes alternatives.
     fn resolve(&self, from: usize, path: &[String], in_use: bool, seen: &mut Seen) -> BTreeSet<usize> {
         let mut place = self.modules[from].path.as_slice();
         let mut rest = path;
@@ -118,7 +118,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Follows names from a module; empty when the first is not there.
+    /// Follows names from a module; empty if the first is not there.
     fn walk(&self, start: usize, names: &[String], modules_too: bool, seen: &mut Seen) -> BTreeSet<usize> {
         let module = &self.modules[start];
         let [name, rest @ ..] = names else { return BTreeSet::from([start]) };
@@ -126,7 +126,8 @@ impl Resolver<'_> {
             let inner = [module.path.as_slice(), std::slice::from_ref(name)].concat();
             let Some(&child) = self.index.get(&inner) else { return BTreeSet::new() };
             let found = self.walk(child, rest, true, seen);
-            // What no declaration shows, such as what a macro defines, belongs to the module that the path names.
+            // A name without a declaration, such as one that a macro defines, belongs to the module that the path
+            // names.
             return if found.is_empty() { BTreeSet::from([child]) } else { found };
         }
         if module.defined.contains(name) {
@@ -156,7 +157,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Follows an import; what comes from another crate counts as the importing module's.
+    /// Follows an import; names of another crate count as the importing module's.
     fn import(&self, at: usize, path: &[String], rest: &[String], seen: &mut Seen) -> BTreeSet<usize> {
         let whole = [path, rest].concat();
         // `use name;` of a name that the module imports under itself would lead back here.

@@ -1,7 +1,7 @@
 //! The modules of one crate as its sources declare them: children, definitions, imports and the paths they use.
 //!
-//! Invariant: code that only tests compile is left out, and so are attributes, visibilities and documentation.
-//! Not here: which module a path leads to (`resolve`).
+//! Invariant: code for tests only is skipped, and so are attributes, visibilities and documentation.
+//! Not here: the targets of paths (`resolve`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,7 +37,7 @@ pub struct Module {
     pub mentioned: BTreeSet<Names>,
 }
 
-/// All modules of the crate whose root is this file; the root comes first.
+/// All modules of the crate with this root file; the root comes first.
 pub fn read(root: &Path) -> Result<Vec<Module>> {
     let mut found = Vec::new();
     let folder = root.parent().unwrap_or(Path::new("")).to_owned();
@@ -45,7 +45,7 @@ pub fn read(root: &Path) -> Result<Vec<Module>> {
     Ok(found)
 }
 
-/// The modules of the crate that this text alone makes up.
+/// The modules of the crate that consists of this text.
 #[cfg(test)]
 pub fn of_text(text: &str) -> Vec<Module> {
     let mut found = Vec::new();
@@ -54,7 +54,7 @@ pub fn of_text(text: &str) -> Vec<Module> {
     found
 }
 
-/// Reads a file of which the child modules lie in `folder`.
+/// Reads a file whose child modules are in `folder`.
 fn file(path: &Path, folder: &Path, name: Names, found: &mut Vec<Module>) -> Result<()> {
     let text = fs::read_to_string(path).map_err(|error| Failure::from(error).during(path.display()))?;
     let parsed = syn::parse_file(&text).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -84,7 +84,7 @@ fn module(items: &[Item], folder: &Path, path: Names, found: &mut Vec<Module>) -
     Ok(())
 }
 
-/// The file of a module that is declared in a file whose children lie in `folder`, and the folder of its own children.
+/// The file of a module that is declared in a file whose children are in `folder`, and the folder of its own children.
 fn place(child: &ItemMod, folder: &Path, name: &str) -> (PathBuf, PathBuf) {
     let inside = folder.join(name);
     for attribute in child.attrs.iter().filter(|attribute| attribute.path().is_ident("path")) {
@@ -254,7 +254,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Whether an item is compiled for tests alone.
+/// Whether an item is compiled for tests only.
 fn for_tests_only(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let condition = attribute.path().is_ident("cfg").then(|| attribute.parse_args::<Meta>().ok()).flatten();
@@ -262,7 +262,7 @@ fn for_tests_only(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The value of a condition in a build without tests, when `test` alone decides it.
+/// The value of a condition in a build without tests, if `test` alone decides it.
 fn holds(condition: &Meta) -> Option<bool> {
     let Meta::List(list) = condition else { return condition.path().is_ident("test").then_some(false) };
     let parse = syn::punctuated::Punctuated::<Meta, syn::Token![,]>::parse_terminated;

@@ -1,0 +1,94 @@
+//! Exchange between two groups: the processes of both contribute a few words each, and receive those of all.
+//!
+//! The words of a group travel to its leader, the leaders exchange them, and each leader distributes what it received.
+//! Invariant: the messages do not depend on the words (see `exchange`), so no process waits for ever because of another
+//! one's error.
+//! Not here: the meaning of the words, the exchange in one group (`exchange`).
+
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+use mpi_p2p::Engine;
+
+use crate::comm::Comm;
+use crate::exchange::Exchange;
+use crate::remote::Remote;
+
+/// Tag of the messages within a group, and between the groups of an intercommunicator.
+const TAG: i32 = 0x7005;
+
+/// The way from one leader to the other one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Meeting {
+    /// Context id of the messages, for collectives.
+    pub context: u32,
+    /// Rank of the other leader in it.
+    pub rank: i32,
+    pub tag: i32,
+}
+
+/// The processes of two groups. All calls are collective over both; they wait, with no guard held.
+pub(crate) struct BothGroups<'a> {
+    engine: &'a Engine,
+    /// The local group, its leader first.
+    local: Exchange<'a>,
+    /// The way to the other group, in the leader.
+    meeting: Option<Meeting>,
+    /// Rank of the leader in the local group, and in the remote group.
+    leaders: [usize; 2],
+    remote_size: usize,
+}
+
+/// The words of each process of the local group and of the remote group, by rank.
+pub(crate) type Words<const N: usize> = [Vec<[u64; N]>; 2];
+
+impl<'a> BothGroups<'a> {
+    /// The groups of an intercommunicator. Their leaders are the processes with rank 0.
+    pub fn of(engine: &'a Engine, comm: &Comm, remote: &Remote) -> BothGroups<'a> {
+        let local = Exchange::among_all(engine, comm.local(), TAG);
+        let meeting = Meeting { context: comm.collective_context(), rank: 0, tag: TAG };
+        let meeting = (comm.rank == 0).then_some(meeting);
+        BothGroups { engine, local, meeting, leaders: [0; 2], remote_size: remote.group().size() as usize }
+    }
+
+    /// The processes of a communicator with this leader and a group of which its leader alone, who has the way to the
+    /// group's leader, has heard; [`BothGroups::meet`] comes first.
+    pub fn apart(engine: &'a Engine, comm: &Comm, leader: u32, meeting: Option<Meeting>) -> BothGroups<'a> {
+        let local = Exchange::among_all(engine, comm, TAG).starting_at(leader as usize);
+        BothGroups { engine, local, meeting, leaders: [leader as usize, 0], remote_size: 0 }
+    }
+
+    /// Sets size and leader of the remote group, which the leader has received.
+    pub fn meet(&mut self, remote_size: u32, remote_leader: u32) {
+        self.remote_size = remote_size as usize;
+        self.leaders[1] = remote_leader as usize;
+    }
+
+    /// The local group, its leader first.
+    pub fn local(&self) -> &Exchange<'a> {
+        &self.local
+    }
+
+    /// The words of all processes.
+    pub fn all<const N: usize>(&self, own: [u64; N]) -> Result<Words<N>> {
+        let mut local = self.local.all(own)?;
+        let mut remote = vec![[0; N]; self.remote_size];
+        if let Some(meeting) = &self.meeting {
+            meeting.swap(self.engine, local.as_flattened(), remote.as_flattened_mut())?;
+        }
+        self.local.distribute(remote.as_flattened_mut())?;
+        // Each group's leader is the first in its exchange.
+        local.rotate_right(self.leaders[0]);
+        remote.rotate_right(self.leaders[1]);
+        Ok([local, remote])
+    }
+}
+
+impl Meeting {
+    /// Sends words to the other leader, and receives as many as there is room for.
+    pub fn swap(&self, engine: &Engine, own: &[u64], others: &mut [u64]) -> Result<()> {
+        let Meeting { context, rank, tag } = *self;
+        let (send, recv) = (SendBuf::from_slice(own), RecvBuf::from_slice(others));
+        engine.sendrecv(engine.lock(), context, rank, tag, send, rank, tag, recv)?;
+        Ok(())
+    }
+}

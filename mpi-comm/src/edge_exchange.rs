@@ -1,0 +1,49 @@
+//! Edges on their way to their two ends (`MPI_Dist_graph_create`, MPI-5.0, 8.5.4).
+//!
+//! Each process sends one message to each process at an end of the edges that it names. A sum over all processes gives
+//! the number of messages that each of them receives, so that nothing grows with the square of their number.
+//! Invariant: a message of the next call cannot arrive in this one, because each call begins with an agreement of all
+//! processes, which no process reaches before it has all of its messages.
+//! Not here: what is in the messages (`topology`).
+
+use mpi_core::abi::MPI_ANY_SOURCE;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+use mpi_p2p::Engine;
+
+use crate::comm::Comm;
+use crate::exchange::Exchange;
+use crate::pending_ops::PendingOps;
+use crate::topology::{Distributed, EdgeList};
+
+/// Tags of the messages below, apart from those of other exchanges.
+const COUNTS: i32 = 0x7005;
+const EDGES: i32 = 0x7007;
+
+/// The edges of this process, as all processes have named them: this one those in `named`. Collective over `comm`; waits,
+/// with no guard held. The caller has agreed with all processes on `weighted`.
+pub fn distribute(engine: &Engine, comm: &Comm, named: &EdgeList, weighted: bool) -> Result<Distributed> {
+    let own = comm.rank();
+    let mut parcels = named.parcels();
+    let mut announced = vec![0; comm.size() as usize];
+    let kept = parcels.remove(&own).unwrap_or_default();
+    parcels.keys().for_each(|dest| announced[*dest as usize] = 1);
+    let expected = Exchange::among_all(engine, comm, COUNTS).sum(announced)?[own as usize];
+    let context = comm.collective_context();
+    let mut received = PendingOps::scope(engine, |sends| {
+        for (dest, words) in &parcels {
+            sends.isend(&mut engine.lock(), context, *dest, EDGES, SendBuf::from_slice(words))?;
+        }
+        (0..expected).map(|_| receive(engine, context)).collect::<Result<Vec<_>>>()
+    })?;
+    received.push((own as i32, kept));
+    EdgeList::unpack(received, weighted, comm.size())
+}
+
+/// One message: its source and its words.
+fn receive(engine: &Engine, context: u32) -> Result<(i32, Vec<i32>)> {
+    let (message, status) = engine.mprobe(engine.lock(), context, MPI_ANY_SOURCE, EDGES)?;
+    let mut words = vec![0_i32; status.bytes() as usize / size_of::<i32>()];
+    engine.mrecv(engine.lock(), message, RecvBuf::from_slice(&mut words))?;
+    Ok((status.source, words))
+}

@@ -1,0 +1,65 @@
+//! Tags of the library's own messages that belong to a tag of the program.
+//!
+//! Invariants: different tags of the program give different internal tags; none is a wildcard or one of the small
+//! positive tags of collectives and of `exchange`.
+//! Not here: the small tags (beside their users).
+
+/// Tags of groups that lie beyond [`group_tag`]'s plain rule.
+const LAST_TAGS: i32 = 0x7100_0000;
+/// Tags of leaders begin here.
+const LEADER_TAGS: i32 = 0x0100_0000;
+
+/// The internal tag of a communicator's creation by a group (`MPI_Comm_create_group`).
+pub(crate) fn group_tag(tag: i32) -> i32 {
+    const BESIDE_WILDCARDS: i32 = i32::MAX - 15;
+    if tag >= BESIDE_WILDCARDS { LAST_TAGS + (tag - BESIDE_WILDCARDS) } else { i32::MIN + tag }
+}
+
+/// The internal tag of the messages between the leaders of two groups (`MPI_Intercomm_create`). No tag of a group is the
+/// same, except that of the same tag of the program from 0x7000_0000: there are not enough internal tags for both.
+pub(crate) fn leader_tag(tag: i32) -> i32 {
+    if tag < LAST_TAGS - LEADER_TAGS { LEADER_TAGS + tag } else { group_tag(tag) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL};
+
+    const TAGS: [i32; 12] = [
+        0,
+        1,
+        0x7003,
+        0x0100_0000,
+        0x6fff_ffff,
+        0x7000_0000,
+        i32::MAX - 17,
+        i32::MAX - 16,
+        i32::MAX - 15,
+        i32::MAX - 2,
+        i32::MAX - 1,
+        i32::MAX,
+    ];
+
+    fn differ(of: fn(i32) -> i32) {
+        let inner: Vec<i32> = TAGS.iter().map(|tag| of(*tag)).collect();
+        for (place, tag) in inner.iter().enumerate() {
+            assert!(![MPI_ANY_TAG, MPI_ANY_SOURCE, MPI_PROC_NULL].contains(tag));
+            assert!(!inner[..place].contains(tag) && !(0..0x1_0000).contains(tag), "{tag}");
+        }
+    }
+
+    #[test]
+    fn internal_tags_differ_and_are_no_wildcards() {
+        differ(group_tag);
+        differ(leader_tag);
+    }
+
+    #[test]
+    fn leaders_and_groups_have_different_tags() {
+        for tag in TAGS {
+            let shared = TAGS.iter().find(|other| group_tag(**other) == leader_tag(tag));
+            assert!(shared.is_none() || tag >= 0x7000_0000 && shared == Some(&tag), "{tag}");
+        }
+    }
+}

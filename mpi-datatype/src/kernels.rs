@@ -1,0 +1,260 @@
+//! Moving the bytes of a piece between memory and packed data.
+//!
+//! Blocks of the lengths that occur most have loops of their own, whose loads and stores the compiler knows the size of.
+//! One source serves both directions.
+//! Not here: cutting pieces (`cursor`), bounds (`buffer`).
+#![allow(unsafe_code)] // reads and writes memory at offsets that the cursor computes
+
+use std::ptr;
+
+use crate::cursor::Piece;
+
+/// Which way bytes move between a place in memory and one in packed data.
+pub(crate) trait Direction {
+    /// Moves one value. Both places are valid for it, at any alignment.
+    unsafe fn one<T: Copy>(memory: *mut u8, packed: *mut u8);
+    /// Moves four values, whose packed places follow each other.
+    unsafe fn four<T: Copy>(memory: [*mut u8; 4], packed: *mut u8);
+    /// Moves this many bytes.
+    unsafe fn many(memory: *mut u8, packed: *mut u8, length: usize);
+}
+
+/// From memory to packed data.
+pub(crate) enum Gather {}
+
+/// From packed data to memory.
+pub(crate) enum Scatter {}
+
+impl Direction for Gather {
+    #[inline(always)]
+    unsafe fn one<T: Copy>(memory: *mut u8, packed: *mut u8) {
+        // SAFETY: the caller promises both places.
+        unsafe { packed.cast::<T>().write_unaligned(memory.cast::<T>().read_unaligned()) }
+    }
+
+    #[inline(always)]
+    unsafe fn four<T: Copy>(memory: [*mut u8; 4], packed: *mut u8) {
+        // SAFETY: the caller promises all places.
+        unsafe {
+            let values = memory.map(|place| place.cast::<T>().read_unaligned());
+            packed.cast::<[T; 4]>().write_unaligned(values);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn many(memory: *mut u8, packed: *mut u8, length: usize) {
+        // SAFETY: the caller promises both places. A program's own buffers may overlap, hence not `nonoverlapping`.
+        unsafe { ptr::copy(memory, packed, length) }
+    }
+}
+
+impl Direction for Scatter {
+    #[inline(always)]
+    unsafe fn one<T: Copy>(memory: *mut u8, packed: *mut u8) {
+        // SAFETY: the caller promises both places.
+        unsafe { memory.cast::<T>().write_unaligned(packed.cast::<T>().read_unaligned()) }
+    }
+
+    #[inline(always)]
+    unsafe fn four<T: Copy>(memory: [*mut u8; 4], packed: *mut u8) {
+        // SAFETY: the caller promises all places.
+        unsafe {
+            let values = packed.cast::<[T; 4]>().read_unaligned();
+            for (place, value) in memory.into_iter().zip(values) {
+                place.cast::<T>().write_unaligned(value);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn many(memory: *mut u8, packed: *mut u8, length: usize) {
+        // SAFETY: as in `Gather`.
+        unsafe { ptr::copy(packed, memory, length) }
+    }
+}
+
+/// Moves all bytes of a piece; returns their number.
+///
+/// # Safety
+/// The piece's blocks, at offsets from `base`, and as many bytes at `packed` are valid: those that are read
+/// initialised, those that are written not borrowed.
+#[inline]
+pub(crate) unsafe fn move_piece<D: Direction>(piece: &Piece<'_>, base: *mut u8, packed: *mut u8) -> usize {
+    // SAFETY: the caller's promise, for the part of each arm.
+    unsafe {
+        match *piece {
+            Piece::Grid { offset, length, count: 1, rows: 1, .. } => {
+                D::many(base.wrapping_offset(offset as isize), packed, length as usize);
+            }
+            Piece::Grid { offset, length, count, stride, rows, row_stride } => {
+                let mut row = base.wrapping_offset(offset as isize);
+                let mut packed = packed;
+                for _ in 0..rows {
+                    strided::<D>(row, stride as isize, count as usize, packed, length as usize);
+                    row = row.wrapping_offset(row_stride as isize);
+                    packed = packed.wrapping_add((length * count) as usize);
+                }
+            }
+            Piece::Blocks { offset, length, offsets, rows, row_stride } => {
+                let mut row = base.wrapping_offset(offset as isize);
+                let mut packed = packed;
+                for _ in 0..rows {
+                    scattered::<D>(row, offsets, packed, length as usize);
+                    row = row.wrapping_offset(row_stride as isize);
+                    packed = packed.wrapping_add(length as usize * offsets.len());
+                }
+            }
+            Piece::Varied { offset, offsets, starts, rows, row_stride } => {
+                let mut row = base.wrapping_offset(offset as isize);
+                let mut packed = packed;
+                for _ in 0..rows {
+                    for (place, ends) in offsets.iter().zip(starts.windows(2)) {
+                        let length = (ends[1] - ends[0]) as usize;
+                        short::<D>(row.wrapping_offset(*place as isize), packed, length);
+                        packed = packed.wrapping_add(length);
+                    }
+                    row = row.wrapping_offset(row_stride as isize);
+                }
+            }
+        }
+    }
+    piece.bytes() as usize
+}
+
+/// Calls the loop of a block's length: `sized` with a type of that size, `other` without.
+macro_rules! by_length {
+    ($length:expr, $sized:ident, $other:expr, ($($argument:expr),*)) => {
+        match $length {
+            1 => $sized::<D, u8>($($argument),*),
+            2 => $sized::<D, u16>($($argument),*),
+            3 => $sized::<D, [u8; 3]>($($argument),*),
+            4 => $sized::<D, u32>($($argument),*),
+            6 => $sized::<D, [u16; 3]>($($argument),*),
+            8 => $sized::<D, u64>($($argument),*),
+            12 => $sized::<D, [u32; 3]>($($argument),*),
+            16 => $sized::<D, u128>($($argument),*),
+            20 => $sized::<D, [u32; 5]>($($argument),*),
+            24 => $sized::<D, [u64; 3]>($($argument),*),
+            32 => $sized::<D, [u64; 4]>($($argument),*),
+            40 => $sized::<D, [u64; 5]>($($argument),*),
+            48 => $sized::<D, [u64; 6]>($($argument),*),
+            64 => $sized::<D, [u64; 8]>($($argument),*),
+            72 => $sized::<D, [u64; 9]>($($argument),*),
+            96 => $sized::<D, [u64; 12]>($($argument),*),
+            128 => $sized::<D, [u64; 16]>($($argument),*),
+            _ => $other,
+        }
+    };
+}
+
+/// Moves `count` blocks, `stride` bytes apart in memory.
+#[inline]
+unsafe fn strided<D: Direction>(memory: *mut u8, stride: isize, count: usize, packed: *mut u8, length: usize) {
+    // SAFETY: the caller's promise of `move_piece`.
+    unsafe {
+        by_length!(
+            length,
+            strided_sized,
+            strided_any::<D>(memory, stride, count, packed, length),
+            (memory, stride, count, packed)
+        );
+    }
+}
+
+#[inline]
+unsafe fn strided_sized<D: Direction, T: Copy>(memory: *mut u8, stride: isize, count: usize, packed: *mut u8) {
+    let (mut memory, mut packed) = (memory, packed);
+    let fours = if size_of::<T>() <= 8 { count / 4 } else { 0 };
+    // SAFETY: the caller's promise; `count` blocks are moved in all.
+    unsafe {
+        for _ in 0..fours {
+            D::four::<T>([0, 1, 2, 3].map(|index| memory.wrapping_offset(index * stride)), packed);
+            memory = memory.wrapping_offset(4 * stride);
+            packed = packed.wrapping_add(4 * size_of::<T>());
+        }
+        for _ in 0..count - 4 * fours {
+            D::one::<T>(memory, packed);
+            memory = memory.wrapping_offset(stride);
+            packed = packed.wrapping_add(size_of::<T>());
+        }
+    }
+}
+
+unsafe fn strided_any<D: Direction>(memory: *mut u8, stride: isize, count: usize, packed: *mut u8, length: usize) {
+    let (mut memory, mut packed) = (memory, packed);
+    for _ in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { short::<D>(memory, packed, length) };
+        memory = memory.wrapping_offset(stride);
+        packed = packed.wrapping_add(length);
+    }
+}
+
+/// Moves blocks at these offsets in memory.
+#[inline]
+unsafe fn scattered<D: Direction>(memory: *mut u8, offsets: &[i64], packed: *mut u8, length: usize) {
+    // SAFETY: the caller's promise of `move_piece`.
+    unsafe {
+        by_length!(
+            length,
+            scattered_sized,
+            scattered_any::<D>(memory, offsets, packed, length),
+            (memory, offsets, packed)
+        );
+    }
+}
+
+#[inline]
+unsafe fn scattered_sized<D: Direction, T: Copy>(memory: *mut u8, offsets: &[i64], packed: *mut u8) {
+    let mut packed = packed;
+    let (fours, rest) = offsets.as_chunks::<4>();
+    // SAFETY: the caller's promise; each offset is used once.
+    unsafe {
+        for four in fours {
+            D::four::<T>(four.map(|offset| memory.wrapping_offset(offset as isize)), packed);
+            packed = packed.wrapping_add(4 * size_of::<T>());
+        }
+        for offset in rest {
+            D::one::<T>(memory.wrapping_offset(*offset as isize), packed);
+            packed = packed.wrapping_add(size_of::<T>());
+        }
+    }
+}
+
+unsafe fn scattered_any<D: Direction>(memory: *mut u8, offsets: &[i64], packed: *mut u8, length: usize) {
+    let mut packed = packed;
+    for offset in offsets {
+        // SAFETY: the caller's promise.
+        unsafe { short::<D>(memory.wrapping_offset(*offset as isize), packed, length) };
+        packed = packed.wrapping_add(length);
+    }
+}
+
+/// Moves a block of any length, with no call when it is short: two moves of one size that may overlap each other.
+#[inline]
+pub(crate) unsafe fn short<D: Direction>(memory: *mut u8, packed: *mut u8, length: usize) {
+    // SAFETY: the caller promises `length` bytes at both places, and each arm stays inside of them. Both moves of an arm
+    // move the same bytes where they overlap.
+    unsafe {
+        match length {
+            0 => {}
+            1 => D::one::<u8>(memory, packed),
+            2..4 => both_ends::<D, u16>(memory, packed, length),
+            4..8 => both_ends::<D, u32>(memory, packed, length),
+            8..=16 => both_ends::<D, u64>(memory, packed, length),
+            17..=32 => both_ends::<D, u128>(memory, packed, length),
+            33..=64 => both_ends::<D, [u128; 2]>(memory, packed, length),
+            _ => D::many(memory, packed, length),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn both_ends<D: Direction, T: Copy>(memory: *mut u8, packed: *mut u8, length: usize) {
+    let last = length - size_of::<T>();
+    // SAFETY: as in `short`.
+    unsafe {
+        D::one::<T>(memory, packed);
+        D::one::<T>(memory.wrapping_add(last), packed.wrapping_add(last));
+    }
+}

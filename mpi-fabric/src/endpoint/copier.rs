@@ -1,0 +1,109 @@
+//! Copies to and from the regions of one peer, beside the endpoint that made the handle.
+//!
+//! An endpoint is used by one thread at a time. A long copy holds up the other threads of the process if it keeps the
+//! endpoint; so a [`Copier`] has what a copy needs, and nothing of the endpoint.
+//! Invariant: a copy goes to the process that was probed, or within this one to registered memory.
+//! Not here: which peers can be reached (`copy`), how one is probed (`process`).
+
+use std::fmt;
+use std::sync::Arc;
+
+use mpi_errors::{Error, Result};
+
+use super::process::ProbedProcess;
+use crate::fault;
+use crate::region::{NotRegistered, RegionKey, Regions};
+use crate::remote;
+use crate::transport::NetworkCopies;
+
+/// Copies to and from the regions of one peer. Thread-safe; cheap to clone. It can outlive its endpoint: then copies are
+/// errors once the peer has ended.
+#[derive(Clone)]
+pub struct Copier {
+    peer: u32,
+    way: CopyWay,
+}
+
+/// How the bytes move.
+#[derive(Clone)]
+enum CopyWay {
+    /// The peer is a rank of this process: only registered memory is reached.
+    Within(Arc<Regions>),
+    /// The kernel copies between the two processes.
+    Kernel(Arc<ProbedProcess>),
+    Network(Arc<dyn NetworkCopies>),
+}
+
+impl Copier {
+    pub(super) fn within(peer: u32, regions: Arc<Regions>) -> Copier {
+        Copier { peer, way: CopyWay::Within(regions) }
+    }
+
+    pub(super) fn by_kernel(peer: u32, process: Arc<ProbedProcess>) -> Copier {
+        Copier { peer, way: CopyWay::Kernel(process) }
+    }
+
+    pub(super) fn by_network(peer: u32, network: Arc<dyn NetworkCopies>) -> Copier {
+        Copier { peer, way: CopyWay::Network(network) }
+    }
+
+    /// World rank of the peer.
+    pub fn peer(&self) -> u32 {
+        self.peer
+    }
+
+    /// Copies from the peer's region, from `offset` on; also when the peer is a rank of this process.
+    /// # Errors
+    /// `MPI_ERR_OTHER`, naming the peer: the kernel refuses, the address is bad, the peer has ended, or no registered
+    /// region has these bytes.
+    pub fn read(&self, key: RegionKey, offset: u64, into: &mut [u8]) -> Result<()> {
+        let address = key.address().wrapping_add(offset);
+        match &self.way {
+            CopyWay::Within(regions) => {
+                regions.read(address, into).map_err(|NotRegistered| not_registered(self.peer, address, into.len()))
+            }
+            CopyWay::Kernel(process) => process
+                .check()
+                .and_then(|()| remote::read(process.pid, address, into))
+                .map_err(|error| copy_failed("read", self.peer, process.pid, &error)),
+            CopyWay::Network(network) => network.read(self.peer, key, offset, into),
+        }
+    }
+
+    /// Copies to the peer's region, from `offset` on; otherwise like [`Self::read`].
+    pub fn write(&self, key: RegionKey, offset: u64, data: &[u8]) -> Result<()> {
+        let address = key.address().wrapping_add(offset);
+        match &self.way {
+            CopyWay::Within(regions) => {
+                regions.write(address, data).map_err(|NotRegistered| not_registered(self.peer, address, data.len()))
+            }
+            CopyWay::Kernel(process) => process
+                .check()
+                // SAFETY: `PeerProcess::probe` makes a `ProbedProcess` of ids of other processes only.
+                .and_then(|()| unsafe { remote::write(process.pid, address, data) })
+                .map_err(|error| copy_failed("write", self.peer, process.pid, &error)),
+            CopyWay::Network(network) => network.write(self.peer, key, offset, data),
+        }
+    }
+}
+
+impl fmt::Debug for Copier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = match &self.way {
+            CopyWay::Within(_) => "within this process",
+            CopyWay::Kernel(_) => "by the kernel",
+            CopyWay::Network(_) => "by the network",
+        };
+        write!(f, "Copier(rank {}, {way})", self.peer)
+    }
+}
+
+#[cold]
+fn copy_failed(what: &str, peer: u32, pid: u32, error: &std::io::Error) -> Error {
+    fault::system(&format!("cannot {what} the memory of rank {peer} (process {pid})"), error)
+}
+
+#[cold]
+fn not_registered(peer: u32, address: u64, bytes: usize) -> Error {
+    fault::foreign(format!("rank {peer} has registered no region with the {bytes} bytes at {address:#x}"))
+}

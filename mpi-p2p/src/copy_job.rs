@@ -1,0 +1,238 @@
+//! Long messages that this process copies: the jobs, the parts that threads claim of them, and the pins.
+//!
+//! A job is a region of another process, an offset in it, and memory of this process. A thread claims a part under the
+//! process lock, copies it with the lock released, and counts it under the lock again. Where the sender copies as well,
+//! both processes claim chunks from a transfer slot.
+//! Invariant: from the claim of a part until its count, the job stays in the list ([`CopyJob::copiers`]), and the memory
+//! of the part stays with its request: a receive completes, or is dropped, only without copiers, and so does a send
+//! (`Work::Offered`). All of this state is under the process lock, which orders it for all threads;
+//! only the words of a transfer slot are shared without the lock (`chunk_claims`).
+//! Not here: claiming, counting and completing (`copies`), the release of the lock (`copying`).
+#![allow(unsafe_code)] // parts of a receive's buffer are copied into at the same time
+
+use mpi_core::Handle;
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_errors::Result;
+use mpi_fabric::{Copier, RegionKey, Registration};
+
+use crate::request::Data;
+
+/// Longest part in bytes where several threads may copy: the thread that polls for the others polls between two parts.
+pub(crate) const PART_MAX: u64 = 128 << 10;
+/// The same over a network, where each part costs a round trip.
+pub(crate) const NETWORK_PART_MAX: u64 = 1 << 20;
+
+/// A long message that this process copies, or helps to copy.
+#[derive(Debug)]
+pub(crate) struct CopyJob {
+    /// Differs from those of all other jobs of the process.
+    pub id: u64,
+    pub request: Handle,
+    pub copier: Copier,
+    /// The other process's memory.
+    pub region: RegionKey,
+    pub bytes: u64,
+    pub side: Side,
+    pub claims: Claims,
+    /// Whether parts may be left to claim.
+    pub open: bool,
+    /// Number of threads of this process that copy a part: claims that are not counted yet.
+    pub copiers: u32,
+    /// Bytes that this process has copied.
+    pub copied: u64,
+}
+
+/// This process's side of the transfer, with its memory.
+#[derive(Debug)]
+pub(crate) enum Side {
+    /// It copies from the region into the buffer of a receive. `token` names the send at its sender.
+    Receive { buffer: RecvBuf<'static>, token: u64 },
+    /// It copies the data of a send to the region.
+    Send { data: SendBuf<'static> },
+}
+
+impl Side {
+    /// The side of the sender of this data.
+    pub fn of_send(data: &Data) -> Side {
+        // SAFETY: a part of it is used only while the request that holds the data is offered and pinned.
+        Side::Send { data: unsafe { data.as_send().detach() } }
+    }
+}
+
+/// How parts are claimed.
+#[derive(Debug)]
+pub(crate) enum Claims {
+    /// By this process alone, in order: `claimed` bytes so far. Where several threads may copy, at most `most` at a time.
+    Alone { claimed: u64, most: u64 },
+    /// By both processes: chunks, in a transfer slot of the receiver.
+    Slot(SharedClaims),
+}
+
+/// Claims in a transfer slot.
+#[derive(Debug)]
+pub(crate) struct SharedClaims {
+    pub slot: u32,
+    pub round: u32,
+    pub chunks: u64,
+    /// Bytes of a chunk.
+    pub chunk: u64,
+    /// This process has claimed chunks below this one only. The other process can write the slot; if it sets the count of
+    /// claims back, no two threads copy the same chunk.
+    pub next: u64,
+    /// Of a revoked receive: the number of chunks that were claimed when the slot was closed.
+    pub claimed_at_close: Option<u64>,
+    /// Of a receive: lets the sender write to the buffer.
+    pub _registration: Registration,
+}
+
+impl CopyJob {
+    /// The claimed part of `bytes` bytes at `start`.
+    pub fn part(&mut self, start: u64, bytes: u64) -> Part {
+        let local = match &mut self.side {
+            // SAFETY: the pin keeps the memory with the request until the part is counted, and no two claims overlap.
+            Side::Receive { buffer, .. } => Local::Into(unsafe { buffer.part(start, bytes).detach() }),
+            Side::Send { data } => Local::From(data.part(start, bytes)),
+        };
+        self.copiers += 1;
+        Part {
+            id: self.id,
+            start,
+            copier: self.copier.clone(),
+            region: self.region,
+            local,
+            #[cfg(test)]
+            before: None,
+        }
+    }
+}
+
+/// The jobs of a process, in the order in which they began.
+#[derive(Debug, Default)]
+pub(crate) struct CopyJobs {
+    pub list: Vec<CopyJob>,
+    next_id: u64,
+    /// Number of jobs with parts to claim.
+    pub open: usize,
+    #[cfg(test)]
+    pub before: Option<BeforeCopy>,
+}
+
+impl CopyJobs {
+    /// Adds a job.
+    pub fn add(
+        &mut self,
+        request: Handle,
+        copier: Copier,
+        (region, bytes): (RegionKey, u64),
+        side: Side,
+        claims: Claims,
+    ) {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.open += 1;
+        let job = CopyJob { id, request, copier, region, bytes, side, claims, open: true, copiers: 0, copied: 0 };
+        self.list.push(job);
+    }
+
+    /// The oldest job with parts to claim.
+    pub fn first_open(&self) -> Option<usize> {
+        if self.open == 0 { None } else { self.list.iter().position(|job| job.open) }
+    }
+
+    /// Ends the claims of a job.
+    pub fn close(&mut self, at: usize) {
+        self.open -= usize::from(std::mem::replace(&mut self.list[at].open, false));
+    }
+
+    /// Removes a job, which must have no copiers.
+    pub fn remove(&mut self, at: usize) -> CopyJob {
+        self.close(at);
+        self.list.remove(at)
+    }
+
+    /// Whether a request has a job.
+    pub fn has(&self, request: Handle) -> bool {
+        self.list.iter().any(|job| job.request == request)
+    }
+
+    /// Whether the other process may still copy a chunk of a receive: it reports that in the slot, and no doorbell rings.
+    pub fn await_chunks(&self) -> bool {
+        let mut jobs = self.list.iter();
+        jobs.any(|job| matches!((&job.side, &job.claims), (Side::Receive { .. }, Claims::Slot(_))))
+    }
+}
+
+/// Called before each copy of a part, without the lock.
+#[cfg(test)]
+#[derive(Clone)]
+pub(crate) struct BeforeCopy(pub std::sync::Arc<dyn Fn() + Send + Sync>);
+
+#[cfg(test)]
+impl std::fmt::Debug for BeforeCopy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("BeforeCopy")
+    }
+}
+
+/// A claimed part of a job, to be copied by the thread that claimed it.
+#[derive(Debug)]
+#[must_use = "a claimed part pins its request until it is counted"]
+pub(crate) struct Part {
+    pub id: u64,
+    pub start: u64,
+    copier: Copier,
+    region: RegionKey,
+    local: Local,
+    #[cfg(test)]
+    before: Option<BeforeCopy>,
+}
+
+/// The memory of a part.
+#[derive(Debug)]
+enum Local {
+    Into(RecvBuf<'static>),
+    From(SendBuf<'static>),
+}
+
+/// A part that has been copied, or could not be.
+#[derive(Debug)]
+pub(crate) struct CopiedPart {
+    pub id: u64,
+    pub bytes: u64,
+    pub result: Result<()>,
+}
+
+impl Part {
+    #[cfg(test)]
+    pub fn after(self, before: &Option<BeforeCopy>) -> Part {
+        Part { before: before.clone(), ..self }
+    }
+
+    /// Bytes of the part.
+    pub fn bytes(&self) -> u64 {
+        match &self.local {
+            Local::Into(buffer) => buffer.bytes(),
+            Local::From(data) => data.bytes(),
+        }
+    }
+
+    /// Copies the part. Needs no lock.
+    pub fn copy(mut self) -> CopiedPart {
+        #[cfg(test)]
+        if let Some(before) = self.before.take() {
+            before.0();
+        }
+        let bytes = self.bytes();
+        let result = match &mut self.local {
+            Local::Into(buffer) => {
+                let memory = buffer.contiguous_mut().expect("jobs are made for contiguous buffers");
+                self.copier.read(self.region, self.start, memory)
+            }
+            Local::From(data) => {
+                let memory = data.contiguous().expect("jobs are made for contiguous data");
+                self.copier.write(self.region, self.start, memory)
+            }
+        };
+        CopiedPart { id: self.id, bytes, result }
+    }
+}

@@ -1,0 +1,124 @@
+//! Copying long messages with the process lock released.
+//!
+//! A pass claims a part of a message under the lock, copies it without the lock, and counts it under the lock. The thread
+//! that polls for other waiting threads copies one part in a pass, so that it polls between two parts; any other call
+//! copies all parts that it can claim. Where no other thread can need the lock it stays held, and a message that this
+//! process alone copies is one part.
+//! Invariants: no copy of more than [`LOCKED_MAX`] bytes is made with the lock held while another thread may need it. No
+//! message is copied inside a service's call, so that a service that starts a receive keeps the lock.
+//! Not here: claims and pins (`copies`, `copy_job`), what else a pass does (`progress`).
+
+use mpi_core::Guard;
+use mpi_errors::Result;
+
+use crate::engine::Engine;
+
+/// Longest copy that is made with the lock held, in bytes: about one eager message.
+const LOCKED_MAX: u64 = 16 << 10;
+
+impl Engine {
+    /// One pass of progress. Returns the number of steps that made progress.
+    #[inline]
+    pub(crate) fn advance(&self, guard: &mut Guard<'_>) -> Result<usize> {
+        let state = self.state.get_mut(guard);
+        let moved = state.poll()?;
+        if state.core.has_work() {
+            return self.advance_pending(guard, moved);
+        }
+        if moved > 0 {
+            state.core.wake_on_any_change();
+        }
+        Ok(moved)
+    }
+
+    /// The rest of a pass that has more to do than to poll.
+    #[inline(never)]
+    fn advance_pending(&self, guard: &mut Guard<'_>, moved: usize) -> Result<usize> {
+        let state = self.state.get_mut(guard);
+        let moved = state.advance_pending(moved)?;
+        if moved > 0 {
+            state.core.wake_on_any_change();
+        }
+        Ok(moved + self.serve_and_copy(guard))
+    }
+
+    /// Calls the services that are to be called, and copies parts of long messages. Returns the number of parts.
+    pub(crate) fn serve_and_copy(&self, guard: &mut Guard<'_>) -> usize {
+        let mut copied = 0;
+        loop {
+            if self.state.get(guard).core.services.wait_for_call() > 0 {
+                self.call_services(guard);
+            }
+            copied += self.copy_parts(guard);
+            // A copy may have completed a receive of a service.
+            if self.state.get(guard).core.services.wait_for_call() == 0 {
+                return copied;
+            }
+        }
+    }
+
+    /// Copies parts of long messages. Returns the number of parts.
+    pub(crate) fn copy_parts(&self, guard: &mut Guard<'_>) -> usize {
+        let mut copied = 0;
+        let concurrently = self.lock.is_contended();
+        let completions = self.state.get(guard).core.completions;
+        loop {
+            let state = self.state.get_mut(guard);
+            if state.core.copies.open == 0 || copied > 0 && state.core.waiters.leads_others() {
+                break;
+            }
+            let Some(part) = state.core.claim_part(&state.endpoint, concurrently) else { break };
+            let part = self.copy_unlocked(guard, part.bytes(), || part.copy());
+            let state = self.state.get_mut(guard);
+            state.core.count_part(&mut state.endpoint, part);
+            copied += 1;
+        }
+        if copied > 0 {
+            let core = &mut self.state.get_mut(guard).core;
+            if core.completions != completions {
+                core.wake_on_any_change();
+            }
+            core.wake_leader_for_work();
+        }
+        copied
+    }
+
+    /// Copies the message of a receive that has just been started, and what else there is to copy. What a service starts is
+    /// copied when the service has returned.
+    #[cold]
+    pub(crate) fn copy_at_start(&self, guard: &mut Guard<'_>) {
+        if self.state.get(guard).core.services.calls == 0 {
+            self.copy_parts(guard);
+        }
+    }
+
+    /// Makes a copy of so many bytes: without the process lock, if the copy is long and another thread may need the lock.
+    /// Other threads may have changed every object of the process meanwhile.
+    #[inline]
+    pub fn copy_unlocked<R>(&self, guard: &mut Guard<'_>, bytes: u64, copy: impl FnOnce() -> R) -> R {
+        if bytes <= LOCKED_MAX || !self.lock.is_contended() {
+            return copy();
+        }
+        self.unlocked(guard, copy)
+    }
+
+    /// Runs `body` with the process lock released.
+    #[inline(never)]
+    fn unlocked<R>(&self, guard: &mut Guard<'_>, body: impl FnOnce() -> R) -> R {
+        let waiters = &mut self.state.get_mut(guard).core.waiters;
+        // Another thread that completes an operation meanwhile wakes the thread that waits for it itself.
+        let deferring = waiters.is_deferring();
+        let due = waiters.end_deferring();
+        let result = guard.unlocked(|| {
+            self.wake_due(&due);
+            body()
+        });
+        if deferring {
+            self.state.get_mut(guard).core.waiters.defer();
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests;
