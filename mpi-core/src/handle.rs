@@ -6,7 +6,8 @@
 //! A Fortran `INTEGER` has 32 bits (MPI-5.0, 19.3.4; also `MPI_Comm_toint` and its like): [`Handle::to_fortran`]. A
 //! predefined handle is its constant there, too. Any other is negative: below the sign bit, 9 bits of the generation and
 //! 22 of the index. The kind follows from the call; it is also mixed into the generation, so that words of two kinds
-//! with equal slots differ. The handle table itself maps the word to the whole handle
+//! with equal slots differ. Requests are in three tables, and a word must lead to one of them: the first bits of the index
+//! are the table's prefix. The handle table itself maps the word to the whole handle
 //! ([`Table::from_fortran`](crate::Table::from_fortran)); no second table is needed.
 //!
 //! Invariant: a packed handle is never below [`FIRST_DYNAMIC`], and never negative as an `intptr_t`.
@@ -136,17 +137,19 @@ impl Handle {
         self.0 >> KIND_SHIFT == kind as usize
     }
 
-    /// The handle as a Fortran `INTEGER`; `None` for a slot above 2^22 and for a word that is not a handle.
+    /// The handle as a Fortran `INTEGER`; `None` for a slot above 2^22 (of a request above 2^20) and for a word that is
+    /// not a handle.
     #[inline]
     pub const fn to_fortran(self) -> Option<i32> {
         if self.0 < FIRST_DYNAMIC {
             return Some(self.0 as i32);
         }
         match self.kind() {
-            Some(kind) if self.index() >> FORTRAN_INDEX_BITS == 0 => {
+            Some(kind) if self.index() >> fortran_prefix(kind).1 == 0 => {
                 let generation =
                     self.generation().wrapping_add(kind as u32 * 37) & ((1 << FORTRAN_GENERATION_BITS) - 1);
-                Some((1 << 31 | generation << FORTRAN_INDEX_BITS | self.index()) as i32)
+                let index = fortran_prefix(kind).0 | self.index();
+                Some((1 << 31 | generation << FORTRAN_INDEX_BITS | index) as i32)
             }
             _ => None,
         }
@@ -165,6 +168,16 @@ impl Handle {
     }
 }
 
+/// What stands before the index of an object of this kind in a Fortran handle, and the bits of that index.
+pub(crate) const fn fortran_prefix(kind: Kind) -> (u32, u32) {
+    match kind {
+        Kind::Request => (0, FORTRAN_INDEX_BITS - 1),
+        Kind::Sent => (0b10 << (FORTRAN_INDEX_BITS - 2), FORTRAN_INDEX_BITS - 2),
+        Kind::Recipe => (0b11 << (FORTRAN_INDEX_BITS - 2), FORTRAN_INDEX_BITS - 2),
+        _ => (0, FORTRAN_INDEX_BITS),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +193,21 @@ mod tests {
             assert_eq!(Handle::pack(kind, last + 1, generation).to_fortran(), None);
         }
         assert_eq!((Handle(FIRST_DYNAMIC).to_fortran(), Handle(usize::MAX).to_fortran()), (None, None));
+    }
+
+    #[test]
+    fn requests_of_different_tables_have_different_fortran_handles_in_all_generations() {
+        let all = |kind, index| {
+            let words = (1..=600).filter_map(move |generation| Handle::pack(kind, index, generation).to_fortran());
+            words.collect::<std::collections::HashSet<i32>>()
+        };
+        let (last, last_prefixed) = ((1 << 21) - 1, (1 << 20) - 1);
+        for (index, other) in [(0, 0), (last, last_prefixed), (1 << 20, 0)] {
+            let (plain, sent, recipe) = (all(Kind::Request, index), all(Kind::Sent, other), all(Kind::Recipe, other));
+            assert_eq!(plain.len(), 1 << FORTRAN_GENERATION_BITS);
+            assert!(plain.is_disjoint(&sent) && plain.is_disjoint(&recipe) && sent.is_disjoint(&recipe));
+        }
+        assert!(all(Kind::Request, last + 1).is_empty() && all(Kind::Sent, last_prefixed + 1).is_empty());
     }
 
     #[test]

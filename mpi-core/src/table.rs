@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use crate::handle::{
-    FIRST_DYNAMIC, FORTRAN_GENERATION_BITS, FORTRAN_INDEX_BITS, GENERATION_MASK, Handle, Kind, MAX_OBJECTS,
+    FIRST_DYNAMIC, FORTRAN_GENERATION_BITS, GENERATION_MASK, Handle, Kind, MAX_OBJECTS, fortran_prefix,
 };
 
 /// Number of resting slots at which the first of them is reused.
@@ -188,7 +188,8 @@ impl<T> Table<T> {
         if let Ok(predefined) = usize::try_from(word) {
             return (predefined < FIRST_DYNAMIC).then_some(Handle(predefined));
         }
-        let slot = self.slots.get(word as usize & ((1 << FORTRAN_INDEX_BITS) - 1))?;
+        let index = word as usize & ((1 << fortran_prefix(self.kind).1) - 1);
+        let slot = self.slots.get(index)?;
         (slot.value.is_some() && slot.word.to_fortran() == Some(word)).then_some(slot.word)
     }
 
@@ -222,6 +223,7 @@ impl<T> Table<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::handle::FORTRAN_INDEX_BITS;
 
     #[test]
     fn a_freed_handle_is_stale_even_after_its_slot_is_reused() {
