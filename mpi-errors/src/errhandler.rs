@@ -124,6 +124,11 @@ impl Errhandlers {
             .map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many error handlers"))
     }
 
+    /// The live handle that a Fortran integer names; a predefined handle is its constant. `None` for any other integer.
+    pub fn of_int(&self, word: i32) -> Option<Handle> {
+        self.table.from_fortran(word)
+    }
+
     /// The handler that a handle of the program names; an error for a null, freed, forged or wrong-kind handle.
     pub fn get(&self, handle: Handle) -> Result<Errhandler> {
         if let Some(predefined) = Errhandler::predefined(handle) {

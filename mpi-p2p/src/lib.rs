@@ -12,6 +12,7 @@
 //! - `send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving long
 //!   messages. `copy_job`, `copies`, `copying`: copying them with the lock released. `cancel`, `revoke`: taking operations
 //!   back. `progress`: moving what can move.
+//! - `int_handles`: handles by Fortran integers.
 //! - `engine`: the calls. `waiting`, `complete`, `probe`, `start`, `remote`, `service`, `context_agreement`,
 //!   `on_demand_handles`, `posted_handles`: further calls, by subject.
 //! - `instruments`, `events`, `request_events`, `cvars`, `limits`: metrics, events and settings.
@@ -42,6 +43,7 @@ mod direct_receive;
 mod engine;
 mod events;
 mod instruments;
+mod int_handles;
 mod limits;
 mod matching;
 mod message;

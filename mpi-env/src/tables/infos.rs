@@ -70,6 +70,11 @@ pub fn insert(info: Info) -> Result<Handle, TableFull> {
     inserted
 }
 
+/// The live handle that a Fortran integer names; a predefined handle is its constant. `None` for any other integer.
+pub fn of_int(word: i32) -> Option<Handle> {
+    infos().table.from_fortran(word)
+}
+
 /// Reads an info object and counts the call that uses it; `None` if the handle names none.
 pub fn look<R>(handle: Handle, look: impl FnOnce(&Info) -> R) -> Option<R> {
     let infos = infos();

@@ -4,13 +4,14 @@
 //!   allocate.
 //! - `infos`: info objects. `session`: a session. `errhandler_cache`: error handlers that are readable without the
 //!   lock.
-//! - `freed`: the functions that freed handles.
+//! - `freed`: the functions that freed handles. `fortran_abi`: what a Fortran layer states about its types.
 //!
 //! Not here: the functions that change them (`objects`, `process`).
 
 pub(crate) mod attributes;
 pub(crate) mod blocks;
 pub(crate) mod errhandler_cache;
+pub mod fortran_abi;
 pub(crate) mod freed;
 pub mod infos;
 pub(crate) mod memory;
