@@ -12,6 +12,31 @@ use mpi_env::Object;
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
 
+/// `MPI_Abi_get_fortran_booleans`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Abi_get_fortran_booleans(
+    logical_size: c_int,
+    logical_true: *mut c_void,
+    logical_false: *mut c_void,
+    is_set: *mut c_int,
+) -> c_int {
+    entry::anytime(functions::MPI_ABI_GET_FORTRAN_BOOLEANS, None, || {
+        let is_set = check::out("is_set", is_set)?;
+
+        imp::fortran::abi_get_fortran_booleans(logical_size, logical_true, logical_false, is_set)
+    })
+}
+
+/// `MPI_Abi_get_fortran_info`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Abi_get_fortran_info(info: *mut usize) -> c_int {
+    entry::anytime(functions::MPI_ABI_GET_FORTRAN_INFO, None, || {
+        let info = check::out("info", info)?;
+
+        imp::fortran::abi_get_fortran_info(info)
+    })
+}
+
 /// `MPI_Abi_get_info`, since MPI-5.0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Abi_get_info(info: *mut usize) -> c_int {
@@ -31,4 +56,154 @@ pub unsafe extern "C" fn PMPI_Abi_get_version(abi_major: *mut c_int, abi_minor: 
 
         imp::env::abi_get_version(abi_major, abi_minor)
     })
+}
+
+/// `MPI_Abi_set_fortran_booleans`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Abi_set_fortran_booleans(
+    logical_size: c_int,
+    logical_true: *mut c_void,
+    logical_false: *mut c_void,
+) -> c_int {
+    entry::anytime(functions::MPI_ABI_SET_FORTRAN_BOOLEANS, None, || {
+        imp::fortran::abi_set_fortran_booleans(logical_size, logical_true, logical_false)
+    })
+}
+
+/// `MPI_Abi_set_fortran_info`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Abi_set_fortran_info(info: usize) -> c_int {
+    entry::anytime(functions::MPI_ABI_SET_FORTRAN_INFO, None, || imp::fortran::abi_set_fortran_info(info))
+}
+
+/// `MPI_Comm_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_fromint(comm: c_int) -> usize {
+    imp::int_handles::comm_fromint(comm)
+}
+
+/// `MPI_Comm_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_toint(comm: usize) -> c_int {
+    imp::int_handles::comm_toint(comm)
+}
+
+/// `MPI_Errhandler_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Errhandler_fromint(errhandler: c_int) -> usize {
+    imp::int_handles::errhandler_fromint(errhandler)
+}
+
+/// `MPI_Errhandler_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Errhandler_toint(errhandler: usize) -> c_int {
+    imp::int_handles::errhandler_toint(errhandler)
+}
+
+/// `MPI_File_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_fromint(file: c_int) -> usize {
+    imp::int_handles::file_fromint(file)
+}
+
+/// `MPI_File_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_File_toint(file: usize) -> c_int {
+    imp::int_handles::file_toint(file)
+}
+
+/// `MPI_Group_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_fromint(group: c_int) -> usize {
+    imp::int_handles::group_fromint(group)
+}
+
+/// `MPI_Group_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Group_toint(group: usize) -> c_int {
+    imp::int_handles::group_toint(group)
+}
+
+/// `MPI_Info_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Info_fromint(info: c_int) -> usize {
+    imp::int_handles::info_fromint(info)
+}
+
+/// `MPI_Info_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Info_toint(info: usize) -> c_int {
+    imp::int_handles::info_toint(info)
+}
+
+/// `MPI_Message_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Message_fromint(message: c_int) -> usize {
+    imp::int_handles::message_fromint(message)
+}
+
+/// `MPI_Message_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Message_toint(message: usize) -> c_int {
+    imp::int_handles::message_toint(message)
+}
+
+/// `MPI_Op_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Op_fromint(op: c_int) -> usize {
+    imp::int_handles::op_fromint(op)
+}
+
+/// `MPI_Op_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Op_toint(op: usize) -> c_int {
+    imp::int_handles::op_toint(op)
+}
+
+/// `MPI_Request_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Request_fromint(request: c_int) -> usize {
+    imp::int_handles::request_fromint(request)
+}
+
+/// `MPI_Request_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Request_toint(request: usize) -> c_int {
+    imp::int_handles::request_toint(request)
+}
+
+/// `MPI_Session_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_fromint(session: c_int) -> usize {
+    imp::int_handles::session_fromint(session)
+}
+
+/// `MPI_Session_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_toint(session: usize) -> c_int {
+    imp::int_handles::session_toint(session)
+}
+
+/// `MPI_Type_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_fromint(datatype: c_int) -> usize {
+    imp::int_handles::type_fromint(datatype)
+}
+
+/// `MPI_Type_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Type_toint(datatype: usize) -> c_int {
+    imp::int_handles::type_toint(datatype)
+}
+
+/// `MPI_Win_fromint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_fromint(win: c_int) -> usize {
+    imp::int_handles::win_fromint(win)
+}
+
+/// `MPI_Win_toint`, since MPI-5.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Win_toint(win: usize) -> c_int {
+    imp::int_handles::win_toint(win)
 }

@@ -15,6 +15,7 @@ pub mod datatype;
 pub mod env;
 pub mod errors;
 pub mod ext;
+pub mod fortran_interop;
 pub mod info;
 pub mod io;
 pub mod p2p;

@@ -368,3 +368,7 @@ pub const MPI_T_PVAR_CLASS_COUNTER: i32 = 7;
 pub const MPI_T_PVAR_CLASS_AGGREGATE: i32 = 8;
 pub const MPI_T_PVAR_CLASS_TIMER: i32 = 9;
 pub const MPI_T_PVAR_CLASS_GENERIC: i32 = 10;
+pub const MPI_F_STATUS_IGNORE: usize = 0x0;
+pub const MPI_F_STATUSES_IGNORE: usize = 0x0;
+pub const MPI_F08_STATUS_IGNORE: usize = 0x0;
+pub const MPI_F08_STATUSES_IGNORE: usize = 0x0;

@@ -74,603 +74,631 @@ pub const MPI_CLOSE_PORT: u16 = 68;
 pub const MPI_COMM_ACCEPT: u16 = 69;
 pub const MPI_COMM_ATTACH_BUFFER: u16 = 70;
 pub const MPI_COMM_ATTACH_BUFFER_C: u16 = 71;
-pub const MPI_COMM_CALL_ERRHANDLER: u16 = 72;
-pub const MPI_COMM_COMPARE: u16 = 73;
-pub const MPI_COMM_CONNECT: u16 = 74;
-pub const MPI_COMM_CREATE: u16 = 75;
-pub const MPI_COMM_CREATE_ERRHANDLER: u16 = 76;
-pub const MPI_COMM_CREATE_FROM_GROUP: u16 = 77;
-pub const MPI_COMM_CREATE_GROUP: u16 = 78;
-pub const MPI_COMM_CREATE_KEYVAL: u16 = 79;
-pub const MPI_COMM_DELETE_ATTR: u16 = 80;
-pub const MPI_COMM_DETACH_BUFFER: u16 = 81;
-pub const MPI_COMM_DETACH_BUFFER_C: u16 = 82;
-pub const MPI_COMM_DISCONNECT: u16 = 83;
-pub const MPI_COMM_DUP: u16 = 84;
-pub const MPI_COMM_DUP_WITH_INFO: u16 = 85;
-pub const MPI_COMM_FLUSH_BUFFER: u16 = 86;
-pub const MPI_COMM_FREE: u16 = 87;
-pub const MPI_COMM_FREE_KEYVAL: u16 = 88;
-pub const MPI_COMM_FROMINT: u16 = 89;
-pub const MPI_COMM_GET_ATTR: u16 = 90;
-pub const MPI_COMM_GET_ERRHANDLER: u16 = 91;
-pub const MPI_COMM_GET_INFO: u16 = 92;
-pub const MPI_COMM_GET_NAME: u16 = 93;
-pub const MPI_COMM_GET_PARENT: u16 = 94;
-pub const MPI_COMM_GROUP: u16 = 95;
-pub const MPI_COMM_IDUP: u16 = 96;
-pub const MPI_COMM_IDUP_WITH_INFO: u16 = 97;
-pub const MPI_COMM_IFLUSH_BUFFER: u16 = 98;
-pub const MPI_COMM_JOIN: u16 = 99;
-pub const MPI_COMM_RANK: u16 = 100;
-pub const MPI_COMM_REMOTE_GROUP: u16 = 101;
-pub const MPI_COMM_REMOTE_SIZE: u16 = 102;
-pub const MPI_COMM_SET_ATTR: u16 = 103;
-pub const MPI_COMM_SET_ERRHANDLER: u16 = 104;
-pub const MPI_COMM_SET_INFO: u16 = 105;
-pub const MPI_COMM_SET_NAME: u16 = 106;
-pub const MPI_COMM_SIZE: u16 = 107;
-pub const MPI_COMM_SPAWN: u16 = 108;
-pub const MPI_COMM_SPAWN_MULTIPLE: u16 = 109;
-pub const MPI_COMM_SPLIT: u16 = 110;
-pub const MPI_COMM_SPLIT_TYPE: u16 = 111;
-pub const MPI_COMM_TEST_INTER: u16 = 112;
-pub const MPI_COMM_TOINT: u16 = 113;
-pub const MPI_COMPARE_AND_SWAP: u16 = 114;
-pub const MPI_DIMS_CREATE: u16 = 115;
-pub const MPI_DIST_GRAPH_CREATE: u16 = 116;
-pub const MPI_DIST_GRAPH_CREATE_ADJACENT: u16 = 117;
-pub const MPI_DIST_GRAPH_NEIGHBORS: u16 = 118;
-pub const MPI_DIST_GRAPH_NEIGHBORS_COUNT: u16 = 119;
-pub const MPI_ERRHANDLER_CREATE: u16 = 120;
-pub const MPI_ERRHANDLER_FREE: u16 = 121;
-pub const MPI_ERRHANDLER_FROMINT: u16 = 122;
-pub const MPI_ERRHANDLER_GET: u16 = 123;
-pub const MPI_ERRHANDLER_SET: u16 = 124;
-pub const MPI_ERRHANDLER_TOINT: u16 = 125;
-pub const MPI_ERROR_CLASS: u16 = 126;
-pub const MPI_ERROR_STRING: u16 = 127;
-pub const MPI_EXSCAN: u16 = 128;
-pub const MPI_EXSCAN_C: u16 = 129;
-pub const MPI_EXSCAN_INIT: u16 = 130;
-pub const MPI_EXSCAN_INIT_C: u16 = 131;
-pub const MPI_FETCH_AND_OP: u16 = 132;
-pub const MPI_FILE_CALL_ERRHANDLER: u16 = 133;
-pub const MPI_FILE_CLOSE: u16 = 134;
-pub const MPI_FILE_CREATE_ERRHANDLER: u16 = 135;
-pub const MPI_FILE_DELETE: u16 = 136;
-pub const MPI_FILE_FROMINT: u16 = 137;
-pub const MPI_FILE_GET_AMODE: u16 = 138;
-pub const MPI_FILE_GET_ATOMICITY: u16 = 139;
-pub const MPI_FILE_GET_BYTE_OFFSET: u16 = 140;
-pub const MPI_FILE_GET_ERRHANDLER: u16 = 141;
-pub const MPI_FILE_GET_GROUP: u16 = 142;
-pub const MPI_FILE_GET_INFO: u16 = 143;
-pub const MPI_FILE_GET_POSITION: u16 = 144;
-pub const MPI_FILE_GET_POSITION_SHARED: u16 = 145;
-pub const MPI_FILE_GET_SIZE: u16 = 146;
-pub const MPI_FILE_GET_TYPE_EXTENT: u16 = 147;
-pub const MPI_FILE_GET_TYPE_EXTENT_C: u16 = 148;
-pub const MPI_FILE_GET_VIEW: u16 = 149;
-pub const MPI_FILE_IREAD: u16 = 150;
-pub const MPI_FILE_IREAD_ALL: u16 = 151;
-pub const MPI_FILE_IREAD_ALL_C: u16 = 152;
-pub const MPI_FILE_IREAD_AT: u16 = 153;
-pub const MPI_FILE_IREAD_AT_ALL: u16 = 154;
-pub const MPI_FILE_IREAD_AT_ALL_C: u16 = 155;
-pub const MPI_FILE_IREAD_AT_C: u16 = 156;
-pub const MPI_FILE_IREAD_C: u16 = 157;
-pub const MPI_FILE_IREAD_SHARED: u16 = 158;
-pub const MPI_FILE_IREAD_SHARED_C: u16 = 159;
-pub const MPI_FILE_IWRITE: u16 = 160;
-pub const MPI_FILE_IWRITE_ALL: u16 = 161;
-pub const MPI_FILE_IWRITE_ALL_C: u16 = 162;
-pub const MPI_FILE_IWRITE_AT: u16 = 163;
-pub const MPI_FILE_IWRITE_AT_ALL: u16 = 164;
-pub const MPI_FILE_IWRITE_AT_ALL_C: u16 = 165;
-pub const MPI_FILE_IWRITE_AT_C: u16 = 166;
-pub const MPI_FILE_IWRITE_C: u16 = 167;
-pub const MPI_FILE_IWRITE_SHARED: u16 = 168;
-pub const MPI_FILE_IWRITE_SHARED_C: u16 = 169;
-pub const MPI_FILE_OPEN: u16 = 170;
-pub const MPI_FILE_PREALLOCATE: u16 = 171;
-pub const MPI_FILE_READ: u16 = 172;
-pub const MPI_FILE_READ_ALL: u16 = 173;
-pub const MPI_FILE_READ_ALL_BEGIN: u16 = 174;
-pub const MPI_FILE_READ_ALL_BEGIN_C: u16 = 175;
-pub const MPI_FILE_READ_ALL_C: u16 = 176;
-pub const MPI_FILE_READ_ALL_END: u16 = 177;
-pub const MPI_FILE_READ_AT: u16 = 178;
-pub const MPI_FILE_READ_AT_ALL: u16 = 179;
-pub const MPI_FILE_READ_AT_ALL_BEGIN: u16 = 180;
-pub const MPI_FILE_READ_AT_ALL_BEGIN_C: u16 = 181;
-pub const MPI_FILE_READ_AT_ALL_C: u16 = 182;
-pub const MPI_FILE_READ_AT_ALL_END: u16 = 183;
-pub const MPI_FILE_READ_AT_C: u16 = 184;
-pub const MPI_FILE_READ_C: u16 = 185;
-pub const MPI_FILE_READ_ORDERED: u16 = 186;
-pub const MPI_FILE_READ_ORDERED_BEGIN: u16 = 187;
-pub const MPI_FILE_READ_ORDERED_BEGIN_C: u16 = 188;
-pub const MPI_FILE_READ_ORDERED_C: u16 = 189;
-pub const MPI_FILE_READ_ORDERED_END: u16 = 190;
-pub const MPI_FILE_READ_SHARED: u16 = 191;
-pub const MPI_FILE_READ_SHARED_C: u16 = 192;
-pub const MPI_FILE_SEEK: u16 = 193;
-pub const MPI_FILE_SEEK_SHARED: u16 = 194;
-pub const MPI_FILE_SET_ATOMICITY: u16 = 195;
-pub const MPI_FILE_SET_ERRHANDLER: u16 = 196;
-pub const MPI_FILE_SET_INFO: u16 = 197;
-pub const MPI_FILE_SET_SIZE: u16 = 198;
-pub const MPI_FILE_SET_VIEW: u16 = 199;
-pub const MPI_FILE_SYNC: u16 = 200;
-pub const MPI_FILE_TOINT: u16 = 201;
-pub const MPI_FILE_WRITE: u16 = 202;
-pub const MPI_FILE_WRITE_ALL: u16 = 203;
-pub const MPI_FILE_WRITE_ALL_BEGIN: u16 = 204;
-pub const MPI_FILE_WRITE_ALL_BEGIN_C: u16 = 205;
-pub const MPI_FILE_WRITE_ALL_C: u16 = 206;
-pub const MPI_FILE_WRITE_ALL_END: u16 = 207;
-pub const MPI_FILE_WRITE_AT: u16 = 208;
-pub const MPI_FILE_WRITE_AT_ALL: u16 = 209;
-pub const MPI_FILE_WRITE_AT_ALL_BEGIN: u16 = 210;
-pub const MPI_FILE_WRITE_AT_ALL_BEGIN_C: u16 = 211;
-pub const MPI_FILE_WRITE_AT_ALL_C: u16 = 212;
-pub const MPI_FILE_WRITE_AT_ALL_END: u16 = 213;
-pub const MPI_FILE_WRITE_AT_C: u16 = 214;
-pub const MPI_FILE_WRITE_C: u16 = 215;
-pub const MPI_FILE_WRITE_ORDERED: u16 = 216;
-pub const MPI_FILE_WRITE_ORDERED_BEGIN: u16 = 217;
-pub const MPI_FILE_WRITE_ORDERED_BEGIN_C: u16 = 218;
-pub const MPI_FILE_WRITE_ORDERED_C: u16 = 219;
-pub const MPI_FILE_WRITE_ORDERED_END: u16 = 220;
-pub const MPI_FILE_WRITE_SHARED: u16 = 221;
-pub const MPI_FILE_WRITE_SHARED_C: u16 = 222;
-pub const MPI_FINALIZE: u16 = 223;
-pub const MPI_FINALIZED: u16 = 224;
-pub const MPI_FREE_MEM: u16 = 225;
-pub const MPI_GATHER: u16 = 226;
-pub const MPI_GATHER_C: u16 = 227;
-pub const MPI_GATHER_INIT: u16 = 228;
-pub const MPI_GATHER_INIT_C: u16 = 229;
-pub const MPI_GATHERV: u16 = 230;
-pub const MPI_GATHERV_C: u16 = 231;
-pub const MPI_GATHERV_INIT: u16 = 232;
-pub const MPI_GATHERV_INIT_C: u16 = 233;
-pub const MPI_GET: u16 = 234;
-pub const MPI_GET_ACCUMULATE: u16 = 235;
-pub const MPI_GET_ACCUMULATE_C: u16 = 236;
-pub const MPI_GET_ADDRESS: u16 = 237;
-pub const MPI_GET_C: u16 = 238;
-pub const MPI_GET_COUNT: u16 = 239;
-pub const MPI_GET_COUNT_C: u16 = 240;
-pub const MPI_GET_ELEMENTS: u16 = 241;
-pub const MPI_GET_ELEMENTS_C: u16 = 242;
-pub const MPI_GET_ELEMENTS_X: u16 = 243;
-pub const MPI_GET_HW_RESOURCE_INFO: u16 = 244;
-pub const MPI_GET_LIBRARY_VERSION: u16 = 245;
-pub const MPI_GET_PROCESSOR_NAME: u16 = 246;
-pub const MPI_GET_VERSION: u16 = 247;
-pub const MPI_GRAPH_CREATE: u16 = 248;
-pub const MPI_GRAPH_GET: u16 = 249;
-pub const MPI_GRAPH_MAP: u16 = 250;
-pub const MPI_GRAPH_NEIGHBORS: u16 = 251;
-pub const MPI_GRAPH_NEIGHBORS_COUNT: u16 = 252;
-pub const MPI_GRAPHDIMS_GET: u16 = 253;
-pub const MPI_GREQUEST_COMPLETE: u16 = 254;
-pub const MPI_GREQUEST_START: u16 = 255;
-pub const MPI_GROUP_COMPARE: u16 = 256;
-pub const MPI_GROUP_DIFFERENCE: u16 = 257;
-pub const MPI_GROUP_EXCL: u16 = 258;
-pub const MPI_GROUP_FREE: u16 = 259;
-pub const MPI_GROUP_FROM_SESSION_PSET: u16 = 260;
-pub const MPI_GROUP_FROMINT: u16 = 261;
-pub const MPI_GROUP_INCL: u16 = 262;
-pub const MPI_GROUP_INTERSECTION: u16 = 263;
-pub const MPI_GROUP_RANGE_EXCL: u16 = 264;
-pub const MPI_GROUP_RANGE_INCL: u16 = 265;
-pub const MPI_GROUP_RANK: u16 = 266;
-pub const MPI_GROUP_SIZE: u16 = 267;
-pub const MPI_GROUP_TOINT: u16 = 268;
-pub const MPI_GROUP_TRANSLATE_RANKS: u16 = 269;
-pub const MPI_GROUP_UNION: u16 = 270;
-pub const MPI_IALLGATHER: u16 = 271;
-pub const MPI_IALLGATHER_C: u16 = 272;
-pub const MPI_IALLGATHERV: u16 = 273;
-pub const MPI_IALLGATHERV_C: u16 = 274;
-pub const MPI_IALLREDUCE: u16 = 275;
-pub const MPI_IALLREDUCE_C: u16 = 276;
-pub const MPI_IALLTOALL: u16 = 277;
-pub const MPI_IALLTOALL_C: u16 = 278;
-pub const MPI_IALLTOALLV: u16 = 279;
-pub const MPI_IALLTOALLV_C: u16 = 280;
-pub const MPI_IALLTOALLW: u16 = 281;
-pub const MPI_IALLTOALLW_C: u16 = 282;
-pub const MPI_IBARRIER: u16 = 283;
-pub const MPI_IBCAST: u16 = 284;
-pub const MPI_IBCAST_C: u16 = 285;
-pub const MPI_IBSEND: u16 = 286;
-pub const MPI_IBSEND_C: u16 = 287;
-pub const MPI_IEXSCAN: u16 = 288;
-pub const MPI_IEXSCAN_C: u16 = 289;
-pub const MPI_IGATHER: u16 = 290;
-pub const MPI_IGATHER_C: u16 = 291;
-pub const MPI_IGATHERV: u16 = 292;
-pub const MPI_IGATHERV_C: u16 = 293;
-pub const MPI_IMPROBE: u16 = 294;
-pub const MPI_IMRECV: u16 = 295;
-pub const MPI_IMRECV_C: u16 = 296;
-pub const MPI_INEIGHBOR_ALLGATHER: u16 = 297;
-pub const MPI_INEIGHBOR_ALLGATHER_C: u16 = 298;
-pub const MPI_INEIGHBOR_ALLGATHERV: u16 = 299;
-pub const MPI_INEIGHBOR_ALLGATHERV_C: u16 = 300;
-pub const MPI_INEIGHBOR_ALLTOALL: u16 = 301;
-pub const MPI_INEIGHBOR_ALLTOALL_C: u16 = 302;
-pub const MPI_INEIGHBOR_ALLTOALLV: u16 = 303;
-pub const MPI_INEIGHBOR_ALLTOALLV_C: u16 = 304;
-pub const MPI_INEIGHBOR_ALLTOALLW: u16 = 305;
-pub const MPI_INEIGHBOR_ALLTOALLW_C: u16 = 306;
-pub const MPI_INFO_CREATE: u16 = 307;
-pub const MPI_INFO_CREATE_ENV: u16 = 308;
-pub const MPI_INFO_DELETE: u16 = 309;
-pub const MPI_INFO_DUP: u16 = 310;
-pub const MPI_INFO_FREE: u16 = 311;
-pub const MPI_INFO_FROMINT: u16 = 312;
-pub const MPI_INFO_GET: u16 = 313;
-pub const MPI_INFO_GET_NKEYS: u16 = 314;
-pub const MPI_INFO_GET_NTHKEY: u16 = 315;
-pub const MPI_INFO_GET_STRING: u16 = 316;
-pub const MPI_INFO_GET_VALUELEN: u16 = 317;
-pub const MPI_INFO_SET: u16 = 318;
-pub const MPI_INFO_TOINT: u16 = 319;
-pub const MPI_INIT: u16 = 320;
-pub const MPI_INIT_THREAD: u16 = 321;
-pub const MPI_INITIALIZED: u16 = 322;
-pub const MPI_INTERCOMM_CREATE: u16 = 323;
-pub const MPI_INTERCOMM_CREATE_FROM_GROUPS: u16 = 324;
-pub const MPI_INTERCOMM_MERGE: u16 = 325;
-pub const MPI_IPROBE: u16 = 326;
-pub const MPI_IRECV: u16 = 327;
-pub const MPI_IRECV_C: u16 = 328;
-pub const MPI_IREDUCE: u16 = 329;
-pub const MPI_IREDUCE_C: u16 = 330;
-pub const MPI_IREDUCE_SCATTER: u16 = 331;
-pub const MPI_IREDUCE_SCATTER_BLOCK: u16 = 332;
-pub const MPI_IREDUCE_SCATTER_BLOCK_C: u16 = 333;
-pub const MPI_IREDUCE_SCATTER_C: u16 = 334;
-pub const MPI_IRSEND: u16 = 335;
-pub const MPI_IRSEND_C: u16 = 336;
-pub const MPI_IS_THREAD_MAIN: u16 = 337;
-pub const MPI_ISCAN: u16 = 338;
-pub const MPI_ISCAN_C: u16 = 339;
-pub const MPI_ISCATTER: u16 = 340;
-pub const MPI_ISCATTER_C: u16 = 341;
-pub const MPI_ISCATTERV: u16 = 342;
-pub const MPI_ISCATTERV_C: u16 = 343;
-pub const MPI_ISEND: u16 = 344;
-pub const MPI_ISEND_C: u16 = 345;
-pub const MPI_ISENDRECV: u16 = 346;
-pub const MPI_ISENDRECV_C: u16 = 347;
-pub const MPI_ISENDRECV_REPLACE: u16 = 348;
-pub const MPI_ISENDRECV_REPLACE_C: u16 = 349;
-pub const MPI_ISSEND: u16 = 350;
-pub const MPI_ISSEND_C: u16 = 351;
-pub const MPI_KEYVAL_CREATE: u16 = 352;
-pub const MPI_KEYVAL_FREE: u16 = 353;
-pub const MPI_LOOKUP_NAME: u16 = 354;
-pub const MPI_MESSAGE_FROMINT: u16 = 355;
-pub const MPI_MESSAGE_TOINT: u16 = 356;
-pub const MPI_MPROBE: u16 = 357;
-pub const MPI_MRECV: u16 = 358;
-pub const MPI_MRECV_C: u16 = 359;
-pub const MPI_NEIGHBOR_ALLGATHER: u16 = 360;
-pub const MPI_NEIGHBOR_ALLGATHER_C: u16 = 361;
-pub const MPI_NEIGHBOR_ALLGATHER_INIT: u16 = 362;
-pub const MPI_NEIGHBOR_ALLGATHER_INIT_C: u16 = 363;
-pub const MPI_NEIGHBOR_ALLGATHERV: u16 = 364;
-pub const MPI_NEIGHBOR_ALLGATHERV_C: u16 = 365;
-pub const MPI_NEIGHBOR_ALLGATHERV_INIT: u16 = 366;
-pub const MPI_NEIGHBOR_ALLGATHERV_INIT_C: u16 = 367;
-pub const MPI_NEIGHBOR_ALLTOALL: u16 = 368;
-pub const MPI_NEIGHBOR_ALLTOALL_C: u16 = 369;
-pub const MPI_NEIGHBOR_ALLTOALL_INIT: u16 = 370;
-pub const MPI_NEIGHBOR_ALLTOALL_INIT_C: u16 = 371;
-pub const MPI_NEIGHBOR_ALLTOALLV: u16 = 372;
-pub const MPI_NEIGHBOR_ALLTOALLV_C: u16 = 373;
-pub const MPI_NEIGHBOR_ALLTOALLV_INIT: u16 = 374;
-pub const MPI_NEIGHBOR_ALLTOALLV_INIT_C: u16 = 375;
-pub const MPI_NEIGHBOR_ALLTOALLW: u16 = 376;
-pub const MPI_NEIGHBOR_ALLTOALLW_C: u16 = 377;
-pub const MPI_NEIGHBOR_ALLTOALLW_INIT: u16 = 378;
-pub const MPI_NEIGHBOR_ALLTOALLW_INIT_C: u16 = 379;
-pub const MPI_OP_COMMUTATIVE: u16 = 380;
-pub const MPI_OP_CREATE: u16 = 381;
-pub const MPI_OP_CREATE_C: u16 = 382;
-pub const MPI_OP_FREE: u16 = 383;
-pub const MPI_OP_FROMINT: u16 = 384;
-pub const MPI_OP_TOINT: u16 = 385;
-pub const MPI_OPEN_PORT: u16 = 386;
-pub const MPI_PACK: u16 = 387;
-pub const MPI_PACK_C: u16 = 388;
-pub const MPI_PACK_EXTERNAL: u16 = 389;
-pub const MPI_PACK_EXTERNAL_C: u16 = 390;
-pub const MPI_PACK_EXTERNAL_SIZE: u16 = 391;
-pub const MPI_PACK_EXTERNAL_SIZE_C: u16 = 392;
-pub const MPI_PACK_SIZE: u16 = 393;
-pub const MPI_PACK_SIZE_C: u16 = 394;
-pub const MPI_PARRIVED: u16 = 395;
-pub const MPI_PCONTROL: u16 = 396;
-pub const MPI_PREADY: u16 = 397;
-pub const MPI_PREADY_LIST: u16 = 398;
-pub const MPI_PREADY_RANGE: u16 = 399;
-pub const MPI_PRECV_INIT: u16 = 400;
-pub const MPI_PROBE: u16 = 401;
-pub const MPI_PSEND_INIT: u16 = 402;
-pub const MPI_PUBLISH_NAME: u16 = 403;
-pub const MPI_PUT: u16 = 404;
-pub const MPI_PUT_C: u16 = 405;
-pub const MPI_QUERY_THREAD: u16 = 406;
-pub const MPI_RACCUMULATE: u16 = 407;
-pub const MPI_RACCUMULATE_C: u16 = 408;
-pub const MPI_RECV: u16 = 409;
-pub const MPI_RECV_C: u16 = 410;
-pub const MPI_RECV_INIT: u16 = 411;
-pub const MPI_RECV_INIT_C: u16 = 412;
-pub const MPI_REDUCE: u16 = 413;
-pub const MPI_REDUCE_C: u16 = 414;
-pub const MPI_REDUCE_INIT: u16 = 415;
-pub const MPI_REDUCE_INIT_C: u16 = 416;
-pub const MPI_REDUCE_LOCAL: u16 = 417;
-pub const MPI_REDUCE_LOCAL_C: u16 = 418;
-pub const MPI_REDUCE_SCATTER: u16 = 419;
-pub const MPI_REDUCE_SCATTER_BLOCK: u16 = 420;
-pub const MPI_REDUCE_SCATTER_BLOCK_C: u16 = 421;
-pub const MPI_REDUCE_SCATTER_BLOCK_INIT: u16 = 422;
-pub const MPI_REDUCE_SCATTER_BLOCK_INIT_C: u16 = 423;
-pub const MPI_REDUCE_SCATTER_C: u16 = 424;
-pub const MPI_REDUCE_SCATTER_INIT: u16 = 425;
-pub const MPI_REDUCE_SCATTER_INIT_C: u16 = 426;
-pub const MPI_REGISTER_DATAREP: u16 = 427;
-pub const MPI_REGISTER_DATAREP_C: u16 = 428;
-pub const MPI_REMOVE_ERROR_CLASS: u16 = 429;
-pub const MPI_REMOVE_ERROR_CODE: u16 = 430;
-pub const MPI_REMOVE_ERROR_STRING: u16 = 431;
-pub const MPI_REQUEST_FREE: u16 = 432;
-pub const MPI_REQUEST_FROMINT: u16 = 433;
-pub const MPI_REQUEST_GET_STATUS: u16 = 434;
-pub const MPI_REQUEST_GET_STATUS_ALL: u16 = 435;
-pub const MPI_REQUEST_GET_STATUS_ANY: u16 = 436;
-pub const MPI_REQUEST_GET_STATUS_SOME: u16 = 437;
-pub const MPI_REQUEST_TOINT: u16 = 438;
-pub const MPI_RGET: u16 = 439;
-pub const MPI_RGET_ACCUMULATE: u16 = 440;
-pub const MPI_RGET_ACCUMULATE_C: u16 = 441;
-pub const MPI_RGET_C: u16 = 442;
-pub const MPI_RPUT: u16 = 443;
-pub const MPI_RPUT_C: u16 = 444;
-pub const MPI_RSEND: u16 = 445;
-pub const MPI_RSEND_C: u16 = 446;
-pub const MPI_RSEND_INIT: u16 = 447;
-pub const MPI_RSEND_INIT_C: u16 = 448;
-pub const MPI_SCAN: u16 = 449;
-pub const MPI_SCAN_C: u16 = 450;
-pub const MPI_SCAN_INIT: u16 = 451;
-pub const MPI_SCAN_INIT_C: u16 = 452;
-pub const MPI_SCATTER: u16 = 453;
-pub const MPI_SCATTER_C: u16 = 454;
-pub const MPI_SCATTER_INIT: u16 = 455;
-pub const MPI_SCATTER_INIT_C: u16 = 456;
-pub const MPI_SCATTERV: u16 = 457;
-pub const MPI_SCATTERV_C: u16 = 458;
-pub const MPI_SCATTERV_INIT: u16 = 459;
-pub const MPI_SCATTERV_INIT_C: u16 = 460;
-pub const MPI_SEND: u16 = 461;
-pub const MPI_SEND_C: u16 = 462;
-pub const MPI_SEND_INIT: u16 = 463;
-pub const MPI_SEND_INIT_C: u16 = 464;
-pub const MPI_SENDRECV: u16 = 465;
-pub const MPI_SENDRECV_C: u16 = 466;
-pub const MPI_SENDRECV_REPLACE: u16 = 467;
-pub const MPI_SENDRECV_REPLACE_C: u16 = 468;
-pub const MPI_SESSION_ATTACH_BUFFER: u16 = 469;
-pub const MPI_SESSION_ATTACH_BUFFER_C: u16 = 470;
-pub const MPI_SESSION_CALL_ERRHANDLER: u16 = 471;
-pub const MPI_SESSION_CREATE_ERRHANDLER: u16 = 472;
-pub const MPI_SESSION_DETACH_BUFFER: u16 = 473;
-pub const MPI_SESSION_DETACH_BUFFER_C: u16 = 474;
-pub const MPI_SESSION_FINALIZE: u16 = 475;
-pub const MPI_SESSION_FLUSH_BUFFER: u16 = 476;
-pub const MPI_SESSION_FROMINT: u16 = 477;
-pub const MPI_SESSION_GET_ERRHANDLER: u16 = 478;
-pub const MPI_SESSION_GET_INFO: u16 = 479;
-pub const MPI_SESSION_GET_NTH_PSET: u16 = 480;
-pub const MPI_SESSION_GET_NUM_PSETS: u16 = 481;
-pub const MPI_SESSION_GET_PSET_INFO: u16 = 482;
-pub const MPI_SESSION_IFLUSH_BUFFER: u16 = 483;
-pub const MPI_SESSION_INIT: u16 = 484;
-pub const MPI_SESSION_SET_ERRHANDLER: u16 = 485;
-pub const MPI_SESSION_TOINT: u16 = 486;
-pub const MPI_SSEND: u16 = 487;
-pub const MPI_SSEND_C: u16 = 488;
-pub const MPI_SSEND_INIT: u16 = 489;
-pub const MPI_SSEND_INIT_C: u16 = 490;
-pub const MPI_START: u16 = 491;
-pub const MPI_STARTALL: u16 = 492;
-pub const MPI_STATUS_GET_ERROR: u16 = 493;
-pub const MPI_STATUS_GET_SOURCE: u16 = 494;
-pub const MPI_STATUS_GET_TAG: u16 = 495;
-pub const MPI_STATUS_SET_CANCELLED: u16 = 496;
-pub const MPI_STATUS_SET_ELEMENTS: u16 = 497;
-pub const MPI_STATUS_SET_ELEMENTS_C: u16 = 498;
-pub const MPI_STATUS_SET_ELEMENTS_X: u16 = 499;
-pub const MPI_STATUS_SET_ERROR: u16 = 500;
-pub const MPI_STATUS_SET_SOURCE: u16 = 501;
-pub const MPI_STATUS_SET_TAG: u16 = 502;
-pub const MPI_T_CATEGORY_CHANGED: u16 = 503;
-pub const MPI_T_CATEGORY_GET_CATEGORIES: u16 = 504;
-pub const MPI_T_CATEGORY_GET_CVARS: u16 = 505;
-pub const MPI_T_CATEGORY_GET_EVENTS: u16 = 506;
-pub const MPI_T_CATEGORY_GET_INDEX: u16 = 507;
-pub const MPI_T_CATEGORY_GET_INFO: u16 = 508;
-pub const MPI_T_CATEGORY_GET_NUM: u16 = 509;
-pub const MPI_T_CATEGORY_GET_NUM_EVENTS: u16 = 510;
-pub const MPI_T_CATEGORY_GET_PVARS: u16 = 511;
-pub const MPI_T_CVAR_GET_INDEX: u16 = 512;
-pub const MPI_T_CVAR_GET_INFO: u16 = 513;
-pub const MPI_T_CVAR_GET_NUM: u16 = 514;
-pub const MPI_T_CVAR_HANDLE_ALLOC: u16 = 515;
-pub const MPI_T_CVAR_HANDLE_FREE: u16 = 516;
-pub const MPI_T_CVAR_READ: u16 = 517;
-pub const MPI_T_CVAR_WRITE: u16 = 518;
-pub const MPI_T_ENUM_GET_INFO: u16 = 519;
-pub const MPI_T_ENUM_GET_ITEM: u16 = 520;
-pub const MPI_T_EVENT_CALLBACK_GET_INFO: u16 = 521;
-pub const MPI_T_EVENT_CALLBACK_SET_INFO: u16 = 522;
-pub const MPI_T_EVENT_COPY: u16 = 523;
-pub const MPI_T_EVENT_GET_INDEX: u16 = 524;
-pub const MPI_T_EVENT_GET_INFO: u16 = 525;
-pub const MPI_T_EVENT_GET_NUM: u16 = 526;
-pub const MPI_T_EVENT_GET_SOURCE: u16 = 527;
-pub const MPI_T_EVENT_GET_TIMESTAMP: u16 = 528;
-pub const MPI_T_EVENT_HANDLE_ALLOC: u16 = 529;
-pub const MPI_T_EVENT_HANDLE_FREE: u16 = 530;
-pub const MPI_T_EVENT_HANDLE_GET_INFO: u16 = 531;
-pub const MPI_T_EVENT_HANDLE_SET_INFO: u16 = 532;
-pub const MPI_T_EVENT_READ: u16 = 533;
-pub const MPI_T_EVENT_REGISTER_CALLBACK: u16 = 534;
-pub const MPI_T_EVENT_SET_DROPPED_HANDLER: u16 = 535;
-pub const MPI_T_FINALIZE: u16 = 536;
-pub const MPI_T_INIT_THREAD: u16 = 537;
-pub const MPI_T_PVAR_GET_INDEX: u16 = 538;
-pub const MPI_T_PVAR_GET_INFO: u16 = 539;
-pub const MPI_T_PVAR_GET_NUM: u16 = 540;
-pub const MPI_T_PVAR_HANDLE_ALLOC: u16 = 541;
-pub const MPI_T_PVAR_HANDLE_FREE: u16 = 542;
-pub const MPI_T_PVAR_READ: u16 = 543;
-pub const MPI_T_PVAR_READRESET: u16 = 544;
-pub const MPI_T_PVAR_RESET: u16 = 545;
-pub const MPI_T_PVAR_SESSION_CREATE: u16 = 546;
-pub const MPI_T_PVAR_SESSION_FREE: u16 = 547;
-pub const MPI_T_PVAR_START: u16 = 548;
-pub const MPI_T_PVAR_STOP: u16 = 549;
-pub const MPI_T_PVAR_WRITE: u16 = 550;
-pub const MPI_T_SOURCE_GET_INFO: u16 = 551;
-pub const MPI_T_SOURCE_GET_NUM: u16 = 552;
-pub const MPI_T_SOURCE_GET_TIMESTAMP: u16 = 553;
-pub const MPI_TEST: u16 = 554;
-pub const MPI_TEST_CANCELLED: u16 = 555;
-pub const MPI_TESTALL: u16 = 556;
-pub const MPI_TESTANY: u16 = 557;
-pub const MPI_TESTSOME: u16 = 558;
-pub const MPI_TOPO_TEST: u16 = 559;
-pub const MPI_TYPE_COMMIT: u16 = 560;
-pub const MPI_TYPE_CONTIGUOUS: u16 = 561;
-pub const MPI_TYPE_CONTIGUOUS_C: u16 = 562;
-pub const MPI_TYPE_CREATE_DARRAY: u16 = 563;
-pub const MPI_TYPE_CREATE_DARRAY_C: u16 = 564;
-pub const MPI_TYPE_CREATE_F90_COMPLEX: u16 = 565;
-pub const MPI_TYPE_CREATE_F90_INTEGER: u16 = 566;
-pub const MPI_TYPE_CREATE_F90_REAL: u16 = 567;
-pub const MPI_TYPE_CREATE_HINDEXED: u16 = 568;
-pub const MPI_TYPE_CREATE_HINDEXED_BLOCK: u16 = 569;
-pub const MPI_TYPE_CREATE_HINDEXED_BLOCK_C: u16 = 570;
-pub const MPI_TYPE_CREATE_HINDEXED_C: u16 = 571;
-pub const MPI_TYPE_CREATE_HVECTOR: u16 = 572;
-pub const MPI_TYPE_CREATE_HVECTOR_C: u16 = 573;
-pub const MPI_TYPE_CREATE_INDEXED_BLOCK: u16 = 574;
-pub const MPI_TYPE_CREATE_INDEXED_BLOCK_C: u16 = 575;
-pub const MPI_TYPE_CREATE_KEYVAL: u16 = 576;
-pub const MPI_TYPE_CREATE_RESIZED: u16 = 577;
-pub const MPI_TYPE_CREATE_RESIZED_C: u16 = 578;
-pub const MPI_TYPE_CREATE_STRUCT: u16 = 579;
-pub const MPI_TYPE_CREATE_STRUCT_C: u16 = 580;
-pub const MPI_TYPE_CREATE_SUBARRAY: u16 = 581;
-pub const MPI_TYPE_CREATE_SUBARRAY_C: u16 = 582;
-pub const MPI_TYPE_DELETE_ATTR: u16 = 583;
-pub const MPI_TYPE_DUP: u16 = 584;
-pub const MPI_TYPE_FREE: u16 = 585;
-pub const MPI_TYPE_FREE_KEYVAL: u16 = 586;
-pub const MPI_TYPE_FROMINT: u16 = 587;
-pub const MPI_TYPE_GET_ATTR: u16 = 588;
-pub const MPI_TYPE_GET_CONTENTS: u16 = 589;
-pub const MPI_TYPE_GET_CONTENTS_C: u16 = 590;
-pub const MPI_TYPE_GET_ENVELOPE: u16 = 591;
-pub const MPI_TYPE_GET_ENVELOPE_C: u16 = 592;
-pub const MPI_TYPE_GET_EXTENT: u16 = 593;
-pub const MPI_TYPE_GET_EXTENT_C: u16 = 594;
-pub const MPI_TYPE_GET_EXTENT_X: u16 = 595;
-pub const MPI_TYPE_GET_NAME: u16 = 596;
-pub const MPI_TYPE_GET_TRUE_EXTENT: u16 = 597;
-pub const MPI_TYPE_GET_TRUE_EXTENT_C: u16 = 598;
-pub const MPI_TYPE_GET_TRUE_EXTENT_X: u16 = 599;
-pub const MPI_TYPE_GET_VALUE_INDEX: u16 = 600;
-pub const MPI_TYPE_INDEXED: u16 = 601;
-pub const MPI_TYPE_INDEXED_C: u16 = 602;
-pub const MPI_TYPE_MATCH_SIZE: u16 = 603;
-pub const MPI_TYPE_SET_ATTR: u16 = 604;
-pub const MPI_TYPE_SET_NAME: u16 = 605;
-pub const MPI_TYPE_SIZE: u16 = 606;
-pub const MPI_TYPE_SIZE_C: u16 = 607;
-pub const MPI_TYPE_SIZE_X: u16 = 608;
-pub const MPI_TYPE_TOINT: u16 = 609;
-pub const MPI_TYPE_VECTOR: u16 = 610;
-pub const MPI_TYPE_VECTOR_C: u16 = 611;
-pub const MPI_UNPACK: u16 = 612;
-pub const MPI_UNPACK_C: u16 = 613;
-pub const MPI_UNPACK_EXTERNAL: u16 = 614;
-pub const MPI_UNPACK_EXTERNAL_C: u16 = 615;
-pub const MPI_UNPUBLISH_NAME: u16 = 616;
-pub const MPI_WAIT: u16 = 617;
-pub const MPI_WAITALL: u16 = 618;
-pub const MPI_WAITANY: u16 = 619;
-pub const MPI_WAITSOME: u16 = 620;
-pub const MPI_WIN_ALLOCATE: u16 = 621;
-pub const MPI_WIN_ALLOCATE_C: u16 = 622;
-pub const MPI_WIN_ALLOCATE_SHARED: u16 = 623;
-pub const MPI_WIN_ALLOCATE_SHARED_C: u16 = 624;
-pub const MPI_WIN_ATTACH: u16 = 625;
-pub const MPI_WIN_CALL_ERRHANDLER: u16 = 626;
-pub const MPI_WIN_COMPLETE: u16 = 627;
-pub const MPI_WIN_CREATE: u16 = 628;
-pub const MPI_WIN_CREATE_C: u16 = 629;
-pub const MPI_WIN_CREATE_DYNAMIC: u16 = 630;
-pub const MPI_WIN_CREATE_ERRHANDLER: u16 = 631;
-pub const MPI_WIN_CREATE_KEYVAL: u16 = 632;
-pub const MPI_WIN_DELETE_ATTR: u16 = 633;
-pub const MPI_WIN_DETACH: u16 = 634;
-pub const MPI_WIN_FENCE: u16 = 635;
-pub const MPI_WIN_FLUSH: u16 = 636;
-pub const MPI_WIN_FLUSH_ALL: u16 = 637;
-pub const MPI_WIN_FLUSH_LOCAL: u16 = 638;
-pub const MPI_WIN_FLUSH_LOCAL_ALL: u16 = 639;
-pub const MPI_WIN_FREE: u16 = 640;
-pub const MPI_WIN_FREE_KEYVAL: u16 = 641;
-pub const MPI_WIN_FROMINT: u16 = 642;
-pub const MPI_WIN_GET_ATTR: u16 = 643;
-pub const MPI_WIN_GET_ERRHANDLER: u16 = 644;
-pub const MPI_WIN_GET_GROUP: u16 = 645;
-pub const MPI_WIN_GET_INFO: u16 = 646;
-pub const MPI_WIN_GET_NAME: u16 = 647;
-pub const MPI_WIN_LOCK: u16 = 648;
-pub const MPI_WIN_LOCK_ALL: u16 = 649;
-pub const MPI_WIN_POST: u16 = 650;
-pub const MPI_WIN_SET_ATTR: u16 = 651;
-pub const MPI_WIN_SET_ERRHANDLER: u16 = 652;
-pub const MPI_WIN_SET_INFO: u16 = 653;
-pub const MPI_WIN_SET_NAME: u16 = 654;
-pub const MPI_WIN_SHARED_QUERY: u16 = 655;
-pub const MPI_WIN_SHARED_QUERY_C: u16 = 656;
-pub const MPI_WIN_START: u16 = 657;
-pub const MPI_WIN_SYNC: u16 = 658;
-pub const MPI_WIN_TEST: u16 = 659;
-pub const MPI_WIN_TOINT: u16 = 660;
-pub const MPI_WIN_UNLOCK: u16 = 661;
-pub const MPI_WIN_UNLOCK_ALL: u16 = 662;
-pub const MPI_WIN_WAIT: u16 = 663;
-pub const MPI_WTICK: u16 = 664;
-pub const MPI_WTIME: u16 = 665;
+pub const MPI_COMM_C2F: u16 = 72;
+pub const MPI_COMM_CALL_ERRHANDLER: u16 = 73;
+pub const MPI_COMM_COMPARE: u16 = 74;
+pub const MPI_COMM_CONNECT: u16 = 75;
+pub const MPI_COMM_CREATE: u16 = 76;
+pub const MPI_COMM_CREATE_ERRHANDLER: u16 = 77;
+pub const MPI_COMM_CREATE_FROM_GROUP: u16 = 78;
+pub const MPI_COMM_CREATE_GROUP: u16 = 79;
+pub const MPI_COMM_CREATE_KEYVAL: u16 = 80;
+pub const MPI_COMM_DELETE_ATTR: u16 = 81;
+pub const MPI_COMM_DETACH_BUFFER: u16 = 82;
+pub const MPI_COMM_DETACH_BUFFER_C: u16 = 83;
+pub const MPI_COMM_DISCONNECT: u16 = 84;
+pub const MPI_COMM_DUP: u16 = 85;
+pub const MPI_COMM_DUP_WITH_INFO: u16 = 86;
+pub const MPI_COMM_F2C: u16 = 87;
+pub const MPI_COMM_FLUSH_BUFFER: u16 = 88;
+pub const MPI_COMM_FREE: u16 = 89;
+pub const MPI_COMM_FREE_KEYVAL: u16 = 90;
+pub const MPI_COMM_FROMINT: u16 = 91;
+pub const MPI_COMM_GET_ATTR: u16 = 92;
+pub const MPI_COMM_GET_ERRHANDLER: u16 = 93;
+pub const MPI_COMM_GET_INFO: u16 = 94;
+pub const MPI_COMM_GET_NAME: u16 = 95;
+pub const MPI_COMM_GET_PARENT: u16 = 96;
+pub const MPI_COMM_GROUP: u16 = 97;
+pub const MPI_COMM_IDUP: u16 = 98;
+pub const MPI_COMM_IDUP_WITH_INFO: u16 = 99;
+pub const MPI_COMM_IFLUSH_BUFFER: u16 = 100;
+pub const MPI_COMM_JOIN: u16 = 101;
+pub const MPI_COMM_RANK: u16 = 102;
+pub const MPI_COMM_REMOTE_GROUP: u16 = 103;
+pub const MPI_COMM_REMOTE_SIZE: u16 = 104;
+pub const MPI_COMM_SET_ATTR: u16 = 105;
+pub const MPI_COMM_SET_ERRHANDLER: u16 = 106;
+pub const MPI_COMM_SET_INFO: u16 = 107;
+pub const MPI_COMM_SET_NAME: u16 = 108;
+pub const MPI_COMM_SIZE: u16 = 109;
+pub const MPI_COMM_SPAWN: u16 = 110;
+pub const MPI_COMM_SPAWN_MULTIPLE: u16 = 111;
+pub const MPI_COMM_SPLIT: u16 = 112;
+pub const MPI_COMM_SPLIT_TYPE: u16 = 113;
+pub const MPI_COMM_TEST_INTER: u16 = 114;
+pub const MPI_COMM_TOINT: u16 = 115;
+pub const MPI_COMPARE_AND_SWAP: u16 = 116;
+pub const MPI_DIMS_CREATE: u16 = 117;
+pub const MPI_DIST_GRAPH_CREATE: u16 = 118;
+pub const MPI_DIST_GRAPH_CREATE_ADJACENT: u16 = 119;
+pub const MPI_DIST_GRAPH_NEIGHBORS: u16 = 120;
+pub const MPI_DIST_GRAPH_NEIGHBORS_COUNT: u16 = 121;
+pub const MPI_ERRHANDLER_C2F: u16 = 122;
+pub const MPI_ERRHANDLER_CREATE: u16 = 123;
+pub const MPI_ERRHANDLER_F2C: u16 = 124;
+pub const MPI_ERRHANDLER_FREE: u16 = 125;
+pub const MPI_ERRHANDLER_FROMINT: u16 = 126;
+pub const MPI_ERRHANDLER_GET: u16 = 127;
+pub const MPI_ERRHANDLER_SET: u16 = 128;
+pub const MPI_ERRHANDLER_TOINT: u16 = 129;
+pub const MPI_ERROR_CLASS: u16 = 130;
+pub const MPI_ERROR_STRING: u16 = 131;
+pub const MPI_EXSCAN: u16 = 132;
+pub const MPI_EXSCAN_C: u16 = 133;
+pub const MPI_EXSCAN_INIT: u16 = 134;
+pub const MPI_EXSCAN_INIT_C: u16 = 135;
+pub const MPI_FETCH_AND_OP: u16 = 136;
+pub const MPI_FILE_C2F: u16 = 137;
+pub const MPI_FILE_CALL_ERRHANDLER: u16 = 138;
+pub const MPI_FILE_CLOSE: u16 = 139;
+pub const MPI_FILE_CREATE_ERRHANDLER: u16 = 140;
+pub const MPI_FILE_DELETE: u16 = 141;
+pub const MPI_FILE_F2C: u16 = 142;
+pub const MPI_FILE_FROMINT: u16 = 143;
+pub const MPI_FILE_GET_AMODE: u16 = 144;
+pub const MPI_FILE_GET_ATOMICITY: u16 = 145;
+pub const MPI_FILE_GET_BYTE_OFFSET: u16 = 146;
+pub const MPI_FILE_GET_ERRHANDLER: u16 = 147;
+pub const MPI_FILE_GET_GROUP: u16 = 148;
+pub const MPI_FILE_GET_INFO: u16 = 149;
+pub const MPI_FILE_GET_POSITION: u16 = 150;
+pub const MPI_FILE_GET_POSITION_SHARED: u16 = 151;
+pub const MPI_FILE_GET_SIZE: u16 = 152;
+pub const MPI_FILE_GET_TYPE_EXTENT: u16 = 153;
+pub const MPI_FILE_GET_TYPE_EXTENT_C: u16 = 154;
+pub const MPI_FILE_GET_VIEW: u16 = 155;
+pub const MPI_FILE_IREAD: u16 = 156;
+pub const MPI_FILE_IREAD_ALL: u16 = 157;
+pub const MPI_FILE_IREAD_ALL_C: u16 = 158;
+pub const MPI_FILE_IREAD_AT: u16 = 159;
+pub const MPI_FILE_IREAD_AT_ALL: u16 = 160;
+pub const MPI_FILE_IREAD_AT_ALL_C: u16 = 161;
+pub const MPI_FILE_IREAD_AT_C: u16 = 162;
+pub const MPI_FILE_IREAD_C: u16 = 163;
+pub const MPI_FILE_IREAD_SHARED: u16 = 164;
+pub const MPI_FILE_IREAD_SHARED_C: u16 = 165;
+pub const MPI_FILE_IWRITE: u16 = 166;
+pub const MPI_FILE_IWRITE_ALL: u16 = 167;
+pub const MPI_FILE_IWRITE_ALL_C: u16 = 168;
+pub const MPI_FILE_IWRITE_AT: u16 = 169;
+pub const MPI_FILE_IWRITE_AT_ALL: u16 = 170;
+pub const MPI_FILE_IWRITE_AT_ALL_C: u16 = 171;
+pub const MPI_FILE_IWRITE_AT_C: u16 = 172;
+pub const MPI_FILE_IWRITE_C: u16 = 173;
+pub const MPI_FILE_IWRITE_SHARED: u16 = 174;
+pub const MPI_FILE_IWRITE_SHARED_C: u16 = 175;
+pub const MPI_FILE_OPEN: u16 = 176;
+pub const MPI_FILE_PREALLOCATE: u16 = 177;
+pub const MPI_FILE_READ: u16 = 178;
+pub const MPI_FILE_READ_ALL: u16 = 179;
+pub const MPI_FILE_READ_ALL_BEGIN: u16 = 180;
+pub const MPI_FILE_READ_ALL_BEGIN_C: u16 = 181;
+pub const MPI_FILE_READ_ALL_C: u16 = 182;
+pub const MPI_FILE_READ_ALL_END: u16 = 183;
+pub const MPI_FILE_READ_AT: u16 = 184;
+pub const MPI_FILE_READ_AT_ALL: u16 = 185;
+pub const MPI_FILE_READ_AT_ALL_BEGIN: u16 = 186;
+pub const MPI_FILE_READ_AT_ALL_BEGIN_C: u16 = 187;
+pub const MPI_FILE_READ_AT_ALL_C: u16 = 188;
+pub const MPI_FILE_READ_AT_ALL_END: u16 = 189;
+pub const MPI_FILE_READ_AT_C: u16 = 190;
+pub const MPI_FILE_READ_C: u16 = 191;
+pub const MPI_FILE_READ_ORDERED: u16 = 192;
+pub const MPI_FILE_READ_ORDERED_BEGIN: u16 = 193;
+pub const MPI_FILE_READ_ORDERED_BEGIN_C: u16 = 194;
+pub const MPI_FILE_READ_ORDERED_C: u16 = 195;
+pub const MPI_FILE_READ_ORDERED_END: u16 = 196;
+pub const MPI_FILE_READ_SHARED: u16 = 197;
+pub const MPI_FILE_READ_SHARED_C: u16 = 198;
+pub const MPI_FILE_SEEK: u16 = 199;
+pub const MPI_FILE_SEEK_SHARED: u16 = 200;
+pub const MPI_FILE_SET_ATOMICITY: u16 = 201;
+pub const MPI_FILE_SET_ERRHANDLER: u16 = 202;
+pub const MPI_FILE_SET_INFO: u16 = 203;
+pub const MPI_FILE_SET_SIZE: u16 = 204;
+pub const MPI_FILE_SET_VIEW: u16 = 205;
+pub const MPI_FILE_SYNC: u16 = 206;
+pub const MPI_FILE_TOINT: u16 = 207;
+pub const MPI_FILE_WRITE: u16 = 208;
+pub const MPI_FILE_WRITE_ALL: u16 = 209;
+pub const MPI_FILE_WRITE_ALL_BEGIN: u16 = 210;
+pub const MPI_FILE_WRITE_ALL_BEGIN_C: u16 = 211;
+pub const MPI_FILE_WRITE_ALL_C: u16 = 212;
+pub const MPI_FILE_WRITE_ALL_END: u16 = 213;
+pub const MPI_FILE_WRITE_AT: u16 = 214;
+pub const MPI_FILE_WRITE_AT_ALL: u16 = 215;
+pub const MPI_FILE_WRITE_AT_ALL_BEGIN: u16 = 216;
+pub const MPI_FILE_WRITE_AT_ALL_BEGIN_C: u16 = 217;
+pub const MPI_FILE_WRITE_AT_ALL_C: u16 = 218;
+pub const MPI_FILE_WRITE_AT_ALL_END: u16 = 219;
+pub const MPI_FILE_WRITE_AT_C: u16 = 220;
+pub const MPI_FILE_WRITE_C: u16 = 221;
+pub const MPI_FILE_WRITE_ORDERED: u16 = 222;
+pub const MPI_FILE_WRITE_ORDERED_BEGIN: u16 = 223;
+pub const MPI_FILE_WRITE_ORDERED_BEGIN_C: u16 = 224;
+pub const MPI_FILE_WRITE_ORDERED_C: u16 = 225;
+pub const MPI_FILE_WRITE_ORDERED_END: u16 = 226;
+pub const MPI_FILE_WRITE_SHARED: u16 = 227;
+pub const MPI_FILE_WRITE_SHARED_C: u16 = 228;
+pub const MPI_FINALIZE: u16 = 229;
+pub const MPI_FINALIZED: u16 = 230;
+pub const MPI_FREE_MEM: u16 = 231;
+pub const MPI_GATHER: u16 = 232;
+pub const MPI_GATHER_C: u16 = 233;
+pub const MPI_GATHER_INIT: u16 = 234;
+pub const MPI_GATHER_INIT_C: u16 = 235;
+pub const MPI_GATHERV: u16 = 236;
+pub const MPI_GATHERV_C: u16 = 237;
+pub const MPI_GATHERV_INIT: u16 = 238;
+pub const MPI_GATHERV_INIT_C: u16 = 239;
+pub const MPI_GET: u16 = 240;
+pub const MPI_GET_ACCUMULATE: u16 = 241;
+pub const MPI_GET_ACCUMULATE_C: u16 = 242;
+pub const MPI_GET_ADDRESS: u16 = 243;
+pub const MPI_GET_C: u16 = 244;
+pub const MPI_GET_COUNT: u16 = 245;
+pub const MPI_GET_COUNT_C: u16 = 246;
+pub const MPI_GET_ELEMENTS: u16 = 247;
+pub const MPI_GET_ELEMENTS_C: u16 = 248;
+pub const MPI_GET_ELEMENTS_X: u16 = 249;
+pub const MPI_GET_HW_RESOURCE_INFO: u16 = 250;
+pub const MPI_GET_LIBRARY_VERSION: u16 = 251;
+pub const MPI_GET_PROCESSOR_NAME: u16 = 252;
+pub const MPI_GET_VERSION: u16 = 253;
+pub const MPI_GRAPH_CREATE: u16 = 254;
+pub const MPI_GRAPH_GET: u16 = 255;
+pub const MPI_GRAPH_MAP: u16 = 256;
+pub const MPI_GRAPH_NEIGHBORS: u16 = 257;
+pub const MPI_GRAPH_NEIGHBORS_COUNT: u16 = 258;
+pub const MPI_GRAPHDIMS_GET: u16 = 259;
+pub const MPI_GREQUEST_COMPLETE: u16 = 260;
+pub const MPI_GREQUEST_START: u16 = 261;
+pub const MPI_GROUP_C2F: u16 = 262;
+pub const MPI_GROUP_COMPARE: u16 = 263;
+pub const MPI_GROUP_DIFFERENCE: u16 = 264;
+pub const MPI_GROUP_EXCL: u16 = 265;
+pub const MPI_GROUP_F2C: u16 = 266;
+pub const MPI_GROUP_FREE: u16 = 267;
+pub const MPI_GROUP_FROM_SESSION_PSET: u16 = 268;
+pub const MPI_GROUP_FROMINT: u16 = 269;
+pub const MPI_GROUP_INCL: u16 = 270;
+pub const MPI_GROUP_INTERSECTION: u16 = 271;
+pub const MPI_GROUP_RANGE_EXCL: u16 = 272;
+pub const MPI_GROUP_RANGE_INCL: u16 = 273;
+pub const MPI_GROUP_RANK: u16 = 274;
+pub const MPI_GROUP_SIZE: u16 = 275;
+pub const MPI_GROUP_TOINT: u16 = 276;
+pub const MPI_GROUP_TRANSLATE_RANKS: u16 = 277;
+pub const MPI_GROUP_UNION: u16 = 278;
+pub const MPI_IALLGATHER: u16 = 279;
+pub const MPI_IALLGATHER_C: u16 = 280;
+pub const MPI_IALLGATHERV: u16 = 281;
+pub const MPI_IALLGATHERV_C: u16 = 282;
+pub const MPI_IALLREDUCE: u16 = 283;
+pub const MPI_IALLREDUCE_C: u16 = 284;
+pub const MPI_IALLTOALL: u16 = 285;
+pub const MPI_IALLTOALL_C: u16 = 286;
+pub const MPI_IALLTOALLV: u16 = 287;
+pub const MPI_IALLTOALLV_C: u16 = 288;
+pub const MPI_IALLTOALLW: u16 = 289;
+pub const MPI_IALLTOALLW_C: u16 = 290;
+pub const MPI_IBARRIER: u16 = 291;
+pub const MPI_IBCAST: u16 = 292;
+pub const MPI_IBCAST_C: u16 = 293;
+pub const MPI_IBSEND: u16 = 294;
+pub const MPI_IBSEND_C: u16 = 295;
+pub const MPI_IEXSCAN: u16 = 296;
+pub const MPI_IEXSCAN_C: u16 = 297;
+pub const MPI_IGATHER: u16 = 298;
+pub const MPI_IGATHER_C: u16 = 299;
+pub const MPI_IGATHERV: u16 = 300;
+pub const MPI_IGATHERV_C: u16 = 301;
+pub const MPI_IMPROBE: u16 = 302;
+pub const MPI_IMRECV: u16 = 303;
+pub const MPI_IMRECV_C: u16 = 304;
+pub const MPI_INEIGHBOR_ALLGATHER: u16 = 305;
+pub const MPI_INEIGHBOR_ALLGATHER_C: u16 = 306;
+pub const MPI_INEIGHBOR_ALLGATHERV: u16 = 307;
+pub const MPI_INEIGHBOR_ALLGATHERV_C: u16 = 308;
+pub const MPI_INEIGHBOR_ALLTOALL: u16 = 309;
+pub const MPI_INEIGHBOR_ALLTOALL_C: u16 = 310;
+pub const MPI_INEIGHBOR_ALLTOALLV: u16 = 311;
+pub const MPI_INEIGHBOR_ALLTOALLV_C: u16 = 312;
+pub const MPI_INEIGHBOR_ALLTOALLW: u16 = 313;
+pub const MPI_INEIGHBOR_ALLTOALLW_C: u16 = 314;
+pub const MPI_INFO_C2F: u16 = 315;
+pub const MPI_INFO_CREATE: u16 = 316;
+pub const MPI_INFO_CREATE_ENV: u16 = 317;
+pub const MPI_INFO_DELETE: u16 = 318;
+pub const MPI_INFO_DUP: u16 = 319;
+pub const MPI_INFO_F2C: u16 = 320;
+pub const MPI_INFO_FREE: u16 = 321;
+pub const MPI_INFO_FROMINT: u16 = 322;
+pub const MPI_INFO_GET: u16 = 323;
+pub const MPI_INFO_GET_NKEYS: u16 = 324;
+pub const MPI_INFO_GET_NTHKEY: u16 = 325;
+pub const MPI_INFO_GET_STRING: u16 = 326;
+pub const MPI_INFO_GET_VALUELEN: u16 = 327;
+pub const MPI_INFO_SET: u16 = 328;
+pub const MPI_INFO_TOINT: u16 = 329;
+pub const MPI_INIT: u16 = 330;
+pub const MPI_INIT_THREAD: u16 = 331;
+pub const MPI_INITIALIZED: u16 = 332;
+pub const MPI_INTERCOMM_CREATE: u16 = 333;
+pub const MPI_INTERCOMM_CREATE_FROM_GROUPS: u16 = 334;
+pub const MPI_INTERCOMM_MERGE: u16 = 335;
+pub const MPI_IPROBE: u16 = 336;
+pub const MPI_IRECV: u16 = 337;
+pub const MPI_IRECV_C: u16 = 338;
+pub const MPI_IREDUCE: u16 = 339;
+pub const MPI_IREDUCE_C: u16 = 340;
+pub const MPI_IREDUCE_SCATTER: u16 = 341;
+pub const MPI_IREDUCE_SCATTER_BLOCK: u16 = 342;
+pub const MPI_IREDUCE_SCATTER_BLOCK_C: u16 = 343;
+pub const MPI_IREDUCE_SCATTER_C: u16 = 344;
+pub const MPI_IRSEND: u16 = 345;
+pub const MPI_IRSEND_C: u16 = 346;
+pub const MPI_IS_THREAD_MAIN: u16 = 347;
+pub const MPI_ISCAN: u16 = 348;
+pub const MPI_ISCAN_C: u16 = 349;
+pub const MPI_ISCATTER: u16 = 350;
+pub const MPI_ISCATTER_C: u16 = 351;
+pub const MPI_ISCATTERV: u16 = 352;
+pub const MPI_ISCATTERV_C: u16 = 353;
+pub const MPI_ISEND: u16 = 354;
+pub const MPI_ISEND_C: u16 = 355;
+pub const MPI_ISENDRECV: u16 = 356;
+pub const MPI_ISENDRECV_C: u16 = 357;
+pub const MPI_ISENDRECV_REPLACE: u16 = 358;
+pub const MPI_ISENDRECV_REPLACE_C: u16 = 359;
+pub const MPI_ISSEND: u16 = 360;
+pub const MPI_ISSEND_C: u16 = 361;
+pub const MPI_KEYVAL_CREATE: u16 = 362;
+pub const MPI_KEYVAL_FREE: u16 = 363;
+pub const MPI_LOOKUP_NAME: u16 = 364;
+pub const MPI_MESSAGE_C2F: u16 = 365;
+pub const MPI_MESSAGE_F2C: u16 = 366;
+pub const MPI_MESSAGE_FROMINT: u16 = 367;
+pub const MPI_MESSAGE_TOINT: u16 = 368;
+pub const MPI_MPROBE: u16 = 369;
+pub const MPI_MRECV: u16 = 370;
+pub const MPI_MRECV_C: u16 = 371;
+pub const MPI_NEIGHBOR_ALLGATHER: u16 = 372;
+pub const MPI_NEIGHBOR_ALLGATHER_C: u16 = 373;
+pub const MPI_NEIGHBOR_ALLGATHER_INIT: u16 = 374;
+pub const MPI_NEIGHBOR_ALLGATHER_INIT_C: u16 = 375;
+pub const MPI_NEIGHBOR_ALLGATHERV: u16 = 376;
+pub const MPI_NEIGHBOR_ALLGATHERV_C: u16 = 377;
+pub const MPI_NEIGHBOR_ALLGATHERV_INIT: u16 = 378;
+pub const MPI_NEIGHBOR_ALLGATHERV_INIT_C: u16 = 379;
+pub const MPI_NEIGHBOR_ALLTOALL: u16 = 380;
+pub const MPI_NEIGHBOR_ALLTOALL_C: u16 = 381;
+pub const MPI_NEIGHBOR_ALLTOALL_INIT: u16 = 382;
+pub const MPI_NEIGHBOR_ALLTOALL_INIT_C: u16 = 383;
+pub const MPI_NEIGHBOR_ALLTOALLV: u16 = 384;
+pub const MPI_NEIGHBOR_ALLTOALLV_C: u16 = 385;
+pub const MPI_NEIGHBOR_ALLTOALLV_INIT: u16 = 386;
+pub const MPI_NEIGHBOR_ALLTOALLV_INIT_C: u16 = 387;
+pub const MPI_NEIGHBOR_ALLTOALLW: u16 = 388;
+pub const MPI_NEIGHBOR_ALLTOALLW_C: u16 = 389;
+pub const MPI_NEIGHBOR_ALLTOALLW_INIT: u16 = 390;
+pub const MPI_NEIGHBOR_ALLTOALLW_INIT_C: u16 = 391;
+pub const MPI_OP_C2F: u16 = 392;
+pub const MPI_OP_COMMUTATIVE: u16 = 393;
+pub const MPI_OP_CREATE: u16 = 394;
+pub const MPI_OP_CREATE_C: u16 = 395;
+pub const MPI_OP_F2C: u16 = 396;
+pub const MPI_OP_FREE: u16 = 397;
+pub const MPI_OP_FROMINT: u16 = 398;
+pub const MPI_OP_TOINT: u16 = 399;
+pub const MPI_OPEN_PORT: u16 = 400;
+pub const MPI_PACK: u16 = 401;
+pub const MPI_PACK_C: u16 = 402;
+pub const MPI_PACK_EXTERNAL: u16 = 403;
+pub const MPI_PACK_EXTERNAL_C: u16 = 404;
+pub const MPI_PACK_EXTERNAL_SIZE: u16 = 405;
+pub const MPI_PACK_EXTERNAL_SIZE_C: u16 = 406;
+pub const MPI_PACK_SIZE: u16 = 407;
+pub const MPI_PACK_SIZE_C: u16 = 408;
+pub const MPI_PARRIVED: u16 = 409;
+pub const MPI_PCONTROL: u16 = 410;
+pub const MPI_PREADY: u16 = 411;
+pub const MPI_PREADY_LIST: u16 = 412;
+pub const MPI_PREADY_RANGE: u16 = 413;
+pub const MPI_PRECV_INIT: u16 = 414;
+pub const MPI_PROBE: u16 = 415;
+pub const MPI_PSEND_INIT: u16 = 416;
+pub const MPI_PUBLISH_NAME: u16 = 417;
+pub const MPI_PUT: u16 = 418;
+pub const MPI_PUT_C: u16 = 419;
+pub const MPI_QUERY_THREAD: u16 = 420;
+pub const MPI_RACCUMULATE: u16 = 421;
+pub const MPI_RACCUMULATE_C: u16 = 422;
+pub const MPI_RECV: u16 = 423;
+pub const MPI_RECV_C: u16 = 424;
+pub const MPI_RECV_INIT: u16 = 425;
+pub const MPI_RECV_INIT_C: u16 = 426;
+pub const MPI_REDUCE: u16 = 427;
+pub const MPI_REDUCE_C: u16 = 428;
+pub const MPI_REDUCE_INIT: u16 = 429;
+pub const MPI_REDUCE_INIT_C: u16 = 430;
+pub const MPI_REDUCE_LOCAL: u16 = 431;
+pub const MPI_REDUCE_LOCAL_C: u16 = 432;
+pub const MPI_REDUCE_SCATTER: u16 = 433;
+pub const MPI_REDUCE_SCATTER_BLOCK: u16 = 434;
+pub const MPI_REDUCE_SCATTER_BLOCK_C: u16 = 435;
+pub const MPI_REDUCE_SCATTER_BLOCK_INIT: u16 = 436;
+pub const MPI_REDUCE_SCATTER_BLOCK_INIT_C: u16 = 437;
+pub const MPI_REDUCE_SCATTER_C: u16 = 438;
+pub const MPI_REDUCE_SCATTER_INIT: u16 = 439;
+pub const MPI_REDUCE_SCATTER_INIT_C: u16 = 440;
+pub const MPI_REGISTER_DATAREP: u16 = 441;
+pub const MPI_REGISTER_DATAREP_C: u16 = 442;
+pub const MPI_REMOVE_ERROR_CLASS: u16 = 443;
+pub const MPI_REMOVE_ERROR_CODE: u16 = 444;
+pub const MPI_REMOVE_ERROR_STRING: u16 = 445;
+pub const MPI_REQUEST_C2F: u16 = 446;
+pub const MPI_REQUEST_F2C: u16 = 447;
+pub const MPI_REQUEST_FREE: u16 = 448;
+pub const MPI_REQUEST_FROMINT: u16 = 449;
+pub const MPI_REQUEST_GET_STATUS: u16 = 450;
+pub const MPI_REQUEST_GET_STATUS_ALL: u16 = 451;
+pub const MPI_REQUEST_GET_STATUS_ANY: u16 = 452;
+pub const MPI_REQUEST_GET_STATUS_SOME: u16 = 453;
+pub const MPI_REQUEST_TOINT: u16 = 454;
+pub const MPI_RGET: u16 = 455;
+pub const MPI_RGET_ACCUMULATE: u16 = 456;
+pub const MPI_RGET_ACCUMULATE_C: u16 = 457;
+pub const MPI_RGET_C: u16 = 458;
+pub const MPI_RPUT: u16 = 459;
+pub const MPI_RPUT_C: u16 = 460;
+pub const MPI_RSEND: u16 = 461;
+pub const MPI_RSEND_C: u16 = 462;
+pub const MPI_RSEND_INIT: u16 = 463;
+pub const MPI_RSEND_INIT_C: u16 = 464;
+pub const MPI_SCAN: u16 = 465;
+pub const MPI_SCAN_C: u16 = 466;
+pub const MPI_SCAN_INIT: u16 = 467;
+pub const MPI_SCAN_INIT_C: u16 = 468;
+pub const MPI_SCATTER: u16 = 469;
+pub const MPI_SCATTER_C: u16 = 470;
+pub const MPI_SCATTER_INIT: u16 = 471;
+pub const MPI_SCATTER_INIT_C: u16 = 472;
+pub const MPI_SCATTERV: u16 = 473;
+pub const MPI_SCATTERV_C: u16 = 474;
+pub const MPI_SCATTERV_INIT: u16 = 475;
+pub const MPI_SCATTERV_INIT_C: u16 = 476;
+pub const MPI_SEND: u16 = 477;
+pub const MPI_SEND_C: u16 = 478;
+pub const MPI_SEND_INIT: u16 = 479;
+pub const MPI_SEND_INIT_C: u16 = 480;
+pub const MPI_SENDRECV: u16 = 481;
+pub const MPI_SENDRECV_C: u16 = 482;
+pub const MPI_SENDRECV_REPLACE: u16 = 483;
+pub const MPI_SENDRECV_REPLACE_C: u16 = 484;
+pub const MPI_SESSION_ATTACH_BUFFER: u16 = 485;
+pub const MPI_SESSION_ATTACH_BUFFER_C: u16 = 486;
+pub const MPI_SESSION_C2F: u16 = 487;
+pub const MPI_SESSION_CALL_ERRHANDLER: u16 = 488;
+pub const MPI_SESSION_CREATE_ERRHANDLER: u16 = 489;
+pub const MPI_SESSION_DETACH_BUFFER: u16 = 490;
+pub const MPI_SESSION_DETACH_BUFFER_C: u16 = 491;
+pub const MPI_SESSION_F2C: u16 = 492;
+pub const MPI_SESSION_FINALIZE: u16 = 493;
+pub const MPI_SESSION_FLUSH_BUFFER: u16 = 494;
+pub const MPI_SESSION_FROMINT: u16 = 495;
+pub const MPI_SESSION_GET_ERRHANDLER: u16 = 496;
+pub const MPI_SESSION_GET_INFO: u16 = 497;
+pub const MPI_SESSION_GET_NTH_PSET: u16 = 498;
+pub const MPI_SESSION_GET_NUM_PSETS: u16 = 499;
+pub const MPI_SESSION_GET_PSET_INFO: u16 = 500;
+pub const MPI_SESSION_IFLUSH_BUFFER: u16 = 501;
+pub const MPI_SESSION_INIT: u16 = 502;
+pub const MPI_SESSION_SET_ERRHANDLER: u16 = 503;
+pub const MPI_SESSION_TOINT: u16 = 504;
+pub const MPI_SSEND: u16 = 505;
+pub const MPI_SSEND_C: u16 = 506;
+pub const MPI_SSEND_INIT: u16 = 507;
+pub const MPI_SSEND_INIT_C: u16 = 508;
+pub const MPI_START: u16 = 509;
+pub const MPI_STARTALL: u16 = 510;
+pub const MPI_STATUS_C2F: u16 = 511;
+pub const MPI_STATUS_C2F08: u16 = 512;
+pub const MPI_STATUS_F082C: u16 = 513;
+pub const MPI_STATUS_F082F: u16 = 514;
+pub const MPI_STATUS_F2C: u16 = 515;
+pub const MPI_STATUS_F2F08: u16 = 516;
+pub const MPI_STATUS_GET_ERROR: u16 = 517;
+pub const MPI_STATUS_GET_SOURCE: u16 = 518;
+pub const MPI_STATUS_GET_TAG: u16 = 519;
+pub const MPI_STATUS_SET_CANCELLED: u16 = 520;
+pub const MPI_STATUS_SET_ELEMENTS: u16 = 521;
+pub const MPI_STATUS_SET_ELEMENTS_C: u16 = 522;
+pub const MPI_STATUS_SET_ELEMENTS_X: u16 = 523;
+pub const MPI_STATUS_SET_ERROR: u16 = 524;
+pub const MPI_STATUS_SET_SOURCE: u16 = 525;
+pub const MPI_STATUS_SET_TAG: u16 = 526;
+pub const MPI_T_CATEGORY_CHANGED: u16 = 527;
+pub const MPI_T_CATEGORY_GET_CATEGORIES: u16 = 528;
+pub const MPI_T_CATEGORY_GET_CVARS: u16 = 529;
+pub const MPI_T_CATEGORY_GET_EVENTS: u16 = 530;
+pub const MPI_T_CATEGORY_GET_INDEX: u16 = 531;
+pub const MPI_T_CATEGORY_GET_INFO: u16 = 532;
+pub const MPI_T_CATEGORY_GET_NUM: u16 = 533;
+pub const MPI_T_CATEGORY_GET_NUM_EVENTS: u16 = 534;
+pub const MPI_T_CATEGORY_GET_PVARS: u16 = 535;
+pub const MPI_T_CVAR_GET_INDEX: u16 = 536;
+pub const MPI_T_CVAR_GET_INFO: u16 = 537;
+pub const MPI_T_CVAR_GET_NUM: u16 = 538;
+pub const MPI_T_CVAR_HANDLE_ALLOC: u16 = 539;
+pub const MPI_T_CVAR_HANDLE_FREE: u16 = 540;
+pub const MPI_T_CVAR_READ: u16 = 541;
+pub const MPI_T_CVAR_WRITE: u16 = 542;
+pub const MPI_T_ENUM_GET_INFO: u16 = 543;
+pub const MPI_T_ENUM_GET_ITEM: u16 = 544;
+pub const MPI_T_EVENT_CALLBACK_GET_INFO: u16 = 545;
+pub const MPI_T_EVENT_CALLBACK_SET_INFO: u16 = 546;
+pub const MPI_T_EVENT_COPY: u16 = 547;
+pub const MPI_T_EVENT_GET_INDEX: u16 = 548;
+pub const MPI_T_EVENT_GET_INFO: u16 = 549;
+pub const MPI_T_EVENT_GET_NUM: u16 = 550;
+pub const MPI_T_EVENT_GET_SOURCE: u16 = 551;
+pub const MPI_T_EVENT_GET_TIMESTAMP: u16 = 552;
+pub const MPI_T_EVENT_HANDLE_ALLOC: u16 = 553;
+pub const MPI_T_EVENT_HANDLE_FREE: u16 = 554;
+pub const MPI_T_EVENT_HANDLE_GET_INFO: u16 = 555;
+pub const MPI_T_EVENT_HANDLE_SET_INFO: u16 = 556;
+pub const MPI_T_EVENT_READ: u16 = 557;
+pub const MPI_T_EVENT_REGISTER_CALLBACK: u16 = 558;
+pub const MPI_T_EVENT_SET_DROPPED_HANDLER: u16 = 559;
+pub const MPI_T_FINALIZE: u16 = 560;
+pub const MPI_T_INIT_THREAD: u16 = 561;
+pub const MPI_T_PVAR_GET_INDEX: u16 = 562;
+pub const MPI_T_PVAR_GET_INFO: u16 = 563;
+pub const MPI_T_PVAR_GET_NUM: u16 = 564;
+pub const MPI_T_PVAR_HANDLE_ALLOC: u16 = 565;
+pub const MPI_T_PVAR_HANDLE_FREE: u16 = 566;
+pub const MPI_T_PVAR_READ: u16 = 567;
+pub const MPI_T_PVAR_READRESET: u16 = 568;
+pub const MPI_T_PVAR_RESET: u16 = 569;
+pub const MPI_T_PVAR_SESSION_CREATE: u16 = 570;
+pub const MPI_T_PVAR_SESSION_FREE: u16 = 571;
+pub const MPI_T_PVAR_START: u16 = 572;
+pub const MPI_T_PVAR_STOP: u16 = 573;
+pub const MPI_T_PVAR_WRITE: u16 = 574;
+pub const MPI_T_SOURCE_GET_INFO: u16 = 575;
+pub const MPI_T_SOURCE_GET_NUM: u16 = 576;
+pub const MPI_T_SOURCE_GET_TIMESTAMP: u16 = 577;
+pub const MPI_TEST: u16 = 578;
+pub const MPI_TEST_CANCELLED: u16 = 579;
+pub const MPI_TESTALL: u16 = 580;
+pub const MPI_TESTANY: u16 = 581;
+pub const MPI_TESTSOME: u16 = 582;
+pub const MPI_TOPO_TEST: u16 = 583;
+pub const MPI_TYPE_C2F: u16 = 584;
+pub const MPI_TYPE_COMMIT: u16 = 585;
+pub const MPI_TYPE_CONTIGUOUS: u16 = 586;
+pub const MPI_TYPE_CONTIGUOUS_C: u16 = 587;
+pub const MPI_TYPE_CREATE_DARRAY: u16 = 588;
+pub const MPI_TYPE_CREATE_DARRAY_C: u16 = 589;
+pub const MPI_TYPE_CREATE_F90_COMPLEX: u16 = 590;
+pub const MPI_TYPE_CREATE_F90_INTEGER: u16 = 591;
+pub const MPI_TYPE_CREATE_F90_REAL: u16 = 592;
+pub const MPI_TYPE_CREATE_HINDEXED: u16 = 593;
+pub const MPI_TYPE_CREATE_HINDEXED_BLOCK: u16 = 594;
+pub const MPI_TYPE_CREATE_HINDEXED_BLOCK_C: u16 = 595;
+pub const MPI_TYPE_CREATE_HINDEXED_C: u16 = 596;
+pub const MPI_TYPE_CREATE_HVECTOR: u16 = 597;
+pub const MPI_TYPE_CREATE_HVECTOR_C: u16 = 598;
+pub const MPI_TYPE_CREATE_INDEXED_BLOCK: u16 = 599;
+pub const MPI_TYPE_CREATE_INDEXED_BLOCK_C: u16 = 600;
+pub const MPI_TYPE_CREATE_KEYVAL: u16 = 601;
+pub const MPI_TYPE_CREATE_RESIZED: u16 = 602;
+pub const MPI_TYPE_CREATE_RESIZED_C: u16 = 603;
+pub const MPI_TYPE_CREATE_STRUCT: u16 = 604;
+pub const MPI_TYPE_CREATE_STRUCT_C: u16 = 605;
+pub const MPI_TYPE_CREATE_SUBARRAY: u16 = 606;
+pub const MPI_TYPE_CREATE_SUBARRAY_C: u16 = 607;
+pub const MPI_TYPE_DELETE_ATTR: u16 = 608;
+pub const MPI_TYPE_DUP: u16 = 609;
+pub const MPI_TYPE_F2C: u16 = 610;
+pub const MPI_TYPE_FREE: u16 = 611;
+pub const MPI_TYPE_FREE_KEYVAL: u16 = 612;
+pub const MPI_TYPE_FROMINT: u16 = 613;
+pub const MPI_TYPE_GET_ATTR: u16 = 614;
+pub const MPI_TYPE_GET_CONTENTS: u16 = 615;
+pub const MPI_TYPE_GET_CONTENTS_C: u16 = 616;
+pub const MPI_TYPE_GET_ENVELOPE: u16 = 617;
+pub const MPI_TYPE_GET_ENVELOPE_C: u16 = 618;
+pub const MPI_TYPE_GET_EXTENT: u16 = 619;
+pub const MPI_TYPE_GET_EXTENT_C: u16 = 620;
+pub const MPI_TYPE_GET_EXTENT_X: u16 = 621;
+pub const MPI_TYPE_GET_NAME: u16 = 622;
+pub const MPI_TYPE_GET_TRUE_EXTENT: u16 = 623;
+pub const MPI_TYPE_GET_TRUE_EXTENT_C: u16 = 624;
+pub const MPI_TYPE_GET_TRUE_EXTENT_X: u16 = 625;
+pub const MPI_TYPE_GET_VALUE_INDEX: u16 = 626;
+pub const MPI_TYPE_INDEXED: u16 = 627;
+pub const MPI_TYPE_INDEXED_C: u16 = 628;
+pub const MPI_TYPE_MATCH_SIZE: u16 = 629;
+pub const MPI_TYPE_SET_ATTR: u16 = 630;
+pub const MPI_TYPE_SET_NAME: u16 = 631;
+pub const MPI_TYPE_SIZE: u16 = 632;
+pub const MPI_TYPE_SIZE_C: u16 = 633;
+pub const MPI_TYPE_SIZE_X: u16 = 634;
+pub const MPI_TYPE_TOINT: u16 = 635;
+pub const MPI_TYPE_VECTOR: u16 = 636;
+pub const MPI_TYPE_VECTOR_C: u16 = 637;
+pub const MPI_UNPACK: u16 = 638;
+pub const MPI_UNPACK_C: u16 = 639;
+pub const MPI_UNPACK_EXTERNAL: u16 = 640;
+pub const MPI_UNPACK_EXTERNAL_C: u16 = 641;
+pub const MPI_UNPUBLISH_NAME: u16 = 642;
+pub const MPI_WAIT: u16 = 643;
+pub const MPI_WAITALL: u16 = 644;
+pub const MPI_WAITANY: u16 = 645;
+pub const MPI_WAITSOME: u16 = 646;
+pub const MPI_WIN_ALLOCATE: u16 = 647;
+pub const MPI_WIN_ALLOCATE_C: u16 = 648;
+pub const MPI_WIN_ALLOCATE_SHARED: u16 = 649;
+pub const MPI_WIN_ALLOCATE_SHARED_C: u16 = 650;
+pub const MPI_WIN_ATTACH: u16 = 651;
+pub const MPI_WIN_C2F: u16 = 652;
+pub const MPI_WIN_CALL_ERRHANDLER: u16 = 653;
+pub const MPI_WIN_COMPLETE: u16 = 654;
+pub const MPI_WIN_CREATE: u16 = 655;
+pub const MPI_WIN_CREATE_C: u16 = 656;
+pub const MPI_WIN_CREATE_DYNAMIC: u16 = 657;
+pub const MPI_WIN_CREATE_ERRHANDLER: u16 = 658;
+pub const MPI_WIN_CREATE_KEYVAL: u16 = 659;
+pub const MPI_WIN_DELETE_ATTR: u16 = 660;
+pub const MPI_WIN_DETACH: u16 = 661;
+pub const MPI_WIN_F2C: u16 = 662;
+pub const MPI_WIN_FENCE: u16 = 663;
+pub const MPI_WIN_FLUSH: u16 = 664;
+pub const MPI_WIN_FLUSH_ALL: u16 = 665;
+pub const MPI_WIN_FLUSH_LOCAL: u16 = 666;
+pub const MPI_WIN_FLUSH_LOCAL_ALL: u16 = 667;
+pub const MPI_WIN_FREE: u16 = 668;
+pub const MPI_WIN_FREE_KEYVAL: u16 = 669;
+pub const MPI_WIN_FROMINT: u16 = 670;
+pub const MPI_WIN_GET_ATTR: u16 = 671;
+pub const MPI_WIN_GET_ERRHANDLER: u16 = 672;
+pub const MPI_WIN_GET_GROUP: u16 = 673;
+pub const MPI_WIN_GET_INFO: u16 = 674;
+pub const MPI_WIN_GET_NAME: u16 = 675;
+pub const MPI_WIN_LOCK: u16 = 676;
+pub const MPI_WIN_LOCK_ALL: u16 = 677;
+pub const MPI_WIN_POST: u16 = 678;
+pub const MPI_WIN_SET_ATTR: u16 = 679;
+pub const MPI_WIN_SET_ERRHANDLER: u16 = 680;
+pub const MPI_WIN_SET_INFO: u16 = 681;
+pub const MPI_WIN_SET_NAME: u16 = 682;
+pub const MPI_WIN_SHARED_QUERY: u16 = 683;
+pub const MPI_WIN_SHARED_QUERY_C: u16 = 684;
+pub const MPI_WIN_START: u16 = 685;
+pub const MPI_WIN_SYNC: u16 = 686;
+pub const MPI_WIN_TEST: u16 = 687;
+pub const MPI_WIN_TOINT: u16 = 688;
+pub const MPI_WIN_UNLOCK: u16 = 689;
+pub const MPI_WIN_UNLOCK_ALL: u16 = 690;
+pub const MPI_WIN_WAIT: u16 = 691;
+pub const MPI_WTICK: u16 = 692;
+pub const MPI_WTIME: u16 = 693;
 
 /// Number of functions of MPI-5.0; their numbers run from 1 to this.
-pub const COUNT: u16 = 665;
+pub const COUNT: u16 = 693;
 
 static NAMES: [&str; COUNT as usize] = [
     "MPI_Abi_get_fortran_booleans",
@@ -744,6 +772,7 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Comm_accept",
     "MPI_Comm_attach_buffer",
     "MPI_Comm_attach_buffer_c",
+    "MPI_Comm_c2f",
     "MPI_Comm_call_errhandler",
     "MPI_Comm_compare",
     "MPI_Comm_connect",
@@ -758,6 +787,7 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Comm_disconnect",
     "MPI_Comm_dup",
     "MPI_Comm_dup_with_info",
+    "MPI_Comm_f2c",
     "MPI_Comm_flush_buffer",
     "MPI_Comm_free",
     "MPI_Comm_free_keyval",
@@ -792,7 +822,9 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Dist_graph_create_adjacent",
     "MPI_Dist_graph_neighbors",
     "MPI_Dist_graph_neighbors_count",
+    "MPI_Errhandler_c2f",
     "MPI_Errhandler_create",
+    "MPI_Errhandler_f2c",
     "MPI_Errhandler_free",
     "MPI_Errhandler_fromint",
     "MPI_Errhandler_get",
@@ -805,10 +837,12 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Exscan_init",
     "MPI_Exscan_init_c",
     "MPI_Fetch_and_op",
+    "MPI_File_c2f",
     "MPI_File_call_errhandler",
     "MPI_File_close",
     "MPI_File_create_errhandler",
     "MPI_File_delete",
+    "MPI_File_f2c",
     "MPI_File_fromint",
     "MPI_File_get_amode",
     "MPI_File_get_atomicity",
@@ -928,9 +962,11 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Graphdims_get",
     "MPI_Grequest_complete",
     "MPI_Grequest_start",
+    "MPI_Group_c2f",
     "MPI_Group_compare",
     "MPI_Group_difference",
     "MPI_Group_excl",
+    "MPI_Group_f2c",
     "MPI_Group_free",
     "MPI_Group_from_session_pset",
     "MPI_Group_fromint",
@@ -979,10 +1015,12 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Ineighbor_alltoallv_c",
     "MPI_Ineighbor_alltoallw",
     "MPI_Ineighbor_alltoallw_c",
+    "MPI_Info_c2f",
     "MPI_Info_create",
     "MPI_Info_create_env",
     "MPI_Info_delete",
     "MPI_Info_dup",
+    "MPI_Info_f2c",
     "MPI_Info_free",
     "MPI_Info_fromint",
     "MPI_Info_get",
@@ -1027,6 +1065,8 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Keyval_create",
     "MPI_Keyval_free",
     "MPI_Lookup_name",
+    "MPI_Message_c2f",
+    "MPI_Message_f2c",
     "MPI_Message_fromint",
     "MPI_Message_toint",
     "MPI_Mprobe",
@@ -1052,9 +1092,11 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Neighbor_alltoallw_c",
     "MPI_Neighbor_alltoallw_init",
     "MPI_Neighbor_alltoallw_init_c",
+    "MPI_Op_c2f",
     "MPI_Op_commutative",
     "MPI_Op_create",
     "MPI_Op_create_c",
+    "MPI_Op_f2c",
     "MPI_Op_free",
     "MPI_Op_fromint",
     "MPI_Op_toint",
@@ -1104,6 +1146,8 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Remove_error_class",
     "MPI_Remove_error_code",
     "MPI_Remove_error_string",
+    "MPI_Request_c2f",
+    "MPI_Request_f2c",
     "MPI_Request_free",
     "MPI_Request_fromint",
     "MPI_Request_get_status",
@@ -1143,10 +1187,12 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Sendrecv_replace_c",
     "MPI_Session_attach_buffer",
     "MPI_Session_attach_buffer_c",
+    "MPI_Session_c2f",
     "MPI_Session_call_errhandler",
     "MPI_Session_create_errhandler",
     "MPI_Session_detach_buffer",
     "MPI_Session_detach_buffer_c",
+    "MPI_Session_f2c",
     "MPI_Session_finalize",
     "MPI_Session_flush_buffer",
     "MPI_Session_fromint",
@@ -1165,6 +1211,12 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Ssend_init_c",
     "MPI_Start",
     "MPI_Startall",
+    "MPI_Status_c2f",
+    "MPI_Status_c2f08",
+    "MPI_Status_f082c",
+    "MPI_Status_f082f",
+    "MPI_Status_f2c",
+    "MPI_Status_f2f08",
     "MPI_Status_get_error",
     "MPI_Status_get_source",
     "MPI_Status_get_tag",
@@ -1232,6 +1284,7 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Testany",
     "MPI_Testsome",
     "MPI_Topo_test",
+    "MPI_Type_c2f",
     "MPI_Type_commit",
     "MPI_Type_contiguous",
     "MPI_Type_contiguous_c",
@@ -1257,6 +1310,7 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Type_create_subarray_c",
     "MPI_Type_delete_attr",
     "MPI_Type_dup",
+    "MPI_Type_f2c",
     "MPI_Type_free",
     "MPI_Type_free_keyval",
     "MPI_Type_fromint",
@@ -1298,6 +1352,7 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Win_allocate_shared",
     "MPI_Win_allocate_shared_c",
     "MPI_Win_attach",
+    "MPI_Win_c2f",
     "MPI_Win_call_errhandler",
     "MPI_Win_complete",
     "MPI_Win_create",
@@ -1307,6 +1362,7 @@ static NAMES: [&str; COUNT as usize] = [
     "MPI_Win_create_keyval",
     "MPI_Win_delete_attr",
     "MPI_Win_detach",
+    "MPI_Win_f2c",
     "MPI_Win_fence",
     "MPI_Win_flush",
     "MPI_Win_flush_all",

@@ -297,6 +297,12 @@ fn scalar(spec: &Spec, c: &str) -> Option<String> {
     })
 }
 
+/// The Rust type of a C structure.
+fn structure<'s>(spec: &'s Spec, c: &str) -> Option<&'s str> {
+    let found = spec.types.iter().find(|each| each.name == c && each.form == Form::Struct);
+    found.map(|each| each.rust.as_str())
+}
+
 /// The Rust type of a parameter.
 fn rust_type(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<String> {
     let kind = spec.kind(parameter);
@@ -313,11 +319,11 @@ fn rust_type(spec: &Spec, function: &Function, parameter: &Parameter) -> Result<
         "char *" => return Ok(format!("{pointer} c_char")),
         "char **" if by_reference && !parameter.has("value") => return Ok("*mut *mut *mut c_char".to_owned()),
         "char **" => return Ok("*mut *mut c_char".to_owned()),
-        "MPI_Status" => "Status".to_owned(),
+        name if let Some(rust) = structure(spec, name) => rust.to_owned(),
         other => scalar(spec, other).ok_or_else(|| Failure::from(format!("spec: no Rust type for {other}")))?,
     };
-    // A status is a structure: C passes it by address even when it is only input.
-    match by_reference || base == "MPI_Status" {
+    // C passes a structure by address even when it is only input.
+    match by_reference || structure(spec, base).is_some() {
         true => Ok(format!("{pointer} {target}")),
         false => Ok(target),
     }
