@@ -8,6 +8,7 @@ use core::ops::Deref;
 use std::sync::Arc;
 
 use mpi_coll::op::Op;
+use mpi_comm::Comm;
 use mpi_core::{Guard, Handle, abi};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined, predefined_unwatched};
 use mpi_env::{CommRef, Object, Process};
@@ -18,7 +19,7 @@ use mpi_win::Win;
 
 use crate::check;
 use crate::errors::Outcome;
-use crate::handle_errors::{bad_comm, bad_object, bad_op, bad_rank, bad_root, bad_type};
+use crate::handle_errors::{bad_comm, bad_object, bad_op, bad_rank, bad_root, bad_type, wrong_comm};
 
 /// The context of a call, with the lock held.
 pub struct CallContext {
@@ -47,27 +48,35 @@ impl LocklessContext {
     #[inline]
     pub fn comm(&self, name: &'static str, word: usize) -> Result<CommView> {
         match self.process.rank_and_size(Handle(word)) {
-            Some((rank, size)) => Ok(CommView { handle: Handle(word), context: 0, rank, size }),
+            Some((rank, size)) => Ok(CommView { handle: Handle(word), context: 0, rank, size, peers: 0 }),
             None => Err(bad_comm(name, word)),
         }
     }
 }
 
-/// The data of a communicator that the message path needs.
+/// The data of a communicator that the message path needs. A lockless context has neither its context id nor `peers`.
 #[derive(Debug, Clone, Copy)]
 pub struct CommView {
     /// Its handle.
     pub handle: Handle,
     /// Context id of its point-to-point messages.
     pub context: u32,
-    /// This process's rank in it.
+    /// This process's rank in it; in an intercommunicator in its local group.
     pub rank: u32,
-    /// Number of its processes.
+    /// Number of its processes; of an intercommunicator, those of the local group.
     pub size: u32,
+    /// Number of ranks that messages go to and come from: of an intercommunicator, the size of the remote group.
+    pub peers: u32,
 }
 
 impl CommView {
-    const NONE: CommView = CommView { handle: Handle(abi::MPI_COMM_NULL), context: 0, rank: 0, size: 0 };
+    const NONE: CommView = CommView { handle: Handle(abi::MPI_COMM_NULL), context: 0, rank: 0, size: 0, peers: 0 };
+
+    #[inline]
+    fn of(handle: Handle, comm: &Comm) -> CommView {
+        let (context, rank) = (comm.context(), comm.rank);
+        CommView { handle, context, rank, size: comm.size(), peers: comm.peers() }
+    }
 }
 
 /// A window with its handle.
@@ -156,10 +165,34 @@ impl CallContext {
     pub fn comm(&mut self, name: &'static str, word: usize) -> Result<CommView> {
         match self.process.comm(&self.guard, Handle(word)) {
             Some(comm) => {
-                self.comm =
-                    CommView { handle: Handle(word), context: comm.context(), rank: comm.rank, size: comm.size() };
+                self.comm = CommView::of(Handle(word), comm);
                 Ok(self.comm)
             }
+            None => Err(bad_comm(name, word)),
+        }
+    }
+
+    /// A communicator that is no intercommunicator.
+    #[inline]
+    pub fn intracomm(&mut self, name: &'static str, word: usize) -> Result<CommView> {
+        match self.process.comm(&self.guard, Handle(word)) {
+            Some(comm) if comm.remote().is_none() => {
+                self.comm = CommView::of(Handle(word), comm);
+                Ok(self.comm)
+            }
+            Some(_) => Err(wrong_comm(name, word, true)),
+            None => Err(bad_comm(name, word)),
+        }
+    }
+
+    /// An intercommunicator.
+    pub fn intercomm(&mut self, name: &'static str, word: usize) -> Result<CommView> {
+        match self.process.comm(&self.guard, Handle(word)) {
+            Some(comm) if comm.remote().is_some() => {
+                self.comm = CommView::of(Handle(word), comm);
+                Ok(self.comm)
+            }
+            Some(_) => Err(wrong_comm(name, word, false)),
             None => Err(bad_comm(name, word)),
         }
     }
@@ -172,7 +205,7 @@ impl CallContext {
         };
         let win = win.clone();
         let handle = Handle(abi::MPI_COMM_NULL);
-        self.comm = CommView { handle, context: win.context(), rank: win.rank(), size: win.size() };
+        self.comm = CommView { handle, context: win.context(), rank: win.rank(), size: win.size(), peers: win.size() };
         Ok(WinRef { handle: Handle(word), win })
     }
 
@@ -222,10 +255,10 @@ impl CallContext {
     /// A rank to send to.
     #[inline]
     pub fn dest(&self, name: &'static str, rank: i32) -> Result<i32> {
-        if (rank as u32) < self.comm.size || rank == abi::MPI_PROC_NULL {
+        if (rank as u32) < self.comm.peers || rank == abi::MPI_PROC_NULL {
             Ok(rank)
         } else {
-            Err(bad_rank(self.comm.size, name, rank))
+            Err(bad_rank((self.process, self.comm.handle), self.comm.peers, name, rank))
         }
     }
 
@@ -288,7 +321,7 @@ impl CallContext {
         let file = self.process.file(&self.guard, Handle(word)).cloned();
         let file = file.ok_or_else(|| bad_object(name, Object::file(word)))?;
         let comm = file.comm();
-        self.comm = CommView { handle: comm.handle(), context: comm.context(), rank: comm.rank, size: comm.size() };
+        self.comm = CommView::of(comm.handle(), comm);
         Ok(file)
     }
 

@@ -3,21 +3,41 @@
 //! Not here: checks that need no process (`check`).
 
 use mpi_core::{Handle, Kind, abi};
-use mpi_env::Object;
+use mpi_env::{Object, Process};
 use mpi_errors::{Error, HandlerKind};
 
-/// The error of a rank that the communicator does not have.
+/// The error of a rank that the communicator, or the remote group of the intercommunicator, does not have.
 #[cold]
-pub fn bad_rank(size: u32, name: &'static str, rank: i32) -> Error {
+pub fn bad_rank((process, comm): (&Process, Handle), size: u32, name: &'static str, rank: i32) -> Error {
     if rank == abi::MPI_ANY_SOURCE {
         let rule = "MPI_ANY_SOURCE is the source of a receive or a probe only";
         return Error::new(abi::MPI_ERR_RANK, rule).arg(name, &"MPI_ANY_SOURCE").hint("Pass the rank of one process.");
     }
-    let rule = match size {
-        1 => "the communicator has 1 process, rank 0".to_owned(),
-        _ => format!("the communicator has {size} processes, ranks 0 to {}", size - 1),
+    Error::new(abi::MPI_ERR_RANK, ranks_of(process.is_intercomm(comm) == Some(true), size)).arg(name, &rank)
+}
+
+/// A text with the ranks of a communicator, or of an intercommunicator's remote group.
+pub fn ranks_of(remote: bool, size: u32) -> String {
+    let what = if remote { "the remote group of the intercommunicator" } else { "the communicator" };
+    match size {
+        1 => format!("{what} has 1 process, rank 0"),
+        _ => format!("{what} has {size} processes, ranks 0 to {}", size - 1),
+    }
+}
+
+/// The error of an intercommunicator where an intracommunicator is needed, or the reverse.
+#[cold]
+pub fn wrong_comm(name: &'static str, word: usize, intra: bool) -> Error {
+    let rule = match intra {
+        true => "that is an intercommunicator, but the call takes intracommunicators only",
+        false => "that is an intracommunicator, but the call takes intercommunicators only",
     };
-    Error::new(abi::MPI_ERR_RANK, rule).arg(name, &rank)
+    let value = match word {
+        abi::MPI_COMM_WORLD => "MPI_COMM_WORLD".to_owned(),
+        abi::MPI_COMM_SELF => "MPI_COMM_SELF".to_owned(),
+        _ => format!("{word:#x}"),
+    };
+    Error::new(abi::MPI_ERR_COMM, rule).arg(name, &value)
 }
 
 /// The error of a root that the communicator does not have.

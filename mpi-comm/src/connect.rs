@@ -6,7 +6,7 @@
 //! Not here: the exchange itself (`both_groups`), the new communicator (`create`).
 
 use mpi_core::Guarded;
-use mpi_core::abi::{MPI_ERR_COMM, MPI_ERR_INTERN};
+use mpi_core::abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_INTERN};
 use mpi_errors::{Error, Result};
 use mpi_p2p::Engine;
 
@@ -14,7 +14,7 @@ use crate::both_groups::{BothGroups, Meeting};
 use crate::comm::Comm;
 use crate::context::ContextIds;
 use crate::context_agreement::agree_between;
-use crate::group::Group;
+use crate::group::{Group, GroupRelation};
 use crate::tags::leader_tag;
 
 /// The other group's leader, as this group's leader addresses it.
@@ -26,6 +26,8 @@ pub struct PeerLeader<'a> {
     pub rank: u32,
     /// The tag of this connection, the same in both leaders.
     pub tag: i32,
+    /// The processes of the other group, in any order, if the leader was given them.
+    pub group: Option<&'a Group>,
 }
 
 /// The facts of a new intercommunicator, beside its local group.
@@ -42,7 +44,8 @@ pub struct Connection {
 /// others. Several connections of one communicator are made one after the other; those of different communicators whose
 /// leaders use the same peer communicator at once differ in their tags.
 ///
-/// Errors, in all processes of the local group: `MPI_ERR_COMM` if a process is in both groups; the class of the leader's
+/// Errors, in all processes of both groups: `MPI_ERR_COMM` if a process is in both; `MPI_ERR_GROUP` if a leader was given
+/// a group that is not the other one. In all processes of the local group: the class of the leader's
 /// error; `MPI_ERR_OTHER` when no process has context ids left.
 pub fn connect(
     engine: &Engine,
@@ -51,17 +54,15 @@ pub fn connect(
     peer: Option<Result<PeerLeader<'_>>>,
     ids: &Guarded<ContextIds>,
 ) -> Result<Connection> {
-    let meeting = peer.map(|peer| {
-        peer.map(|PeerLeader { comm, rank, tag }| Meeting {
-            context: comm.collective_context(),
-            rank: rank as i32,
-            tag: leader_tag(tag),
-        })
-    });
-    let way = meeting.as_ref().and_then(|meeting| meeting.as_ref().ok().copied());
-    let mut both = BothGroups::apart(engine, local, leader, way);
+    let way = |peer: &PeerLeader<'_>| Meeting {
+        context: peer.comm.collective_context(),
+        rank: peer.rank as i32,
+        tag: leader_tag(peer.tag),
+    };
+    let meeting = peer.as_ref().and_then(|peer| peer.as_ref().ok()).map(way);
+    let mut both = BothGroups::apart(engine, local, leader, meeting);
 
-    let met = meeting.map(|meeting| meet(engine, local, leader, meeting?));
+    let met = peer.map(|peer| peer.and_then(|peer| meet(engine, local, leader, way(&peer), peer.group)));
     let verdict = both.local().from_first(|| match &met {
         Some(Ok((ranks, leader))) => [0, ranks.len() as u64, u64::from(*leader)],
         Some(Err(error)) => [error.class() as u64, 0, 0],
@@ -76,7 +77,7 @@ pub fn connect(
     both.local().distribute(&mut ranks)?;
     both.meet(size as u32, remote_leader as u32);
 
-    let remote = Group::new(ranks.iter().map(|rank| *rank as u32).collect::<Vec<_>>());
+    let remote = group_of(&ranks);
     let common = local.group().intersection(&remote);
     if let Some(process) = common.world_ranks().first() {
         return Err(overlap(*process, common.size()));
@@ -85,8 +86,9 @@ pub fn connect(
     Ok(Connection { context, remote: remote.derived_from(local.group()) })
 }
 
-/// Exchanges the groups with the other leader: the world ranks of its group, and its rank in it.
-fn meet(engine: &Engine, local: &Comm, leader: u32, way: Meeting) -> Result<(Vec<u64>, u32)> {
+/// Exchanges the groups with the other leader: the world ranks of its group, and its rank in it. An error of one leader is
+/// an error in both.
+fn meet(engine: &Engine, local: &Comm, leader: u32, way: Meeting, expected: Option<&Group>) -> Result<(Vec<u64>, u32)> {
     let mut head = [0; 2];
     way.swap(engine, &[u64::from(local.size()), u64::from(leader)], &mut head)?;
     let [size, leader] = head;
@@ -98,7 +100,29 @@ fn meet(engine: &Engine, local: &Comm, leader: u32, way: Meeting) -> Result<(Vec
     way.swap(engine, &own, &mut ranks)?;
     let mut seen = vec![false; engine.size() as usize];
     let first_time = |rank: &u64| seen.get_mut(*rank as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-    if ranks.iter().all(first_time) { Ok((ranks, leader as u32)) } else { Err(malformed()) }
+    let checked = match ranks.iter().all(first_time) {
+        false => Err(malformed()),
+        true => expected.map_or(Ok(()), |expected| equal(expected, &group_of(&ranks))),
+    };
+    let mut others = [0];
+    way.swap(engine, &[checked.as_ref().err().map_or(0, |error| error.class() as u64)], &mut others)?;
+    checked?;
+    match others {
+        [0] => Ok((ranks, leader as u32)),
+        [class] => Err(Error::new(class as i32, "the call failed in the leader of the other group")),
+    }
+}
+
+fn group_of(world_ranks: &[u64]) -> Group {
+    Group::new(world_ranks.iter().map(|rank| *rank as u32).collect::<Vec<_>>())
+}
+
+fn equal(expected: &Group, found: &Group) -> Result<()> {
+    if expected.compare(found) != GroupRelation::Unequal {
+        return Ok(());
+    }
+    let rule = format!("the processes of the other group passed a local group of {} other processes", found.size());
+    Err(Error::new(MPI_ERR_GROUP, rule).arg("remote_group", &format_args!("of {} processes", expected.size())))
 }
 
 #[cold]

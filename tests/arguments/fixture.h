@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Valid objects, and handles of freed objects. */
-static MPI_Comm live_comm, freed_comm, live_cart, live_graph, live_dist_graph;
+static MPI_Comm live_comm, freed_comm, live_intercomm, live_cart, live_graph, live_dist_graph;
 static MPI_Group live_group, freed_group;
 static MPI_Datatype live_type, freed_type;
 static MPI_Op live_op, freed_op;
@@ -107,6 +107,8 @@ static void on_session(MPI_Session *session, int *code, ...)
 
 /* The case at hand. */
 static int number, first_case, report = -1, failures;
+/* Whether the calls are made where MPI is not there, and the least number of ranks that the case needs. */
+static int outside, required_ranks;
 static char title[256];
 static int expected, tool_call;
 static enum object object;
@@ -128,11 +130,15 @@ static void wrong(const char *format, long long is, long long should)
     failures++;
 }
 
-/* Begins a case; 0 when it was run by an earlier process. */
+/* Begins a case; 0 when it was run by an earlier process, or needs more ranks. */
 static int begin_case(void)
 {
     if (++number < first_case)
         return 0;
+    if (!outside && ranks < required_ranks) {
+        say("skipped", "");
+        return 0;
+    }
     say("begin", "");
     memcpy(before, places, sizeof places);
     calls = 0;
@@ -164,7 +170,6 @@ static void round_trip(void)
 
 /* The number of the case in which all arguments are right, but MPI is not there. */
 enum { OUTSIDE = -1 };
-static int outside;
 static const char *when = "before MPI_Init";
 
 static void expect_outside(const char *function)
@@ -212,6 +217,7 @@ static void end_case(int code)
 static void fresh_places(void)
 {
     memset(places, 0xa5, sizeof places);
+    required_ranks = 1;
 }
 
 static void make_objects(void)
@@ -228,6 +234,15 @@ static void make_objects(void)
     freed_comm = comm;
     MPI_Comm_free(&comm);
     MPI_Comm_set_errhandler(live_comm, live_errhandler);
+    live_intercomm = MPI_COMM_NULL;
+#ifdef HAVE_MPI_Intercomm_create
+    if (ranks > 1) {
+        MPI_Comm_split(live_comm, own_rank > 0, 0, &comm);
+        MPI_Intercomm_create(comm, 0, live_comm, own_rank == 0, 1, &live_intercomm);
+        MPI_Comm_free(&comm);
+        MPI_Comm_set_errhandler(live_intercomm, live_errhandler);
+    }
+#endif
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, live_errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, live_errhandler);
     MPI_Type_dup(MPI_INT, &live_type);

@@ -25,7 +25,7 @@ pub unsafe extern "C" fn PMPI_Allgather(
 ) -> c_int {
     entry::running(functions::MPI_ALLGATHER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_ALLGATHER, -1, 0, 0);
         record.end(imp::coll::allgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn PMPI_Allgather_c(
 ) -> c_int {
     entry::running(functions::MPI_ALLGATHER_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_ALLGATHER_C, -1, 0, 0);
         record.end(imp::coll::allgather(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn PMPI_Allreduce(
 ) -> c_int {
     entry::running(functions::MPI_ALLREDUCE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn PMPI_Allreduce_c(
 ) -> c_int {
     entry::running(functions::MPI_ALLREDUCE_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
 
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn PMPI_Alltoall(
 ) -> c_int {
     entry::running(functions::MPI_ALLTOALL, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_ALLTOALL, -1, 0, 0);
         record.end(imp::coll::alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn PMPI_Alltoall_c(
 ) -> c_int {
     entry::running(functions::MPI_ALLTOALL_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_ALLTOALL_C, -1, 0, 0);
         record.end(imp::coll::alltoall(cx, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn PMPI_Alltoall_c(
 pub unsafe extern "C" fn PMPI_Barrier(comm: usize) -> c_int {
     entry::running(functions::MPI_BARRIER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_BARRIER, -1, 0, 0);
         record.end(imp::coll::barrier(cx, comm))
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn PMPI_Bcast(
 ) -> c_int {
     entry::running(functions::MPI_BCAST, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn PMPI_Bcast_c(
 ) -> c_int {
     entry::running(functions::MPI_BCAST_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn PMPI_Gather(
 ) -> c_int {
     entry::running(functions::MPI_GATHER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let root = cx.root("root", root)?;
 
         let record = cx.enter(functions::MPI_GATHER, root as i32, 0, 0);
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn PMPI_Gather_c(
 ) -> c_int {
     entry::running(functions::MPI_GATHER_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let root = cx.root("root", root)?;
 
         let record = cx.enter(functions::MPI_GATHER_C, root as i32, 0, 0);
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn PMPI_Reduce(
 ) -> c_int {
     entry::running(functions::MPI_REDUCE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn PMPI_Reduce_c(
 ) -> c_int {
     entry::running(functions::MPI_REDUCE_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.datatype("datatype", datatype)?;
         let root = cx.root("root", root)?;
@@ -374,7 +374,7 @@ pub unsafe extern "C" fn PMPI_Scatter(
 ) -> c_int {
     entry::running(functions::MPI_SCATTER, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let root = cx.root("root", root)?;
 
         let record = cx.enter(functions::MPI_SCATTER, root as i32, 0, 0);
@@ -396,7 +396,7 @@ pub unsafe extern "C" fn PMPI_Scatter_c(
 ) -> c_int {
     entry::running(functions::MPI_SCATTER_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let root = cx.root("root", root)?;
 
         let record = cx.enter(functions::MPI_SCATTER_C, root as i32, 0, 0);

@@ -97,7 +97,7 @@ pub unsafe extern "C" fn PMPI_Comm_create_from_group(
 pub unsafe extern "C" fn PMPI_Comm_create_group(comm: usize, group: usize, tag: c_int, newcomm: *mut usize) -> c_int {
     entry::running(functions::MPI_COMM_CREATE_GROUP, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let tag = check::tag("tag", tag)?;
         let newcomm = check::out("newcomm", newcomm)?;
 
@@ -279,6 +279,30 @@ pub unsafe extern "C" fn PMPI_Comm_rank(comm: usize, rank: *mut c_int) -> c_int 
     })
 }
 
+/// `MPI_Comm_remote_group`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_remote_group(comm: usize, group: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_REMOTE_GROUP, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intercomm("comm", comm)?;
+        let group = check::out("group", group)?;
+
+        imp::intercomm::comm_remote_group(cx, comm, group)
+    })
+}
+
+/// `MPI_Comm_remote_size`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_remote_size(comm: usize, size: *mut c_int) -> c_int {
+    entry::running(functions::MPI_COMM_REMOTE_SIZE, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.intercomm("comm", comm)?;
+        let size = check::out("size", size)?;
+
+        imp::intercomm::comm_remote_size(cx, comm, size)
+    })
+}
+
 /// `MPI_Comm_set_attr`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Comm_set_attr(comm: usize, comm_keyval: c_int, attribute_val: *mut c_void) -> c_int {
@@ -348,7 +372,7 @@ pub unsafe extern "C" fn PMPI_Comm_split_type(
 ) -> c_int {
     entry::running(functions::MPI_COMM_SPLIT_TYPE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let newcomm = check::out("newcomm", newcomm)?;
 
         let record = cx.enter(functions::MPI_COMM_SPLIT_TYPE, -1, 0, 0);
@@ -363,7 +387,7 @@ pub unsafe extern "C" fn PMPI_Comm_test_inter(comm: usize, flag: *mut c_int) -> 
         let comm = cx.comm("comm", comm)?;
         let flag = check::out("flag", flag)?;
 
-        imp::comm_create::comm_test_inter(cx, comm, flag)
+        imp::intercomm::comm_test_inter(cx, comm, flag)
     })
 }
 
@@ -522,6 +546,77 @@ pub unsafe extern "C" fn PMPI_Group_union(group1: usize, group2: usize, newgroup
         let newgroup = check::out("newgroup", newgroup)?;
 
         imp::group::group_union(cx, group1, group2, newgroup)
+    })
+}
+
+/// `MPI_Intercomm_create`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Intercomm_create(
+    local_comm: usize,
+    local_leader: c_int,
+    peer_comm: usize,
+    remote_leader: c_int,
+    tag: c_int,
+    newintercomm: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_INTERCOMM_CREATE, Some(Object::comm(local_comm)), |cx| {
+        let mut cx = cx;
+        let local_comm = cx.intracomm("local_comm", local_comm)?;
+        let tag = check::tag("tag", tag)?;
+        let newintercomm = check::out("newintercomm", newintercomm)?;
+
+        let record = cx.enter(functions::MPI_INTERCOMM_CREATE, -1, tag, 0);
+        record.end(imp::intercomm::intercomm_create(
+            cx,
+            local_comm,
+            local_leader,
+            peer_comm,
+            remote_leader,
+            tag,
+            newintercomm,
+        ))
+    })
+}
+
+/// `MPI_Intercomm_create_from_groups`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Intercomm_create_from_groups(
+    local_group: usize,
+    local_leader: c_int,
+    remote_group: usize,
+    remote_leader: c_int,
+    stringtag: *const c_char,
+    info: usize,
+    errhandler: usize,
+    newintercomm: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_INTERCOMM_CREATE_FROM_GROUPS, None, |cx| {
+        let record = cx.enter(functions::MPI_INTERCOMM_CREATE_FROM_GROUPS, -1, 0, 0);
+        record.end(imp::intercomm::intercomm_create_from_groups(
+            cx,
+            local_group,
+            local_leader,
+            remote_group,
+            remote_leader,
+            stringtag,
+            info,
+            errhandler,
+            newintercomm,
+        ))
+    })
+}
+
+/// `MPI_Intercomm_merge`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Intercomm_merge(intercomm: usize, high: c_int, newintracomm: *mut usize) -> c_int {
+    entry::running(functions::MPI_INTERCOMM_MERGE, Some(Object::comm(intercomm)), |cx| {
+        let mut cx = cx;
+        let intercomm = cx.intercomm("intercomm", intercomm)?;
+        let high = check::logical("high", high)?;
+        let newintracomm = check::out("newintracomm", newintracomm)?;
+
+        let record = cx.enter(functions::MPI_INTERCOMM_MERGE, -1, 0, 0);
+        record.end(imp::intercomm::intercomm_merge(cx, intercomm, high, newintracomm))
     })
 }
 

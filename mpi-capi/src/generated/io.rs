@@ -639,7 +639,7 @@ pub unsafe extern "C" fn PMPI_File_open(
 ) -> c_int {
     entry::running(functions::MPI_FILE_OPEN, Some(Object::file(mpi_core::abi::MPI_FILE_NULL)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let fh = check::out("fh", fh)?;
 
         let record = cx.enter(functions::MPI_FILE_OPEN, -1, 0, 0);

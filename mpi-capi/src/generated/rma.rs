@@ -339,7 +339,7 @@ pub unsafe extern "C" fn PMPI_Win_allocate(
 ) -> c_int {
     entry::running(functions::MPI_WIN_ALLOCATE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let disp_unit = check::displacement_unit("disp_unit", disp_unit as i64)?;
         let baseptr = check::pointer("baseptr", baseptr)?;
         let win = check::out("win", win)?;
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn PMPI_Win_allocate_c(
 ) -> c_int {
     entry::running(functions::MPI_WIN_ALLOCATE_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let disp_unit = check::displacement_unit("disp_unit", disp_unit as i64)?;
         let baseptr = check::pointer("baseptr", baseptr)?;
         let win = check::out("win", win)?;
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn PMPI_Win_allocate_shared(
 ) -> c_int {
     entry::running(functions::MPI_WIN_ALLOCATE_SHARED, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let disp_unit = check::displacement_unit("disp_unit", disp_unit as i64)?;
         let baseptr = check::pointer("baseptr", baseptr)?;
         let win = check::out("win", win)?;
@@ -405,7 +405,7 @@ pub unsafe extern "C" fn PMPI_Win_allocate_shared_c(
 ) -> c_int {
     entry::running(functions::MPI_WIN_ALLOCATE_SHARED_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let disp_unit = check::displacement_unit("disp_unit", disp_unit as i64)?;
         let baseptr = check::pointer("baseptr", baseptr)?;
         let win = check::out("win", win)?;
@@ -427,7 +427,7 @@ pub unsafe extern "C" fn PMPI_Win_create(
 ) -> c_int {
     entry::running(functions::MPI_WIN_CREATE, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let disp_unit = check::displacement_unit("disp_unit", disp_unit as i64)?;
         let win = check::out("win", win)?;
 
@@ -448,7 +448,7 @@ pub unsafe extern "C" fn PMPI_Win_create_c(
 ) -> c_int {
     entry::running(functions::MPI_WIN_CREATE_C, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
         let disp_unit = check::displacement_unit("disp_unit", disp_unit as i64)?;
         let win = check::out("win", win)?;
 

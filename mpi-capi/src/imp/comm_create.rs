@@ -11,7 +11,7 @@ use mpi_errors::{Error, Result};
 use super::group::group;
 use super::info;
 use crate::attributes;
-use crate::call_context::{CallContext, CommView, LocklessContext};
+use crate::call_context::{CallContext, CommView};
 use crate::check::Out;
 use crate::errors::Outcome;
 
@@ -144,12 +144,6 @@ pub fn comm_split_type(cx: CallContext, comm: CommView, kind: i32, key: i32, inf
     let process = cx.process;
     drop(cx);
     new.set(process.comm_split(comm.handle, color, key)?.0);
-    Ok(())
-}
-
-/// `MPI_Comm_test_inter`: there are no intercommunicators.
-pub fn comm_test_inter(_cx: LocklessContext, _comm: CommView, flag: Out<i32>) -> Outcome {
-    flag.set(0);
     Ok(())
 }
 

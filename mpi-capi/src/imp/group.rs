@@ -21,7 +21,8 @@ fn bad_group(name: &'static str, word: usize) -> Error {
     bad_handle(name, word, abi::MPI_ERR_GROUP, Kind::Group, (abi::MPI_GROUP_NULL, "MPI_GROUP_NULL", "group"))
 }
 
-fn store(cx: CallContext, group: Group, new: Out<usize>) -> Outcome {
+/// Stores a handle of a group.
+pub fn store(cx: CallContext, group: Group, new: Out<usize>) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
     new.set(process.group_insert(&mut guard, group)?.0);
     Ok(())

@@ -31,6 +31,7 @@ pub mod graph;
 pub mod group;
 pub mod info;
 pub mod int_handles;
+pub mod intercomm;
 pub mod life;
 pub mod many;
 pub mod memory;

@@ -21,7 +21,7 @@ use crate::handle_errors::bad_object;
 pub const MEMORY_KINDS: &str = "mpi,system";
 
 /// The error handler that a call has as an argument. Errors: `MPI_ERR_ERRHANDLER`.
-fn given(process: &Process, word: usize, kind: HandlerKind) -> Result<Handle> {
+pub fn given(process: &Process, word: usize, kind: HandlerKind) -> Result<Handle> {
     let guard = process.engine.lock();
     let handler = process.errhandlers.get(&guard).get(Handle(word))?;
     if handler.fits(kind) {
@@ -132,6 +132,16 @@ pub fn group_from_session_pset(cx: CallContext, session: Handle, name: &CStr, ne
     Ok(())
 }
 
+/// The argument `stringtag`. Errors: `MPI_ERR_ARG`.
+pub fn string_tag<'a>(address: *const c_char) -> Result<&'a CStr> {
+    let tag = check::text("stringtag", address)?;
+    if tag.count_bytes() < abi::MPI_MAX_STRINGTAG_LEN as usize {
+        return Ok(tag);
+    }
+    let rule = format!("a tag has at most {} bytes", abi::MPI_MAX_STRINGTAG_LEN - 1);
+    Err(Error::new(abi::MPI_ERR_ARG, rule).arg("stringtag", &format_args!("{} bytes long", tag.count_bytes())))
+}
+
 /// `MPI_Comm_create_from_group`
 pub fn comm_create_from_group(
     cx: CallContext,
@@ -146,13 +156,8 @@ pub fn comm_create_from_group(
     drop(cx);
     let errhandler = given(process, errhandler, HandlerKind::Comm)?;
     let make = || {
-        let (of, tag, hints) = (of?, check::text("stringtag", tag)?, hints(info)?);
+        let (of, tag, hints) = (of?, string_tag(tag)?, hints(info)?);
         let new = check::out("newcomm", new)?;
-        if tag.count_bytes() >= abi::MPI_MAX_STRINGTAG_LEN as usize {
-            let rule = format!("a tag has at most {} bytes", abi::MPI_MAX_STRINGTAG_LEN - 1);
-            let error = Error::new(abi::MPI_ERR_ARG, rule);
-            return Err(error.arg("stringtag", &format_args!("{} bytes long", tag.count_bytes())));
-        }
         let made = process.comm_create_from_group(&of, tag.to_bytes(), errhandler)?;
         if made.0 != abi::MPI_COMM_NULL {
             set_hints(process, made, hints.as_ref());

@@ -6,7 +6,10 @@
 
 use std::sync::Arc;
 
-use mpi_comm::{Comm, CommSpec, Group, agree, agree_in_group, agree_on_context, by_color, register, unregister};
+use mpi_comm::{
+    Comm, CommSpec, Group, agree, agree_in_group, agree_on_context, by_color, by_color_in_both, place_in, register,
+    subsets, unregister,
+};
 use mpi_core::abi::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_GROUP_EMPTY, MPI_GROUP_NULL,
 };
@@ -21,10 +24,19 @@ const NULL: Handle = Handle(MPI_COMM_NULL);
 
 impl Process {
     /// `MPI_Comm_create`: a communicator of `group`, a subset of the parent's; `MPI_COMM_NULL` for a process outside
-    /// it. Collective over the parent; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_GROUP`,
-    /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    /// it. Of an intercommunicator, `group` is a subset of the local group, and the result an intercommunicator of the
+    /// subsets of both groups, if neither is empty. Collective over the parent; waits, with no guard held. Errors:
+    /// `MPI_ERR_COMM`, `MPI_ERR_GROUP`, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn comm_create(&self, parent: Handle, group: &Group) -> Result<Handle> {
         let parent = self.parent(parent)?;
+        if let Some(remote) = parent.remote() {
+            let place = place_in(group, &parent);
+            let agreed = agree(&self.engine, &parent, &self.context_ids, place)?;
+            // The own group is wrong: the error has its details.
+            part_of(group, &parent)?;
+            let groups = subsets(&parent, remote, &agreed)?;
+            return self.member_intercomm(&parent, agreed.context, groups);
+        }
         part_of(group, &parent)?;
         let context = agree_on_context(&self.engine, &parent, &self.context_ids)?;
         self.member_comm(&parent, context, group)
@@ -42,11 +54,15 @@ impl Process {
     }
 
     /// `MPI_Comm_split`: a communicator of the processes with the same color, ordered by key; `MPI_COMM_NULL` for the
-    /// color `MPI_UNDEFINED`. The caller has checked that no other negative color is passed. Collective; waits, with no
-    /// guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
+    /// color `MPI_UNDEFINED`, and in an intercommunicator for a color that no process of the remote group has. The caller
+    /// has checked that no other negative color is passed. Collective; waits, with no guard held. Errors:
+    /// `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn comm_split(&self, parent: Handle, color: i32, key: i32) -> Result<Handle> {
         let parent = self.parent(parent)?;
         let agreed = agree(&self.engine, &parent, &self.context_ids, [color, key])?;
+        if let Some(remote) = parent.remote() {
+            return self.member_intercomm(&parent, agreed.context, by_color_in_both(&parent, remote, &agreed));
+        }
         match by_color(&parent, &agreed.words) {
             Some(group) => self.member_comm(&parent, agreed.context, &group),
             None => Ok(NULL),
@@ -60,7 +76,17 @@ impl Process {
         match handle.0 {
             MPI_COMM_WORLD if self.has_world() => Some((self.world.rank, self.world.size())),
             MPI_COMM_SELF if self.has_world() => Some((0, 1)),
-            _ => self.facts.get(handle).map(|fact| (fact as u32, (fact >> 32) as u32)),
+            _ => self.facts.get(handle).map(|fact| (fact as u32, (fact >> 32) as u32 & !INTER)),
+        }
+    }
+
+    /// Whether a communicator is an intercommunicator; `None` as for [`Process::comm`]. Takes no lock; thread-safe and
+    /// async-signal-safe.
+    #[inline]
+    pub fn is_intercomm(&self, handle: Handle) -> Option<bool> {
+        match handle.0 {
+            MPI_COMM_WORLD | MPI_COMM_SELF if self.has_world() => Some(false),
+            _ => self.facts.get(handle).map(|fact| (fact >> 32) as u32 & INTER != 0),
         }
     }
 
@@ -71,10 +97,18 @@ impl Process {
 
     /// Creates the communicator of a group whose members have agreed on this context id; returns `MPI_COMM_NULL` in
     /// processes outside the group.
-    fn member_comm(&self, parent: &Comm, context: u32, group: &Group) -> Result<Handle> {
+    pub(crate) fn member_comm(&self, parent: &Comm, context: u32, group: &Group) -> Result<Handle> {
         let Some(rank) = group.rank_of(self.rank()) else { return Ok(NULL) };
         let guard = &mut self.engine.lock();
         self.adopt(guard, CommSpec::part(parent, context, group, rank))
+    }
+
+    /// The same of an intercommunicator with these local and remote groups; no groups, no communicator.
+    fn member_intercomm(&self, parent: &Comm, context: u32, groups: Option<[Group; 2]>) -> Result<Handle> {
+        let Some([group, remote]) = groups else { return Ok(NULL) };
+        let Some(rank) = group.rank_of(self.rank()) else { return Ok(NULL) };
+        let guard = &mut self.engine.lock();
+        self.adopt(guard, CommSpec::parts(parent, context, &group, &remote, rank))
     }
 
     /// Creates a handle for a communicator whose processes have agreed on its context id. Errors: `MPI_ERR_NO_MEM`.
@@ -149,9 +183,13 @@ impl Process {
     }
 }
 
+/// Marks the size of an intercommunicator's local group in its fact; a size is below 2^31, as an `int`.
+const INTER: u32 = 1 << 31;
+
 /// The word that calls read without the lock: a communicator's size, and the process's rank in it.
 pub(crate) fn fact(comm: &Comm) -> u64 {
-    u64::from(comm.size()) << 32 | u64::from(comm.rank())
+    let inter = if comm.remote().is_some() { INTER } else { 0 };
+    u64::from(comm.size() | inter) << 32 | u64::from(comm.rank())
 }
 
 fn part_of(group: &Group, parent: &Comm) -> Result<()> {

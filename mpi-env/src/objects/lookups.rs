@@ -60,13 +60,13 @@ impl Process {
         }
     }
 
-    /// The handle of the communicator with this context id, for point-to-point messages or for collectives. Searches
-    /// all communicators.
+    /// The handle of the communicator with this context id, for point-to-point messages, for collectives, or for
+    /// messages within the local group of an intercommunicator. Searches all communicators.
     pub fn handle_of_context(&self, guard: &Guard<'_>, context: u32) -> Option<Handle> {
         let even = context & !1;
         let predefined = [&self.world, &self.comm_self].into_iter();
         let mut all = predefined.chain(self.comms.get(guard).iter().map(|(_, comm)| comm));
-        all.find(|comm| comm.context() == even).map(|comm| comm.handle())
+        all.find(|comm| [comm.context(), comm.local().context()].contains(&even)).map(|comm| comm.handle())
     }
 
     /// `MPI_Comm_dup`. Collective; waits, with no guard held. Errors: `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, and

@@ -1,6 +1,7 @@
 //! The functions that create, look up, change and free the program's objects, under the process lock.
 //!
-//! - `lookups`, `comms`, `idup`, `unsettled`, `topologies`, `files`, `windows`, `int_handles`: handles, creating and freeing objects.
+//! - `lookups`, `comms`, `intercomms`, `from_groups`, `idup`, `unsettled`, `topologies`, `files`, `windows`,
+//!   `int_handles`: handles, creating and freeing objects.
 //! - `handlers`, `cached_handlers`: error handlers of objects. `updates`: changes of the objects' metrics.
 //!
 //! Not here: the state (`tables`), operations on the objects (the engine crates).
@@ -8,9 +9,11 @@
 pub(crate) mod cached_handlers;
 pub(crate) mod comms;
 pub(crate) mod files;
+pub(crate) mod from_groups;
 pub(crate) mod handlers;
 pub(crate) mod idup;
 pub(crate) mod int_handles;
+pub(crate) mod intercomms;
 pub(crate) mod lookups;
 pub(crate) mod topologies;
 pub(crate) mod unsettled;

@@ -13,7 +13,7 @@ use crate::{Failure, Result};
 const BUFFER_CHECKS: [&str; 2] = ["cx.send_buffer", "cx.recv_buffer"];
 
 /// The checks of the object that a call works on.
-const OBJECT_CHECKS: [&str; 3] = ["cx.comm", "cx.window", "cx.file"];
+const OBJECT_CHECKS: [&str; 5] = ["cx.comm", "cx.intracomm", "cx.intercomm", "cx.window", "cx.file"];
 
 /// The check that looks up a datatype.
 const DATATYPE_CHECK: &str = "cx.datatype";
@@ -231,7 +231,8 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         );
     }
     let needs_comm = ["cx.dest(", "cx.source(", "cx.root("].iter().any(|check| checks.text.contains(check));
-    if needs_comm && !checks.text.contains("= cx.comm(") {
+    let has_comm = ["= cx.comm(", "= cx.intracomm("].iter().any(|check| checks.text.contains(check));
+    if needs_comm && !has_comm {
         return Err(format!("spec: {}: a rank without a communicator to check it against", function.name).into());
     }
     let looks_up = OBJECT_CHECKS.iter().any(|check| checks.text.contains(&format!("= {check}(")));

@@ -25,12 +25,17 @@ pub struct Program {
 
 /// Kinds of objects that have error handlers: of the parameter, of the fixture, the null handle, and the kind and word
 /// that take errors when the handle itself is wrong.
-const OBJECTS: [(&str, &str, &str, (&str, &str)); 4] = [
+const OBJECTS: [(&str, &str, &str, (&str, &str)); 6] = [
     ("COMMUNICATOR", "COMM", "MPI_COMM_NULL", ("COMM", "MPI_COMM_SELF")),
+    ("INTRACOMMUNICATOR", "COMM", "MPI_COMM_NULL", ("COMM", "MPI_COMM_SELF")),
+    ("INTERCOMMUNICATOR", "COMM", "MPI_COMM_NULL", ("COMM", "MPI_COMM_SELF")),
     ("WINDOW", "WIN", "MPI_WIN_NULL", ("COMM", "MPI_COMM_SELF")),
     ("FILE", "FILE_HANDLE", "MPI_FILE_NULL", ("FILE_HANDLE", "MPI_FILE_NULL")),
     ("SESSION", "SESSION", "MPI_SESSION_NULL", ("COMM", "MPI_COMM_SELF")),
 ];
+
+/// The object of the fixture that a job of one process does not have.
+const OF_TWO: &str = "live_intercomm";
 
 /// The moments without MPI, in the order of a program's run.
 const OUTSIDE: [&str; 4] = ["before MPI_Init", "after a session", "after MPI_Finalize", "after the last session"];
@@ -114,6 +119,9 @@ impl Writer<'_> {
                 continue;
             }
             arguments.push(format!("p{index}"));
+            if of.valid() == Some(OF_TWO) {
+                text.push_str("    required_ranks = 2;\n");
+            }
             text.push_str(&self.declaration(index, parameter, of.valid().unwrap_or("NULL"))?);
             let (going_in, addresses) = match self.to_be_tried(index)? {
                 true => self.bad_of(parameter)?,
@@ -127,6 +135,7 @@ impl Writer<'_> {
                     true => format!("p{index} = NULL"),
                     false => self.assignment(index, parameter, &bad.value)?,
                 };
+                let change = if bad.value == OF_TWO { format!("required_ranks = 2; {change}") } else { change };
                 let _ = writeln!(
                     switch,
                     "    case {number}: {change}; expect({}); break;",
@@ -247,7 +256,9 @@ impl Writer<'_> {
             (each.direction != Direction::Out).then_some((place, each, found))
         });
         match owner {
-            Some((place, _, (_, _, _, (other, word)))) if place == wrong && !bad.own => (other, (*word).to_owned()),
+            Some((place, _, (_, _, _, (other, word)))) if place == wrong && !bad.is_live() => {
+                (other, (*word).to_owned())
+            }
             Some((place, _, (_, own, ..))) if !self.by_address(&self.function.parameters[place]) => {
                 (own, format!("p{place}"))
             }

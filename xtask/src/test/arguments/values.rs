@@ -21,6 +21,13 @@ pub struct Bad {
     pub own: bool,
 }
 
+impl Bad {
+    /// Whether the wrong handle is that of a live object: one of another sort, or one that a row of a function names.
+    pub fn is_live(&self) -> bool {
+        self.own || self.value.starts_with("live_")
+    }
+}
+
 /// The values of all kinds.
 pub struct Values {
     kinds: BTreeMap<String, Kind>,
