@@ -3,6 +3,7 @@
 //! - [`init`] gives the [`World`]; when it goes out of scope, MPI is finalized. [`run`] does both, and turns an error
 //!   into a report that ends the job.
 //! - [`Peer`]: messages to and from one process, or from any. `collective`: calls of all processes.
+//! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions.
 //! - [`File`]: a file that all processes open together.
 //! - [`tool`]: control and performance variables, before, while and after MPI is initialized.
 //! - [`core`], [`errors`], [`t`], [`datatype`], [`fabric`], [`p2p`], [`comm`], [`coll`],
@@ -25,12 +26,14 @@
 mod call;
 mod collective;
 mod file;
+mod grid;
 mod peer;
 pub mod tool;
 mod world;
 
 pub use collective::Operation;
 pub use file::{Access, File};
+pub use grid::{Grid, balance};
 pub use mpi_coll as coll;
 pub use mpi_comm as comm;
 pub use mpi_core as core;

@@ -55,6 +55,16 @@ fn the_ring_comes_round_with_any_number_of_processes() {
 }
 
 #[test]
+fn neighbours_in_a_grid_exchange_numbers() {
+    for (processes, dims) in [(1, "1 times 1"), (4, "2 times 2"), (6, "3 times 2"), (7, "7 times 1")] {
+        let ended = run(processes, "grid", &[]);
+        let (out, sum) = (text(&ended.stdout), 4 * (0..processes).sum::<u32>());
+        assert!(ended.status.success(), "{processes}: {}", text(&ended.stderr));
+        assert!(out.contains(&format!("a grid of {dims}: the neighbours' numbers sum up to {sum}\n")), "{out}");
+    }
+}
+
+#[test]
 fn a_file_is_written_together_and_deleted_when_it_is_closed() {
     let name = std::env::temp_dir().join(format!("ferrum-mpi-{}-squares", std::process::id()));
     let path = name.to_str().expect("plain text");

@@ -63,6 +63,7 @@ pub fn examples(context: &Context, report: &mut Report) -> Result<()> {
     for (name, ranks, text) in [
         ("ring", 4, ""),
         ("file", 3, "[0, 1, 4]"),
+        ("grid", 6, "a grid of 3 times 2"),
         ("variables", 2, ""),
         ("queue", 1, ""),
         ("events", 1, "bytes evicted: 300"),

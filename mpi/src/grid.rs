@@ -1,0 +1,183 @@
+//! Grids of processes: Cartesian topologies (MPI-5.0, 8.5).
+//!
+//! Messages between neighbours go through the [`World`]: [`Grid::process`] is the peer for a place in the grid.
+//! Invariant: a [`Grid`] lives within its [`World`], so its communicator is freed before MPI is finalized.
+//! Not here: the arithmetic (`mpi_comm::topology`), graphs (`mpi_env::Process` has them).
+
+use std::fmt;
+use std::sync::Arc;
+
+use mpi_comm::Comm;
+use mpi_comm::topology::{Cartesian, Dimension, dims_create};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_DIMS, MPI_ERR_INTERN, MPI_ERR_RANK};
+use mpi_core::{Handle, functions};
+
+use crate::call::CallName;
+use crate::{Error, Peer, Result, Single, ThreadUse, World};
+
+const GRID: CallName = CallName::new("World::grid", functions::MPI_CART_CREATE);
+const PART: CallName = CallName::new("Grid::part", functions::MPI_CART_SUB);
+
+/// Processes that are neighbours in a grid. Dropping it frees its communicator, which no other process waits for.
+///
+/// ```no_run
+/// # fn work(world: &mpi::World) -> mpi::Result<()> {
+/// let mut dims = [0, 0];
+/// mpi::balance(world.size(), &mut dims)?;
+/// if let Some(grid) = world.grid(&dims, &[true, true], true)? {
+///     let (before, behind) = grid.shift(0, 1)?;
+///     let (before, behind) = (before.expect("periodic"), behind.expect("periodic"));
+///     let mut from = [0];
+///     grid.process(behind)?.exchange(&[grid.rank()], &grid.process(before)?, &mut from, 0)?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Grid<'w, M: ThreadUse = Single> {
+    world: &'w World<M>,
+    comm: Arc<Comm>,
+}
+
+/// Replaces the zeros of `dims` by factors in descending order, as near to each other as possible, so that the product
+/// of all is `processes` (`MPI_Dims_create`). Local. Errors: `MPI_ERR_DIMS` when the other dimensions do not divide it,
+/// `MPI_ERR_ARG` for no processes.
+pub fn balance(processes: u32, dims: &mut [u32]) -> Result<()> {
+    let word = |number: u32| {
+        i32::try_from(number).map_err(|_| Error::new(MPI_ERR_DIMS, "a grid has 2^31 - 1 processes at most"))
+    };
+    let mut found: Vec<i32> = dims.iter().map(|dim| word(*dim)).collect::<Result<_>>()?;
+    dims_create(word(processes)?, &mut found).map_err(|error| error.call("mpi::balance"))?;
+    dims.iter_mut().zip(found).for_each(|(dim, found)| *dim = found as u32);
+    Ok(())
+}
+
+impl<M: ThreadUse> World<M> {
+    /// Makes a grid of the first processes; `None` in those that it does not need. In a periodic dimension the last
+    /// process is next to the first. With `reorder`, ranks follow the packages and cores that the processes are bound
+    /// to. All processes call it with equal arguments, and wait for each other.
+    ///
+    /// Errors, in all processes: `MPI_ERR_DIMS` for a grid without processes or with more than there are, and for
+    /// slices of different lengths; `MPI_ERR_NOT_SAME` for arguments that differ.
+    pub fn grid(&self, dims: &[u32], periodic: &[bool], reorder: bool) -> Result<Option<Grid<'_, M>>> {
+        self.call(GRID, |call| {
+            drop(call.enter(-1, 0, 0));
+            let handle = call.process.cart_create(self.handle(), self.checked(dims, periodic), reorder)?;
+            Grid::of(self, handle)
+        })
+    }
+
+    fn checked(&self, dims: &[u32], periodic: &[bool]) -> Result<Cartesian> {
+        if dims.len() != periodic.len() {
+            let rule = format!("periodic has {} elements; both slices must be equally long", periodic.len());
+            return Err(Error::new(MPI_ERR_DIMS, rule).arg("dims.len()", &dims.len()));
+        }
+        // What is too large becomes negative, which is refused.
+        let words: Vec<i32> = dims.iter().map(|dim| i32::try_from(*dim).unwrap_or(-1)).collect();
+        let periods: Vec<i32> = periodic.iter().map(|wraps| i32::from(*wraps)).collect();
+        Cartesian::new(&words, &periods, self.size())
+    }
+}
+
+impl<'w, M: ThreadUse> Grid<'w, M> {
+    /// The grid of a communicator; none for the null handle.
+    fn of(world: &'w World<M>, handle: Handle) -> Result<Option<Grid<'w, M>>> {
+        if handle.0 == MPI_COMM_NULL {
+            return Ok(None);
+        }
+        let guard = world.process.engine.lock();
+        let comm = world.process.comm(&guard, handle).cloned();
+        let comm = comm.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new communicator does not exist"))?;
+        Ok(Some(Grid { world, comm }))
+    }
+
+    fn cartesian(&self) -> Result<&Cartesian> {
+        self.comm.cartesian()
+    }
+
+    /// This process's rank in the grid; it differs from that in the world where ranks were reordered.
+    pub fn rank(&self) -> u32 {
+        self.comm.rank()
+    }
+
+    /// The number of processes.
+    pub fn size(&self) -> u32 {
+        self.comm.size()
+    }
+
+    /// The communicator's handle word, to bind variables to.
+    pub fn handle(&self) -> Handle {
+        self.comm.handle()
+    }
+
+    /// Its dimensions.
+    pub fn dims(&self) -> &[Dimension] {
+        self.cartesian().map_or(&[], Cartesian::dims)
+    }
+
+    /// The coordinates of a process of the grid, the last one changing fastest. Errors: `MPI_ERR_RANK`.
+    pub fn coords(&self, rank: u32) -> Result<Vec<u32>> {
+        let rank = i32::try_from(rank).unwrap_or(-1);
+        self.cartesian()?.coords(rank).map_err(|error| error.call("Grid::coords"))
+    }
+
+    /// The rank at these coordinates; those of periodic dimensions wrap around. Errors: `MPI_ERR_DIMS` for another
+    /// number of coordinates than dimensions, `MPI_ERR_ARG` outside of a dimension that is not periodic.
+    pub fn rank_at(&self, coords: &[i32]) -> Result<u32> {
+        let grid = self.cartesian()?;
+        if coords.len() != grid.dims().len() {
+            let rule = format!("the grid has {} dimensions", grid.dims().len());
+            return Err(Error::new(MPI_ERR_DIMS, rule).arg("coords.len()", &coords.len()).call("Grid::rank_at"));
+        }
+        grid.rank(coords).map_err(|error| error.call("Grid::rank_at"))
+    }
+
+    /// The ranks `steps` before and behind this process in a dimension; `None` beyond the end of one that is not
+    /// periodic. Errors: `MPI_ERR_DIMS`.
+    pub fn shift(&self, dimension: usize, steps: i32) -> Result<(Option<u32>, Option<u32>)> {
+        let direction = i32::try_from(dimension).unwrap_or(-1);
+        self.cartesian()?.shift(self.rank(), direction, steps).map_err(|error| error.call("Grid::shift"))
+    }
+
+    /// The process with this rank in the grid, to send to and receive from. Its messages are those of the world: they
+    /// are told apart from others by their tags. Errors: `MPI_ERR_RANK`.
+    pub fn process(&self, rank: u32) -> Result<Peer<'w, M>> {
+        match self.comm.group().world_ranks().get(rank as usize) {
+            Some(world_rank) => Ok(self.world.process(*world_rank)),
+            None => {
+                let rule = format!("the grid has {} processes", self.size());
+                Err(Error::new(MPI_ERR_RANK, rule).arg("rank", &rank).call("Grid::process"))
+            }
+        }
+    }
+
+    /// The part of the grid with this process's coordinates in the dimensions that do not remain: a row, a plane. All
+    /// processes of the grid call it with equal arguments, and wait for each other. Errors: `MPI_ERR_DIMS` for another
+    /// number of entries than dimensions, `MPI_ERR_NOT_SAME`.
+    pub fn part(&self, remain: &[bool]) -> Result<Grid<'w, M>> {
+        self.world.call(PART, |call| {
+            drop(call.enter(-1, 0, 0));
+            let checked = match self.dims().len() {
+                dims if dims == remain.len() => Ok(remain.to_vec()),
+                dims => {
+                    let rule = format!("the grid has {dims} dimensions");
+                    Err(Error::new(MPI_ERR_DIMS, rule).arg("remain.len()", &remain.len()))
+                }
+            };
+            let handle = call.process.cart_sub(self.handle(), checked)?;
+            Grid::of(self.world, handle)?.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a part without this process"))
+        })
+    }
+}
+
+impl<M: ThreadUse> Drop for Grid<'_, M> {
+    fn drop(&mut self) {
+        // The handle is the grid's own, and is live until here.
+        let _ = self.world.process.comm_free(self.comm.handle());
+    }
+}
+
+impl<M: ThreadUse> fmt::Debug for Grid<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grid").field("rank", &self.rank()).field("dims", &self.dims()).finish()
+    }
+}
