@@ -6,7 +6,7 @@
 //! Invariants: `bytes` is at most `isize::MAX`, and a buffer of zero bytes never touches its address. Only methods of
 //! [`RecvBuf`] that borrow it exclusively write. A contiguous buffer refers to no layout, so making, moving and
 //! dropping one costs a few registers.
-//! Not here: the addresses of packed bytes in one element (`layout`).
+//! Not here: buffers in memory of Rust (`slices`), the addresses of packed bytes in one element (`layout`).
 #![allow(unsafe_code)] // reads and writes user memory through addresses that the program guarantees
 
 use std::marker::PhantomData;
@@ -175,7 +175,7 @@ impl<'a, Access> TypedBuf<'a, Access> {
     }
 
     /// The same buffer in memory of its own, whose gaps no other code uses.
-    fn with_gaps(self) -> Self {
+    pub(crate) fn with_gaps(self) -> Self {
         match &self.layout {
             LayoutRef::Shared(layout) => {
                 let layout = Layout { owns_gaps: true, ..(**layout).clone() };
@@ -201,33 +201,16 @@ impl<'a> SendBuf<'a> {
     /// The data bytes are readable and not written by anyone for `'a`.
     #[inline]
     pub unsafe fn new(start: *const u8, count: u64, datatype: &Datatype) -> Option<SendBuf<'a>> {
-        let bytes = datatype.bytes_of(count)?;
-        if datatype.is_contiguous() {
-            return Some(TypedBuf::of(start.cast_mut(), bytes, LayoutRef::Contiguous));
+        match datatype.contiguous_bytes_of(count) {
+            Some(bytes) => Some(TypedBuf::of(start.cast_mut(), bytes, LayoutRef::Contiguous)),
+            None => laid_out(start.cast_mut(), count, datatype),
         }
-        laid_out(start.cast_mut(), count, bytes, datatype)
     }
 
     /// The elements of a slice.
     #[inline]
     pub fn from_slice<T: Element>(slice: &'a [T]) -> SendBuf<'a> {
         TypedBuf::of(slice.as_ptr().cast_mut().cast(), size_of_val(slice) as u64, LayoutRef::Contiguous)
-    }
-
-    /// `count` elements of `datatype` in `memory`, the first at its start; `None` when they do not fit into it.
-    pub fn over(memory: &'a [u8], count: u64, datatype: &Datatype) -> Option<SendBuf<'a>> {
-        let room = memory.len();
-        // SAFETY: the span of the elements lies inside the borrowed memory.
-        let make = || unsafe { SendBuf::new(memory.as_ptr(), count, datatype) };
-        Some(fits(room, count, datatype).then(make)??.with_gaps())
-    }
-
-    /// `count` elements of `datatype` in `memory`, the lowest data byte at its start; `None` when they do not fit.
-    pub fn in_span(memory: &'a [u8], count: u64, datatype: &Datatype) -> Option<SendBuf<'a>> {
-        let start = memory.as_ptr().wrapping_offset((datatype.lowest_byte(count) as isize).wrapping_neg());
-        // SAFETY: as in `over`.
-        let make = || unsafe { SendBuf::new(start, count, datatype) };
-        Some((datatype.span(count) <= memory.len() as u64).then(make)??.with_gaps())
     }
 
     /// The packed bytes `at .. at + length`, clipped to the buffer.
@@ -258,36 +241,16 @@ impl<'a> RecvBuf<'a> {
     /// The data bytes are writable, initialised or not, and no other code reads or writes them for `'a`.
     #[inline]
     pub unsafe fn new(start: *mut u8, count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
-        let bytes = datatype.bytes_of(count)?;
-        if datatype.is_contiguous() {
-            return Some(TypedBuf::of(start, bytes, LayoutRef::Contiguous));
+        match datatype.contiguous_bytes_of(count) {
+            Some(bytes) => Some(TypedBuf::of(start, bytes, LayoutRef::Contiguous)),
+            None => laid_out_apart(start, count, datatype),
         }
-        if datatype.layout().is_some_and(|layout| layout.surely_overlaps(count)) {
-            return None;
-        }
-        laid_out(start, count, bytes, datatype)
     }
 
     /// The elements of a slice.
     #[inline]
     pub fn from_slice<T: Element>(slice: &'a mut [T]) -> RecvBuf<'a> {
         TypedBuf::of(slice.as_mut_ptr().cast(), size_of_val(slice) as u64, LayoutRef::Contiguous)
-    }
-
-    /// `count` elements of `datatype` in `memory`, the first at its start; `None` when they do not fit into it.
-    pub fn over(memory: &'a mut [u8], count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
-        let room = memory.len();
-        // SAFETY: the span of the elements lies inside the exclusively borrowed memory.
-        let make = || unsafe { RecvBuf::new(memory.as_mut_ptr(), count, datatype) };
-        Some(fits(room, count, datatype).then(make)??.with_gaps())
-    }
-
-    /// `count` elements of `datatype` in `memory`, the lowest data byte at its start; `None` when they do not fit.
-    pub fn in_span(memory: &'a mut [u8], count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
-        let start = memory.as_mut_ptr().wrapping_offset((datatype.lowest_byte(count) as isize).wrapping_neg());
-        // SAFETY: as in `over`.
-        let make = || unsafe { RecvBuf::new(start, count, datatype) };
-        Some((datatype.span(count) <= memory.len() as u64).then(make)??.with_gaps())
     }
 
     /// The bytes to write, when they are contiguous.
@@ -372,10 +335,17 @@ impl<'a> RecvBuf<'a> {
     }
 }
 
-/// Elements that are not contiguous by their type. A single block is made a contiguous buffer.
+/// As [`laid_out`], for elements that do not overlap.
 #[cold]
-fn laid_out<'a, Access>(start: *mut u8, count: u64, bytes: u64, datatype: &Datatype) -> Option<TypedBuf<'a, Access>> {
-    let reference = datatype.layout_ref()?;
+fn laid_out_apart<'a, Access>(start: *mut u8, count: u64, datatype: &Datatype) -> Option<TypedBuf<'a, Access>> {
+    let overlap = datatype.layout().is_some_and(|layout| layout.surely_overlaps(count));
+    if overlap { None } else { laid_out(start, count, datatype) }
+}
+
+/// Elements that are not contiguous by their type, or too many. A single block is made a contiguous buffer.
+#[cold]
+fn laid_out<'a, Access>(start: *mut u8, count: u64, datatype: &Datatype) -> Option<TypedBuf<'a, Access>> {
+    let (bytes, reference) = (datatype.bytes_of(count)?, datatype.layout_ref()?);
     // Displacements from a null address are addresses of memory that the program exposed.
     let start = if start.is_null() { ptr::with_exposed_provenance_mut(0) } else { start };
     match reference.get() {
@@ -400,14 +370,6 @@ unsafe fn move_all<D: Direction>(layout: &Layout, start: *mut u8, at: u64, packe
         // SAFETY: the piece has at most the bytes that are left, and the caller promised these.
         done += unsafe { move_piece::<D>(&piece, start, packed.wrapping_add(done)) };
     }
-}
-
-fn fits(room: usize, count: u64, datatype: &Datatype) -> bool {
-    let span = datatype.span(count);
-    span == 0
-        || datatype.true_lower_bound() >= 0
-            && datatype.extent() >= 0
-            && span.saturating_add(datatype.true_lower_bound() as u64) <= room as u64
 }
 
 #[cfg(test)]

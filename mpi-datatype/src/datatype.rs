@@ -230,6 +230,14 @@ impl Datatype {
         (self.is_contiguous() || self.span(count) <= isize::MAX as u64).then_some(bytes)
     }
 
+    /// Data bytes of `count` elements that are contiguous; `None` when these are more than memory can have, and for other
+    /// types.
+    #[inline]
+    pub(crate) fn contiguous_bytes_of(&self, count: u64) -> Option<u64> {
+        let bytes = count.checked_mul(self.size).filter(|bytes| *bytes <= isize::MAX as u64)?;
+        self.is_contiguous().then_some(bytes)
+    }
+
     /// Bytes of memory that `count` elements need, from the first to the last data byte, gaps included; saturates.
     pub fn span(&self, count: u64) -> u64 {
         if count == 0 || self.size == 0 {

@@ -31,6 +31,7 @@ pub mod predefined;
 pub mod scalar;
 mod shape;
 pub mod signature;
+mod slices;
 
 pub use buffer::{RecvBuf, SendBuf, TypedBuf};
 pub use construct_array::{Distribution, Subarray};

@@ -30,7 +30,30 @@ pub(crate) fn deliver(buffer: &mut RecvBuf<'_>, key: Key, payload: &Payload<'_>)
         payload.copy_to(&mut memory[..bytes]);
         return (Status::new(key.source, key.tag, bytes as u64), None);
     }
-    deliver_slowly(buffer, key, &payload.to_vec())
+    deliver_in_parts(buffer, key, payload)
+}
+
+/// Puts a whole message into a receive buffer that is too short, or not in one piece.
+#[inline(never)]
+fn deliver_in_parts(buffer: &mut RecvBuf<'_>, key: Key, payload: &Payload<'_>) -> (Status, Option<Error>) {
+    let (bytes, room) = (payload.len() as u64, buffer.bytes());
+    unpack_payload(buffer, 0, payload);
+    let error = (room < bytes).then(|| truncated(key, bytes, room));
+    (Status::new(key.source, key.tag, bytes.min(room)), error)
+}
+
+/// Stores a payload in a buffer from packed byte `at` on, as far as there is room. The sender can change the payload at
+/// any time, so it is copied first, in pieces that stay in the cache.
+pub(crate) fn unpack_payload(buffer: &mut RecvBuf<'_>, at: u64, payload: &Payload<'_>) {
+    let mut piece = [0; 4096];
+    let mut done = 0;
+    loop {
+        let length = payload.copy_from(done, &mut piece);
+        if length == 0 || buffer.unpack(at + done as u64, &piece[..length]) < length {
+            return;
+        }
+        done += length;
+    }
 }
 
 /// Puts a stored message into a receive buffer.
@@ -45,7 +68,7 @@ pub(crate) fn deliver_stored(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) ->
     deliver_slowly(buffer, key, data)
 }
 
-/// Puts a whole message into a receive buffer that is too short, or not in one piece.
+/// Puts a stored message into a receive buffer that is too short, or not in one piece.
 #[inline(never)]
 fn deliver_slowly(buffer: &mut RecvBuf<'_>, key: Key, data: &[u8]) -> (Status, Option<Error>) {
     let room = buffer.bytes();

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use crate::copy_job::{Claims, NETWORK_PART_MAX, PART_MAX, Side};
 use crate::core::{Core, Reply};
-use crate::delivery::truncated;
+use crate::delivery::{truncated, unpack_payload};
 use crate::message::Matched;
 use crate::request::{Data, Request, WATCHED, Work, token};
 use crate::wire;
@@ -140,8 +140,8 @@ impl Core {
         {
             let start = *got as usize;
             match buffer.contiguous_mut() {
-                Some(memory) => payload.copy_to(&mut memory[start..start + payload.len()]),
-                None => buffer.unpack(*got, &payload.to_vec()),
+                Some(memory) => _ = payload.copy_to(&mut memory[start..start + payload.len()]),
+                None => unpack_payload(buffer, *got, &payload),
             };
             *got += bytes;
             self.instruments.bytes_in_fragments.add(bytes);

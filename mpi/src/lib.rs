@@ -4,6 +4,7 @@
 //!   into a report that ends the job.
 //! - [`Peer`]: messages to and from one process, or from any. `collective`: calls of all processes.
 //! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions.
+//! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
 //! - [`File`]: a file that all processes open together.
 //! - [`tool`]: control and performance variables, before, while and after MPI is initialized.
 //! - [`core`], [`errors`], [`t`], [`datatype`], [`fabric`], [`p2p`], [`comm`], [`coll`],
@@ -27,6 +28,7 @@ mod call;
 mod collective;
 mod file;
 mod grid;
+mod layout;
 mod peer;
 pub mod tool;
 mod world;
@@ -45,6 +47,7 @@ pub use mpi_io as io;
 pub use mpi_p2p as p2p;
 pub use mpi_t as t;
 
+pub use layout::Layout;
 pub use mpi_datatype::Element;
 pub use mpi_errors::{Error, Result};
 pub use peer::{ANY_TAG, Peer, Received};

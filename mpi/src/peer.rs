@@ -11,7 +11,7 @@ use mpi_p2p::Mode;
 
 use crate::call::CallName;
 use crate::world::{Single, ThreadUse};
-use crate::{Error, Result, World};
+use crate::{Error, Layout, Result, World};
 
 const SEND: CallName = CallName::new("Peer::send", functions::MPI_SEND);
 const SEND_SYNCHRONOUSLY: CallName = CallName::new("Peer::send_synchronously", functions::MPI_SSEND);
@@ -50,6 +50,26 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
     /// Sends a message; returns when the data may be changed again. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
     pub fn send<T: Element>(&self, data: &[T], tag: i32) -> Result<()> {
         self.send_in_mode(SEND, data, tag, Mode::Standard)
+    }
+
+    /// Sends the elements of `data` that a layout selects. Errors: as [`Peer::send`], and `MPI_ERR_BUFFER` when the layout
+    /// reaches out of `data`.
+    pub fn send_layout<T: Element>(&self, data: &[T], layout: &Layout<T>, tag: i32) -> Result<()> {
+        self.world.call(SEND, |call| {
+            let (dest, data) = (self.destination(tag)?, layout.send_from(data)?);
+            let guard = call.enter(dest, tag, 1);
+            call.process.engine.send(guard, call.context, dest, tag, data, Mode::Standard)
+        })
+    }
+
+    /// Receives a message into the elements of `buffer` that a layout selects, in its order. Errors: as
+    /// [`Peer::receive_into`], and `MPI_ERR_BUFFER` when the layout reaches out of `buffer` or has overlapping blocks.
+    pub fn receive_layout<T: Element>(&self, buffer: &mut [T], layout: &Layout<T>, tag: i32) -> Result<Received> {
+        self.world.call(RECEIVE_INTO, |call| {
+            let (source, buffer) = (self.source(tag)?, layout.receive_into(buffer)?);
+            let guard = call.enter(source, tag, 1);
+            received::<T>(&call.process.engine.recv(guard, call.context, source, tag, buffer)?)
+        })
     }
 
     /// As [`Peer::send`], but returns only once the message is being received.
