@@ -38,6 +38,7 @@ struct Inner {
     detail: Option<(&'static str, String)>,
     arguments: Vec<(&'static str, String)>,
     facts: Vec<(&'static str, i64)>,
+    code: Option<i32>,
 }
 
 impl Error {
@@ -54,8 +55,16 @@ impl Error {
             detail: None,
             arguments: Vec::new(),
             facts: Vec::new(),
+            code: None,
         };
         Error { inner: Box::new(inner) }
+    }
+
+    /// Sets the code of the error: a callback of the program returned it ([`crate::ErrorCodes::code_for`]).
+    #[cold]
+    pub fn with_code(mut self, code: i32) -> Error {
+        self.inner.code = Some(code);
+        self
     }
 
     /// Adds an argument and its value; the first argument added is the failing one.
@@ -116,6 +125,11 @@ impl Error {
     /// The error class.
     pub fn class(&self) -> i32 {
         self.inner.class
+    }
+
+    /// The code, if a callback of the program returned it.
+    pub fn code(&self) -> Option<i32> {
+        self.inner.code
     }
 
     /// The message alone, without call and argument.

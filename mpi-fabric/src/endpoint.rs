@@ -108,6 +108,18 @@ impl Endpoint {
         self.push_slowly(dest, *head, payload)
     }
 
+    /// As [`Self::push`], for a record of one line that needs nothing but a store into the ring; false for every other
+    /// one, which is not pushed.
+    #[inline(always)] // for callers that keep everything else out of line
+    pub fn push_line(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> bool {
+        let Some(output) = self.outputs.get_mut(dest as usize) else { return false };
+        if !output.ring.try_push_line(head, payload) {
+            return false;
+        }
+        output.notify(self.fenced, self.variables);
+        true
+    }
+
     /// The head is passed by value, so that it stays in registers up to this call.
     #[cold]
     fn push_slowly(&mut self, dest: u32, head: RecordHead, payload: &[u8]) -> Result<(), Full> {

@@ -120,6 +120,10 @@ impl Core {
             wire::FRAGMENT => self.fragment(from, head, payload),
             wire::CANCEL => self.cancel_requests(from, head),
             wire::CANCELLED => self.cancelled(from, head),
+            wire::PARTITIONS_GRANTED => self.partitions_granted(from, head, &payload),
+            wire::PARTITIONS => self.partitions_arrived(from, head, &payload, false),
+            wire::PARTITIONS_WRITTEN => self.partitions_arrived(from, head, &payload, true),
+            wire::PARTITIONED_SIZE => self.partitioned_size(from, head),
             wire::CONTEXT => {
                 if self.context_id_arrived(from, head, &payload).is_err() {
                     self.keep_early(from, head, &payload);

@@ -4,6 +4,8 @@
 //! The receiver removes the message from its unexpected messages, or answers that it was matched. Until the answer
 //! arrives, the send is not complete.
 //! A wait for a send that was cancelled after it had left therefore lasts until its receiver makes an MPI call.
+//! All messages of a persistent send carry the handle of its request. A cancel is for the last of them: if an earlier one
+//! still waits, so does the last, because they have one source and one tag and are matched in order.
 //! Invariant: the cancel request follows its message in the same ring, so the receiver has processed the message when
 //! the request arrives.
 //! Not here: handles of cancelled requests (`complete`).
@@ -13,6 +15,7 @@ use mpi_fabric::{Endpoint, RecordHead};
 
 use crate::context::user_side;
 use crate::core::{Core, Reply, State};
+use crate::recipe::{Recipe, RecipeRequest};
 use crate::request::{CancelState, Work, token};
 use crate::wire;
 
@@ -26,16 +29,19 @@ impl State {
             return;
         }
         let State { core, endpoint, .. } = self;
-        let sent_to = match (core.sent.get(handle), core.requests.get(handle)) {
-            (Some(sent), _) => core.contexts.get(sent.context).and_then(|context| {
+        let sent_to = match (core.sent.get(handle), core.requests.get(handle), core.recipes.get(handle)) {
+            (Some(sent), ..) => core.contexts.get(sent.context).and_then(|context| {
                 let route = context.routes.get(usize::try_from(sent.dest).ok()?)?;
                 Some((sent.context, route.world))
             }),
-            (None, Some(request)) => match &request.work {
+            (None, Some(request), _) => match &request.work {
                 Work::Offered { dest, .. } | Work::AwaitMatch { dest } => Some((request.context, *dest)),
                 _ => None,
             },
-            (None, None) => None,
+            (None, None, Some(RecipeRequest { context, recipe: Recipe::Eager(eager), .. })) => {
+                Some((*context, eager.route.world))
+            }
+            (None, None, _) => None,
         };
         let Some((context, dest)) = sent_to else { return };
         core.cancel_requests.insert(handle.0, CancelState::Waiting(dest));
@@ -139,11 +145,11 @@ impl Core {
         if self.cancel_requests.get(&handle.0) != Some(&CancelState::Waiting(from)) {
             return self.fault(from, "an answer to a cancel that was not requested");
         }
-        if handle.is(Kind::Sent) {
-            match self.sent.get(handle) {
-                Some(_) => self.cancel_requests.insert(handle.0, CancelState::Answered(taken)),
+        if handle.is(Kind::Sent) || handle.is(Kind::Recipe) {
+            match self.sent.get(handle).is_some() || self.recipes.get(handle).is_some() {
+                true => self.cancel_requests.insert(handle.0, CancelState::Answered(taken)),
                 // The program has freed it meanwhile.
-                None => self.cancel_requests.remove(&handle.0),
+                false => self.cancel_requests.remove(&handle.0),
             };
             self.completions += 1;
             return;

@@ -1,10 +1,12 @@
 //! Completing requests: wait and test, for one, any, some and all (MPI-4.1, 3.7.3 to 3.7.5).
 //!
 //! `MPI_REQUEST_NULL` stands for an operation long complete. A handle that names no request is an error before
-//! anything else happens.
+//! anything else happens. A handle that a list has twice completes at its first place and is null at the others.
 //! Completion is the same for every kind of request. Where the program is called to fill a status (generalized requests),
 //! that happens last, with no lock held.
 //! Invariant: a request whose completion was returned is no longer in its table, or persistent and inactive.
+
+use std::collections::HashMap;
 
 use mpi_core::abi::MPI_REQUEST_NULL;
 use mpi_core::{Guard, Handle, Kind, Status};
@@ -19,17 +21,26 @@ const NULL: Handle = Handle(MPI_REQUEST_NULL);
 
 impl Engine {
     /// Waits for one request.
-    #[inline]
-    pub fn wait(&self, guard: Guard<'_>, request: Handle) -> Result<Completion> {
+    #[inline(always)] // a send that was over when it started is complete here
+    pub fn wait(&self, mut guard: Guard<'_>, request: Handle) -> Result<Completion> {
+        match self.state.get_mut(&mut guard).core.take_sent(request) {
+            Some(completion) => Ok(completion),
+            None => self.wait_for_one(guard, request),
+        }
+    }
+
+    #[inline(never)]
+    fn wait_for_one(&self, guard: Guard<'_>, request: Handle) -> Result<Completion> {
         if request == NULL {
             return Ok(Completion::empty());
         }
-        self.block(guard, Awaited::One(request), |state| match state.core.take_if_done(request) {
-            None => Some(Err(no_such_request(request))),
-            Some(None) => None,
-            Some(Some(completion)) => Some(Ok(completion)),
-        })?
-        .map(Completion::queried)
+        let completion =
+            self.block(guard, Awaited::One(request), |state| match state.core.take_if_done(request) {
+                None => Some(Err(no_such_request(request))),
+                Some(None) => None,
+                Some(Some(completion)) => Some(Ok(completion)),
+            })??;
+        Ok(self.called_back(request, completion))
     }
 
     /// Tests one request; its completion if it is done.
@@ -43,26 +54,13 @@ impl Engine {
         let taken = state.core.take_if_done(request).ok_or_else(|| no_such_request(request))?;
         match taken {
             None => state.core.instruments.failed_tests.incr(),
-            Some(completion) if completion.has_callbacks() => return Ok(Some(guard.unlocked(|| completion.queried()))),
+            Some(mut completion) if completion.has_callbacks() => {
+                self.end_generalized(guard, request, &mut completion);
+                return Ok(Some(completion));
+            }
             Some(_) => {}
         }
         Ok(taken)
-    }
-
-    /// The status of a request that is complete, leaving the request as it is.
-    pub fn request_get_status(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<Status>> {
-        if request == NULL {
-            return Ok(Some(Status::EMPTY));
-        }
-        self.advance(guard)?;
-        let state = self.state.get_mut(guard);
-        let status = state.core.status_if_done(request).ok_or_else(|| no_such_request(request))?;
-        match status {
-            None => state.core.instruments.failed_tests.incr(),
-            Some(status) if request.is(Kind::Recipe) => return self.queried(guard, request, status).map(Some),
-            Some(_) => {}
-        }
-        Ok(status)
     }
 
     /// Waits for one of several. `None` when all are null; else the index of the one, and its completion.
@@ -76,7 +74,7 @@ impl Engine {
             seen = Some(state.core.completions);
             state.take_any(requests)
         })
-        .map(|taken| taken.map(|(index, completion)| (index, completion.queried())))
+        .map(|taken| taken.map(|(index, completion)| (index, self.called_back(requests[index], completion))))
     }
 
     /// Tests several for one. `Some(None)` when all are null, `None` when none is done.
@@ -89,20 +87,22 @@ impl Engine {
                 state.core.instruments.failed_tests.incr();
                 Ok(None)
             }
-            Some(Some((index, completion))) if completion.has_callbacks() => {
-                Ok(Some(Some((index, guard.unlocked(|| completion.queried())))))
+            Some(Some((index, mut completion))) if completion.has_callbacks() => {
+                self.end_generalized(guard, requests[index], &mut completion);
+                Ok(Some(Some((index, completion))))
             }
             taken => Ok(taken),
         }
     }
 
-    /// Waits for at least one of several and passes all that are done to `each`, with their indices. Returns `None`
-    /// when all are null; else how many were passed.
+    /// Waits for at least one of several and passes the completions of all that are done to `each`, with their indices;
+    /// `None` for a place that names a request of an earlier place once more. Returns `None` when all are null; else how
+    /// many completions were passed.
     pub fn wait_some(
         &self,
         guard: Guard<'_>,
         requests: &[Handle],
-        mut each: impl FnMut(usize, Completion),
+        mut each: impl FnMut(usize, Option<Completion>),
     ) -> Result<Option<usize>> {
         if !self.check_all(&guard, requests)? {
             return Ok(None);
@@ -116,17 +116,16 @@ impl Engine {
             let taken = state.take_some(requests, &mut each, &mut later);
             (taken > 0).then_some(Some(taken))
         });
-        later.into_iter().for_each(|(index, completion): (usize, Completion)| each(index, completion.queried()));
+        self.give(requests, later, &mut |index, completion| each(index, Some(completion)));
         taken
     }
 
-    /// Tests several and passes all that are done to `each`. Returns `None` when all are null; else how many were
-    /// passed.
+    /// Tests several; otherwise as [`Engine::wait_some`].
     pub fn test_some(
         &self,
         guard: &mut Guard<'_>,
         requests: &[Handle],
-        mut each: impl FnMut(usize, Completion),
+        mut each: impl FnMut(usize, Option<Completion>),
     ) -> Result<Option<usize>> {
         if !self.check_all(guard, requests)? {
             return Ok(None);
@@ -138,7 +137,9 @@ impl Engine {
         if taken == 0 {
             state.core.instruments.failed_tests.incr();
         }
-        give(guard, later, &mut each);
+        if !later.is_empty() {
+            guard.unlocked(|| self.give(requests, later, &mut |index, completion| each(index, Some(completion))));
+        }
         Ok(Some(taken))
     }
 
@@ -151,7 +152,7 @@ impl Engine {
         mut each: impl FnMut(usize, Completion),
     ) -> Result<()> {
         self.check_all(&guard, requests)?;
-        let (mut next, mut later) = (0, Vec::new());
+        let (mut next, mut later, mut repeats) = (0, Vec::new(), Repeats::default());
         let waited = self.block(guard, Awaited::All(requests), |state| {
             while next < requests.len() {
                 if requests[next] == NULL {
@@ -161,7 +162,8 @@ impl Engine {
                         Some(None) => return None,
                         Some(Some(completion)) if completion.has_callbacks() => later.push((next, completion)),
                         Some(Some(completion)) => each(next, completion),
-                        // The list named it twice, or another thread completed it.
+                        None if repeats.has_before(requests, next) => each(next, Completion::empty()),
+                        // Another thread has completed it.
                         None => return Some(Err(no_such_request(requests[next]))),
                     }
                 }
@@ -169,7 +171,7 @@ impl Engine {
             }
             Some(Ok(()))
         });
-        later.into_iter().for_each(|(index, completion): (usize, Completion)| each(index, completion.queried()));
+        self.give(requests, later, &mut each);
         waited?
     }
 
@@ -189,7 +191,7 @@ impl Engine {
             core.instruments.failed_tests.incr();
             return Ok(false);
         }
-        let (mut later, mut missing) = (Vec::new(), None);
+        let (mut later, mut missing, mut repeats) = (Vec::new(), None, Repeats::default());
         for (index, request) in requests.iter().enumerate() {
             if *request == NULL {
                 each(index, Completion::empty());
@@ -198,13 +200,16 @@ impl Engine {
             match core.take_if_done(*request) {
                 Some(Some(completion)) if completion.has_callbacks() => later.push((index, completion)),
                 Some(Some(completion)) => each(index, completion),
+                _ if repeats.has_before(requests, index) => each(index, Completion::empty()),
                 _ => {
                     missing = Some(*request);
                     break;
                 }
             }
         }
-        give(guard, later, &mut each);
+        if !later.is_empty() {
+            guard.unlocked(|| self.give(requests, later, &mut each));
+        }
         missing.map_or(Ok(true), |request| Err(no_such_request(request)))
     }
 
@@ -224,9 +229,26 @@ impl Engine {
         }
     }
 
+    /// Calls the program for a completion where it is to be called; with no lock held.
+    #[inline]
+    fn called_back(&self, request: Handle, mut completion: Completion) -> Completion {
+        if completion.has_callbacks() {
+            self.end_generalized(&mut self.lock(), request, &mut completion);
+        }
+        completion
+    }
+
+    /// Passes completions to `each` once the program was called for them; with no lock held.
+    #[inline]
+    fn give(&self, requests: &[Handle], later: Vec<(usize, Completion)>, each: &mut impl FnMut(usize, Completion)) {
+        for (index, completion) in later {
+            each(index, self.called_back(requests[index], completion));
+        }
+    }
+
     /// Checks that each handle is null or names a request, and returns whether any of the requests is active.
     #[inline]
-    fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<bool> {
+    pub(crate) fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<bool> {
         let core = &self.state.get(guard).core;
         let mut active = false;
         for (index, request) in requests.iter().enumerate() {
@@ -239,6 +261,38 @@ impl Engine {
             active |= !core.is_inactive(*request);
         }
         Ok(active)
+    }
+}
+
+impl Core {
+    /// As [`Core::take_if_done`], for a send that was over when it started, while the cancel of some send is under way.
+    #[cold]
+    fn take_cancelled(&mut self, handle: Handle) -> Option<Option<Completion>> {
+        let context = self.sent.get(handle)?.context;
+        let Some(status) = self.answer(handle, true) else { return Some(None) };
+        if self.sent.remove(handle).is_some_and(|sent| sent.has_handle) {
+            self.end_request_handles(handle);
+        }
+        Some(Some(Completion::of(status, None, context)))
+    }
+}
+
+/// The handles that a list has twice.
+#[derive(Default)]
+struct Repeats {
+    /// The first place of each handle of the list, once needed.
+    first: Option<HashMap<Handle, usize>>,
+}
+
+impl Repeats {
+    /// Whether the handle at `index` is in the list before.
+    #[cold]
+    fn has_before(&mut self, requests: &[Handle], index: usize) -> bool {
+        let first = self.first.get_or_insert_with(|| {
+            // Backwards, so that the first place is the one that stays.
+            requests.iter().enumerate().rev().map(|(place, request)| (*request, place)).collect()
+        });
+        first.get(&requests[index]).is_some_and(|first| *first < index)
     }
 }
 
@@ -258,25 +312,29 @@ impl State {
         if active { None } else { Some(None) }
     }
 
-    /// Gives all that are done to `each`; those for which the program is to be called go to `later`.
+    /// Gives all that are done to `each`, also places whose request an earlier place has completed; those for which the
+    /// program is to be called go to `later`.
     fn take_some(
         &mut self,
         requests: &[Handle],
-        each: &mut impl FnMut(usize, Completion),
+        each: &mut impl FnMut(usize, Option<Completion>),
         later: &mut Vec<(usize, Completion)>,
     ) -> usize {
         let mut taken = 0;
         for (index, request) in requests.iter().enumerate() {
-            if *request != NULL
-                && !self.core.is_inactive(*request)
-                && let Some(Some(completion)) = self.core.take_if_done(*request)
-            {
-                match completion.has_callbacks() {
-                    true => later.push((index, completion)),
-                    false => each(index, completion),
-                }
-                taken += 1;
+            if *request == NULL || self.core.is_inactive(*request) {
+                continue;
             }
+            match self.core.take_if_done(*request) {
+                Some(None) => continue,
+                Some(Some(completion)) if completion.has_callbacks() => later.push((index, completion)),
+                Some(Some(completion)) => each(index, Some(completion)),
+                None => {
+                    each(index, None);
+                    continue;
+                }
+            }
+            taken += 1;
         }
         taken
     }
@@ -287,6 +345,20 @@ impl Core {
     #[inline]
     pub fn sent_request(&mut self, context: u32, dest: i32, bytes: u64) -> Result<Handle> {
         self.sent.insert(Sent { context, dest, bytes, has_handle: false }).map_err(|_| too_many_requests())
+    }
+
+    /// The completion of a send that was over when it started; the request is removed then. `None` for every other
+    /// request, and while a cancel is under way.
+    #[inline(always)]
+    fn take_sent(&mut self, handle: Handle) -> Option<Completion> {
+        if !handle.is(Kind::Sent) || !self.cancel_requests.is_empty() {
+            return None;
+        }
+        let sent = self.sent.remove(handle)?;
+        if sent.has_handle {
+            self.end_request_handles(handle);
+        }
+        Some(Completion::of(Status::EMPTY, None, sent.context))
     }
 
     /// A request that the program has not freed.
@@ -324,19 +396,10 @@ impl Core {
     #[inline]
     pub fn take_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
         if handle.is(Kind::Sent) {
-            let mut status = Status::EMPTY;
             if !self.cancel_requests.is_empty() {
-                self.sent.get(handle)?;
-                match self.answer(handle, true) {
-                    None => return Some(None),
-                    Some(answer) => status = answer,
-                }
+                return self.take_cancelled(handle);
             }
-            let sent = self.sent.remove(handle)?;
-            if sent.has_handle {
-                self.end_request_handles(handle);
-            }
-            return Some(Some(Completion { status, error: None, context: Some(sent.context), ending: None }));
+            return self.take_sent(handle).map(Some);
         }
         match self.live(handle) {
             Some(request) if request.is_done() => {}
@@ -344,15 +407,5 @@ impl Core {
             None => return self.take_recipe_if_done(handle),
         }
         Some(self.drop_request(handle).map(Request::into_completion))
-    }
-}
-
-/// Calls the program for these completions, without the lock, and gives them to `each`.
-#[inline]
-fn give(guard: &mut Guard<'_>, later: Vec<(usize, Completion)>, each: &mut impl FnMut(usize, Completion)) {
-    if !later.is_empty() {
-        guard.unlocked(|| {
-            later.into_iter().for_each(|(index, completion)| each(index, completion.queried()));
-        });
     }
 }

@@ -52,8 +52,10 @@ pub(crate) struct Context {
     pub routes: Box<[Route]>,
     /// Matching for the program's messages and for collectives.
     pub sides: [Side; 2],
-    /// The communicator was freed; posted receives are still to be matched.
+    /// The communicator was freed; posted receives are still to be matched, or requests to be started.
     pub freed: bool,
+    /// Requests with a recipe that use it, inactive ones included.
+    pub holds: u32,
     /// The metrics of its posted receives, while a handle is bound to them.
     pub room: Room,
     /// Number of duplicates begun without waiting for them.
@@ -200,7 +202,7 @@ impl Contexts {
             (ranks.map(|(world, peer)| Route { world: *world, peer }).collect(), [Side::new(), Side::new()]);
         let eager_limit = spec.instruments.settings.eager_limit.in_force();
         let room = Room::default();
-        self.place(Box::new(Context { spec, eager_limit, routes, sides, freed: false, room, duplicates: 0 }));
+        self.place(Box::new(Context { spec, eager_limit, routes, sides, freed: false, holds: 0, room, duplicates: 0 }));
     }
 
     fn place(&mut self, context: Box<Context>) {
@@ -213,7 +215,17 @@ impl Contexts {
         self.live += 1;
     }
 
-    /// Frees a context: at once, or when the last of its posted receives is matched.
+    /// A request with a recipe that used the context is gone.
+    pub fn release(&mut self, id: u32) {
+        if let Some(context) = self.get_mut(id) {
+            context.holds -= 1;
+            if context.freed {
+                self.remove_if_idle(id);
+            }
+        }
+    }
+
+    /// Frees a context: at once, or when the last of its posted receives is matched and no request uses it.
     pub fn free(&mut self, id: u32) {
         if let Some(context) = self.get_mut(id) {
             context.freed = true;
@@ -221,11 +233,11 @@ impl Contexts {
         }
     }
 
-    /// Removes a freed context that no posted receive needs any more.
+    /// Removes a freed context that no posted receive and no request needs any more.
     #[cold]
     pub fn remove_if_idle(&mut self, id: u32) {
-        if self.get(id).is_some_and(|context| context.freed && context.sides.iter().all(|side| side.posted.is_empty()))
-        {
+        let is_idle = |context: &Context| context.holds == 0 && context.sides.iter().all(|side| side.posted.is_empty());
+        if self.get(id).is_some_and(|context| context.freed && is_idle(context)) {
             self.remove(id);
         }
     }

@@ -6,9 +6,10 @@
 //! Not here: handling of arriving records (`arrival`).
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
 use mpi_core::abi::MPI_ERR_INTERN;
-use mpi_core::{Handle, Kind, Table};
+use mpi_core::{Facts, Handle, Kind, Table};
 use mpi_errors::Error;
 use mpi_fabric::{Doorbell, Endpoint, Payload, RecordHead, Sink};
 
@@ -22,6 +23,7 @@ use crate::events::MessageEvents;
 use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Matched, Message, Pool};
 use crate::on_demand::OnDemandMetrics;
+use crate::partitions::Partitions;
 use crate::pending_contexts::ContextAgreement;
 use crate::recipe::RecipeRequest;
 use crate::request::{
@@ -70,6 +72,9 @@ pub(crate) struct Core {
     /// Incremented by every completed request; a waiting call checks its condition again only after a change.
     pub completions: u64,
     pub services: ServiceQueue,
+    pub partitions: Partitions,
+    /// Address of the [`crate::arrivals::Arrivals`] of each partitioned receive; the engine reads it without the lock.
+    pub arrivals: Arc<Facts>,
     pub direct: Direct,
     pub pool: Pool,
     pub buffered: Buffered,
@@ -149,6 +154,8 @@ impl Core {
             copy_requests: Vec::new(),
             completions: 0,
             services: ServiceQueue::default(),
+            partitions: Partitions::default(),
+            arrivals: Arc::new(Facts::new()),
             direct: Direct::new(),
             pool: Pool::default(),
             buffered: Buffered::default(),
@@ -225,7 +232,7 @@ impl Core {
     }
 
     #[cold]
-    fn drop_marked(&mut self, handle: Handle, marks: u32) {
+    pub fn drop_marked(&mut self, handle: Handle, marks: u32) {
         self.wake_waiter(marks);
         if marks & WATCHED != 0 {
             self.end_request_handles(handle);
@@ -277,13 +284,13 @@ impl Core {
         }
     }
 
-    /// Drops a message that came before its context was made; whether it was there.
+    /// Drops the last message with this token that came before its context was made; whether there was one.
     pub fn drop_early(&mut self, from: u32, context: u32, token: u64) -> bool {
         let Some(records) = self.early.get_mut(&context) else { return false };
         let meant = |record: &Early| {
             record.from == from && record.head.b == token && matches!(record.head.kind, wire::EAGER..=wire::OFFER)
         };
-        records.iter().position(meant).map(|place| records.remove(place)).is_some()
+        records.iter().rposition(meant).map(|place| records.remove(place)).is_some()
     }
 
     #[cold]

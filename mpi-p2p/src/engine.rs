@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use mpi_core::{Guard, Guarded, Handle, ProcessLock, Status};
+use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use mpi_fabric::{Doorbell, Endpoint};
@@ -56,6 +56,8 @@ pub struct Engine {
     pub(crate) lock: Arc<ProcessLock>,
     pub(crate) state: Guarded<State>,
     pub(crate) services: Guarded<HashMap<u32, Arc<dyn Service>>>,
+    /// As [`Core::arrivals`].
+    pub(crate) arrivals: Arc<Facts>,
     pub(crate) doorbell: Doorbell,
     pub(crate) instruments: &'static EngineInstruments,
     events: &'static MessageEvents,
@@ -77,6 +79,7 @@ impl Engine {
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
         let core = Core::new(doorbell.clone(), instruments, settings);
+        let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;
         let services = Guarded::new(&lock, HashMap::new());
@@ -84,6 +87,7 @@ impl Engine {
             lock,
             state,
             services,
+            arrivals,
             doorbell,
             instruments,
             events,
@@ -147,6 +151,7 @@ impl Engine {
             context.room.end(&mut core.posting);
         }
         core.contexts.free(id);
+        core.partitions.forget(id);
         core.drop_unclaimed_ids(id);
     }
 

@@ -5,16 +5,17 @@
 //! - `chains`, `queue`, `matching`: which receive gets which message, in constant time.
 //! - `request`, `recipe`, `message`, `direct`: operations under way, requests that start operations, messages that came
 //!   before their receive, the receive that waits without a request.
+//! - `partitions`, `arrivals`, `partition_transfer`, `partitioned`: partitioned communication.
 //! - `context`, `pending_contexts`: the communicators. `posted`, `on_demand`: metrics that exist while a handle does.
 //! - `service_queue`, `transfer_slots`, `buffered`: what waits for services, shared copies, the attached buffer.
 //! - `awaited`, `waiters`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
-//! - `send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving long
-//!   messages. `copy_job`, `copies`, `copying`: copying them with the lock released. `cancel`, `revoke`: taking operations
-//!   back. `progress`: moving what can move.
+//! - `push`, `send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving
+//!   long messages. `copy_job`, `copies`, `copying`: copying them with the lock released. `cancel`, `revoke`: taking
+//!   operations back. `progress`: moving what can move.
 //! - `int_handles`: handles by Fortran integers.
-//! - `engine`: the calls. `waiting`, `complete`, `probe`, `start`, `remote`, `service`, `context_agreement`,
-//!   `on_demand_handles`, `posted_handles`: further calls, by subject.
+//! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `remote`, `service`,
+//!   `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
 //! - `instruments`, `events`, `request_events`, `cvars`, `limits`: metrics, events and settings.
 //!
 //! The graph of modules has no cycle.
@@ -24,6 +25,7 @@
 //! those of generalized requests.
 
 mod arrival;
+mod arrivals;
 mod awaited;
 mod buffered;
 mod cancel;
@@ -42,6 +44,8 @@ mod direct;
 mod direct_receive;
 mod engine;
 mod events;
+mod generalized;
+mod get_status;
 mod instruments;
 mod int_handles;
 mod limits;
@@ -49,11 +53,15 @@ mod matching;
 mod message;
 mod on_demand;
 mod on_demand_handles;
+mod partition_transfer;
+mod partitioned;
+mod partitions;
 mod pending_contexts;
 mod posted;
 mod posted_handles;
 mod probe;
 mod progress;
+mod push;
 mod queue;
 mod receive;
 mod recipe;

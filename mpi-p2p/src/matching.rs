@@ -142,6 +142,12 @@ impl<M> Unexpected<M> {
         Unexpected { queue: Queue::new(), wild: [None, None, None], slots: Vec::new(), next_stamp: 0 }
     }
 
+    /// Whether no message waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.queue.len() == 0
+    }
+
     /// Adds an arrived message behind all others; more than `limit` are hashed.
     #[inline]
     pub fn add(&mut self, key: Key, message: M, limit: usize) {
@@ -230,10 +236,11 @@ impl<M> Unexpected<M> {
         self.queue.remove(slot);
     }
 
-    /// Removes the message for which `meant` is true; searches all slots.
+    /// Removes the youngest of the messages for which `meant` is true; searches all slots.
     pub fn take_where(&mut self, mut meant: impl FnMut(&M) -> bool) -> Option<(Key, M)> {
-        let slot = self.slots.iter().position(|stored| stored.message.as_ref().is_some_and(&mut meant))?;
-        Some(self.take(slot as u32))
+        let slots = (0..).zip(&self.slots).filter(|(_, stored)| stored.message.as_ref().is_some_and(&mut meant));
+        let (slot, _) = slots.max_by_key(|(slot, _)| self.queue.chains.stamp(*slot))?;
+        Some(self.take(slot))
     }
 
     /// The index for a kind of wildcard; built from all waiting messages, oldest first, when first used.

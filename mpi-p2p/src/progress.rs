@@ -43,6 +43,9 @@ impl State {
         if !core.streams.is_empty() {
             core.feed_streams(endpoint);
         }
+        if !core.partitions.pending.is_empty() {
+            core.send_pending_partitions(endpoint);
+        }
         core.wake_leader_for_work();
         let worked = core.pending() != before || core.completions != completions || core.services.wait_for_call() > 0;
         Ok(moved + usize::from(worked))
@@ -59,6 +62,7 @@ impl Core {
             | self.matched.len()
             | self.copies.list.len()
             | self.copy_requests.len()
+            | self.partitions.pending.len()
             | self.services.wait_for_call()
             | usize::from(self.fault.is_some())
             != 0
@@ -86,14 +90,15 @@ impl Core {
 
     /// The lengths of the queues; a pass compares them before and after to find out whether it made progress.
     fn pending(&self) -> (usize, usize, usize) {
-        (self.backlogged, self.replies.len() + self.matched.len(), self.streams.len() + self.copies.list.len())
+        let queues = self.replies.len() + self.matched.len() + self.partitions.pending.len();
+        (self.backlogged, queues, self.streams.len() + self.copies.list.len())
     }
 
     /// Whether something waits for room in a ring or for a chunk another process copies: no doorbell rings for those, so
     /// a thread that waits keeps polling.
     pub fn has_pushes_waiting(&self) -> bool {
         let pushes = self.backlogged > 0 || !self.replies.is_empty() || !self.streams.is_empty();
-        pushes || self.copies.await_chunks()
+        pushes || !self.partitions.pending.is_empty() || self.copies.await_chunks()
     }
 
     /// Wakes the leader if there is work for it: it may sleep, and no doorbell rings for that work.

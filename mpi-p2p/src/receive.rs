@@ -56,6 +56,49 @@ impl State {
         }
     }
 
+    /// Starts a receive under the request `operation`, which is complete, or under a new one; the caller keeps the buffer
+    /// valid until it is done. Returns the request.
+    #[inline(never)]
+    pub fn restart_receive(
+        &mut self,
+        context_id: u32,
+        key: Key,
+        buffer: RecvBuf<'static>,
+        operation: Handle,
+    ) -> Result<Handle> {
+        match self.core.post_under(context_id, key, buffer, operation, false)? {
+            None => Ok(operation),
+            Some(buffer) => self.restart_matched(context_id, key, buffer, operation),
+        }
+    }
+
+    /// As [`State::restart_receive`], for a receive from `MPI_PROC_NULL`, or while there are unexpected messages.
+    #[inline(never)]
+    fn restart_matched(
+        &mut self,
+        context_id: u32,
+        key: Key,
+        buffer: RecvBuf<'static>,
+        operation: Handle,
+    ) -> Result<Handle> {
+        let outcome = match key.source {
+            MPI_PROC_NULL => Outcome::Received(Status::PROC_NULL, None),
+            _ => match self.core.find_unexpected(context_id, key)? {
+                Some(slot) => self.receive_unexpected(context_id, slot, buffer)?,
+                None => return self.core.post_under(context_id, key, buffer, operation, true).map(|_| operation),
+            },
+        };
+        match outcome {
+            Outcome::Under(request) => Ok(request),
+            Outcome::Received(status, error) => {
+                let request = self.core.requests.get_mut(operation).expect(KEPT);
+                (request.status, request.error) = (status, error);
+                self.core.instruments.requests.raise(1);
+                Ok(operation)
+            }
+        }
+    }
+
     /// Receives at once what has arrived, or waits for it for a while without a request.
     #[inline]
     pub fn receive_blocking(
@@ -172,15 +215,36 @@ impl Core {
         };
         let handle = self.requests.insert_with(request).map_err(|_| too_many_requests())?;
         self.instruments.requests.raise(1);
-        if user_side(context_id) {
-            context.spec.instruments.posted_length.raise(1);
-            if context.room.is_kept() {
-                context.room.more(room(&self.requests, handle), &mut self.posting);
-            }
-            let instruments = context.spec.instruments.block;
-            self.events.raise_posted(instruments, key);
-        }
+        context.count_posted(context_id, key, self.events, || room(&self.requests, handle), &mut self.posting);
         Ok(handle)
+    }
+
+    /// Posts a receive behind all others of its context, under a request that is complete, if it matches no unexpected
+    /// message: `searched` says that none was found. Gives the buffer back if there are unexpected messages.
+    #[inline(always)] // one caller posts what the other has searched for
+    fn post_under(
+        &mut self,
+        context_id: u32,
+        key: Key,
+        buffer: RecvBuf<'static>,
+        operation: Handle,
+        searched: bool,
+    ) -> Result<Option<RecvBuf<'static>>> {
+        let Some(context) = self.contexts.get_mut(context_id) else { return Err(unknown_context(context_id)) };
+        let side = &mut context.sides[(context_id & 1) as usize];
+        if !searched && (!side.unexpected.is_empty() || key.source == MPI_PROC_NULL) {
+            return Ok(Some(buffer));
+        }
+        let posted = &mut side.posted;
+        let node = posted.post(key, operation, self.settings.list_limit());
+        let request = self.requests.get_mut(operation).expect(KEPT);
+        let before = std::mem::replace(&mut request.work, Work::Posted { key, node, buffer });
+        debug_assert!(matches!(before, Work::Done));
+        // There is nothing to drop.
+        std::mem::forget(before);
+        self.instruments.requests.raise(1);
+        context.count_posted(context_id, key, self.events, || room(&self.requests, operation), &mut self.posting);
+        Ok(None)
     }
 
     /// A request for a receive that is over already.
@@ -212,7 +276,29 @@ impl Core {
     }
 }
 
+const KEPT: &str = "the recipe keeps the request";
 const FOUND_IN_IT: &str = "the caller found the slot in it";
+
+impl Context {
+    /// Counts a receive with this much room as posted; `kept` counts the contexts whose room is kept.
+    #[inline(always)]
+    fn count_posted(
+        &mut self,
+        id: u32,
+        key: Key,
+        events: &MessageEvents,
+        room: impl FnOnce() -> u64,
+        kept: &mut usize,
+    ) {
+        if user_side(id) {
+            self.spec.instruments.posted_length.raise(1);
+            if self.room.is_kept() {
+                self.room.more(room(), kept);
+            }
+            events.raise_posted(self.spec.instruments.block, key);
+        }
+    }
+}
 
 /// The facts of an unexpected message that the counters need after it has left its queue.
 struct Taken {

@@ -3,46 +3,145 @@
 //!
 //! An ordinary request is one operation under way. A request with a recipe starts such operations: a persistent send or
 //! receive one after the other, a generalized request a single one, which the program completes. Completion
-//! (`complete`) uses only the methods of [`Recipe`], so a further kind, a partitioned or a collective request, is a
-//! further variant here and in `start`.
-//! Invariant: a request with a recipe has at most one operation under way.
+//! (`complete`) uses only the methods of [`Recipe`] and [`RecipeRequest`], so a further kind is a further variant here
+//! and in `start`.
+//! A recipe holds everything that its starts have in common, checked and looked up once: a start of a short send only
+//! pushes its record.
+//! Invariants: a request with a recipe has at most one operation under way. The context of a recipe exists as long as
+//! the recipe (`Context::holds`).
 //! Not here: making and starting such requests (`start`).
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use mpi_core::Handle;
 use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_fabric::{Endpoint, RecordHead};
 
+use crate::chains::Key;
+use crate::context::Route;
+use crate::instruments::{CommInstruments, EngineInstruments, SizeInstruments};
+use crate::partitions::{PartitionedReceive, PartitionedSend};
+use crate::push::push;
 use crate::request::{Generalized, Mode};
 
 /// A request with a recipe.
 #[derive(Debug)]
 pub(crate) struct RecipeRequest {
     pub context: u32,
-    pub recipe: Recipe,
-    /// The request of the operation under way; `None` while inactive.
-    pub under_way: Option<Handle>,
+    pub activity: Activity,
     /// The program freed it: it ends with its operation.
     pub freed: bool,
+    pub recipe: Recipe,
+}
+
+/// The operation of a request with a recipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Activity {
+    /// None is under way.
+    Inactive,
+    /// It was over when it was started: a short send. Its message carries the handle of the request with the recipe.
+    Over,
+    /// It goes on under this request.
+    UnderWay(Handle),
 }
 
 /// What a request does.
+#[repr(u8)] // a tag of its own, which `MPI_Start` compares
 pub(crate) enum Recipe {
-    /// A persistent send.
-    Send { dest: i32, tag: i32, buffer: SendBuf<'static>, mode: Mode },
+    /// A persistent send that may be over at once, if it is short.
+    Eager(EagerSend),
+    /// Any other persistent send.
+    Send(PersistentSend),
     /// A persistent receive.
-    Receive { source: i32, tag: i32, buffer: RecvBuf<'static> },
+    Receive(PersistentReceive),
     /// An operation that the program performs.
     Generalized(Arc<dyn Generalized>),
+    /// A partitioned send.
+    PartitionedSend(Box<PartitionedSend>),
+    /// A partitioned receive.
+    PartitionedReceive(Box<PartitionedReceive>),
+}
+
+/// What a persistent send does.
+pub(crate) struct PersistentSend {
+    pub dest: i32,
+    pub tag: i32,
+    pub buffer: SendBuf<'static>,
+    pub mode: Mode,
+}
+
+/// What a persistent receive does.
+pub(crate) struct PersistentReceive {
+    pub key: Key,
+    pub buffer: RecvBuf<'static>,
+    /// The request that each start uses again, complete between them. A receive whose message was offered before it was
+    /// started has another one.
+    pub operation: Handle,
+}
+
+/// What the starts of a short send have in common.
+pub(crate) struct EagerSend {
+    pub send: PersistentSend,
+    /// The head of each message; its token is the handle of the request.
+    pub head: RecordHead,
+    pub route: Route,
+    pub eager_limit: &'static AtomicU64,
+    /// The communicator's metrics, if the message is the program's own.
+    pub comm: Option<&'static CommInstruments>,
+    pub size: &'static SizeInstruments,
+}
+
+impl EagerSend {
+    /// Puts a message of one line into the ring if there is room; counts it. No earlier send to its destination waits.
+    #[inline(always)] // its one caller is `MPI_Start`
+    pub fn send_line(&self, endpoint: &mut Endpoint, engine: &EngineInstruments) -> bool {
+        let Some(memory) = self.send.buffer.contiguous() else { return false };
+        if self.send.buffer.bytes() > self.eager_limit.load(Relaxed)
+            || !endpoint.push_line(self.route.world, &self.head, memory)
+        {
+            return false;
+        }
+        self.count(engine);
+        true
+    }
+
+    /// As [`EagerSend::send_line`], for a message of any number of lines.
+    pub fn send_at_once(&self, endpoint: &mut Endpoint, engine: &EngineInstruments) -> bool {
+        if self.send.buffer.bytes() > self.eager_limit.load(Relaxed)
+            || push(endpoint, self.route.world, &self.head, &self.send.buffer).is_err()
+        {
+            return false;
+        }
+        self.count(engine);
+        true
+    }
+
+    /// Counts a message that is on its way.
+    #[inline(always)]
+    fn count(&self, engine: &EngineInstruments) {
+        let bytes = self.send.buffer.bytes();
+        if let Some(comm) = self.comm {
+            comm.messages_sent.incr();
+            comm.bytes_sent.add(bytes);
+            self.route.peer.messages_sent.incr();
+            self.route.peer.bytes_sent.add(bytes);
+        }
+        engine.eager_sent.incr();
+        engine.eager_bytes_sent.add(bytes);
+        self.size.sent.incr();
+    }
 }
 
 impl fmt::Debug for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Recipe::Send { .. } => "Send",
-            Recipe::Receive { .. } => "Receive",
+            Recipe::Eager(_) | Recipe::Send(_) => "Send",
+            Recipe::Receive(_) => "Receive",
             Recipe::Generalized(_) => "Generalized",
+            Recipe::PartitionedSend(_) => "PartitionedSend",
+            Recipe::PartitionedReceive(_) => "PartitionedReceive",
         })
     }
 }
@@ -57,7 +156,23 @@ impl Recipe {
     pub fn callbacks(&self) -> Option<&Arc<dyn Generalized>> {
         match self {
             Recipe::Generalized(callbacks) => Some(callbacks),
-            Recipe::Send { .. } | Recipe::Receive { .. } => None,
+            _ => None,
+        }
+    }
+
+    /// Whether it is a partitioned send or receive.
+    pub fn is_partitioned(&self) -> bool {
+        matches!(self, Recipe::PartitionedSend(_) | Recipe::PartitionedReceive(_))
+    }
+}
+
+impl RecipeRequest {
+    /// The request of the operation under way, if it has one.
+    #[inline]
+    pub fn under_way(&self) -> Option<Handle> {
+        match self.activity {
+            Activity::UnderWay(request) => Some(request),
+            Activity::Inactive | Activity::Over => None,
         }
     }
 }

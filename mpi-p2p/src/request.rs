@@ -3,9 +3,6 @@
 //! Invariant: a request leaves its table exactly once: when its completion is taken, or, if the program freed it
 //! first ([`DETACHED`]), when it completes.
 
-use std::fmt;
-use std::sync::Arc;
-
 use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_REQUEST};
 use mpi_core::{Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
@@ -27,13 +24,19 @@ pub enum Mode {
     Buffered,
 }
 
-/// The program's side of a generalized request. All are called with no lock held; dropping it is `free_fn`.
+/// The program's side of a generalized request (MPI-5.0, 13.2). All are called with no lock held, and an error is that
+/// of the call that caused the callback.
 pub trait Generalized: Send + Sync {
-    /// Fills the status of the complete operation (`query_fn`). An error is that of the call that completes the request.
+    /// Fills the status of the complete operation (`query_fn`).
     fn query(&self, status: &mut Status) -> Result<()>;
+    /// The request ends (`free_fn`); called once, last.
+    fn free(&self) -> Result<()>;
     /// A cancel was requested (`cancel_fn`); `complete`: the operation was complete before.
     fn cancel(&self, complete: bool) -> Result<()>;
 }
+
+/// The context id of operations that belong to no communicator; no communicator ever gets it.
+pub(crate) const NO_CONTEXT: u32 = u32::MAX;
 
 /// How a finished operation ended.
 #[derive(Debug)]
@@ -42,61 +45,50 @@ pub struct Completion {
     pub status: Status,
     /// What went wrong, if anything did: a truncated message, for example.
     pub error: Option<Error>,
-    /// Context id of the operation; `None` for a null request.
-    pub context: Option<u32>,
-    /// Further effects of the completion of a request with a recipe.
-    pub(crate) ending: Option<Box<Ending>>,
+    /// Context id of the operation, or [`NO_CONTEXT`] for a null and for a generalized request.
+    context: u32,
+    pub(crate) ending: Ending,
 }
 
-/// Further effects of the completion of a request with a recipe.
+/// What becomes of a request that is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The request stays, inactive.
+    /// It is gone.
+    Gone,
+    /// It stays, inactive.
     Kept,
-    /// The program fills the status. Dropping this calls the program too: with no lock held.
-    Callbacks(Arc<dyn Generalized>),
-}
-
-impl fmt::Debug for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Ending::Kept => "Kept",
-            Ending::Callbacks(_) => "Callbacks",
-        })
-    }
+    /// It goes once the program's callbacks have been called (`Engine::end_generalized`).
+    Callbacks,
 }
 
 impl Completion {
     /// The completion of a null or inactive request: the empty status.
     pub const fn empty() -> Completion {
-        Completion { status: Status::EMPTY, error: None, context: None, ending: None }
+        Completion::of(Status::EMPTY, None, NO_CONTEXT)
+    }
+
+    /// The completion of an operation in this context; its request is gone.
+    #[inline]
+    pub(crate) const fn of(status: Status, error: Option<Error>, context: u32) -> Completion {
+        Completion { status, error, context, ending: Ending::Gone }
+    }
+
+    /// Context id of the operation; none for a null and for a generalized request.
+    #[inline]
+    pub fn context(&self) -> Option<u32> {
+        (self.context != NO_CONTEXT).then_some(self.context)
     }
 
     /// Whether the request still exists, inactive, because it is persistent; otherwise its handle is stale.
     #[inline]
     pub fn keeps_request(&self) -> bool {
-        self.ending.as_ref().is_some_and(|ending| matches!(**ending, Ending::Kept))
+        self.ending == Ending::Kept
     }
 
-    /// Whether the program must be called before the completion is returned.
+    /// Whether the program is to be called before this is returned.
     #[inline]
     pub(crate) fn has_callbacks(&self) -> bool {
-        self.ending.as_ref().is_some_and(|ending| matches!(**ending, Ending::Callbacks(_)))
-    }
-
-    /// Calls the program if it must be called; with no lock held.
-    #[inline]
-    pub(crate) fn queried(self) -> Completion {
-        if self.has_callbacks() { self.query() } else { self }
-    }
-
-    #[cold]
-    fn query(mut self) -> Completion {
-        if let Some(Ending::Callbacks(callbacks)) = self.ending.take().map(|ending| *ending)
-            && let Err(error) = callbacks.query(&mut self.status)
-        {
-            self.error.get_or_insert(error);
-        }
-        self
+        self.ending == Ending::Callbacks
     }
 }
 
@@ -204,6 +196,10 @@ pub(crate) enum Work {
     Queued(Box<Outgoing>),
     /// The program completes the operation of a generalized request.
     External,
+    /// A partitioned send has partitions that are not ready, or not sent.
+    PartitionsOut,
+    /// A partitioned receive has partitions that have not arrived.
+    PartitionsIn,
     /// A duplicate of a communicator waits for its context id.
     AwaitContext,
     /// A synchronous send waits to be matched by world rank `dest`.
@@ -271,8 +267,8 @@ impl Data {
 impl Work {
     /// Whether it is a send's.
     pub fn is_send(&self) -> bool {
-        use Work::{AwaitMatch, Offered, Queued, Streaming};
-        matches!(self, Queued(_) | AwaitMatch { .. } | Offered { .. } | Streaming { .. })
+        use Work::{AwaitMatch, Offered, PartitionsOut, Queued, Streaming};
+        matches!(self, Queued(_) | AwaitMatch { .. } | Offered { .. } | Streaming { .. } | PartitionsOut)
     }
 }
 
@@ -315,7 +311,7 @@ impl Request {
     #[inline]
     pub fn into_completion(self) -> Completion {
         debug_assert!(self.is_done());
-        Completion { status: self.status, error: self.error, context: Some(self.context), ending: None }
+        Completion::of(self.status, self.error, self.context)
     }
 }
 

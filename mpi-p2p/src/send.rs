@@ -13,6 +13,7 @@ use mpi_fabric::{Endpoint, Full, RecordHead, RegionKey, Registration};
 use crate::context::unknown_context;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
+use crate::push::push;
 use crate::registration;
 use crate::request::{Data, Mode, Outgoing, Receiver, Request, Work, token};
 use crate::wire::{self, Offer};
@@ -57,10 +58,7 @@ impl State {
         }
         let a = u64::from(context.spec.rank);
         let head = RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: token };
-        let pushed = match buffer.contiguous() {
-            Some(memory) => self.endpoint.push(world, &head, memory),
-            None => push_packed(&mut self.endpoint, world, head, buffer),
-        };
+        let pushed = push(&mut self.endpoint, world, &head, buffer);
         if pushed.is_ok() {
             context.count_sent(context_id, route, bytes);
             core.count_eager(bytes);
@@ -88,6 +86,21 @@ impl State {
         }
         self.core.sent.remove(handle);
         self.isend_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
+    }
+
+    /// Starts a send of a request with a recipe, whose handle is `token`.
+    pub fn start_persistent_send(
+        &mut self,
+        context_id: u32,
+        (dest, tag): (i32, i32),
+        buffer: SendBuf<'static>,
+        mode: Mode,
+        token: u64,
+    ) -> Result<Started> {
+        if matches!(mode, Mode::Standard | Mode::Ready) && self.send_at_once(context_id, dest, tag, &buffer, token) {
+            return Ok(Started::Complete);
+        }
+        self.start_send_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
     }
 
     /// Starts a send that cannot be complete at once, or must not be.
@@ -265,12 +278,4 @@ impl Core {
         self.backlogged -= removed;
         removed > 0
     }
-}
-
-/// Pushes a message that does not lie in one piece.
-#[inline(never)]
-fn push_packed(endpoint: &mut Endpoint, world: u32, head: RecordHead, buffer: &SendBuf<'_>) -> Result<(), Full> {
-    endpoint.push_with(world, &head, buffer.bytes() as usize, |out| {
-        buffer.pack(0, out);
-    })
 }

@@ -1,21 +1,25 @@
-//! Making, starting, cancelling and freeing requests with a recipe (MPI-5.0, 3.9 and 13.2).
+//! Making, starting, cancelling and freeing requests with a recipe (MPI-5.0, 3.9).
 //!
-//! Invariant: callbacks of the program run, and are dropped, with no lock held.
-//! Not here: how operations move (`send`, `receive`, `transfer`), completion (`complete`).
+//! Invariant: a recipe holds its context from when it is made until it is removed.
+//! Not here: how operations move (`send`, `receive`, `transfer`), completion (`complete`), generalized requests
+//! (`generalized`).
 #![allow(unsafe_code)] // each start of a persistent receive borrows the buffer again
-
-use std::sync::Arc;
 
 use mpi_core::abi::MPI_ERR_REQUEST;
 use mpi_core::{Guard, Handle, Kind, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
+use mpi_fabric::RecordHead;
 
-use crate::context::unknown_context;
+use crate::chains::Key;
+use crate::context::{unknown_context, user_side};
 use crate::core::{Core, State};
 use crate::engine::Engine;
-use crate::recipe::{Recipe, RecipeRequest};
-use crate::request::{Completion, Ending, Generalized, Mode, Request, Work, no_such_request, too_many_requests};
+use crate::instruments::size_class;
+use crate::recipe::{Activity, EagerSend, PersistentReceive, PersistentSend, Recipe, RecipeRequest};
+use crate::request::{Completion, Ending, Mode, NO_CONTEXT, Request, no_such_request, token, too_many_requests};
+use crate::send::Started;
+use crate::wire;
 
 impl Engine {
     /// A persistent send (`MPI_Send_init` and its kin), inactive. The buffer stays borrowed until the request is freed and
@@ -29,7 +33,9 @@ impl Engine {
         buffer: SendBuf<'static>,
         mode: Mode,
     ) -> Result<Handle> {
-        self.state.get_mut(guard).core.add_recipe(context, Recipe::Send { dest, tag, buffer, mode }, None)
+        let core = &mut self.state.get_mut(guard).core;
+        let send = PersistentSend { dest, tag, buffer, mode };
+        core.add_recipe(context, |core, handle| (core.send_recipe(context, send, handle), Activity::Inactive))
     }
 
     /// A persistent receive (`MPI_Recv_init`), inactive. As [`Engine::send_init`].
@@ -41,11 +47,17 @@ impl Engine {
         tag: i32,
         buffer: RecvBuf<'static>,
     ) -> Result<Handle> {
-        self.state.get_mut(guard).core.add_recipe(context, Recipe::Receive { source, tag, buffer }, None)
+        let core = &mut self.state.get_mut(guard).core;
+        let operation = core.requests.insert(Request::done(context)).map_err(|_| too_many_requests())?;
+        let recipe = PersistentReceive { key: Key { source, tag }, buffer, operation };
+        core.add_recipe(context, |_, _| (Recipe::Receive(recipe), Activity::Inactive)).inspect_err(|_| {
+            core.requests.remove(operation);
+        })
     }
 
-    /// Starts the operation of an inactive request (`MPI_Start`). May release the lock as [`Engine::irecv`] does. Errors: `MPI_ERR_REQUEST` for a request that cannot be
-    /// started, or is active.
+    /// Starts the operation of an inactive request (`MPI_Start`). May release the lock as [`Engine::irecv`] does. Errors:
+    /// `MPI_ERR_REQUEST` for a request that cannot be started, or is active; those of the operation.
+    #[inline]
     pub fn start(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         self.state.get_mut(guard).start(request)?;
         if self.state.get(guard).core.copies.open > 0 {
@@ -54,58 +66,52 @@ impl Engine {
         Ok(())
     }
 
-    /// A generalized request (`MPI_Grequest_start`), active until [`Engine::complete_generalized`]. Errors of its
-    /// callbacks are raised on `context`.
-    pub fn start_generalized(
-        &self,
-        guard: &mut Guard<'_>,
-        context: u32,
-        callbacks: Arc<dyn Generalized>,
-    ) -> Result<Handle> {
-        let core = &mut self.state.get_mut(guard).core;
-        let under_way = core.add_request(Request::waiting(context, Work::External))?;
-        core.add_recipe(context, Recipe::Generalized(callbacks), Some(under_way)).inspect_err(|_| {
-            core.drop_request(under_way);
-        })
+    /// Starts the operations of several inactive requests, in the order of the list (`MPI_Startall`). Errors: as
+    /// [`Engine::start`], with the index of the request. A request that cannot be started is found before any operation
+    /// is started, unless the list has it twice. May release the lock as [`Engine::irecv`] does.
+    pub fn start_all(&self, guard: &mut Guard<'_>, requests: &[Handle]) -> Result<()> {
+        let state = self.state.get_mut(guard);
+        for (index, request) in requests.iter().enumerate() {
+            state.core.check_startable(*request).map_err(|error| error.arg("index", &index))?;
+        }
+        let mut started = Ok(());
+        for (index, request) in requests.iter().enumerate() {
+            started = state.start(*request).map_err(|error| error.arg("index", &index));
+            if started.is_err() {
+                break;
+            }
+        }
+        if state.core.copies.open > 0 {
+            self.copy_at_start(guard);
+        }
+        started
     }
 
-    /// Completes the operation of a generalized request (`MPI_Grequest_complete`). Errors: `MPI_ERR_REQUEST` for a request
-    /// of another kind, or one that is complete.
-    pub fn complete_generalized(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
-        let core = &mut self.state.get_mut(guard).core;
-        let Some(RecipeRequest { under_way: Some(under_way), freed, .. }) = core.recipes.get(request) else {
-            return Err(no_such_request(request));
-        };
-        let (under_way, freed) = (*under_way, *freed);
-        if !core.requests.get(under_way).is_some_and(|request| matches!(request.work, Work::External)) {
-            return Err(Error::new(MPI_ERR_REQUEST, "it is no generalized request that waits to be completed"));
-        }
-        core.finish(under_way);
-        if freed {
-            core.drop_request(under_way);
-            let ended = core.recipes.remove(request);
-            guard.unlocked(|| drop(ended));
-        }
-        Ok(())
-    }
-
-    /// Requests the cancel of an operation; its completion reports whether it was cancelled (MPI-5.0, 3.8.4).
+    /// Requests the cancel of an operation; its completion reports whether it was cancelled (MPI-5.0, 3.8.4). Errors:
+    /// `MPI_ERR_REQUEST` for an inactive request, or one that is never cancelled; those of the program's callback.
     pub fn cancel(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         let state = self.state.get_mut(guard);
         if state.core.request_context(request).is_none() {
             return Err(no_such_request(request));
         }
-        let Some(RecipeRequest { recipe, under_way, .. }) = state.core.recipes.get(request) else {
+        let Some(RecipeRequest { recipe, activity, .. }) = state.core.recipes.get(request) else {
             state.cancel(request);
             return Ok(());
         };
-        let Some(under_way) = *under_way else {
-            return Err(Error::new(MPI_ERR_REQUEST, "an inactive request has no operation to cancel"));
+        if recipe.is_partitioned() {
+            return Err(Error::new(MPI_ERR_REQUEST, "a partitioned operation cannot be cancelled"));
+        }
+        let operation = match activity {
+            Activity::Inactive => {
+                return Err(Error::new(MPI_ERR_REQUEST, "an inactive request has no operation to cancel"));
+            }
+            Activity::Over => request,
+            Activity::UnderWay(operation) => *operation,
         };
         match recipe.callbacks().cloned() {
-            None => state.cancel(under_way),
+            None => state.cancel(operation),
             Some(callbacks) => {
-                let complete = state.core.requests.get(under_way).is_none_or(Request::is_done);
+                let complete = state.core.requests.get(operation).is_none_or(|operation| operation.is_done());
                 guard.unlocked(|| callbacks.cancel(complete))?;
             }
         }
@@ -115,74 +121,162 @@ impl Engine {
     /// Frees a request with a recipe: its operation goes on, if one is under way.
     pub(crate) fn free_recipe(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         let core = &mut self.state.get_mut(guard).core;
-        let found = core.recipes.get_mut(request).filter(|found| !found.freed);
+        let found = core.recipes.get(request).filter(|found| !found.freed);
         let found = found.ok_or_else(|| no_such_request(request))?;
-        if let (Some(under_way), Some(_)) = (found.under_way, found.recipe.callbacks())
-            && !core.requests.get(under_way).is_none_or(Request::is_done)
-        {
-            found.freed = true;
-            core.wake_waiter_of(under_way);
-            return Ok(());
+        if found.recipe.callbacks().is_some() {
+            return self.free_generalized(guard, request);
         }
-        let ended = core.recipes.remove(request);
-        if let Some(under_way) = ended.as_ref().and_then(|ended| ended.under_way)
-            && let Some(None) = core.take_if_done(under_way)
-        {
-            core.detach(under_way);
+        if found.recipe.is_partitioned() {
+            return core.free_partitioned(request);
         }
-        guard.unlocked(|| drop(ended));
+        let kept = match &found.recipe {
+            Recipe::Receive(receive) => Some(receive.operation),
+            _ => None,
+        };
+        let under_way = found.under_way();
+        if let Some(operation) = under_way
+            && let Some(None) = core.take_if_done(operation)
+        {
+            core.detach(operation);
+        }
+        if let Some(kept) = kept.filter(|kept| Some(*kept) != under_way) {
+            core.requests.remove(kept);
+        }
+        core.remove_recipe(request);
         Ok(())
-    }
-
-    /// The status of a complete request, as its callbacks fill it.
-    #[cold]
-    pub(crate) fn queried(&self, guard: &mut Guard<'_>, request: Handle, mut status: Status) -> Result<Status> {
-        let core = &self.state.get(guard).core;
-        if let Some(callbacks) = core.recipes.get(request).and_then(|found| found.recipe.callbacks()).cloned() {
-            guard.unlocked(|| callbacks.query(&mut status))?;
-        }
-        Ok(status)
     }
 }
 
 impl State {
+    #[inline]
     fn start(&mut self, request: Handle) -> Result<()> {
-        let found = self.core.recipes.get_mut(request).filter(|found| found.recipe.is_persistent() && !found.freed);
-        let Some(RecipeRequest { context, recipe, under_way, .. }) = found else {
-            let rule = "it names no persistent request of this process";
-            return Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &format_args!("{:#x}", request.0)));
-        };
-        if under_way.is_some() {
-            return Err(Error::new(MPI_ERR_REQUEST, "the request is active: complete it before you start it again"));
+        let State { endpoint, core } = self;
+        if let Some(RecipeRequest { activity, recipe, context, .. }) = core.recipes.get_mut(request)
+            && *activity == Activity::Inactive
+        {
+            match recipe {
+                Recipe::Eager(send) if core.backlogged == 0 && send.send_line(endpoint, core.instruments) => {
+                    *activity = Activity::Over;
+                    return Ok(());
+                }
+                Recipe::Receive(PersistentReceive { key, buffer, operation }) => {
+                    // SAFETY: the recipe's buffer is touched by one operation at a time, and the recipe itself leaves it
+                    // alone.
+                    let again = unsafe { buffer.reborrow().detach() };
+                    let (context, key, operation) = (*context, *key, *operation);
+                    *activity = Activity::UnderWay(operation);
+                    return match self.restart_receive(context, key, again, operation) {
+                        Ok(started) if started == operation => Ok(()),
+                        other => self.core.started_otherwise(request, other),
+                    };
+                }
+                _ => {}
+            }
         }
+        self.start_slowly(request)
+    }
+
+    #[inline(never)]
+    fn start_slowly(&mut self, request: Handle) -> Result<()> {
+        let Some(RecipeRequest { context, activity: Activity::Inactive, freed: false, recipe }) =
+            self.core.recipes.get_mut(request)
+        else {
+            return self.core.check_startable(request);
+        };
         let context = *context;
-        let started = match recipe {
-            Recipe::Send { dest, tag, buffer, mode } => {
-                let (dest, tag, buffer, mode) = (*dest, *tag, buffer.clone(), *mode);
-                self.isend(context, dest, tag, buffer, mode)
+        let activity = match recipe {
+            Recipe::Eager(eager)
+                if self.core.backlogged == 0 && eager.send_at_once(&mut self.endpoint, self.core.instruments) =>
+            {
+                Activity::Over
             }
-            Recipe::Receive { source, tag, buffer } => {
-                // SAFETY: the recipe's buffer is touched by one operation at a time, and the recipe itself leaves it alone.
-                let again = unsafe { buffer.part(0, buffer.bytes()).detach() };
-                let (source, tag) = (*source, *tag);
-                self.start_receive(context, source, tag, again)
+            Recipe::Eager(EagerSend { send, .. }) | Recipe::Send(send) => {
+                let (to, buffer, mode) = ((send.dest, send.tag), send.buffer.clone(), send.mode);
+                match self.start_persistent_send(context, to, buffer, mode, token(request))? {
+                    Started::Complete => Activity::Over,
+                    Started::Under(operation) => Activity::UnderWay(operation),
+                }
             }
-            Recipe::Generalized(_) => unreachable!("filtered out above"),
-        }?;
+            // `State::start` starts receives.
+            Recipe::PartitionedSend(_) | Recipe::PartitionedReceive(_) => return self.start_partitioned(request),
+            Recipe::Receive(_) | Recipe::Generalized(_) => return self.core.check_startable(request),
+        };
         if let Some(found) = self.core.recipes.get_mut(request) {
-            found.under_way = Some(started);
+            found.activity = activity;
         }
         Ok(())
     }
 }
 
 impl Core {
-    fn add_recipe(&mut self, context: u32, recipe: Recipe, under_way: Option<Handle>) -> Result<Handle> {
-        if self.contexts.get(context).is_none() {
-            return Err(unknown_context(context));
+    /// A receive has been started under another request than its own, or not at all.
+    #[cold]
+    fn started_otherwise(&mut self, request: Handle, started: Result<Handle>) -> Result<()> {
+        let found = self.recipes.get_mut(request).expect("it was found just now");
+        found.activity = started.as_ref().map_or(Activity::Inactive, |operation| Activity::UnderWay(*operation));
+        started.map(drop)
+    }
+
+    /// Adds a request whose recipe is made from its handle.
+    pub fn add_recipe(
+        &mut self,
+        context: u32,
+        make: impl FnOnce(&Core, Handle) -> (Recipe, Activity),
+    ) -> Result<Handle> {
+        if context != NO_CONTEXT {
+            self.contexts.get_mut(context).ok_or_else(|| unknown_context(context))?.holds += 1;
         }
-        let request = RecipeRequest { context, recipe, under_way, freed: false };
-        self.recipes.insert(request).map_err(|_| too_many_requests())
+        let handle = match self.recipes.reserve() {
+            Ok(handle) => handle,
+            Err(_) => {
+                self.contexts.release(context);
+                return Err(too_many_requests());
+            }
+        };
+        let (recipe, activity) = make(self, handle);
+        self.recipes.fill(handle, RecipeRequest { context, activity, freed: false, recipe });
+        Ok(handle)
+    }
+
+    /// Removes a request with a recipe, which no operation needs any more.
+    pub fn remove_recipe(&mut self, request: Handle) -> Option<RecipeRequest> {
+        let removed = self.recipes.remove(request)?;
+        self.contexts.release(removed.context);
+        Some(removed)
+    }
+
+    /// The recipe of a send whose request has this handle.
+    fn send_recipe(&self, context_id: u32, send: PersistentSend, request: Handle) -> Recipe {
+        let context = self.contexts.get(context_id).expect("the recipe holds it");
+        let (Mode::Standard | Mode::Ready, Some(route)) = (send.mode, context.routes.get(send.dest as u32 as usize))
+        else {
+            return Recipe::Send(send);
+        };
+        let (tag, a) = (send.tag, u64::from(context.spec.rank));
+        Recipe::Eager(EagerSend {
+            head: RecordHead { kind: wire::EAGER, flags: 0, context: context_id, tag, a, b: token(request) },
+            route: *route,
+            eager_limit: context.eager_limit,
+            comm: user_side(context_id).then_some(context.spec.instruments.block),
+            size: size_class(self.sizes, send.buffer.bytes()),
+            send,
+        })
+    }
+
+    /// Whether a request can be started now.
+    fn check_startable(&self, request: Handle) -> Result<()> {
+        let found = self.recipes.get(request).filter(|found| found.recipe.is_persistent() && !found.freed);
+        match found {
+            None => {
+                let rule = "it names no persistent request of this process";
+                Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &format_args!("{:#x}", request.0)))
+            }
+            Some(found) if found.activity != Activity::Inactive => {
+                let rule = "the request is active: complete it before you start it again";
+                Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &format_args!("{:#x}", request.0)))
+            }
+            Some(_) => Ok(()),
+        }
     }
 
     /// The context of a request with a recipe.
@@ -194,47 +288,70 @@ impl Core {
     /// Whether the request has a recipe and no operation under way: completion treats it like a null request.
     #[inline]
     pub fn is_inactive(&self, handle: Handle) -> bool {
-        handle.is(Kind::Recipe) && self.recipes.get(handle).is_some_and(|found| found.under_way.is_none())
+        handle.is(Kind::Recipe) && self.recipes.get(handle).is_some_and(|found| found.activity == Activity::Inactive)
     }
 
     /// The request whose operation a handle stands for.
     pub fn under_way(&self, handle: Handle) -> Handle {
-        self.recipes.get(handle).and_then(|found| found.under_way).unwrap_or(handle)
+        self.recipes.get(handle).and_then(RecipeRequest::under_way).unwrap_or(handle)
+    }
+
+    /// The completion of a receive whose request is used again, if it is done.
+    #[inline]
+    fn take_reused(&mut self, operation: Handle) -> Option<Completion> {
+        let request = self.requests.get_mut(operation).filter(|request| request.is_done())?;
+        let completion = Completion::of(request.status, request.error.take(), request.context);
+        let marks = std::mem::take(&mut request.marks);
+        self.instruments.requests.lower(1);
+        if marks != 0 {
+            self.drop_marked(operation, marks);
+        }
+        Some(completion)
     }
 
     /// As [`Core::status_if_done`], for requests with a recipe.
     #[cold]
     pub fn recipe_status(&mut self, handle: Handle) -> Option<Option<Status>> {
         let found = self.recipes.get(handle).filter(|found| !found.freed)?;
-        match found.under_way {
-            None => Some(Some(Status::EMPTY)),
-            Some(under_way) => self.status_if_done(under_way),
+        match found.activity {
+            Activity::Inactive => Some(Some(Status::EMPTY)),
+            Activity::Over => Some(self.answer(handle, false)),
+            Activity::UnderWay(operation) => self.status_if_done(operation),
         }
     }
 
     /// As [`Core::take_if_done`], for requests with a recipe: a persistent one stays, inactive.
-    #[cold]
+    #[inline(never)]
     pub fn take_recipe_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
         let found = self.recipes.get(handle).filter(|found| !found.freed)?;
-        let (context, under_way) = (found.context, found.under_way);
-        let mut completion = match under_way {
-            None => Completion { context: Some(context), ..Completion::empty() },
-            Some(under_way) => match self.take_if_done(under_way)? {
-                None => return Some(None),
-                Some(completion) => completion,
-            },
-        };
-        let found = self.recipes.get_mut(handle)?;
-        found.under_way = None;
-        let ending = match found.recipe.callbacks().cloned() {
-            None => Ending::Kept,
-            Some(callbacks) => {
-                // The completion has the callbacks now, so that they are not dropped under the lock.
-                self.recipes.remove(handle);
-                Ending::Callbacks(callbacks)
+        let mut completion = match found.activity {
+            Activity::Inactive => Completion::of(Status::EMPTY, None, found.context),
+            Activity::Over if self.cancel_requests.is_empty() => Completion::of(Status::EMPTY, None, found.context),
+            Activity::Over => {
+                let context = found.context;
+                match self.answer(handle, true) {
+                    None => return Some(None),
+                    Some(status) => Completion::of(status, None, context),
+                }
+            }
+            Activity::UnderWay(operation) => {
+                let is_reused = matches!(&found.recipe, Recipe::Receive(receive) if receive.operation == operation);
+                match if is_reused { self.take_reused(operation) } else { self.take_if_done(operation)? } {
+                    None => return Some(None),
+                    Some(completion) => completion,
+                }
             }
         };
-        completion.ending = Some(Box::new(ending));
+        let found = self.recipes.get_mut(handle)?;
+        found.activity = Activity::Inactive;
+        completion.ending = match found.recipe {
+            Recipe::Generalized(_) => {
+                // The caller removes it once it has called the program: no call finds it until then.
+                found.freed = true;
+                Ending::Callbacks
+            }
+            _ => Ending::Kept,
+        };
         Some(Some(completion))
     }
 }

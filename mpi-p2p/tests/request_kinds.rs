@@ -58,11 +58,10 @@ impl Generalized for Recorder {
         self.called(if complete { "cancel complete" } else { "cancel" });
         Ok(())
     }
-}
 
-impl Drop for Recorder {
-    fn drop(&mut self) {
+    fn free(&self) -> Result<()> {
         self.called("free");
+        Ok(())
     }
 }
 
@@ -72,7 +71,7 @@ fn generalized(rank: &Arc<Rank>, bytes: u64) -> (Handle, Arc<Mutex<Vec<&'static 
     // The engine of a test's rank exists as long as the process.
     let engine: &'static Engine = &Box::leak(Box::new(rank.clone())).engine;
     let callbacks = Arc::new(Recorder { engine: Some(engine), calls: calls.clone(), bytes });
-    let request = engine.start_generalized(&mut engine.lock(), CONTEXT, callbacks).expect("made");
+    let request = engine.start_generalized(&mut engine.lock(), callbacks).expect("made");
     (request, calls)
 }
 
@@ -214,7 +213,7 @@ fn a_generalized_request_completes_in_a_list_with_others_and_its_callbacks_run_w
                         engine
                             .wait_some(engine.lock(), &left, |index, completion| {
                                 taken.push(index);
-                                each(index, completion);
+                                each(index, completion.expect("no place repeats another"));
                             })
                             .expect("live");
                         done += taken.len();

@@ -21,7 +21,7 @@ static MPI_Op live_op, freed_op;
 static MPI_Errhandler live_errhandler, freed_errhandler, live_win_errhandler, live_file_errhandler,
     live_session_errhandler;
 static MPI_Info live_info, freed_info;
-static MPI_Request live_request, freed_request;
+static MPI_Request live_request, freed_request, live_psend, live_precv;
 static MPI_Message live_message, freed_message;
 static MPI_Win live_win, freed_win;
 static MPI_File live_file, freed_file;
@@ -277,6 +277,10 @@ static void make_requests(void)
     static int never, sent, received;
     MPI_Request request, sending;
     MPI_Irecv(&never, 1, MPI_INT, 0, 4711, MPI_COMM_SELF, &live_request);
+    MPI_Psend_init(memory, 4, 1, MPI_INT, 0, 4712, MPI_COMM_SELF, MPI_INFO_NULL, &live_psend);
+    MPI_Precv_init(memory + 64, 4, 1, MPI_INT, 0, 4712, MPI_COMM_SELF, MPI_INFO_NULL, &live_precv);
+    MPI_Start(&live_psend);
+    MPI_Start(&live_precv);
     MPI_Irecv(&never, 1, MPI_INT, 0, 4712, MPI_COMM_SELF, &request);
     freed_request = request;
     MPI_Cancel(&request);
@@ -510,6 +514,11 @@ static void end(void)
 {
     snprintf(title, sizeof title, "all");
     say("end", "");
+    MPI_Pready_range(0, 3, live_psend);
+    MPI_Wait(&live_psend, MPI_STATUS_IGNORE);
+    MPI_Wait(&live_precv, MPI_STATUS_IGNORE);
+    MPI_Request_free(&live_psend);
+    MPI_Request_free(&live_precv);
     MPI_Cancel(&live_request);
     MPI_Wait(&live_request, MPI_STATUS_IGNORE);
     int received;

@@ -12,6 +12,35 @@ use mpi_env::Object;
 #[allow(unused_imports)] // the same for every chapter
 use crate::{check, entry, imp};
 
+/// `MPI_Grequest_complete`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Grequest_complete(request: usize) -> c_int {
+    entry::running(functions::MPI_GREQUEST_COMPLETE, None, |cx| {
+        let record = cx.enter(functions::MPI_GREQUEST_COMPLETE, -1, 0, 0);
+        record.end(imp::generalized::grequest_complete(cx, request))
+    })
+}
+
+/// `MPI_Grequest_start`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Grequest_start(
+    query_fn: usize,
+    free_fn: usize,
+    cancel_fn: usize,
+    extra_state: *mut c_void,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_GREQUEST_START, None, |cx| {
+        let query_fn = check::callback("query_fn", query_fn)?;
+        let free_fn = check::callback("free_fn", free_fn)?;
+        let cancel_fn = check::callback("cancel_fn", cancel_fn)?;
+        let request = check::out("request", request)?;
+
+        let record = cx.enter(functions::MPI_GREQUEST_START, -1, 0, 0);
+        record.end(imp::generalized::grequest_start(cx, query_fn, free_fn, cancel_fn, extra_state, request))
+    })
+}
+
 /// `MPI_Status_set_cancelled`, since MPI-2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Status_set_cancelled(status: *mut Status, flag: c_int) -> c_int {

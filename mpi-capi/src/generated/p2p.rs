@@ -60,6 +60,58 @@ pub unsafe extern "C" fn PMPI_Bsend_c(
     })
 }
 
+/// `MPI_Bsend_init`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Bsend_init(
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_BSEND_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_BSEND_INIT, dest as i32, tag, count);
+        imp::persistent::bsend_init(cx, buf, dest, tag, comm, request)
+    })
+}
+
+/// `MPI_Bsend_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Bsend_init_c(
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_BSEND_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_BSEND_INIT_C, dest as i32, tag, count);
+        imp::persistent::bsend_init(cx, buf, dest, tag, comm, request)
+    })
+}
+
 /// `MPI_Buffer_attach`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Buffer_attach(buffer: *mut c_void, size: c_int) -> c_int {
@@ -560,6 +612,72 @@ pub unsafe extern "C" fn PMPI_Mrecv_c(
     })
 }
 
+/// `MPI_Parrived`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Parrived(request: usize, partition: c_int, flag: *mut c_int) -> c_int {
+    entry::lockless(functions::MPI_PARRIVED, None, |cx| {
+        let flag = check::out("flag", flag)?;
+
+        imp::partitioned::parrived(cx, request, partition, flag)
+    })
+}
+
+/// `MPI_Pready`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pready(partition: c_int, request: usize) -> c_int {
+    entry::running(functions::MPI_PREADY, None, |cx| {
+        cx.record(functions::MPI_PREADY, -1, 0, 0);
+        imp::partitioned::pready(cx, partition, request)
+    })
+}
+
+/// `MPI_Pready_list`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pready_list(length: c_int, array_of_partitions: *const c_int, request: usize) -> c_int {
+    entry::running(functions::MPI_PREADY_LIST, None, |cx| {
+        let length = check::length("length", length)?;
+
+        cx.record(functions::MPI_PREADY_LIST, -1, 0, 0);
+        imp::partitioned::pready_list(cx, length, array_of_partitions, request)
+    })
+}
+
+/// `MPI_Pready_range`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Pready_range(partition_low: c_int, partition_high: c_int, request: usize) -> c_int {
+    entry::running(functions::MPI_PREADY_RANGE, None, |cx| {
+        cx.record(functions::MPI_PREADY_RANGE, -1, 0, 0);
+        imp::partitioned::pready_range(cx, partition_low, partition_high, request)
+    })
+}
+
+/// `MPI_Precv_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Precv_init(
+    buf: *mut c_void,
+    partitions: c_int,
+    count: i64,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_PRECV_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_PRECV_INIT, dest as i32, tag, count);
+        imp::partitioned::precv_init(cx, buf, partitions, count, datatype, dest, tag, comm, info, request)
+    })
+}
+
 /// `MPI_Probe`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Probe(source: c_int, tag: c_int, comm: usize, status: *mut Status) -> c_int {
@@ -572,6 +690,33 @@ pub unsafe extern "C" fn PMPI_Probe(source: c_int, tag: c_int, comm: usize, stat
 
         let record = cx.enter(functions::MPI_PROBE, source as i32, tag, 0);
         record.end(imp::receive::probe(cx, source, tag, comm, status))
+    })
+}
+
+/// `MPI_Psend_init`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Psend_init(
+    buf: *const c_void,
+    partitions: c_int,
+    count: i64,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    info: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_PSEND_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count)?;
+        let datatype = cx.datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_PSEND_INIT, dest as i32, tag, count);
+        imp::partitioned::psend_init(cx, buf, partitions, count, datatype, dest, tag, comm, info, request)
     })
 }
 
@@ -627,6 +772,58 @@ pub unsafe extern "C" fn PMPI_Recv_c(
     })
 }
 
+/// `MPI_Recv_init`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Recv_init(
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    source: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RECV_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let source = cx.source("source", source)?;
+        let tag = check::any_tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_RECV_INIT, source as i32, tag, count);
+        imp::persistent::recv_init(cx, buf, source, tag, comm, request)
+    })
+}
+
+/// `MPI_Recv_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Recv_init_c(
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    source: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RECV_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let source = cx.source("source", source)?;
+        let tag = check::any_tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_RECV_INIT_C, source as i32, tag, count);
+        imp::persistent::recv_init(cx, buf, source, tag, comm, request)
+    })
+}
+
 /// `MPI_Request_free`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Request_free(request: *mut usize) -> c_int {
@@ -645,6 +842,68 @@ pub unsafe extern "C" fn PMPI_Request_get_status(request: usize, flag: *mut c_in
         let status = check::status_out("status", status)?;
 
         imp::request::request_get_status(cx, request, flag, status)
+    })
+}
+
+/// `MPI_Request_get_status_all`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Request_get_status_all(
+    count: c_int,
+    array_of_requests: *const usize,
+    flag: *mut c_int,
+    array_of_statuses: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_REQUEST_GET_STATUS_ALL, None, |cx| {
+        let count = check::length("count", count)?;
+        let flag = check::out("flag", flag)?;
+
+        cx.record(functions::MPI_REQUEST_GET_STATUS_ALL, -1, 0, 0);
+        imp::get_status::request_get_status_all(cx, count, array_of_requests, flag, array_of_statuses)
+    })
+}
+
+/// `MPI_Request_get_status_any`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Request_get_status_any(
+    count: c_int,
+    array_of_requests: *const usize,
+    indx: *mut c_int,
+    flag: *mut c_int,
+    status: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_REQUEST_GET_STATUS_ANY, None, |cx| {
+        let count = check::length("count", count)?;
+        let indx = check::out("indx", indx)?;
+        let flag = check::out("flag", flag)?;
+        let status = check::status_out("status", status)?;
+
+        cx.record(functions::MPI_REQUEST_GET_STATUS_ANY, -1, 0, 0);
+        imp::get_status::request_get_status_any(cx, count, array_of_requests, indx, flag, status)
+    })
+}
+
+/// `MPI_Request_get_status_some`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Request_get_status_some(
+    incount: c_int,
+    array_of_requests: *const usize,
+    outcount: *mut c_int,
+    array_of_indices: *mut c_int,
+    array_of_statuses: *mut Status,
+) -> c_int {
+    entry::running(functions::MPI_REQUEST_GET_STATUS_SOME, None, |cx| {
+        let incount = check::length("incount", incount)?;
+        let outcount = check::out("outcount", outcount)?;
+
+        cx.record(functions::MPI_REQUEST_GET_STATUS_SOME, -1, 0, 0);
+        imp::get_status::request_get_status_some(
+            cx,
+            incount,
+            array_of_requests,
+            outcount,
+            array_of_indices,
+            array_of_statuses,
+        )
     })
 }
 
@@ -696,6 +955,58 @@ pub unsafe extern "C" fn PMPI_Rsend_c(
     })
 }
 
+/// `MPI_Rsend_init`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Rsend_init(
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RSEND_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_RSEND_INIT, dest as i32, tag, count);
+        imp::persistent::rsend_init(cx, buf, dest, tag, comm, request)
+    })
+}
+
+/// `MPI_Rsend_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Rsend_init_c(
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_RSEND_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_RSEND_INIT_C, dest as i32, tag, count);
+        imp::persistent::rsend_init(cx, buf, dest, tag, comm, request)
+    })
+}
+
 /// `MPI_Send`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Send(
@@ -741,6 +1052,58 @@ pub unsafe extern "C" fn PMPI_Send_c(
 
         let record = cx.enter(functions::MPI_SEND_C, dest as i32, tag, count);
         record.end(imp::send::send(cx, buf, dest, tag, comm))
+    })
+}
+
+/// `MPI_Send_init`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Send_init(
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SEND_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_SEND_INIT, dest as i32, tag, count);
+        imp::persistent::send_init(cx, buf, dest, tag, comm, request)
+    })
+}
+
+/// `MPI_Send_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Send_init_c(
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SEND_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_SEND_INIT_C, dest as i32, tag, count);
+        imp::persistent::send_init(cx, buf, dest, tag, comm, request)
     })
 }
 
@@ -921,6 +1284,81 @@ pub unsafe extern "C" fn PMPI_Ssend_c(
 
         let record = cx.enter(functions::MPI_SSEND_C, dest as i32, tag, count);
         record.end(imp::send::ssend(cx, buf, dest, tag, comm))
+    })
+}
+
+/// `MPI_Ssend_init`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ssend_init(
+    buf: *const c_void,
+    count: c_int,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SSEND_INIT, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_SSEND_INIT, dest as i32, tag, count);
+        imp::persistent::ssend_init(cx, buf, dest, tag, comm, request)
+    })
+}
+
+/// `MPI_Ssend_init_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Ssend_init_c(
+    buf: *const c_void,
+    count: i64,
+    datatype: usize,
+    dest: c_int,
+    tag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_SSEND_INIT_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let tag = check::tag("tag", tag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_SSEND_INIT_C, dest as i32, tag, count);
+        imp::persistent::ssend_init(cx, buf, dest, tag, comm, request)
+    })
+}
+
+/// `MPI_Start`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Start(request: *mut usize) -> c_int {
+    entry::running(functions::MPI_START, None, |cx| {
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_START, -1, 0, 0);
+        imp::persistent::start(cx, request)
+    })
+}
+
+/// `MPI_Startall`, since MPI-1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Startall(count: c_int, array_of_requests: *mut usize) -> c_int {
+    entry::running(functions::MPI_STARTALL, None, |cx| {
+        let count = check::length("count", count)?;
+        let array_of_requests = check::slice("array_of_requests", array_of_requests, count)?;
+
+        cx.record(functions::MPI_STARTALL, -1, 0, 0);
+        imp::persistent::startall(cx, count, array_of_requests)
     })
 }
 

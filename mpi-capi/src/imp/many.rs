@@ -13,8 +13,10 @@ use crate::check::{Out, StatusOut, StatusesOut};
 use crate::errors::{self, Outcome, Raised};
 use crate::imp::request;
 
+const NULL: Handle = Handle(abi::MPI_REQUEST_NULL);
+
 /// Converts a slice of requests to handles, which have the same representation.
-fn handles(requests: &mut [usize]) -> &mut [Handle] {
+pub fn handles(requests: &mut [usize]) -> &mut [Handle] {
     // SAFETY: `Handle` is a transparent wrapper of `usize`.
     unsafe { &mut *(requests as *mut [usize] as *mut [Handle]) }
 }
@@ -22,30 +24,34 @@ fn handles(requests: &mut [usize]) -> &mut [Handle] {
 /// Collects the errors of a call that completes several operations.
 struct Failures {
     statuses: StatusesOut,
+    /// One more than the last place that was stored.
+    stored: usize,
     /// The failed operations: the index of the status, the error, and the context, if there is one.
     failed: Vec<(usize, Error, Option<u32>)>,
 }
 
 impl Failures {
     fn new(statuses: StatusesOut) -> Failures {
-        Failures { statuses, failed: Vec::new() }
+        Failures { statuses, stored: 0, failed: Vec::new() }
     }
 
     /// Stores the status of an operation at index `place` of the array of statuses.
     #[inline]
     fn completed(&mut self, place: usize, completion: Completion) {
+        let context = completion.context();
         match completion.error {
             None if self.failed.is_empty() => self.statuses.set_keeping_error(place, completion.status),
             None => self.statuses.set(place, with_error(completion.status, abi::MPI_SUCCESS)),
-            Some(error) => self.failed(place, completion.status, error, completion.context),
+            Some(error) => self.failed(place, completion.status, error, context),
         }
+        self.stored = self.stored.max(place + 1);
     }
 
     #[cold]
     fn failed(&mut self, place: usize, status: Status, error: Error, context: Option<u32>) {
         if self.failed.is_empty() {
-            // Statuses are stored in order, so the operations before this one succeeded.
-            (0..place).for_each(|place| self.statuses.set_error(place, abi::MPI_SUCCESS));
+            // All operations so far succeeded. Generalized requests come last, whatever their places.
+            (0..self.stored).for_each(|place| self.statuses.set_error(place, abi::MPI_SUCCESS));
         }
         self.statuses.set(place, with_error(status, error.class()));
         self.failed.push((place, error, context));
@@ -179,7 +185,7 @@ pub fn testsome(
     })
 }
 
-type Each<'e> = &'e mut dyn FnMut(usize, Completion);
+type Each<'e> = &'e mut dyn FnMut(usize, Option<Completion>);
 
 fn some(
     requests: &mut [usize],
@@ -191,17 +197,17 @@ fn some(
     let requests = handles(requests);
     let indices = crate::check::slice("array_of_indices", indices, requests.len())?;
     let mut failures = Failures::new(StatusesOut::new(statuses));
-    let (mut taken, mut kept) = (0, Vec::new());
+    let (mut taken, mut kept, mut repeats) = (0, Vec::new(), Vec::new());
     let found = complete(requests, &mut |index, completion| {
+        let Some(completion) = completion else { return repeats.push(index) };
         keep(&mut kept, index, &completion);
         failures.completed(taken, completion);
         indices[taken] = index as i32;
         taken += 1;
     })?;
-    for index in &indices[..taken] {
-        if !kept.contains(&(*index as usize)) {
-            requests[*index as usize] = Handle(abi::MPI_REQUEST_NULL);
-        }
+    let completed = indices[..taken].iter().map(|index| *index as usize);
+    for index in completed.filter(|index| kept.binary_search(index).is_err()).chain(repeats) {
+        requests[index] = NULL;
     }
     outcount.set(found.map_or(abi::MPI_UNDEFINED, |count| count as i32));
     failures.finish()
@@ -219,11 +225,11 @@ fn keep(kept: &mut Vec<usize>, index: usize, completion: &Completion) {
 #[inline]
 fn end(requests: &mut [Handle], kept: &[usize]) {
     if kept.is_empty() {
-        return requests.fill(Handle(abi::MPI_REQUEST_NULL));
+        return requests.fill(NULL);
     }
     for (index, request) in requests.iter_mut().enumerate() {
         if kept.binary_search(&index).is_err() {
-            *request = Handle(abi::MPI_REQUEST_NULL);
+            *request = NULL;
         }
     }
 }
@@ -237,7 +243,9 @@ fn none_active(index: Out<i32>, status: StatusOut) -> Outcome {
 
 fn one(requests: &mut [Handle], at: usize, completion: Completion, index: Out<i32>, status: StatusOut) -> Outcome {
     if !completion.keeps_request() {
-        requests[at] = Handle(abi::MPI_REQUEST_NULL);
+        let completed = requests[at];
+        // The list may name the request more than once.
+        requests[at..].iter_mut().filter(|request| **request == completed).for_each(|request| *request = NULL);
     }
     index.set(at as i32);
     request::finish(completion, status)

@@ -42,9 +42,18 @@ pub fn test(cx: CallContext, request: Out<usize>, flag: Out<i32>, status: Status
 /// `MPI_Request_free`
 pub fn request_free(cx: CallContext, request: Out<usize>) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    process.engine.request_free(&mut guard, active(request)?)?;
-    request.set(abi::MPI_REQUEST_NULL);
-    Ok(())
+    let handle = active(request)?;
+    let context = process.engine.request_context(&guard, handle);
+    let freed = process.engine.request_free(&mut guard, handle);
+    if freed.is_ok() {
+        request.set(abi::MPI_REQUEST_NULL);
+        return Ok(());
+    }
+    // The free callback of a generalized request may fail: the request is gone all the same.
+    if context.is_some() && process.engine.request_context(&guard, handle).is_none() {
+        request.set(abi::MPI_REQUEST_NULL);
+    }
+    freed.map_err(|error| Raised::on_context(error, context))
 }
 
 /// `MPI_Request_get_status`
@@ -68,9 +77,10 @@ pub fn cancel(cx: CallContext, request: Out<usize>) -> Outcome {
 #[inline]
 pub fn finish(completion: Completion, status: StatusOut) -> Outcome {
     status.set(completion.status);
+    let context = completion.context();
     match completion.error {
         None => Ok(()),
-        Some(error) => Err(Raised::on_context(error, completion.context)),
+        Some(error) => Err(Raised::on_context(error, context)),
     }
 }
 

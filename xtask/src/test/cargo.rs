@@ -21,13 +21,14 @@ pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
 }
 
 /// The models that loom runs through all interleavings: of the ring and the doorbell inside their crate, compiled
-/// for loom; of facts about objects, the handles of variables and the claims of chunks as tests of their own.
+/// for loom; of facts about objects, the handles of variables, the claims of chunks and the arrival of partitions as tests of their
+/// own.
 pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
     for (package, arguments, flags) in [
         ("mpi-fabric", ["--lib", "model::"].as_slice(), "--cfg loom"),
         ("mpi-core", ["--test", "loom"].as_slice(), ""),
         ("mpi-t", ["--test", "loom", "--test", "loom_events"].as_slice(), ""),
-        ("mpi-p2p", ["--test", "loom", "--test", "loom_waiters"].as_slice(), ""),
+        ("mpi-p2p", ["--test", "loom", "--test", "loom_arrivals", "--test", "loom_waiters"].as_slice(), ""),
     ] {
         if !report.selects(package) {
             continue;

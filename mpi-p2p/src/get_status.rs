@@ -1,0 +1,117 @@
+//! Looking at the status of requests, which stay as they are (MPI-5.0, 3.7.6).
+//!
+//! A null or inactive request counts as complete with an empty status where all are meant, and is passed over where any
+//! or some are.
+//! Invariant: a call here completes, frees and starts no request. Callbacks of the program run with no lock held.
+//! Not here: waits and tests (`complete`).
+
+use mpi_core::abi::MPI_REQUEST_NULL;
+use mpi_core::{Guard, Handle, Kind, Status};
+use mpi_errors::Result;
+
+use crate::engine::Engine;
+use crate::request::no_such_request;
+
+const NULL: Handle = Handle(MPI_REQUEST_NULL);
+
+impl Engine {
+    /// The status of a request that is complete (`MPI_Request_get_status`). Errors: `MPI_ERR_REQUEST`; those of the
+    /// program's callback.
+    pub fn request_get_status(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<Status>> {
+        if request == NULL {
+            return Ok(Some(Status::EMPTY));
+        }
+        self.advance(guard)?;
+        let status = self.status_of(guard, request)?;
+        if status.is_none() {
+            self.instruments.failed_tests.incr();
+        }
+        Ok(status)
+    }
+
+    /// The statuses of all requests if all are complete (`MPI_Request_get_status_all`): each is passed to `each` with its
+    /// index. Returns whether they are. Errors: as [`Engine::request_get_status`].
+    pub fn request_get_status_all(
+        &self,
+        guard: &mut Guard<'_>,
+        requests: &[Handle],
+        mut each: impl FnMut(usize, Status),
+    ) -> Result<bool> {
+        self.check_all(guard, requests)?;
+        self.advance(guard)?;
+        let core = &mut self.state.get_mut(guard).core;
+        if !requests.iter().all(|request| *request == NULL || matches!(core.status_if_done(*request), Some(Some(_)))) {
+            core.instruments.failed_tests.incr();
+            return Ok(false);
+        }
+        for (index, request) in requests.iter().enumerate() {
+            match *request {
+                NULL => each(index, Status::EMPTY),
+                request => each(index, self.status_of(guard, request)?.unwrap_or(Status::EMPTY)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The first of several active requests that is complete (`MPI_Request_get_status_any`), with its index. `Some(None)`
+    /// when none is active, `None` when none is complete. Errors: as [`Engine::request_get_status`].
+    pub fn request_get_status_any(
+        &self,
+        guard: &mut Guard<'_>,
+        requests: &[Handle],
+    ) -> Result<Option<Option<(usize, Status)>>> {
+        if !self.check_all(guard, requests)? {
+            return Ok(Some(None));
+        }
+        self.advance(guard)?;
+        for (index, request) in requests.iter().enumerate() {
+            if self.is_active(guard, *request)
+                && let Some(status) = self.status_of(guard, *request)?
+            {
+                return Ok(Some(Some((index, status))));
+            }
+        }
+        self.instruments.failed_tests.incr();
+        Ok(None)
+    }
+
+    /// The statuses of those active requests that are complete (`MPI_Request_get_status_some`): each is passed to `each`
+    /// with its index. Returns their number; `None` when no request is active. Errors: as [`Engine::request_get_status`].
+    pub fn request_get_status_some(
+        &self,
+        guard: &mut Guard<'_>,
+        requests: &[Handle],
+        mut each: impl FnMut(usize, Status),
+    ) -> Result<Option<usize>> {
+        if !self.check_all(guard, requests)? {
+            return Ok(None);
+        }
+        self.advance(guard)?;
+        let mut complete = 0;
+        for (index, request) in requests.iter().enumerate() {
+            if self.is_active(guard, *request)
+                && let Some(status) = self.status_of(guard, *request)?
+            {
+                each(index, status);
+                complete += 1;
+            }
+        }
+        if complete == 0 {
+            self.instruments.failed_tests.incr();
+        }
+        Ok(Some(complete))
+    }
+
+    fn is_active(&self, guard: &Guard<'_>, request: Handle) -> bool {
+        request != NULL && !self.state.get(guard).core.is_inactive(request)
+    }
+
+    /// The status of a request if it is complete, as its callbacks fill it.
+    fn status_of(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<Status>> {
+        let core = &mut self.state.get_mut(guard).core;
+        match core.status_if_done(request).ok_or_else(|| no_such_request(request))? {
+            Some(status) if request.is(Kind::Recipe) => self.queried(guard, request, status).map(Some),
+            status => Ok(status),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Moving partitions: grants, data, and what is written straight into the receiver's buffer (MPI-5.0, 4.2).
+//!
+//! A start of the receive sends a grant. The sender then sends each partition as soon as it is ready: short ones through
+//! the ring, several neighbours in one record; long ones by writing into the receiver's memory, where the kernel allows
+//! it, and reporting that. A sender whose message is not as long as the receiver's room reports its size first.
+//! Invariant: everything in a record is checked before use: token, process, place, length.
+//! Not here: what partitions a send still has to send (`partitions`), the calls (`partitioned`).
+
+use mpi_core::{Handle, Status};
+use mpi_fabric::{Endpoint, Full, Payload, RecordHead, RegionKey};
+
+use crate::chains::Key;
+use crate::core::Core;
+use crate::delivery::truncated;
+use crate::instruments::EngineInstruments;
+use crate::partitions::{Grant, Line, PairKey, PartitionedReceive, PartitionedSend};
+use crate::recipe::{Activity, Recipe, RecipeRequest};
+use crate::request::Request;
+use crate::wire;
+
+/// Bytes of the payload of a grant.
+const GRANT_BYTES: usize = 24;
+
+impl Core {
+    /// Sends what is ready of the sends that waited for room or for a grant.
+    pub fn send_pending_partitions(&mut self, endpoint: &mut Endpoint) {
+        for request in std::mem::take(&mut self.partitions.pending) {
+            if let Some(RecipeRequest { recipe: Recipe::PartitionedSend(send), .. }) = self.recipes.get_mut(request) {
+                send.is_pending = false;
+                // It adds itself again while there is no room.
+                self.send_partitions(endpoint, request);
+            }
+        }
+    }
+
+    /// Sends what is ready of a partitioned send, as far as the receiver has granted it and there is room; completes the
+    /// send when all is on its way.
+    pub fn send_partitions(&mut self, endpoint: &mut Endpoint, request: Handle) {
+        let found = self.recipes.get_mut(request);
+        let Some(RecipeRequest {
+            context,
+            activity: Activity::UnderWay(operation),
+            recipe: Recipe::PartitionedSend(send),
+            ..
+        }) = found
+        else {
+            return;
+        };
+        let operation = *operation;
+        if self.requests.get(operation).is_none_or(Request::is_done) {
+            // A poll in the same call has completed it.
+            return;
+        }
+        let is_complete = match (send.world, send.granted()) {
+            (None, _) => send.are_all_ready(),
+            (Some(_), None) => false,
+            (Some(world), Some(grant)) => {
+                let whole = self.contexts.get(*context).is_some_and(|context| context.is_eager(send.shape.each));
+                let way = Way { world, grant, writes: !whole && !grant.region.is_none() && endpoint.can_copy(world) };
+                let pushed = push_ready(endpoint, send, way, self.instruments);
+                if pushed.is_err() && !send.is_pending {
+                    send.is_pending = true;
+                    self.partitions.pending.push(request);
+                }
+                pushed.unwrap_or(false)
+            }
+        };
+        if is_complete {
+            self.end_partitioned(request, operation);
+        }
+    }
+
+    /// A receiver has started a partitioned receive.
+    pub fn partitions_granted(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) {
+        let Some(context) = self.contexts.get(head.context) else { return self.keep_early(from, head, payload) };
+        let (peer, number) = (head.a as u32, (head.a >> 32) as u32);
+        let is_member = context.spec.world_ranks.get(peer as usize) == Some(&from);
+        if !is_member || payload.len() != GRANT_BYTES {
+            return self.fault(from, "a malformed grant of a partitioned message");
+        }
+        let region = RegionKey::from_words([payload.word(1), payload.word(2)]);
+        let grant = Grant { token: head.b, room: payload.word(0), region, messages: 1 };
+        let line = Line { context: head.context, peer: peer as i32, tag: head.tag, is_send: true };
+        let Some(request) = self.partitions.granted(PairKey { line, number }, grant) else { return };
+        let Some(RecipeRequest { recipe: Recipe::PartitionedSend(send), .. }) = self.recipes.get_mut(request) else {
+            return;
+        };
+        let known = send.grant.get_or_insert(Grant { messages: 0, ..grant });
+        known.messages += 1;
+        if known.token != grant.token || known.messages > send.starts + 1 {
+            return self.fault(from, "a grant of a partitioned message that cannot be");
+        }
+        if !send.is_pending {
+            send.is_pending = true;
+            self.partitions.pending.push(request);
+        }
+    }
+
+    /// A sender reports the size of its message, which is not that of the receiver's buffer.
+    pub fn partitioned_size(&mut self, from: u32, head: &RecordHead) {
+        match self.partitioned_receive(from, head.b) {
+            Some((receive, _)) if receive.got == 0 => receive.message = Some(head.a),
+            _ => self.fault(from, "the size of a partitioned message that nothing waits for"),
+        }
+    }
+
+    /// Data of a partitioned message arrives (`written`: is in place already).
+    pub fn partitions_arrived(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>, written: bool) {
+        let bytes = match written {
+            true if payload.len() == 8 => payload.word(0),
+            true => return self.fault(from, "a malformed report of partitions"),
+            false => payload.len() as u64,
+        };
+        let (at, instruments) = (head.a, self.instruments);
+        let Some((receive, operation)) = self.partitioned_receive(from, head.b) else {
+            return self.fault(from, "partitions that nothing waits for");
+        };
+        let expected = receive.expected();
+        if at.checked_add(bytes).is_none_or(|end| end > expected) {
+            return self.fault(from, "partitions outside of the receiver's buffer");
+        }
+        if !written {
+            match receive.buffer.contiguous_mut() {
+                Some(memory) => payload.copy_to(&mut memory[at as usize..at as usize + payload.len()]),
+                None => receive.buffer.unpack(at, &payload.to_vec()),
+            };
+            instruments.bytes_in_fragments.add(bytes);
+        }
+        if !receive.stored(at, bytes) {
+            return self.fault(from, "a partition twice");
+        }
+        if receive.got == expected {
+            self.end_partitioned(Handle(head.b as usize), operation);
+        }
+    }
+
+    /// The partitioned receive with this token, if it is under way and its sender is `from`, and its operation.
+    fn partitioned_receive(&mut self, from: u32, token: u64) -> Option<(&mut PartitionedReceive, Handle)> {
+        let found = self.recipes.get_mut(Handle(token as usize))?;
+        let (Recipe::PartitionedReceive(receive), Activity::UnderWay(operation)) = (&mut found.recipe, found.activity)
+        else {
+            return None;
+        };
+        let is_awaited = self.requests.get(operation).is_some_and(|operation| !operation.is_done());
+        (receive.world == Some(from) && is_awaited).then_some((receive, operation))
+    }
+
+    /// Completes a partitioned operation; a freed request ends.
+    pub fn end_partitioned(&mut self, request: Handle, operation: Handle) {
+        let Some(found) = self.recipes.get_mut(request) else { return };
+        let (context, freed) = (found.context, found.freed);
+        if let Recipe::PartitionedReceive(receive) = &mut found.recipe {
+            receive.arrivals.end_all();
+            let key = Key { source: receive.pair.line.peer, tag: receive.pair.line.tag };
+            let (room, expected) = (receive.shape.total(), receive.expected());
+            let message = receive.message.unwrap_or(room);
+            if let Some(request) = self.requests.get_mut(operation)
+                && receive.world.is_some()
+            {
+                request.status = Status::new(key.source, key.tag, expected);
+                request.error = (message > room).then(|| truncated(key, message, room));
+            }
+            if let Some(context) = self.contexts.get(context)
+                && receive.world.is_some()
+            {
+                context.count_received(receive.pair.line.context, key.source, message);
+            }
+        }
+        self.finish(operation);
+        if freed {
+            self.remove_partitioned(request);
+        }
+    }
+}
+
+/// How a send's data reaches its receiver.
+struct Way {
+    world: u32,
+    grant: Grant,
+    /// Straight into the receiver's memory.
+    writes: bool,
+}
+
+/// Pushes what is ready; returns whether the whole message is on its way.
+fn push_ready(
+    endpoint: &mut Endpoint,
+    send: &mut PartitionedSend,
+    way: Way,
+    instruments: &EngineInstruments,
+) -> Result<bool, Full> {
+    let Way { world, grant, mut writes } = way;
+    let head = |kind, at| RecordHead { kind, flags: 0, context: 0, tag: 0, a: at, b: grant.token };
+    let (total, each) = (send.shape.total(), send.shape.each);
+    if total != grant.room && !send.announced {
+        endpoint.push(world, &head(wire::PARTITIONED_SIZE, total), &[])?;
+        send.announced = true;
+    }
+    let limit = total.min(grant.room);
+    let most = endpoint.max_payload() as u64;
+    while let Some((low, end)) = send.waiting.front().copied() {
+        let at = u64::from(low) * each + send.sent;
+        let left = (u64::from(end) * each).min(limit).saturating_sub(at);
+        if left == 0 {
+            send.waiting.pop_front();
+            (send.sent, send.written) = (0, 0);
+            continue;
+        }
+        if writes && send.written == 0 {
+            let data = send.buffer.contiguous().map(|data| &data[at as usize..(at + left) as usize]);
+            match data.map(|data| endpoint.write(world, grant.region, at, data)) {
+                Some(Ok(())) => {
+                    send.written = left;
+                    instruments.bytes_helped.add(left);
+                }
+                // The rings need no permission.
+                _ => writes = false,
+            }
+        }
+        if send.written > 0 {
+            endpoint.push(world, &head(wire::PARTITIONS_WRITTEN, at), &send.written.to_ne_bytes())?;
+            send.sent += std::mem::take(&mut send.written);
+            continue;
+        }
+        let bytes = left.min(most);
+        match send.buffer.contiguous() {
+            Some(data) => {
+                endpoint.push(world, &head(wire::PARTITIONS, at), &data[at as usize..(at + bytes) as usize])?;
+            }
+            None => endpoint.push_with(world, &head(wire::PARTITIONS, at), bytes as usize, |out| {
+                send.buffer.pack(at, out);
+            })?,
+        }
+        send.sent += bytes;
+    }
+    if !send.are_all_ready() {
+        return Ok(false);
+    }
+    if limit == 0 {
+        // No data completes the receive.
+        endpoint.push(world, &head(wire::PARTITIONS, 0), &[])?;
+    }
+    Ok(true)
+}
