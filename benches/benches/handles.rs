@@ -1,4 +1,4 @@
-//! Looking a handle up, valid and not, beside indexing a slice.
+//! Look-ups of handles, valid and stale, compared with indexing a slice.
 #![allow(missing_docs)] // criterion's macros make public items
 
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! A receive out of an unexpected queue, by the length of the queue; the baseline is one message there and back.
+//! A receive from an unexpected queue, by the length of the queue; the baseline is one message there and back.
 #![allow(missing_docs)] // criterion's macros make public items
 
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! What the calls of the tool information interface cost in Rust, and a point that raises events; the baselines are an
-//! empty iteration and a loop without the point.
+//! Cost of the calls of the tool information interface in Rust, and of an event point; the baselines are an empty
+//! iteration and a loop without the point.
 #![allow(missing_docs)] // criterion's macros make public items
 
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use mpi_t::{Counter, PvarClass, Registry, Safety, SourceDef};
 
 mpi_t::instruments! {
-    /// What is counted.
+    /// The counters.
     struct Block: NoObject {
         /// Events.
         events: Counter = { name: "events", class: Counter, type: u64, unit: "events", category: "bench" },
@@ -16,9 +16,9 @@ mpi_t::instruments! {
 }
 
 mpi_t::cvars! {
-    /// What can be set.
+    /// The settings.
     struct Settings {
-        /// How much is done at once.
+        /// Amount of work at once.
         batch: u64 = 100 => { name: "bench_batch", unit: "", category: "bench", scope: Local },
     }
 }
@@ -26,9 +26,9 @@ mpi_t::cvars! {
 static SOURCE: SourceDef = SourceDef { name: "bench", description: "The bench." };
 
 mpi_t::events! {
-    /// What is raised.
+    /// The events.
     struct Points: NoObject, from: SOURCE {
-        /// A round, and which.
+        /// A round: its number.
         round(number: u64) = { name: "bench_round", category: "bench", at: MpiRestricted },
     }
 }
@@ -94,12 +94,12 @@ fn events(criterion: &mut Criterion) {
     let (registry, points) = (registry(), Points::new());
     registry.register_events(points).expect("new names");
     criterion.bench_function("event/baseline", |bencher| bencher.iter(|| black_box(7)));
-    criterion.bench_function("event/nobody_listens", |bencher| {
+    criterion.bench_function("event/no_callback", |bencher| {
         bencher.iter(|| points.round.emit(|| (black_box(7),)));
     });
     let looks = |event: &mpi_t::EventInstance<'_>| drop(black_box(event.get("number")));
     registry.subscribe("bench_round", None, Safety::MpiRestricted, looks).expect("a safety level of the point");
-    criterion.bench_function("event/one_listens", |bencher| {
+    criterion.bench_function("event/one_callback", |bencher| {
         bencher.iter(|| points.round.emit(|| (black_box(7),)));
     });
 }

@@ -1,4 +1,4 @@
-//! What a variable costs: counting, raising a level with and without a watcher, reading; the baseline is an empty call.
+//! Cost of a variable: counting, raising a level with and without a watcher, reading; the baseline is an empty call.
 #![allow(unsafe_code)] // reads as the C functions do
 #![allow(missing_docs)] // criterion's macros make public items
 
@@ -9,7 +9,7 @@ use mpi_core::Handle;
 use mpi_t::{Counter, Level, PvarClass, Registry};
 
 mpi_t::instruments! {
-    /// What is counted.
+    /// The counters.
     struct Block: NoObject {
         /// Events.
         events: Counter = { name: "events", class: Counter, type: u64, unit: "events", category: "bench" },

@@ -1,5 +1,5 @@
-/* What the side-by-side programs share: a clock, the median of repeated batches, and the one output form:
- * a line `name value unit` per number, printed by rank 0. */
+/* Common code of the side-by-side programs: a clock, the median of repeated batches, and the one output form: a line
+ * `name value unit` per number, printed by rank 0. */
 #ifndef FERRUM_BENCH_H
 #define FERRUM_BENCH_H
 
@@ -38,7 +38,7 @@ static inline void report(const char *name, double value, const char *unit)
     fflush(stdout);
 }
 
-/* Starts MPI; the first argument `multiple` asks for MPI_THREAD_MULTIPLE. Returns whether it was given. */
+/* Starts MPI; the first argument `multiple` requests MPI_THREAD_MULTIPLE. Returns whether it was given. */
 static inline int start(int *argc, char ***argv)
 {
     int multiple = *argc > 1 && strcmp((*argv)[1], "multiple") == 0;

@@ -1,5 +1,5 @@
-/* Nanoseconds of calls that ask or keep books and move nothing, above an empty loop; beside them a bare clock_gettime.
- * Two kinds of communicator: the predefined one, and one that the program made. */
+/* Nanoseconds of calls that query or update objects and send nothing, above an empty loop; beside them a bare
+ * clock_gettime. Two kinds of communicator: the predefined one, and one that the program created. */
 #include "bench.h"
 
 enum { CALLS = 100000 };

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int which = 0; which < 3; which++) {
-        /* As many calls a batch as make about five milliseconds, learnt from a first slow batch. */
+        /* As many calls a batch as make about five milliseconds, computed from a first slow batch. */
         double batch[BATCHES], in = 1, out, slowest = 0;
         int calls = 20;
         for (int b = -2; b < BATCHES; b++) {

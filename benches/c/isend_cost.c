@@ -1,5 +1,5 @@
-/* Sends as many 8-byte messages with MPI_Isend as the argument says, all through `one_isend`, which is what callgrind
- * counts; the harness subtracts the counts of two runs, so that whatever happens once does not matter. */
+/* Sends as many 8-byte messages with MPI_Isend as the argument states, all through `one_isend`, which is what callgrind
+ * counts; the harness subtracts the counts of two runs, which removes costs that occur once. */
 #include "bench.h"
 
 enum { BATCH = 20 };

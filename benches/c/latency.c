@@ -1,4 +1,4 @@
-/* Half round trip of a message, in microseconds, at four sizes, or at the one that the argument says: two
+/* Half round trip of a message, in microseconds, at four sizes, or at the one of the argument: two
  * ranks, blocking send and receive. */
 #include "bench.h"
 

@@ -1,9 +1,9 @@
-/* Moves as many 8-byte messages from rank 0 to rank 1 as the argument says, all through `one_send` and `one_receive`,
- * which are what callgrind counts; the second argument says with which calls, `send` or `isend`. The harness subtracts
- * the counts of two runs, so that whatever happens once does not matter.
+/* Moves as many 8-byte messages from rank 0 to rank 1 as the argument states, all through `one_send` and `one_receive`,
+ * which are what callgrind counts; the second argument selects the calls, `send` or `isend`. The harness subtracts
+ * the counts of two runs, which removes costs that occur once.
  *
- * Rank 1 learns through shared memory that a message is there, without a call of MPI, so that each receive finds its
- * message at its first look and the count repeats. */
+ * Rank 1 detects through shared memory that a message has arrived, without a call of MPI, so that each receive finds
+ * its message at its first poll and the count repeats. */
 #include "bench.h"
 
 static int immediate;

@@ -1,4 +1,4 @@
-/* Only starts and ends: what the harness times is mpiexec. */
+/* Starts and ends: the harness measures the time of mpiexec. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

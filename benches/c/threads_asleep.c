@@ -1,4 +1,4 @@
-/* What a message for one of several waiting threads costs: rank 1 has T threads, each blocked in a receive on a
+/* Cost of a message for one of several waiting threads: rank 1 has T threads, each blocked in a receive on a
  * communicator of its own; rank 0 sends to one of them at a time and waits for its answer. The argument is T. Reports
  * the time of a round trip and the context switches in rank 1 for each: 1 is the least where threads sleep. */
 #include "bench.h"
@@ -9,7 +9,7 @@ enum { MOST_THREADS = 64, MEASURED = 7 };
 
 static MPI_Comm comms[MOST_THREADS];
 
-/* Answers until a message says that it is the last. */
+/* Answers until a message is marked as the last. */
 static void *answer(void *number)
 {
     MPI_Comm comm = comms[(size_t)number];

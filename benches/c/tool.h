@@ -1,4 +1,4 @@
-/* What the programs about the tool information interface share: a variable to use, and the time of a call. */
+/* Common code of the programs about the tool information interface: a variable to use, and the time of a call. */
 #ifndef FERRUM_BENCH_TOOL_H
 #define FERRUM_BENCH_TOOL_H
 
@@ -9,8 +9,9 @@ enum { CALLS = 20000 };
 /* One call after another, as one: MPI_SUCCESS when both gave it. */
 #define both(first, second) ({ int code_ = (first); code_ | (second); })
 
-/* Nanoseconds of one `call`, an expression that gives MPI_SUCCESS, above an empty loop: the median of batches. What
- * fails, at once or later, is told on the standard error output and has no time: a library that refuses is not fast. */
+/* Nanoseconds of one `call`, an expression that gives MPI_SUCCESS, above an empty loop: the median of batches. A call
+ * that fails, at once or later, is reported on the standard error output and has no time: a library that refuses is not
+ * fast. */
 #define measure(name, ...)                                                                                             \
     do {                                                                                                               \
         double batch[BATCHES];                                                                                         \

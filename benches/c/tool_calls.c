@@ -8,7 +8,7 @@ static MPI_T_pvar_session session;
 static MPI_T_pvar_handle handle;
 static int go, failures;
 
-/* Nanoseconds that an interrupted program's calls took: reading, reading and resetting, stopping and starting. */
+/* Nanoseconds of an interrupted program's calls: reading, reading and resetting, stopping and starting. */
 static double in_handler[3];
 
 static void handler(int number)
@@ -31,7 +31,7 @@ static void handler(int number)
     }
 }
 
-/* What a thread reads, and the seconds that it took; none when a read failed. */
+/* The value that a thread reads, and the seconds for it; none when a read failed. */
 struct reader {
     MPI_T_pvar_handle handle;
     double seconds;

@@ -42,7 +42,7 @@ impl Alone {
         self.engine.send(self.engine.lock(), CONTEXT, 0, tag, buffer, Mode::Standard).expect("a short message");
     }
 
-    /// Receives a message that is there.
+    /// Receives a message that has arrived.
     ///
     /// # Panics
     ///

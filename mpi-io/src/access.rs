@@ -1,9 +1,9 @@
 //! Reading and writing (MPI-5.0, 14.4.2 and 14.4.3): between the program's memory and the positions of a view.
 //!
-//! Memory without gaps goes to the system as it is, any other in pieces of [`PIECE`] bytes; a view with gaps makes one
-//! call of the system for each of its runs.
-//! Invariant: a call ends when all is moved, when the file ends, or with an error; the individual file pointer then
-//! is behind the last etype that was moved, or, after an error, unchanged.
+//! Memory without gaps is passed to the system directly, any other in pieces of [`PIECE`] bytes; a view with gaps makes
+//! one system call for each of its runs.
+//! Invariant: a call ends when all data are moved, when the file ends, or with an error; the individual file pointer
+//! then is behind the last etype that was moved, or, after an error, unchanged.
 
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -28,8 +28,8 @@ const PIECE: usize = 64 * 1024;
 type Moved = (u64, Option<Fault>);
 
 impl File {
-    /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for where the file ends, as the
-    /// status reports. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes,
+    /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for if the file ends, as the status
+    /// reports. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes,
     /// `MPI_ERR_ACCESS` for a file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential one,
     /// errors of the system.
     pub fn read_at(&self, offset: i64, buffer: RecvBuf<'_>) -> Result<Status> {
@@ -71,7 +71,7 @@ impl File {
         self.check_pointers()
     }
 
-    /// Errors when the file was opened for writing only.
+    /// Error if the file was opened for writing only.
     pub(crate) fn check_reads(&self) -> Result<()> {
         if self.amode.reads() {
             return Ok(());
@@ -79,7 +79,7 @@ impl File {
         Err(self.refusal(MPI_ERR_ACCESS, "it was opened for writing only, with MPI_MODE_WRONLY"))
     }
 
-    /// Errors when the file was opened for reading only.
+    /// Error if the file was opened for reading only.
     pub(crate) fn check_write(&self) -> Result<()> {
         if self.amode.writes() {
             return Ok(());
@@ -242,7 +242,7 @@ fn in_pieces(bytes: u64, mut each: impl FnMut(u64, &mut [u8]) -> Moved) -> Moved
     (done, None)
 }
 
-/// The number of etypes in these bytes. Errors when it is not whole.
+/// The number of etypes in these bytes. Error if it is not whole.
 pub(crate) fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
     if bytes.is_multiple_of(view.unit()) {
         return Ok(bytes / view.unit());
@@ -251,8 +251,7 @@ pub(crate) fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
     Err(Error::new(MPI_ERR_TYPE, rule))
 }
 
-/// The data byte where an access begins. Errors when it moves parts of etypes, or ends beyond the last position of a
-/// file.
+/// The data byte where an access begins. Error if it moves parts of etypes, or ends beyond the last position of a file.
 fn start(view: &View, offset: u64, bytes: u64) -> Result<u64> {
     whole_etypes(view, bytes)?;
     let at = offset.checked_mul(view.unit());

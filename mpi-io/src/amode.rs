@@ -83,7 +83,7 @@ impl AccessMode {
         self.has(MPI_MODE_DELETE_ON_CLOSE)
     }
 
-    /// Whether the file is only ever accessed through the shared file pointer.
+    /// Whether the file is accessed only through the shared file pointer.
     pub fn is_sequential(self) -> bool {
         self.has(MPI_MODE_SEQUENTIAL)
     }

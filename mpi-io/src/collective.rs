@@ -1,7 +1,7 @@
 //! Collective changes of a file: size, storage, view, closing (MPI-5.0, 14.2.2 to 14.2.5, 14.6.2).
 //!
 //! Rank 0 makes the change when all processes have called, and sends them the result.
-//! Invariant: a call fails in all processes or in none, but for [`File::sync`], which is each process's own.
+//! Invariant: a call fails in all processes or in none, except [`File::sync`], which is local to each process.
 
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::report::{Report, by_first, exchange, exchange_with, first_fault};
 use crate::view::View;
 
 impl File {
-    /// `MPI_File_set_size`: cuts the file or lets it grow; waits for all. Errors: `MPI_ERR_ARG` for a negative size,
+    /// `MPI_File_set_size`: truncates or extends the file; waits for all. Errors: `MPI_ERR_ARG` for a negative size,
     /// `MPI_ERR_NOT_SAME` when the processes' sizes differ, `MPI_ERR_READ_ONLY`, `MPI_ERR_UNSUPPORTED_OPERATION` for a
     /// sequential file, errors of the system.
     pub fn set_size(&self, size: i64) -> Result<()> {
@@ -44,10 +44,10 @@ impl File {
         Ok(())
     }
 
-    /// `MPI_File_set_view`: from here on positions count the view's etypes, and the individual file pointer is at its
-    /// start; waits for all. The view of a sequential file starts where the shared file pointer stands in the old one,
-    /// whatever its own displacement is. An error stands for an argument that was refused here. Errors: what was
-    /// refused among the arguments of one, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ,
+    /// `MPI_File_set_view`: from now on positions count the view's etypes, and the individual file pointer is at its
+    /// start; waits for all. The view of a sequential file starts at the shared file pointer's position in the old one,
+    /// whatever its own displacement is. An error stands for an argument that was refused in this process. Errors: the
+    /// refused arguments of one process, `MPI_ERR_NOT_SAME` when the representations or the etypes' extents differ,
     /// `MPI_ERR_ARG` when the shared file pointer is beyond the last place that a file can have.
     pub fn set_view(&self, view: Result<View>) -> Result<()> {
         let numbers = view
@@ -106,10 +106,10 @@ impl File {
         by_first(&self.engine, &self.comm, act)?.map(drop).map_err(|fault| fault.on_file(&self.name))
     }
 
-    /// `MPI_File_sync`: brings the data that this process has written to the device. Data of other processes can be
-    /// read once they have called it too. Errors: those of the system, also of earlier writes.
+    /// `MPI_File_sync`: writes the data of this process to the device. Data of other processes can be read once they
+    /// have called it too. Errors: those of the system, also of earlier writes.
     pub fn sync(&self) -> Result<()> {
-        // Opened for reading only, so there is nothing to bring to the device.
+        // Opened for reading only, so there are no data to write to the device.
         if !self.amode.writes() {
             return Ok(());
         }
@@ -121,9 +121,9 @@ impl File {
         }
     }
 
-    /// `MPI_File_close`, but for freeing the objects of this process. Data is brought to the device if there
-    /// is any; a file that is deleted on closing is deleted when all have come. Errors: as [`File::sync`], and what the
-    /// those of the deletion, in all processes. The file is to be dropped after an error too.
+    /// `MPI_File_close`, except freeing the objects of this process. Data are written to the device if there are any; a
+    /// file that is deleted on closing is deleted when all processes have called. Errors: as [`File::sync`], and those
+    /// of the deletion, in all processes. The file is to be dropped after an error too.
     pub fn close(&self) -> Result<()> {
         if !self.amode.deletes() {
             return self.finish();
@@ -134,8 +134,8 @@ impl File {
         deleted.map(drop).map_err(|fault| fault.on_file(&self.name))
     }
 
-    /// Closes without the others, for a program that ends with the file open. Rank 0 deletes the file if its mode says
-    /// so.
+    /// Closes without the others, for a program that ends with the file open. Rank 0 deletes the file if its mode is
+    /// delete-on-close.
     /// Errors: as [`File::close`].
     pub fn close_alone(&self) -> Result<()> {
         match (self.amode.deletes(), self.comm.rank()) {
@@ -145,7 +145,7 @@ impl File {
         }
     }
 
-    /// Deletes the file unless that has been done already.
+    /// Deletes the file unless it was deleted already.
     fn delete(&self) -> Result<(), Fault> {
         match delete(&self.path) {
             Err(fault) if fault.errno == libc::ENOENT => Ok(()),

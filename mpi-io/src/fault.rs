@@ -72,17 +72,17 @@ impl From<io::Error> for Fault {
 /// The sentence about an error number.
 fn sentence(errno: i32) -> String {
     if errno == 0 {
-        return "the system took no more data, and gave no reason".to_owned();
+        return "the system accepted no more data, and gave no reason".to_owned();
     }
     let text = io::Error::from_raw_os_error(errno).to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     match symbol(errno) {
-        Some(name) => format!("the system says: {text} ({name})"),
-        None => format!("the system says: {text} (errno {errno})"),
+        Some(name) => format!("the system reports: {text} ({name})"),
+        None => format!("the system reports: {text} (errno {errno})"),
     }
 }
 
-/// A name as errors show it.
+/// A name in the form of error messages.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.escape_debug())
 }
@@ -106,7 +106,7 @@ fn class_of(errno: i32) -> i32 {
 
 macro_rules! symbols {
     ($($name:ident)+) => {
-        /// The name of a number that calls on files give.
+        /// The name of an error number of calls on files.
         fn symbol(errno: i32) -> Option<&'static str> {
             match errno {
                 $(libc::$name => Some(stringify!($name)),)+
@@ -156,10 +156,13 @@ mod tests {
         let error = Fault::of(libc::ENOENT).named("a\nb");
         assert_eq!(
             error.to_string(),
-            "argument filename is \"a\\nb\", but the system says: No such file or directory (ENOENT)"
+            "argument filename is \"a\\nb\", but the system reports: No such file or directory (ENOENT)"
         );
         let error = Fault::of(libc::ENOSPC).on_file("/x");
-        assert!(error.to_string().starts_with("argument fh is file \"/x\", but the system says: No space"), "{error}");
+        assert!(
+            error.to_string().starts_with("argument fh is file \"/x\", but the system reports: No space"),
+            "{error}"
+        );
         assert!(Fault::of(libc::ENOTTY).to_string().contains(&format!("errno {}", libc::ENOTTY)));
         assert!(Fault::from(io::Error::other("x")).to_string().contains("no reason"));
     }

@@ -28,7 +28,7 @@ use crate::view::View;
 
 /// A file that the processes of a communicator have opened collectively. Thread-safe.
 ///
-/// Calls wait until the system has done its work; none may be made under the process lock.
+/// Calls wait until the system has completed the access; none may be made under the process lock.
 pub struct File {
     pub(crate) engine: Arc<Engine>,
     pub(crate) comm: Comm,
@@ -53,7 +53,7 @@ pub struct File {
     errhandler: Attached,
 }
 
-/// Where a seek counts from.
+/// The origin of a seek.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whence {
     /// `MPI_SEEK_SET`: the start.
@@ -154,7 +154,7 @@ impl File {
         self.lock_hints().to_info(&self.name)
     }
 
-    /// Takes the supported hints (`MPI_File_set_info`).
+    /// Sets the supported hints (`MPI_File_set_info`).
     pub fn set_hints(&self, info: &Info) {
         let mut hints = self.lock_hints();
         hints.take(info);
@@ -207,7 +207,7 @@ impl File {
         Ok(*self.pointer())
     }
 
-    /// Moves the individual file pointer (`MPI_File_seek`), in etypes of the view; it may stand behind the end of the
+    /// Moves the individual file pointer (`MPI_File_seek`), in etypes of the view; it may be behind the end of the
     /// file. Errors: `MPI_ERR_ARG` for a place before the start or beyond what an offset can hold, and then it stays;
     /// `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential file; errors of the system.
     pub fn seek(&self, offset: i64, whence: Whence) -> Result<()> {
@@ -228,8 +228,8 @@ impl File {
         Ok(())
     }
 
-    /// Runs a call of the system on the file; the process's state shows it meanwhile. `note` counts the result.
-    pub(crate) fn at_work<R>(&self, work: impl FnOnce() -> R, note: impl FnOnce(&FileInstruments, &R)) -> R {
+    /// Runs a system call on the file; the process's state shows it meanwhile. `count` counts the result.
+    pub(crate) fn at_work<R>(&self, work: impl FnOnce() -> R, count: impl FnOnce(&FileInstruments, &R)) -> R {
         let process = self.engine.instruments();
         let guard = self.engine.lock();
         let doing = process.begin(Doing::File);
@@ -240,7 +240,7 @@ impl File {
         let guard = self.engine.lock();
         process.end(doing);
         self.instruments.time.add_ns(time.as_nanos() as u64);
-        note(self.instruments, &result);
+        count(self.instruments, &result);
         drop(guard);
         result
     }
@@ -255,7 +255,7 @@ impl File {
         place.ok_or_else(|| Error::new(MPI_ERR_ARG, "the file has no such place").arg("offset", &offset))
     }
 
-    /// Errors when the file is sequential: only the shared file pointer is for such files (MPI-5.0, 14.2.1).
+    /// Error if the file is sequential: only the shared file pointer is for such files (MPI-5.0, 14.2.1).
     pub(crate) fn check_pointers(&self) -> Result<()> {
         if !self.amode.is_sequential() {
             return Ok(());
@@ -276,7 +276,7 @@ impl File {
     }
 }
 
-/// A position that a program gave.
+/// A position that a program passed.
 pub(crate) fn position(offset: i64) -> Result<u64> {
     u64::try_from(offset)
         .map_err(|_| Error::new(MPI_ERR_ARG, "an offset into a file must not be negative").arg("offset", &offset))
@@ -287,7 +287,7 @@ pub(crate) fn length(system: &std::fs::File, regular: bool) -> io::Result<u64> {
     if regular {
         return Ok(system.metadata()?.len());
     }
-    // The system's own position is used for nothing else.
+    // The system's own position is used for no other purpose.
     let mut system = system;
     system.seek(SeekFrom::End(0))
 }

@@ -2,7 +2,7 @@
 //!
 //! | key | effect |
 //! | --- | --- |
-//! | `access_style` | `sequential` and `random` (alone or in a list) set how far the system reads ahead |
+//! | `access_style` | `sequential` and `random` (alone or in a list) set the system's read-ahead |
 //! | `file_perm` | permissions of a file that is created, in octal, before the umask is applied |
 //! | `filename` | reported, never accepted |
 //!
@@ -20,7 +20,7 @@ const FILENAME: &str = "filename";
 const STYLES: [&str; 7] =
     ["read_once", "write_once", "read_mostly", "write_mostly", "sequential", "reverse_sequential", "random"];
 
-/// The hints that a file has taken.
+/// The hints that a file has accepted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hints {
     style: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// Takes the supported ones of the program's hints; hints that are absent keep their value.
+    /// Sets the supported hints of the program; absent hints keep their value.
     pub fn take(&mut self, info: &Info) {
         let known = |text: &&str| text.split(',').all(|word| STYLES.contains(&word.trim()));
         if let Some(style) = info.get(ACCESS_STYLE).filter(known) {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Makes a call, and repeats it as long as a signal interrupts it.
+/// Makes a call, and repeats it while a signal interrupts it.
 pub(crate) fn retry_interrupted<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     loop {
         match call() {

@@ -9,11 +9,11 @@
 //! - `report`: faults and numbers that the processes of a file exchange. `fault`: error classes of the system's errors.
 //! - `instruments`: performance variables of a file.
 //!
-//! Names of files are paths as the system takes them, relative ones from the process's current directory. There are no
-//! prefixes for file systems: a colon is a character like any other.
+//! Names of files are paths in the system's form, relative ones from the process's current directory. There are no
+//! prefixes for file systems: a colon is an ordinary character.
 //!
-//! Invariants: when opening fails in one process it fails in all with the same class, and nothing is left open or
-//! created; no lock of the process is held while the system works on a file.
+//! Invariants: when opening fails in one process it fails in all with the same class, and no file stays open or
+//! created; no lock of the process is held during a system call on a file.
 //! Not here: handles of files (`mpi-env`).
 
 mod access;

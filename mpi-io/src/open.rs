@@ -32,7 +32,7 @@ use crate::report::{Report, by_first, exchange, first_fault};
 #[derive(Clone)]
 pub struct Io {
     engine: Arc<Engine>,
-    /// Of the communicators of all files; tools do not see them.
+    /// The instruments of the communicators of all files; tools do not see them.
     messages: CommMeters,
 }
 
@@ -97,7 +97,7 @@ impl Io {
 
     /// `MPI_File_open`: opens a file in all processes of `parent`; waits for all. `errhandler` becomes its handler.
     ///
-    /// Errors, in all processes or in none: what was refused among the arguments of one, `MPI_ERR_NOT_SAME` when modes
+    /// Errors, in all processes or in none: the refused arguments of one process, `MPI_ERR_NOT_SAME` when modes
     /// differ or the names are of different files, errors of the system, `MPI_ERR_OTHER` when there are no context ids
     /// left.
     pub fn open(
@@ -178,12 +178,12 @@ impl Io {
             let rule = format!("the names that rank 0 and rank {rank} gave are of different files");
             Error::new(MPI_ERR_NOT_SAME, rule).arg("filename", &quoted(&request.name))
         } else {
-            let opened = own.as_mut().expect("nobody failed");
+            let opened = own.as_mut().expect("no process failed");
             match &mut opened.shared {
                 Some(shared) if all.iter().all(|report| report.numbers[2] != 0) => shared.close(),
                 shared => *shared = None,
             }
-            return Ok(own.expect("nobody failed"));
+            return Ok(own.expect("no process failed"));
         };
         if creates {
             // The others get the error when the file is closed and deleted.

@@ -1,7 +1,7 @@
 //! The word that the processes of a file share: the position of its shared file pointer.
 //!
 //! The first process creates memory without a name in a file system; the others open it through the first one's
-//! descriptor. A file of one process has a word of its own.
+//! descriptor. A file of one process has a private word.
 //! Invariant: the word is accessed atomically only; any value that another process writes is a valid number.
 #![allow(unsafe_code)] // maps the memory
 
@@ -19,9 +19,9 @@ const BYTES: usize = 8;
 /// The shared word.
 #[derive(Debug)]
 pub(crate) enum SharedPointer {
-    /// Of a file of one process.
+    /// The word of a file of one process.
     Own(AtomicU64),
-    /// Of memory that several processes have mapped.
+    /// The word in memory that several processes have mapped.
     Mapped(Mapping),
 }
 
@@ -39,25 +39,25 @@ unsafe impl Sync for Mapping {}
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nobody can refer to it any more.
+        // SAFETY: it was mapped with this length, and no reference to it exists any more.
         unsafe { libc::munmap(self.address.as_ptr().cast(), BYTES) };
     }
 }
 
 impl SharedPointer {
-    /// For a file of one process.
+    /// The word for a file of one process.
     pub fn own(value: u64) -> SharedPointer {
         SharedPointer::Own(AtomicU64::new(value))
     }
 
-    /// In the first of several processes, with the numbers by which the others open it.
+    /// The word in the first of several processes, with the numbers by which the others open it.
     pub fn create(value: u64) -> io::Result<(SharedPointer, [u64; 2])> {
         // SAFETY: the name is a C string; the call gives a new descriptor or -1.
         let descriptor = unsafe { libc::memfd_create(c"ferrum-file-pointer".as_ptr(), libc::MFD_CLOEXEC) };
         if descriptor == -1 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new, and belongs to nobody else.
+        // SAFETY: the descriptor is new, and has no other owner.
         let memory = unsafe { fs::File::from_raw_fd(descriptor) };
         signal_mask::with_signals_blocked(|| memory.set_len(BYTES as u64))?;
         let address = map(&memory)?;
@@ -67,7 +67,7 @@ impl SharedPointer {
         Ok((pointer, found_at))
     }
 
-    /// In another process.
+    /// The word in another process.
     pub fn open([process, descriptor]: [u64; 2]) -> io::Result<SharedPointer> {
         let name = format!("/proc/{process}/fd/{descriptor}");
         let memory = fs::OpenOptions::new().read(true).write(true).open(name)?;
@@ -87,23 +87,23 @@ impl SharedPointer {
     fn word(&self) -> &AtomicU64 {
         match self {
             SharedPointer::Own(word) => word,
-            // SAFETY: it is mapped as long as `self` lives, zeroed at first, aligned to a page, and only used as this.
+            // SAFETY: it is mapped while `self` exists, zeroed at first, aligned to a page, and only used as this.
             SharedPointer::Mapped(mapping) => unsafe { mapping.address.as_ref() },
         }
     }
 
     /// The value of the pointer.
     pub fn get(&self) -> u64 {
-        // Relaxed, here and below: the number alone is shared; data goes through the file.
+        // Relaxed, here and below: only the number is shared; data are exchanged through the file.
         self.word().load(Ordering::Relaxed)
     }
 
-    /// Sets it.
+    /// Sets the value.
     pub fn set(&self, value: u64) {
         self.word().store(value, Ordering::Relaxed);
     }
 
-    /// Advances it, and returns its value before.
+    /// Advances the pointer, and returns its previous value.
     pub fn advance(&self, by: u64) -> u64 {
         self.word().fetch_add(by, Ordering::Relaxed)
     }

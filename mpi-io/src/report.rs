@@ -1,7 +1,7 @@
 //! Reports that the processes of a file exchange over the file's own communicator: a fault or some numbers.
 //!
-//! Invariant: a process with a fault takes part in the exchange all the same, so that no other process waits for ever.
-//! Not here: the messages (`mpi_comm::Exchange`), what follows from the reports.
+//! Invariant: a process with a fault takes part in the exchange nevertheless, so that no other process waits for ever.
+//! Not here: the messages (`mpi_comm::Exchange`), the consequences of the reports.
 
 use mpi_comm::{Comm, Exchange};
 use mpi_errors::Result;
@@ -61,7 +61,7 @@ pub(crate) fn exchange_with(
     Ok(all.iter().map(Report::from_words).collect())
 }
 
-/// Rank 0 does something; all processes get its result.
+/// Rank 0 performs a step; all processes get its result.
 pub(crate) fn by_first(
     engine: &Engine,
     comm: &Comm,

@@ -1,8 +1,8 @@
 //! Accesses at the shared file pointer (MPI-5.0, 14.4.4): each advances the pointer, then moves its data.
 //!
 //! A pipe or a terminal, opened with `MPI_MODE_SEQUENTIAL`, has no positions: its data are a stream.
-//! Invariant: the pointer advances before the data move, by the number of etypes in the buffer, also where the file
-//! ends earlier, or the access fails.
+//! Invariant: the pointer advances before the data move, by the number of etypes in the buffer, also if the file ends
+//! earlier or the access fails.
 
 use mpi_core::Status;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME, MPI_ERR_UNSUPPORTED_OPERATION};
@@ -41,7 +41,7 @@ impl File {
     }
 
     /// `MPI_File_read_ordered`: all processes, in the order of their ranks; waits for all. Errors: as
-    /// [`File::read_shared`]; what is wrong in one process is in all.
+    /// [`File::read_shared`]; an error in one process is an error in all.
     pub fn read_ordered(&self, buffer: RecvBuf<'_>) -> Result<Status> {
         let view = self.view();
         let place = self.ordered(&view, buffer.bytes(), self.check_reads())?;

@@ -4,7 +4,7 @@
 
 use mpi_core::Status;
 
-/// Which pair of calls an access is made by.
+/// The pair of calls that makes an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the names are the standard's
 pub enum SplitKind {

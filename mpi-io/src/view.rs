@@ -9,7 +9,7 @@ use mpi_core::abi::{MPI_BYTE, MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DAT
 use mpi_datatype::{Datatype, predefined};
 use mpi_errors::{Error, Result};
 
-/// A datatype of a view, with the word of a predefined one; 0 for those of the program's own, which it may free.
+/// A datatype of a view, with the word of a predefined one; 0 for types of the program, which it may free.
 #[derive(Debug, Clone)]
 pub struct ViewType {
     /// The datatype.
@@ -63,8 +63,8 @@ impl View {
         View { displacement: 0, etype: byte.clone(), filetype: byte, representation: Representation::Native }
     }
 
-    /// The view of these. Errors: `MPI_ERR_ARG` for a negative displacement, `MPI_ERR_TYPE` for types without data
-    /// or not committed, for a filetype that is not made of etypes, and for one whose offsets do not ascend.
+    /// The view with these arguments. Errors: `MPI_ERR_ARG` for a negative displacement, `MPI_ERR_TYPE` for types
+    /// without data or not committed, for a filetype that is not made of etypes, and for one whose offsets do not ascend.
     pub fn new(displacement: i64, etype: ViewType, filetype: ViewType, representation: Representation) -> Result<View> {
         let wrong = |name: &'static str, rule: &'static str, of: &ViewType| {
             let called = if of.datatype.name().is_empty() { "a derived datatype" } else { of.datatype.name() };

@@ -1,4 +1,4 @@
-//! Rules of reading and writing: how much, where to, and what a failing system leaves.
+//! Rules of reading and writing: amount, place, and the state after a system error.
 
 #![allow(unsafe_code)] // makes a pipe with a name
 
@@ -174,7 +174,7 @@ fn a_process_that_waits_for_a_file_is_seen_to_do_so() {
     let path = name.0.clone();
     run(1, move |rank| {
         let state = &rank.engine.instruments().state;
-        // Opened both ways, so that nobody waits for it to be opened.
+        // Opened both ways, so that the open does not wait for another process.
         let other = std::fs::File::options().read(true).write(true).open(&path).expect("a pipe");
         let file = rank.open(&path, MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL).expect("a pipe");
         assert_eq!(state.get(), Doing::Computing as i32);

@@ -1,4 +1,4 @@
-//! Rules of opening: all processes or none, one creates, nothing is left behind.
+//! Rules of opening: all processes or none, one creates the file, no file is left after an error.
 
 mod common;
 
@@ -21,8 +21,9 @@ fn an_exclusive_file_is_created_by_exactly_one_of_them() {
         let path = name.0.clone();
         run(size, move |rank| {
             for _ in 0..100 {
-                let file =
-                    rank.open(&path, CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE).expect("nobody else has it");
+                let file = rank
+                    .open(&path, CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE)
+                    .expect("no other process has it");
                 assert!(path.exists());
                 file.close().expect("all close it");
                 assert!(!path.exists());
@@ -71,7 +72,7 @@ fn a_file_that_was_created_is_deleted_when_one_cannot_open_it() {
             let error = rank.open(&own, CREATE).err().expect("rank 3 cannot");
             assert_eq!(error.class(), MPI_ERR_BAD_FILE);
             assert!(error.to_string().contains(if rank.rank() == 3 { "below" } else { "rank 3 could not" }), "{error}");
-            assert!(!path.exists(), "rank 0 has deleted it before the others learn of the failure");
+            assert!(!path.exists(), "rank 0 has deleted it before the others get the error");
             let own = if rank.rank() == 3 { old_path.join("below") } else { old_path.clone() };
             assert!(rank.open(&own, CREATE).is_err() && old_path.exists());
         }

@@ -1,4 +1,4 @@
-//! A program marks the part that is to be measured, and a tool in Rust measures only there.
+//! A program marks the part that is to be measured, and a tool in Rust measures only that part.
 //!
 //! Run it with `cargo run -p mpi-pmpi --example regions`.
 
@@ -14,7 +14,7 @@ struct Tool {
 }
 
 impl Tool {
-    /// Runs a step of the program, and measures it if the program wants that now.
+    /// Runs a step of the program, and measures it if profiling is on.
     fn step(&mut self, work: impl FnOnce()) {
         let begin = Instant::now();
         work();

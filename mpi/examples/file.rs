@@ -20,7 +20,7 @@ fn main() {
             println!("{:?}", &all[..there]);
         }
 
-        // What one process cannot do, none does; and the error says why.
+        // An error in one process is an error in all, with the reason.
         let refused = world.open(&name, Access::WRITE.create_new()).expect_err("it is there");
         assert_eq!(refused.class(), MPI_ERR_FILE_EXISTS);
         if world.rank() == 0 {

@@ -1,4 +1,4 @@
-//! Ranks that wait for what never happens: what `mpiexec --timeout` then reports.
+//! Ranks that wait for ever, to show the report of `mpiexec --timeout`.
 //!
 //! Run it with `mpiexec -n 2 --timeout 2 target/debug/examples/hang receive`; instead of `receive` also `barrier`, or
 //! `close` and the name of a file.

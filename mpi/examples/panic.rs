@@ -1,4 +1,4 @@
-//! What happens when one process panics, or gives up with an error: the job ends, and says which rank and why.
+//! A panic or an error in one process: the job ends with a report of the rank and the reason.
 //!
 //! Run it with `mpiexec -n 2 target/debug/examples/panic`, or with the argument `error`.
 
@@ -11,7 +11,7 @@ fn main() {
             }
             panic!("rank 1 has had enough");
         }
-        // Without an end to the job this process would wait here for ever.
+        // If the job did not end, this process would wait here for ever.
         world.process(1).receive::<u8>(0).map(drop)
     });
 }

@@ -1,4 +1,4 @@
-//! A number goes round all processes, each of them adding its rank.
+//! A number is sent round all processes, each of which adds its rank.
 //!
 //! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/ring`.
 
@@ -24,7 +24,7 @@ fn main() {
         let all = world.all_reduce_one(u64::from(rank), Operation::Sum)?;
         if rank == 0 {
             assert_eq!(sum[0], all, "both ways give the same sum");
-            println!("all processes together say {all}");
+            println!("the sum over all processes is {all}");
         }
         world.barrier()
     });

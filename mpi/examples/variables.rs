@@ -1,4 +1,4 @@
-//! A tool in Rust: lists all variables of the library with their values, and watches some while messages flow.
+//! A tool in Rust: lists all variables of the library with their values, and reads some while messages are sent.
 //!
 //! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 2
 //! target/debug/examples/variables`.
@@ -8,7 +8,7 @@ use mpi::{Result, World};
 
 const MESSAGES: u64 = 100;
 
-/// Rank 0 sends to each other process, which receives only when all messages are there.
+/// Rank 0 sends to each other process, which receives only when all messages have arrived.
 fn traffic(world: &World) -> Result<()> {
     for rank in 1..world.size() {
         for i in 0..MESSAGES {
@@ -21,7 +21,7 @@ fn traffic(world: &World) -> Result<()> {
         }
     }
     if world.rank() > 0 {
-        // The last message comes last, so the others are unexpected by then.
+        // The last message arrives last, so the others are unexpected by then.
         world.process(0).receive::<u64>(2)?;
     }
     Ok(())
@@ -32,7 +32,7 @@ fn main() {
     let all: Vec<PvarEntry<'_>> = variables.pvars().collect();
     mpi::run(|world| {
         let watch = |variable: &PvarEntry<'_>| variables.watch(*variable, Some(world.handle()));
-        // Those of other kinds of objects need one: an error handler, a datatype.
+        // Variables of other kinds of objects need one: an error handler, a datatype.
         let watchable = |variable: &PvarEntry<'_>| matches!(variable.info.bind(), Bind::NoObject | Bind::Comm);
         let watches = all.iter().map(|variable| watchable(variable).then(|| watch(variable)).transpose());
         let watches: Vec<Option<PvarHandle<'_>>> = watches.collect::<TResult<_>>()?;

@@ -1,9 +1,9 @@
 //! One call of this crate: its entry in the flight recorder, and the names in its error.
 //!
-//! A call is recorded under the name of the MPI function that does the same (`MPI_Recv` for `Peer::receive`), so that
-//! the launcher's reports read alike for programs in C and in Rust. Errors name the Rust function.
+//! A call is recorded under the name of the equivalent MPI function (`MPI_Recv` for `Peer::receive`), so that the
+//! launcher's reports have one form for programs in C and in Rust. Errors name the Rust function.
 //! Invariant: a call is recorded as begun before it can wait, and as returned or refused when it ends.
-//! Not here: what the calls do (`peer`, `collective`, `file`).
+//! Not here: the calls themselves (`peer`, `collective`, `file`).
 
 use mpi_core::Guard;
 use mpi_core::abi::{MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_ROOT, MPI_ERR_TAG, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};
@@ -51,7 +51,7 @@ impl Call {
         if let Some(mark) = call.mark {
             mark.leave();
         }
-        // Callbacks of events that may call anything run here, where no lock is held.
+        // Callbacks of events without restrictions run here, where no lock is held.
         process.registry.deliver_events();
         match outcome {
             Ok(value) => Ok(value),
@@ -80,7 +80,7 @@ impl Call {
     }
 }
 
-/// The error with advice that names functions of this crate, where it has the class's advice, which names those of C.
+/// The error with advice that names functions of this crate, instead of the class's advice, which names those of C.
 #[cold]
 fn for_rust(error: Error) -> Error {
     if error.advice() != classes::advice(error.class()) {

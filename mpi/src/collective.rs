@@ -70,7 +70,7 @@ impl<M: ThreadUse> World<M> {
         })
     }
 
-    /// Gives all processes what `data` is in the root. Errors: `MPI_ERR_ROOT`.
+    /// Copies `data` of the root to all processes. Errors: `MPI_ERR_ROOT`.
     pub fn broadcast<T: Element>(&self, data: &mut [T], root: u32) -> Result<()> {
         self.call(BROADCAST, |call| {
             let rank = self.check_root(root)?;

@@ -1,6 +1,6 @@
 //! Files that all processes of the job open together (MPI-5.0, chapter 14).
 //!
-//! Invariant: a [`File`] lives within its [`World`], so no file is open when MPI is finalized.
+//! Invariant: a [`File`] borrows its [`World`], so no file is open when MPI is finalized.
 //! Not here: views and file pointers (`mpi_io::File` has them).
 
 use std::fmt;
@@ -78,8 +78,8 @@ pub struct File<'w, M: ThreadUse = Single> {
 
 impl<M: ThreadUse> World<M> {
     /// Opens a file in all processes of the job (`MPI_File_open`); waits for all. Errors, in all processes or in none:
-    /// `MPI_ERR_AMODE` for what contradicts itself, `MPI_ERR_NOT_SAME` when the processes differ,
-    /// `MPI_ERR_NO_SUCH_FILE` and its like for what the system reports.
+    /// `MPI_ERR_AMODE` for contradictory modes, `MPI_ERR_NOT_SAME` when the processes differ,
+    /// `MPI_ERR_NO_SUCH_FILE` and its like for errors of the system.
     pub fn open(&self, path: impl AsRef<Path>, access: Access) -> Result<File<'_, M>> {
         let args = OpenArgs {
             name: Ok(path.as_ref().as_os_str().to_owned()),
@@ -100,7 +100,7 @@ impl<M: ThreadUse> File<'_, M> {
         process.file(&process.engine.lock(), self.handle).cloned().expect("it is open as long as this is")
     }
 
-    /// A call on the file, which the flight recorder shows with the communicator that the file has for itself.
+    /// A call on the file, which the flight recorder shows with the file's own communicator.
     fn call<T>(&self, name: CallName, count: u64, body: impl FnOnce(&mpi_io::File) -> Result<T>) -> Result<T> {
         let file = self.file();
         Call::run(self.world.process, file.comm().context(), name, |call| {
@@ -117,7 +117,7 @@ impl<M: ThreadUse> File<'_, M> {
         })
     }
 
-    /// Reads from byte `offset` on until `into` is full or the file ends; the number of elements that are there.
+    /// Reads from byte `offset` on until `into` is full or the file ends; returns the number of elements read.
     /// Errors: `MPI_ERR_ARG` for a place that no file has, `MPI_ERR_ACCESS`, those of the system.
     pub fn read_at<T: Element>(&self, offset: u64, into: &mut [T]) -> Result<usize> {
         let count = into.len() as u64;
@@ -142,7 +142,7 @@ impl<M: ThreadUse> File<'_, M> {
         self.call(SET_SIZE, 0, |file| file.set_size(byte_offset(bytes)))
     }
 
-    /// Writes what this process has written to the device. Errors: those of the system.
+    /// Writes the data of this process to the device. Errors: those of the system.
     pub fn sync(&self) -> Result<()> {
         self.call(SYNC, 0, mpi_io::File::sync)
     }
@@ -152,7 +152,7 @@ impl<M: ThreadUse> File<'_, M> {
         self.handle
     }
 
-    /// Closes the file, which all processes do; what was written is on the device then. Waits for all when the file is
+    /// Closes the file, which all processes do; its data are on the device then. Waits for all when the file is
     /// deleted. Errors: those of the system, also of writes that seemed to succeed.
     pub fn close(mut self) -> Result<()> {
         self.closed = true;
@@ -160,7 +160,7 @@ impl<M: ThreadUse> File<'_, M> {
     }
 }
 
-/// An offset as the library takes it; one that is too large becomes negative, which the library refuses.
+/// An offset in the library's form; one that is too large becomes negative, which the library refuses.
 fn byte_offset(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(-1)
 }

@@ -21,7 +21,7 @@
 //! ```
 //!
 //! A panic ends the job, because the other processes would wait for ever for this one.
-//! Invariant: MPI is initialized at most once in a process, so there is at most one [`World`] in its life.
+//! Invariant: MPI is initialized at most once in a process, so a process has at most one [`World`].
 //! Not here: the implementation (the crates underneath); this crate makes it safe and short.
 
 mod call;

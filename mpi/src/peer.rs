@@ -23,7 +23,7 @@ const PROBE: CallName = CallName::new("Peer::probe", functions::MPI_PROBE);
 /// A receive with this tag takes a message with any tag.
 pub const ANY_TAG: i32 = MPI_ANY_TAG;
 
-/// One process, or any: where messages go to and come from.
+/// One process, or any: the source or destination of messages.
 #[derive(Debug)]
 pub struct Peer<'w, M: ThreadUse = Single> {
     world: &'w World<M>,
@@ -31,7 +31,7 @@ pub struct Peer<'w, M: ThreadUse = Single> {
     rank: Option<u32>,
 }
 
-/// What was received.
+/// The properties of a received message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
     /// Rank of the sender.
@@ -117,7 +117,7 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         })
     }
 
-    /// Waits for a message and reports what it is, leaving it to be received. Errors: as [`Peer::receive`].
+    /// Waits for a message and reports its properties; the message is not received. Errors: as [`Peer::receive`].
     pub fn probe<T: Element>(&self, tag: i32) -> Result<Received> {
         self.world.call(PROBE, |call| {
             let source = self.source(tag)?;
@@ -134,14 +134,14 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         })
     }
 
-    /// The rank to receive from, if it and the tag can be received from.
+    /// The rank to receive from, if it and the tag are valid for a receive.
     fn source(&self, tag: i32) -> Result<i32> {
         let source = self.rank.map_or(Ok(MPI_ANY_SOURCE), |rank| self.check_rank(rank))?;
         check_tag(tag, true)?;
         Ok(source)
     }
 
-    /// The rank to send to, if it and the tag can be sent to.
+    /// The rank to send to, if it and the tag are valid for a send.
     fn destination(&self, tag: i32) -> Result<i32> {
         let dest = match self.rank {
             Some(rank) => self.check_rank(rank)?,

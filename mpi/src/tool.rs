@@ -18,7 +18,7 @@
 //! # Ok::<(), mpi::Error>(())
 //! ```
 //!
-//! Everything here works before MPI is initialized, while it is, and after it is finalized, from any thread.
+//! All functions work before MPI is initialized, while it is, and after it is finalized, from any thread.
 //! Not here: the variables (the crates that keep them declare them), the tool interface itself (mpi-t).
 
 pub use mpi_t::{

@@ -1,6 +1,6 @@
 //! The processes of the job, and the start and end of this one (MPI-5.0, chapter 11).
 //!
-//! Invariant: while a [`World`] lives, MPI is initialized. A world of [`Single`] stays on its thread, so the engine
+//! Invariant: while a [`World`] exists, MPI is initialized. A world of [`Single`] stays on its thread, so the engine
 //! needs no lock.
 //! Not here: messages (`peer`), collective calls (`collective`).
 
@@ -63,7 +63,7 @@ pub fn init_multiple() -> Result<World<Multiple>> {
     world(MPI_THREAD_MULTIPLE).map_err(|error| error.call("mpi::init_multiple"))
 }
 
-/// Initializes MPI, does the work, and finalizes MPI. An error of the work ends the job with a report.
+/// Initializes MPI, runs `work`, and finalizes MPI. An error of `work` ends the job with a report.
 pub fn run(work: impl FnOnce(&World) -> Result<()>) {
     match init() {
         Ok(world) => {

@@ -1,4 +1,4 @@
-//! A world of one, in this very process: everything that needs no launcher. One test, as MPI starts once a process.
+//! A world of one, in this process: everything that needs no launcher. One test, as MPI starts once a process.
 
 use mpi::tool::{self, PvarClass, TError, Value};
 use mpi::{ANY_TAG, Operation, errors::classes};
@@ -85,7 +85,7 @@ fn a_process_alone_sends_to_itself_and_watches_itself() {
     assert_eq!((dims, class(mpi::balance(0, &mut none))), ([4, 3, 2], "MPI_ERR_ARG"));
 
     drop(world);
-    assert_eq!(watch.read(), Ok(4), "the tool interface goes on after MPI is finalized");
+    assert_eq!(watch.read(), Ok(4), "the tool interface works after MPI is finalized");
     assert_eq!(class(mpi::init()), "MPI_ERR_OTHER", "never again");
     drop((watch, of_world));
     drop(variables);

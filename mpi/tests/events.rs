@@ -1,4 +1,5 @@
-//! Events come to callbacks of every level, at the end of the call that raised them. One test, as MPI starts once a process.
+//! Events reach callbacks of every level, at the end of the call that raised them. One test, as MPI starts once a
+//! process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +8,7 @@ use mpi::tool::{self, EventRegistration, Safety, Variables};
 
 const MESSAGES: u64 = 10;
 
-/// Listens, and counts.
+/// Registers a callback that counts.
 fn count<'v>(variables: &'v Variables<'_>, name: &str, level: Safety) -> (EventRegistration<'v>, Arc<AtomicU64>) {
     let seen = Arc::new(AtomicU64::new(0));
     let counter = seen.clone();

@@ -50,7 +50,7 @@ fn the_ring_comes_round_with_any_number_of_processes() {
         let (out, sum) = (text(&ended.stdout), (0..processes).sum::<u32>());
         assert!(ended.status.success(), "{processes}: {}", text(&ended.stderr));
         assert!(out.contains(&format!("the number came back as {sum}\n")), "{processes}: {out}");
-        assert!(out.contains(&format!("all processes together say {sum}\n")), "{processes}: {out}");
+        assert!(out.contains(&format!("the sum over all processes is {sum}\n")), "{processes}: {out}");
     }
 }
 
@@ -84,7 +84,7 @@ fn the_tool_sees_what_really_happened() {
     assert!(ended.status.success(), "{}", text(&ended.stderr));
     let value = |name: &str, class: &str| -> String {
         let line = out.lines().find(|line| line.contains(name) && line.contains(class));
-        let line = line.unwrap_or_else(|| panic!("{name} is not told: {out}"));
+        let line = line.unwrap_or_else(|| panic!("{name} is not printed: {out}"));
         line.split_whitespace().last().unwrap_or_default().to_owned()
     };
     assert!(out.contains("unexpected messages before they are received: 100\n"), "{out}");

@@ -16,7 +16,7 @@ use mpi_io::{AccessMode, File, Io, OpenArgs};
 use mpi_p2p::{CommMeters, Engine};
 use mpi_t::HeapMemory;
 
-/// Far more than any test needs, also on a machine that is busy with others.
+/// Far more than any test needs, also on a machine under load.
 const TIME_LIMIT: Duration = Duration::from_secs(240);
 
 pub struct Rank {

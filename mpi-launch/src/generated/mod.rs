@@ -1494,7 +1494,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "file_reads",
-            description: "Calls that read from the file and have returned.",
+            description: "Number of calls that read from the file; incremented when the call returns.",
             unit: "calls",
             category: "file.traffic",
             class: PvarClass::Counter,
@@ -1505,7 +1505,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "file_writes",
-            description: "Calls that wrote to the file and have returned.",
+            description: "Number of calls that wrote to the file; incremented when the call returns.",
             unit: "calls",
             category: "file.traffic",
             class: PvarClass::Counter,
@@ -1516,7 +1516,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "file_bytes_read",
-            description: "Bytes read from the file; fewer than asked for where it ends.",
+            description: "Bytes read from the file, added when the call returns; fewer than requested where the file ends.",
             unit: "bytes",
             category: "file.traffic",
             class: PvarClass::Aggregate,
@@ -1527,7 +1527,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "file_bytes_written",
-            description: "Bytes written to the file.",
+            description: "Bytes written to the file, added when the call returns.",
             unit: "bytes",
             category: "file.traffic",
             class: PvarClass::Aggregate,
@@ -1538,7 +1538,7 @@ pub static CATALOG: Catalog = Catalog {
         },
         PvarRow {
             name: "file_time",
-            description: "Time that the system took for reading, writing and synchronising the file.",
+            description: "Time in seconds that the system needed to read, write and synchronise the file, added when the call returns.",
             unit: "seconds",
             category: "file.traffic",
             class: PvarClass::Timer,
