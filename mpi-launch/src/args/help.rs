@@ -11,7 +11,7 @@ After -- comes the program, and from there on \":\" does not divide.
 
 For one program (each part between \":\" has its own):
   -n N, -np N          number of processes, 1 to 1024 in all; 1 if not given
-  -soft LIST           numbers that will do, such as 2:16:2,5; the largest up to N is taken
+  -soft LIST           permitted numbers, such as 2:16:2,5; the largest up to N is taken
   -host NAME           has to be this machine: localhost, its name or one of its addresses
   -arch NAME           has to be this machine's, as uname -m prints it
   -wdir DIR            start the program in this directory
