@@ -1,7 +1,7 @@
 //! Put, get and accumulate (MPI-5.0, 12.3): starting operations, and completing those that can be complete at once.
 //!
-//! Invariant: nothing here waits. An operation on memory that this process has mapped, and a direct copy, is complete
-//! when the call returns; all others, which use the program's buffer until then, are complete with the next fence.
+//! Invariant: nothing here waits, and long copies run with the process lock released. An operation on memory that this
+//! process has mapped, and a direct copy, is complete when the call returns; all others, which use the program's buffer until then, are complete with the next fence.
 
 use mpi_core::Guard;
 use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE, MPI_PROC_NULL};
@@ -10,10 +10,11 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::RegionKey;
 
 use crate::OneSided;
+use crate::accumulate::combine_there;
 use crate::basic::Basic;
 use crate::combine::Combine;
-use crate::memory::Memory;
-use crate::target::{Place, Target};
+use crate::place::Place;
+use crate::target::Target;
 use crate::window::Win;
 use crate::wire::{Head, PIECE, REPLY, Verb};
 
@@ -29,7 +30,7 @@ impl OneSided {
         instruments.puts.incr();
         instruments.put_bytes.add(data.bytes());
         if let Some(memory) = win.reach(place.rank) {
-            place.in_memory_mut(memory).copy_from(&data);
+            self.engine.copy_unlocked(guard, data.bytes(), || place.in_memory_mut(memory).copy_from(&data));
             return Ok(());
         }
         if !win.epoch.get_mut(guard).prefers_sending(data.bytes())
@@ -59,7 +60,7 @@ impl OneSided {
         instruments.gets.incr();
         instruments.get_bytes.add(bytes);
         if let Some(there) = win.reach(place.rank) {
-            memory.copy_from(&place.in_memory(there));
+            self.engine.copy_unlocked(guard, bytes, || memory.copy_from(&place.in_memory(there)));
             return Ok(());
         }
         if bytes == 0 {
@@ -99,7 +100,7 @@ impl OneSided {
         instruments.accumulates.incr();
         instruments.accumulate_bytes.add(data.bytes());
         if let Some(memory) = win.reach(place.rank) {
-            combine_there(memory, &combine, &place, &data);
+            self.engine.copy_unlocked(guard, data.bytes(), || combine_there(memory, &combine, &place, &data));
             return Ok(());
         }
         let (datatype, bytes) = (of_target.datatype, data.bytes());
@@ -141,47 +142,6 @@ impl OneSided {
 /// Bytes of data that an accumulation sends at once: whole elements.
 pub(crate) fn at_once(datatype: &Datatype) -> u64 {
     (PIECE / datatype.size()).max(1) * datatype.size()
-}
-
-/// Combines data with elements that this process has mapped, in pieces; each piece is one step for all processes that
-/// accumulate there.
-fn combine_there(memory: &Memory, combine: &Combine, place: &Place, data: &SendBuf<'static>) {
-    let size = place.basic.datatype.size();
-    let mut into = place.in_memory_mut(memory);
-    if let Some(data) = data.contiguous().filter(|data| memory.is_apart_from(data)) {
-        let mut done = 0;
-        for data in data.chunks((LOCKED / size * size) as usize) {
-            let _held = memory.lock();
-            combine.apply(into.part(done, data.len() as u64), place.basic, data);
-            done += data.len() as u64;
-        }
-        return;
-    }
-    // The data have gaps, or lie in the window themselves.
-    let mut scratch = [0; 4096];
-    let at_once = scratch.len() as u64 / size * size;
-    let mut done = 0;
-    while done < data.bytes() {
-        let length = data.pack(done, &mut scratch[..at_once as usize]);
-        let _held = memory.lock();
-        combine.apply(into.part(done, length as u64), place.basic, &scratch[..length]);
-        done += length as u64;
-    }
-}
-
-/// Bytes of data that are combined with a memory's lock held: some microseconds.
-const LOCKED: u64 = 32 << 10;
-
-impl Place {
-    /// Its elements in its owner's memory, to be read.
-    pub fn in_memory(&self, memory: &Memory) -> SendBuf<'static> {
-        memory.elements(self.offset, self.count, self.basic).expect("the mapping is as long as its owner's memory")
-    }
-
-    /// Its elements in its owner's memory, to be written or changed.
-    pub fn in_memory_mut(&self, memory: &Memory) -> RecvBuf<'static> {
-        memory.elements_mut(self.offset, self.count, self.basic).expect("the mapping is as long as its owner's memory")
-    }
 }
 
 impl Win {

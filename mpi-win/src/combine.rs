@@ -1,7 +1,7 @@
 //! The effect of an accumulation on elements (MPI-5.0, 12.3.4).
 //!
-//! Invariant: elements are changed by one accumulation at a time. The owner of memory that only it reaches holds its
-//! process lock; a process that combines with memory that several have mapped holds the lock of that memory.
+//! Invariant: elements are changed by one accumulation at a time, because the caller holds the lock of their memory
+//! (`accumulate`).
 
 use mpi_coll::{Op, Reducer};
 use mpi_core::abi::{MPI_ERR_OP, MPI_NO_OP, MPI_OP_NULL, MPI_REPLACE};

@@ -71,7 +71,7 @@ impl OneSided {
         let epoch = Guarded::new(self.engine.process_lock(), Epoch::new(comm.size()));
         let instruments = WinInstruments::place_for(memory, &format!("window {}", context / 2));
         let own = Arc::new(own);
-        let service = Arc::new(WinService::new(self.engine.process_lock(), context, own.clone()));
+        let service = Arc::new(WinService::new(self.engine.process_lock(), context, comm.rank, own.clone()));
         self.engine.add_service(&mut self.engine.lock(), context, service.clone());
         Ok(Win::new(comm, (registration, own, peers), service, epoch, exposed, attributes, hints, instruments))
     }
@@ -84,7 +84,7 @@ impl OneSided {
         self.engine.remove_service(&mut guard, win.context());
         let requests = win.service.requests(&guard);
         unregister(&self.engine, &mut guard, &win.comm);
-        drop(guard);
+        win.service.await_threads(&self.engine, guard);
         // No operation is left unless another process broke the protocol; then no process may copy into the memory
         // after this.
         self.engine.revoke(&requests);

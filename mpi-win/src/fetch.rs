@@ -9,11 +9,12 @@ use mpi_errors::Result;
 
 use crate::OneSided;
 use crate::access::{at_once, fits, same_elements};
+use crate::accumulate::fetch_there;
 use crate::basic::Basic;
 use crate::combine::Combine;
-use crate::memory::Memory;
+use crate::place::Place;
 use crate::swap::{LARGEST, comparable, swap};
-use crate::target::{Place, Target};
+use crate::target::Target;
 use crate::window::Win;
 use crate::wire::Verb;
 
@@ -49,7 +50,8 @@ impl OneSided {
         instruments.fetches.incr();
         instruments.fetch_bytes.add(place.bytes());
         if let Some(memory) = win.reach(place.rank) {
-            fetch_there(memory, combine.as_ref(), &place, &data, result);
+            let fetch = || fetch_there(memory, combine.as_ref(), &place, &data, result);
+            self.engine.copy_unlocked(guard, place.bytes(), fetch);
             return Ok(());
         }
         let (mut done, bytes) = (0, place.bytes());
@@ -97,30 +99,5 @@ impl OneSided {
         self.await_reply(guard, win, place.rank, size as u64, result)?;
         win.send_copied(guard, Verb::Swap, &place, both);
         Ok(())
-    }
-}
-
-/// Fetches and combines in pieces; each piece is one step for all processes that accumulate there.
-fn fetch_there(
-    memory: &Memory,
-    combine: Option<&Combine>,
-    place: &Place,
-    data: &SendBuf<'static>,
-    mut result: RecvBuf<'static>,
-) {
-    let size = place.basic.datatype.size();
-    // The program's data may lie in the window.
-    let mut scratch = [0; 4096];
-    let at_once = scratch.len() as u64 / size * size;
-    let mut done = 0;
-    while done < place.bytes() {
-        let piece = place.piece(done, at_once.min(place.bytes() - done));
-        let length = data.part(done, at_once).pack(0, &mut scratch);
-        let _held = memory.lock();
-        result.part(done, piece.bytes()).copy_from(&piece.in_memory(memory));
-        if let Some(combine) = combine {
-            combine.apply(piece.in_memory_mut(memory), place.basic, &scratch[..length]);
-        }
-        done += piece.bytes();
     }
 }

@@ -8,6 +8,7 @@ use std::ptr::with_exposed_provenance_mut;
 use std::sync::Arc;
 
 use mpi_core::aligned::AlignedMemory;
+use mpi_core::{ShortMutex, ShortMutexGuard};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_fabric::{SharedMemory, SharedMemoryGuard};
 
@@ -22,6 +23,17 @@ pub(crate) struct Memory {
     base: usize,
     bytes: u64,
     source: Source,
+    /// Excludes threads of this process from each other where no other process accumulates.
+    threads: ShortMutex<()>,
+}
+
+/// The lock of a memory, held.
+#[expect(dead_code)] // held, and never read
+pub(crate) enum MemoryGuard<'a> {
+    /// Of the threads of this process.
+    Threads(ShortMutexGuard<'a, ()>),
+    /// Of all processes that have mapped the memory.
+    Processes(SharedMemoryGuard<'a>),
 }
 
 /// The owner of the memory.
@@ -41,17 +53,21 @@ impl Memory {
     /// # Safety
     /// `bytes` bytes from `base`, an exposed address, are readable and writable while the result exists.
     pub unsafe fn of_program(base: usize, bytes: u64) -> Memory {
-        Memory { base, bytes, source: Source::Program }
+        Memory::of(base, bytes, Source::Program)
+    }
+
+    const fn of(base: usize, bytes: u64, source: Source) -> Memory {
+        Memory { base, bytes, source, threads: ShortMutex::new(()) }
     }
 
     /// New memory, zeroed; an alignment that is no power of two, or beyond a gibibyte, is a hint that is ignored.
     /// `None` when the system does not have that much.
     pub fn allocate(bytes: u64, alignment: u64) -> Option<Memory> {
         if bytes == 0 {
-            return Some(Memory { base: 0, bytes: 0, source: Source::Program });
+            return Some(Memory::of(0, 0, Source::Program));
         }
         let memory = AlignedMemory::zeroed(bytes, alignment, ALIGNMENT)?;
-        Some(Memory { base: memory.expose(), bytes, source: Source::Own { _memory: memory } })
+        Some(Memory::of(memory.expose(), bytes, Source::Own { _memory: memory }))
     }
 
     /// New memory, zeroed, that other processes may map; no other memory has the name.
@@ -62,7 +78,7 @@ impl Memory {
     /// A part of shared memory, which the caller has checked to be long enough.
     pub fn part(shared: &Arc<SharedMemory>, start: u64, bytes: u64) -> Memory {
         let base = if bytes > 0 { shared.address() + start as usize } else { 0 };
-        Memory { base, bytes, source: Source::Shared(shared.clone()) }
+        Memory::of(base, bytes, Source::Shared(shared.clone()))
     }
 
     /// The descriptor under which others may map it.
@@ -82,12 +98,13 @@ impl Memory {
         }
     }
 
-    /// The lock under which elements are accumulated to, where several processes do so.
+    /// Takes the lock under which elements are accumulated to, for some microseconds at most. The process lock may be held,
+    /// and must not be taken before this one is released.
     #[inline]
-    pub fn lock(&self) -> Option<SharedMemoryGuard<'_>> {
+    pub fn lock(&self) -> MemoryGuard<'_> {
         match &self.source {
-            Source::Shared(shared) => Some(shared.lock()),
-            Source::Program | Source::Own { .. } => None,
+            Source::Shared(shared) => MemoryGuard::Processes(shared.lock()),
+            Source::Program | Source::Own { .. } => MemoryGuard::Threads(self.threads.lock()),
         }
     }
 

@@ -3,8 +3,12 @@
 //! The engine passes each batch of records to the service, in any call that makes progress; the service applies the
 //! records in order. It receives data too long for a batch, and sends answers, by operations of its own; a fence waits
 //! until all of them are complete.
+//! Long operations run with the process lock released, so other threads may call the service meanwhile: a rank is busy
+//! while its records are applied or data of it are awaited, and its later records wait.
 //! Invariants: a record outside of the window, or with a bad datatype or operation, is an error and has no effect; each
-//! record that demands data gets an answer, possibly an empty one, so that its sender does not wait for ever.
+//! record that demands data gets an answer, possibly an empty one, so that its sender does not wait for ever; records
+//! of one rank are applied one after the other, in order.
+//! Not here: exclusion of accumulations of different ranks on one element (`accumulate`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -15,9 +19,11 @@ use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage};
 
+use crate::accumulate::{combine_there, fetch_there};
 use crate::basic::Basic;
 use crate::combine::Combine;
 use crate::memory::Memory;
+use crate::place::Place;
 use crate::swap::{comparable, swap};
 use crate::wire::{DATA, Head, PIECE, REPLY, Verb, malformed};
 
@@ -25,11 +31,15 @@ use crate::wire::{DATA, Head, PIECE, REPLY, Verb, malformed};
 #[derive(Debug)]
 pub(crate) struct WinService {
     context: u32,
+    /// This process's rank in the window's group.
+    rank: u32,
     memory: Arc<Memory>,
     /// Batches that have arrived since the window was created. Changed under the process's lock.
     batches: AtomicU64,
-    /// Operations of the service that are not complete. Changed under the process's lock.
+    /// Operations of the service that are not complete, and batches that are not applied. Changed under the process's lock.
     pending: AtomicU64,
+    /// Threads that access the memory without the process's lock. Changed under it.
+    unlocked: AtomicU64,
     state: Guarded<State>,
 }
 
@@ -38,10 +48,18 @@ pub(crate) struct WinService {
 struct State {
     /// The operations under way, by request.
     under_way: HashMap<Handle, Operation>,
-    /// For each rank whose data for a record are awaited, the records after that one, in order.
-    behind: HashMap<i32, VecDeque<Vec<u8>>>,
+    /// The ranks that are busy.
+    busy: HashMap<i32, Busy>,
     /// The first error since the last fence.
     error: Option<Error>,
+}
+
+/// A rank whose records are being applied, or whose data for a record are awaited.
+#[derive(Debug, Default)]
+struct Busy {
+    /// The records after those, in order.
+    behind: VecDeque<Vec<u8>>,
+    awaits_data: bool,
 }
 
 /// An operation of the service that is under way.
@@ -58,9 +76,10 @@ enum Operation {
 }
 
 impl WinService {
-    pub fn new(lock: &ProcessLock, context: u32, memory: Arc<Memory>) -> WinService {
+    pub fn new(lock: &ProcessLock, context: u32, rank: u32, memory: Arc<Memory>) -> WinService {
         let state = Guarded::new(lock, State::default());
-        WinService { context, memory, batches: AtomicU64::new(0), pending: AtomicU64::new(0), state }
+        let (batches, pending, unlocked) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        WinService { context, rank, memory, batches, pending, unlocked, state }
     }
 
     /// Whether as many batches have arrived since the window was created, and all that arrived are applied.
@@ -91,12 +110,28 @@ impl WinService {
         }
     }
 
-    /// Applies records of a rank up to one whose data are awaited; those after it wait for the data.
-    fn apply_all(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, mut records: &[u8]) {
+    /// Waits, with the guard released, until no thread accesses the memory without the process's lock.
+    pub fn await_threads<'e>(&self, engine: &'e Engine, mut guard: Guard<'e>) {
+        while self.unlocked.load(Relaxed) > 0 {
+            drop(guard);
+            std::thread::yield_now();
+            guard = engine.lock();
+        }
+    }
+
+    /// Applies the records of a batch of a busy rank, up to one whose data are awaited.
+    fn apply_batch(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, mut records: &[u8]) {
         while !records.is_empty() {
+            let bytes = records.len() as u64;
+            let (behind, applied) = self.with_memory(engine, guard, bytes, || self.apply_inline(records));
+            self.record_error(guard, applied);
+            records = behind;
+            if records.is_empty() {
+                return;
+            }
             let result = match Head::decode(records) {
-                Ok((head, data, after)) => {
-                    records = after;
+                Ok((head, data, behind)) => {
+                    records = behind;
                     self.begin_record(engine, guard, source, head, data)
                 }
                 Err(error) => {
@@ -105,9 +140,10 @@ impl WinService {
                 }
             };
             self.record_error(guard, result);
-            if let Some(behind) = self.state.get_mut(guard).behind.get_mut(&source) {
+            let busy = self.state.get_mut(guard).busy.entry(source).or_default();
+            if busy.awaits_data {
                 if !records.is_empty() {
-                    behind.push_front(records.to_vec());
+                    busy.behind.push_front(records.to_vec());
                     self.count_pending(1);
                 }
                 return;
@@ -115,16 +151,18 @@ impl WinService {
         }
     }
 
-    /// Applies the records after one whose awaited data have arrived.
+    /// Applies what has come from a busy rank meanwhile, unless data are awaited first. The rank is not busy any more
+    /// when nothing is left.
     fn resume(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32) {
-        let mut behind = self.state.get_mut(guard).behind.remove(&source).unwrap_or_default();
-        while let Some(records) = behind.pop_front() {
-            self.count_pending(-1);
-            self.apply_all(engine, guard, source, &records);
-            if let Some(waiting) = self.state.get_mut(guard).behind.get_mut(&source) {
-                waiting.append(&mut behind);
+        while let Some(busy) = self.state.get_mut(guard).busy.get_mut(&source)
+            && !busy.awaits_data
+        {
+            let Some(records) = busy.behind.pop_front() else {
+                self.state.get_mut(guard).busy.remove(&source);
                 return;
-            }
+            };
+            self.apply_batch(engine, guard, source, &records);
+            self.count_pending(-1);
         }
     }
 
@@ -132,22 +170,28 @@ impl WinService {
         self.pending.store(self.pending.load(Relaxed).wrapping_add_signed(change), Relaxed);
     }
 
-    /// Registers an operation that awaits a rank's data; later records of the rank wait for it.
+    /// Runs `body`, which accesses so many bytes of the memory: without the process lock if those are many.
+    fn with_memory<R>(&self, engine: &Engine, guard: &mut Guard<'_>, bytes: u64, body: impl FnOnce() -> R) -> R {
+        self.unlocked.store(self.unlocked.load(Relaxed) + 1, Relaxed);
+        let result = engine.copy_unlocked(guard, bytes, body);
+        self.unlocked.store(self.unlocked.load(Relaxed) - 1, Relaxed);
+        result
+    }
+
+    /// Registers an operation that awaits data of a busy rank; later records of the rank wait for it.
     fn await_data(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, request: Handle, operation: Operation) {
-        self.state.get_mut(guard).behind.insert(source, VecDeque::new());
+        self.state.get_mut(guard).busy.entry(source).or_default().awaits_data = true;
         self.begin(engine, guard, request, operation);
     }
 
     /// Applies a record whose data are inside the batch, or starts to receive its long data.
     fn begin_record(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: Head, data: &[u8]) -> Result<()> {
-        let Some(memory) = self.elements(&head).map(|(_, memory)| memory) else {
-            return self.refuse(engine, guard, source, &head);
-        };
+        let Some(place) = self.place(&head) else { return self.refuse(engine, guard, source, &head) };
         if !head.has_data_behind() {
             return self.apply(engine, guard, source, &head, data);
         }
         if head.verb == Verb::Put {
-            let part = memory.split_at(head.bytes).0;
+            let part = place.in_memory_mut(&self.memory).split_at(head.bytes).0;
             if part.bytes() == head.bytes {
                 let request = engine.irecv(guard, self.context, source, DATA, part)?;
                 self.await_data(engine, guard, source, request, Operation::Put { source, head });
@@ -161,42 +205,68 @@ impl WinService {
     }
 
     /// The elements that a record names, if they lie inside the window and fit the data.
-    fn elements(&self, head: &Head) -> Option<(Basic, RecvBuf<'static>)> {
+    fn place(&self, head: &Head) -> Option<Place> {
         let basic = Basic::predefined(head.datatype as usize)?;
         let memory = self.memory.elements_mut(head.offset, head.count, basic)?;
-        head.makes_sense(basic, memory.bytes()).then_some((basic, memory))
+        let place = Place { rank: self.rank, offset: head.offset, count: head.count, basic };
+        head.makes_sense(basic, memory.bytes()).then_some(place)
     }
 
-    /// Applies a record with all its data. The caller holds the process lock, so that no other thread of this
-    /// process accumulates into the same memory.
-    fn apply(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head, data: &[u8]) -> Result<()> {
-        let Some((basic, mut memory)) = self.elements(head) else { return Ok(()) };
+    /// Applies the puts and accumulations at the start of a batch whose data are inside the batch. Returns the records
+    /// from the first other one on. Needs no process lock.
+    fn apply_inline<'r>(&self, mut records: &'r [u8]) -> (&'r [u8], Result<()>) {
+        let mut result = Ok(());
+        while let Ok((head, data, behind)) = Head::decode(records)
+            && head.is_inline()
+            && !head.is_answered()
+            && let Some(place) = self.place(&head)
+        {
+            result = result.and(self.store(&place, &head, data));
+            records = behind;
+        }
+        (records, result)
+    }
+
+    /// Applies a put or an accumulation. Needs no process lock.
+    fn store(&self, place: &Place, head: &Head, data: &[u8]) -> Result<()> {
         match head.verb {
-            Verb::Put => {
-                memory.unpack(0, data);
-                Ok(())
+            Verb::Put => drop(place.in_memory_mut(&self.memory).unpack(0, data)),
+            _ => {
+                let combine = Combine::new(head.op as usize, place.basic)?;
+                combine_there(&self.memory, &combine, place, &SendBuf::from_slice(data));
             }
-            Verb::Accumulate => {
-                Combine::new(head.op as usize, basic)?.apply(memory, basic, data);
-                Ok(())
+        }
+        Ok(())
+    }
+
+    /// Applies a record of a busy rank with all its data.
+    fn apply(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head, data: &[u8]) -> Result<()> {
+        let Some(place) = self.place(head) else { return Ok(()) };
+        match head.verb {
+            Verb::Put | Verb::Accumulate => {
+                self.with_memory(engine, guard, head.bytes, || self.store(&place, head, data))
             }
             // Memory that is only read is sent from where it is.
             Verb::Get => {
-                let there = self.memory.elements(head.offset, head.count, basic).expect("seen above");
+                let there = place.in_memory(&self.memory);
                 self.answer(engine, guard, source, there.part(0, head.bytes), Vec::new())
             }
             Verb::Fetch => {
-                let before = copied(&memory);
-                let combine = Combine::fetching(head.op as usize, basic);
-                if let Ok(Some(combine)) = &combine {
-                    combine.apply(memory.part(0, head.bytes), basic, data);
+                let combine = Combine::fetching(head.op as usize, place.basic);
+                let mut kept = Vec::new();
+                if let Ok(combine) = &combine {
+                    kept.resize(place.bytes() as usize, 0);
+                    let (data, into) = (SendBuf::from_slice(data), RecvBuf::from_slice(&mut kept));
+                    let fetch = || fetch_there(&self.memory, combine.as_ref(), &place, &data, into);
+                    self.with_memory(engine, guard, place.bytes(), fetch);
                 }
-                let kept = if combine.is_ok() { before } else { Vec::new() };
                 self.answer(engine, guard, source, borrowed(&kept), kept)?;
                 combine.map(drop)
             }
             Verb::Swap => {
-                let before = swap(&mut memory, data);
+                let held = self.memory.lock();
+                let before = swap(&mut place.in_memory_mut(&self.memory), data);
+                drop(held);
                 let kept = before[..head.bytes as usize / 2].to_vec();
                 self.answer(engine, guard, source, borrowed(&kept), kept)
             }
@@ -242,17 +312,20 @@ impl WinService {
 impl Service for WinService {
     fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>) {
         self.batches.store(self.batches.load(Relaxed) + 1, Relaxed);
-        if let Some(behind) = self.state.get_mut(guard).behind.get_mut(&message.source) {
-            behind.push_back(message.data.to_vec());
-            self.count_pending(1);
+        self.count_pending(1);
+        let ranks = &mut self.state.get_mut(guard).busy;
+        if let Some(busy) = ranks.get_mut(&message.source) {
+            busy.behind.push_back(message.data.to_vec());
             return;
         }
-        self.apply_all(engine, guard, message.source, message.data);
+        ranks.insert(message.source, Busy::default());
+        self.apply_batch(engine, guard, message.source, message.data);
+        self.count_pending(-1);
+        self.resume(engine, guard, message.source);
     }
 
     fn completed(&self, engine: &Engine, guard: &mut Guard<'_>, request: Handle, completion: Completion) {
         let Some(operation) = self.state.get_mut(guard).under_way.remove(&request) else { return };
-        self.count_pending(-1);
         let received = completion.status.bytes();
         let mut error = completion.error;
         let mut complete = |head: &Head| error.take().map_or_else(|| whole(head, received), Err);
@@ -279,7 +352,9 @@ impl Service for WinService {
             Operation::Answer { .. } => error.map_or(Ok(()), Err),
         };
         self.record_error(guard, result);
+        self.count_pending(-1);
         if let Some(source) = awaited {
+            self.state.get_mut(guard).busy.entry(source).or_default().awaits_data = false;
             self.resume(engine, guard, source);
         }
     }
@@ -315,9 +390,5 @@ fn whole(head: &Head, bytes: u64) -> Result<()> {
     if bytes == head.bytes { Ok(()) } else { Err(malformed("has incomplete data")) }
 }
 
-/// The bytes in a buffer.
-fn copied(memory: &RecvBuf<'_>) -> Vec<u8> {
-    let mut copy = vec![0; memory.bytes() as usize];
-    memory.pack(0, &mut copy);
-    copy
-}
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ use mpi_datatype::Datatype;
 use mpi_errors::{Error, Result};
 
 use crate::basic::{Basic, inside};
+use crate::place::Place;
 use crate::window::Win;
 
 /// The target of an operation, as the program names it.
@@ -22,31 +23,6 @@ pub struct Target<'a> {
     pub datatype: &'a Datatype,
     /// The handle word of the type.
     pub handle: usize,
-}
-
-/// Memory of one process that an operation may access.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    /// Its owner's rank in the window's group.
-    pub rank: u32,
-    /// Bytes from the start of the owner's window.
-    pub offset: u64,
-    pub count: u64,
-    pub basic: Basic,
-}
-
-impl Place {
-    /// Bytes of data that the elements have.
-    #[inline]
-    pub fn bytes(&self) -> u64 {
-        self.count.saturating_mul(self.basic.datatype.size())
-    }
-
-    /// The elements that hold the data bytes `at .. at + bytes`, both of whole elements.
-    pub fn piece(&self, at: u64, bytes: u64) -> Place {
-        let (size, extent) = (self.basic.datatype.size(), self.basic.datatype.extent() as u64);
-        Place { offset: self.offset + at / size * extent, count: bytes / size, ..*self }
-    }
 }
 
 impl Win {
