@@ -1,5 +1,6 @@
 /* A thread of a tool's own binds variables to objects while the program makes and frees them, at all thread levels
- * (argument); beside a program of one thread the calls return that they cannot be accessed, and nothing is harmed. */
+ * (argument). Beside a program of one thread the tool's calls return that the object cannot be accessed while the program is
+ * in a call of the library; nothing is harmed. */
 #include "bound.h"
 
 #include <pthread.h>
@@ -38,7 +39,7 @@ static void *tool(void *kind)
                     bad++;
                 ok(MPI_T_pvar_handle_free(session, &handle));
             } else if (code == MPI_T_ERR_NOT_ACCESSIBLE && level == MPI_THREAD_SINGLE && v < 2) {
-                refused++;
+                __atomic_fetch_add(&refused, 1, __ATOMIC_RELEASE);
             } else if (code != MPI_T_ERR_INVALID) {
                 bad++;
             }
@@ -54,6 +55,15 @@ static void show(int round, size_t word)
     int now = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
     while (round % 50 == 0 && __atomic_load_n(&looks, __ATOMIC_ACQUIRE) < now + 2)
         sched_yield();
+}
+
+/* Calls the library until the tool was refused, which takes that it tries during a call. */
+static void call_until_refused(MPI_Group group)
+{
+    int found;
+    __atomic_store_n(&words[0], (size_t)group, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&refused, __ATOMIC_ACQUIRE))
+        ok(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE));
 }
 
 int main(int argc, char **argv)
@@ -90,6 +100,8 @@ int main(int argc, char **argv)
             show(round, (size_t)info);
             ok(MPI_Info_free(&info));
         }
+    if (level == MPI_THREAD_SINGLE)
+        call_until_refused(world);
     __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
     check_equal(bad, 0);
