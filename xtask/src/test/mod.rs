@@ -4,6 +4,7 @@
 //! a time limit. Not here: the suites themselves, one module each.
 
 mod abi;
+mod applications;
 mod arguments;
 mod asan;
 mod cargo;
@@ -51,7 +52,7 @@ pub struct Options {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 20] = [
+const SUITES: [(&str, &str, Suite); 21] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -72,6 +73,7 @@ const SUITES: [(&str, &str, Suite); 20] = [
         "PMPI by link order, preload and static library; the example tool; a plug-in that is loaded and unloaded",
         tools::suite,
     ),
+    ("applications", "whole programs print the same with our library and with MPICH", applications::suite),
     ("clients", "clients of MPI_T from MPICH and Open MPI, unchanged", clients::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
