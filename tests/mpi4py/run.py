@@ -13,6 +13,7 @@ LACKS = "the library lacks a function"
 result = None
 run = unittest.TextTestRunner.run
 add_error = unittest.TextTestResult.addError
+add_sub_test = unittest.TextTestResult.addSubTest
 
 
 def add_error_or_skip(self, test, error):
@@ -22,6 +23,13 @@ def add_error_or_skip(self, test, error):
         add_error(self, test, error)
 
 
+def add_sub_test_or_skip(self, test, part, error):
+    if error is not None and issubclass(error[0], NotImplementedError):
+        self.addSkip(part, LACKS)
+    else:
+        add_sub_test(self, test, part, error)
+
+
 def run_and_keep(self, test):
     global result
     result = run(self, test)
@@ -29,6 +37,7 @@ def run_and_keep(self, test):
 
 
 unittest.TextTestResult.addError = add_error_or_skip
+unittest.TextTestResult.addSubTest = add_sub_test_or_skip
 unittest.TextTestRunner.run = run_and_keep
 sys.argv = sys.argv[1:]
 try:
