@@ -4,7 +4,7 @@
 //! process has mapped, and a direct copy, is complete when the call returns; all others, which use the program's buffer until then, are complete with the next fence.
 
 use mpi_core::Guard;
-use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE, MPI_PROC_NULL};
+use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_fabric::RegionKey;
@@ -93,7 +93,7 @@ impl OneSided {
         if data.bytes() > 0 {
             same_elements("origin_datatype", of_origin, of_target, target)?;
         }
-        let combine = Combine::new(op, of_target)?;
+        let combine = Combine::on_any(target.has_no_elements(), op, of_target)?;
         let checked = |place: &Place| fits(data.bytes(), place.bytes(), "origin_count", "the target");
         let Some(place) = win.begin(guard, target, checked)? else { return Ok(()) };
         let instruments = win.instruments();
@@ -212,8 +212,7 @@ fn too_long(data: u64, room: u64, name: &'static str, whose: &str) -> Error {
 /// `MPI_PROC_NULL`, no element is combined and any type matches.
 pub(crate) fn same_elements(name: &'static str, origin: Basic, target: Basic, at: &Target<'_>) -> Result<()> {
     let facts = |basic: Basic| (basic.datatype.scalar(), basic.datatype.size(), basic.datatype.category());
-    let nothing = at.count == 0 || at.rank == MPI_PROC_NULL;
-    if origin.handle == target.handle || nothing || facts(origin) == facts(target) {
+    if origin.handle == target.handle || at.has_no_elements() || facts(origin) == facts(target) {
         return Ok(());
     }
     let rule = "an accumulation needs the same elements on both sides";

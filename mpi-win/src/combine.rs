@@ -41,6 +41,19 @@ impl Combine {
         if op == MPI_NO_OP { Ok(None) } else { Combine::new(op, basic).map(Some) }
     }
 
+    /// [`Combine::on_any`] for a call that also fetches.
+    pub fn fetching_on_any(nothing: bool, op: usize, basic: Basic) -> Result<Option<Combine>> {
+        if op == MPI_NO_OP { Ok(None) } else { Combine::on_any(nothing, op, basic).map(Some) }
+    }
+
+    /// [`Combine::new`], where `nothing` is whether no element is combined: then any predefined operation serves.
+    pub fn on_any(nothing: bool, op: usize, basic: Basic) -> Result<Combine> {
+        match Combine::new(op, basic) {
+            Err(_) if nothing && op != MPI_NO_OP && Op::predefined(op).is_some() => Ok(Combine::Replace),
+            combine => combine,
+        }
+    }
+
     /// Combines packed data with as many elements of `into`.
     pub fn apply(&self, mut into: RecvBuf<'_>, basic: Basic, data: &[u8]) {
         let reducer = match self {

@@ -40,7 +40,7 @@ impl OneSided {
         if data.bytes() > 0 {
             same_elements("origin_datatype", Basic::of("origin_datatype", of_data.1, of_data.0)?, of_target, target)?;
         }
-        let combine = Combine::fetching(op, of_target)?;
+        let combine = Combine::fetching_on_any(target.has_no_elements(), op, of_target)?;
         let checked = |place: &Place| {
             fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
             fits(place.bytes(), result.bytes(), "target_count", "the result")

@@ -25,6 +25,13 @@ pub struct Target<'a> {
     pub handle: usize,
 }
 
+impl Target<'_> {
+    /// Whether no element is accessed: there is none, or the target is `MPI_PROC_NULL`.
+    pub(crate) fn has_no_elements(&self) -> bool {
+        self.count == 0 || self.rank == MPI_PROC_NULL
+    }
+}
+
 impl Win {
     /// The memory that a target names; `None` for `MPI_PROC_NULL`. Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`,
     /// `MPI_ERR_TYPE`, `MPI_ERR_COUNT`, `MPI_ERR_RMA_RANGE`.

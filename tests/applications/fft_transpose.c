@@ -1,6 +1,7 @@
-/* A two-dimensional Fourier transform of a square matrix that is distributed by rows. Rows are transformed where they are; the
- * matrix is transposed by one MPI_Alltoall, whose send type is a column of blocks (a vector, resized) and whose receive type is a
- * row of them, so that nothing is packed; then the rows are transformed again. The inverse gives the matrix back. */
+/* A two-dimensional Fourier transform of a square matrix that is distributed by rows. Rows are transformed where
+ * they are; the matrix is transposed by one MPI_Alltoall, whose send type is a column of blocks (a vector, resized)
+ * and whose receive type is a row of them, so that nothing is packed; then the rows are transformed again. The
+ * inverse gives the matrix back. */
 #include "application.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Heat conduction on a periodic cube: a seven-point stencil on a three-dimensional grid of processes. The six faces of each
- * block are exchanged as subarrays of the block, in place; the exchange of one axis includes the halo of the axes before, so
- * that edges and corners arrive too, and a 27-point smoothing step uses them. */
+/* Heat conduction on a periodic cube: a seven-point stencil on a three-dimensional grid of processes. The six faces
+ * of each block are exchanged as subarrays of the block, in place; the exchange of one axis includes the halo of
+ * the axes before, so that edges and corners arrive too, and a 27-point smoothing step uses them. */
 #include "application.h"
 
 enum { CELLS = 24, STEPS = 20 };
@@ -13,7 +13,8 @@ static size_t at(int x, int y, int z)
     return ((size_t)x * (extent[1] + 2) + y) * (extent[2] + 2) + z;
 }
 
-/* The slab of thickness 1 at `start` along an axis, over the whole width of the axes before it and the inside of those after. */
+/* The slab of thickness 1 at `start` along an axis, over the whole width of the axes before it and the inside of
+ * those after. */
 static MPI_Datatype face(int axis, int start)
 {
     int sizes[3], subsizes[3], starts[3];

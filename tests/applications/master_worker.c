@@ -1,6 +1,6 @@
-/* A master gives out tasks of different lengths to whoever is free, with persistent requests: one receive for each worker, which
- * are started again and again, and persistent sends in the workers. Which worker does which task differs from run to run, the
- * results do not. */
+/* A master gives out tasks of different lengths to whoever is free, with persistent requests: one receive for each
+ * worker, which are started again and again, and persistent sends in the workers. Which worker does which task
+ * differs from run to run, the results do not. */
 #include "application.h"
 
 enum { TASKS = 400, WIDTH = 64, STOP = -1 };

@@ -1,6 +1,6 @@
-/* Particles that fly through a periodic box, which the processes share in slabs. After every step a process sends those that left
- * its slab to its neighbours: as a struct type with padding, picked out of the array where they are by an indexed type. The
- * receiver probes for their number. */
+/* Particles that fly through a periodic box, which the processes share in slabs. After every step a process sends
+ * those that left its slab to its neighbours: as a struct type with padding, picked out of the array where they are
+ * by an indexed type. The receiver probes for their number. */
 #include "application.h"
 
 #include <math.h>
@@ -129,8 +129,8 @@ int main(int argc, char **argv)
             fprintf(stderr, "rank %d: particle %lld is in another slab\n", rank, (long long)list[i].id);
     }
     MPI_Allreduce(&sum, &total, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    snprintf(line, sizeof line, "%d particles, %ld left, own %016llx, all %016llx", count, sent, (unsigned long long)sum,
-             (unsigned long long)total);
+    snprintf(line, sizeof line, "%d particles, %ld left, own %016llx, all %016llx", count, sent,
+             (unsigned long long)sum, (unsigned long long)total);
     print_in_order(line);
     MPI_Type_free(&type);
     MPI_Finalize();

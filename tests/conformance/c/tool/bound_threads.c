@@ -1,6 +1,6 @@
 /* A thread of a tool's own binds variables to objects while the program makes and frees them, at all thread levels
- * (argument). Beside a program of one thread the tool's calls return that the object cannot be accessed while the program is
- * in a call of the library; nothing is harmed. */
+ * (argument). Beside a program of one thread the tool's calls return that the object cannot be accessed while the
+ * program is in a call of the library; nothing is harmed. */
 #include "bound.h"
 
 #include <pthread.h>

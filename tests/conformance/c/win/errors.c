@@ -141,6 +141,10 @@ int main(int argc, char **argv)
     ok(MPI_Get_accumulate(data, 0, MPI_INT, back, 0, MPI_FLOAT, other, 0, 0, MPI_DOUBLE, MPI_SUM, win));
     ok(MPI_Get_accumulate(data, 1, MPI_INT, back, 1, MPI_FLOAT, MPI_PROC_NULL, 0, 1, MPI_DOUBLE, MPI_SUM, win));
     ok(MPI_Get_accumulate(NULL, 0, MPI_INT, back, 1, MPI_FLOAT, MPI_PROC_NULL, 0, 1, MPI_DOUBLE, MPI_NO_OP, win));
+    /* Nor is an operation applied that the type does not have. */
+    ok(MPI_Accumulate(data, 0, MPI_BYTE, 0, 0, 0, MPI_BYTE, MPI_SUM, win));
+    ok(MPI_Get_accumulate(data, 0, MPI_BYTE, back, 0, MPI_BYTE, 0, 0, 0, MPI_BYTE, MPI_SUM, win));
+    ok(MPI_Get_accumulate(data, 1, MPI_BYTE, back, 1, MPI_BYTE, MPI_PROC_NULL, 0, 1, MPI_BYTE, MPI_SUM, win));
 
     /* The sentences name what was wrong. */
     check_says(MPI_Put(data, 2, MPI_DOUBLE, other, 9, 2, MPI_DOUBLE, win), "window \"halo\" has 80 bytes there");
