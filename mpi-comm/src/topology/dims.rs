@@ -10,6 +10,7 @@ use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_DIMS};
 use mpi_errors::{Error, Result};
 
 use super::element;
+use super::primes::prime_factors;
 
 /// `MPI_Dims_create`: replaces the zeros of `dims` by factors in descending order, so that the product of all is
 /// `nodes`. Takes no lock; thread-safe. Nothing is to be done without dimensions.
@@ -192,34 +193,6 @@ fn divisors(number: u32) -> Vec<Divisor> {
     }
     all.sort_unstable();
     all
-}
-
-/// The prime factors in ascending order, each with its power.
-fn prime_factors(mut number: u32) -> Vec<(u32, u32)> {
-    let mut factors = Vec::new();
-    let mut divide = |number: &mut u32, prime: u32| {
-        let mut power = 0;
-        while number.is_multiple_of(prime) {
-            *number /= prime;
-            power += 1;
-        }
-        if power > 0 {
-            factors.push((prime, power));
-        }
-    };
-    divide(&mut number, 2);
-    divide(&mut number, 3);
-    // All other primes are next to a multiple of six.
-    let mut candidate = 5;
-    while candidate * candidate <= number {
-        divide(&mut number, candidate);
-        divide(&mut number, candidate + 2);
-        candidate += 6;
-    }
-    if number > 1 {
-        factors.push((number, 1));
-    }
-    factors
 }
 
 #[cfg(test)]

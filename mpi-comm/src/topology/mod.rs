@@ -2,7 +2,7 @@
 //!
 //! - `cartesian`: grids. `graph`: graphs that every process describes in full. `distributed`: graphs of which each
 //!   process holds its own edges. `edges`: edges that any process may name.
-//! - `dims`: balanced dimensions of a grid. `place`: which process takes which node.
+//! - `dims`: balanced dimensions of a grid. `primes`: prime factors. `place`: which process takes which node.
 //!
 //! Invariant: a topology never changes, and all of its ranks are ranks of its communicator.
 //! Not here: the topology of a communicator (`comm`), the creation of communicators (`mpi-env`), neighbourhood
@@ -14,6 +14,7 @@ mod distributed;
 mod edges;
 mod graph;
 mod place;
+mod primes;
 
 pub use cartesian::{Cartesian, Dimension};
 pub use dims::dims_create;
