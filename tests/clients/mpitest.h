@@ -1,4 +1,4 @@
-/* What MPICH's test programs require of their harness, as far as those about the tool information interface do:
+/* What MPICH's test programs require of their harness, as far as those that the suite runs do:
  * the programs stay as they are, and this header is found in the place of the harness's own, whose functions for
  * intercommunicators and new processes would require more of a library than the programs do. */
 #ifndef FERRUM_MPITEST_H
@@ -43,6 +43,14 @@ static inline void MTest_Finalize(int errors)
     else if (rank == 0)
         printf(" Found %d errors\n", all);
     MPI_Finalize();
+}
+
+static inline void MTestPrintError(int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Error_string(code, text, &length);
+    printf("%s\n", text);
 }
 
 static inline int MTestReturnValue(int errors)

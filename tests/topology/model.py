@@ -65,7 +65,7 @@ def divisors(number):
 
 
 def measures(number, count, limit, of):
-    """All (largest - smallest, sum) of descending products; `of` are the divisors of the whole."""
+    """All (smallest, sum) of descending products; `of` are the divisors of the whole."""
     if count == 1:
         if number <= limit:
             yield number, number
@@ -85,7 +85,7 @@ def best(number, count):
         if number % largest or largest**count < number:
             continue
         for smallest, total in ([(largest, 0)] if count == 1 else measures(number // largest, count - 1, largest, of)):
-            measure = (largest - smallest, total + largest)
+            measure = (largest - smallest, total + largest, -smallest)
             found = measure if found is None or measure < found else found
     return found
 
@@ -115,7 +115,7 @@ def dims_are_right(nodes, dims, answer):
     # The whole search takes too long for numbers with many divisors in many dimensions.
     if not set_now or len(set_now) > 3 and nodes > 20000:
         return True
-    return (set_now[0] - set_now[-1], sum(set_now)) == best(nodes // given, free)
+    return (set_now[0] - set_now[-1], sum(set_now), -set_now[-1]) == best(nodes // given, free)
 
 
 def grid(numbers, rank, ranks):

@@ -2,9 +2,11 @@
 //!
 //! Of all ways to write the number of processes as a product, the search takes the one with the smallest difference
 //! between the largest and the smallest factor; of several, the one with the smallest sum, which is the one with the
-//! least data on the borders of a cube that is divided so.
+//! least data on the borders of a cube that is divided so; of several, the one with the largest smallest factor.
 //! Invariant: the search visits factors in descending order and leaves a branch as soon as its bounds exclude a better
 //! result, so that any number of processes takes microseconds.
+
+use std::cmp::Reverse;
 
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_DIMS};
 use mpi_errors::{Error, Result};
@@ -91,7 +93,15 @@ struct Search {
 struct Found {
     spread: u32,
     sum: u64,
+    smallest: u32,
     factors: Vec<u32>,
+}
+
+impl Found {
+    /// What is better is less.
+    fn measure(&self) -> (u32, u64, Reverse<u32>) {
+        (self.spread, self.sum, Reverse(self.smallest))
+    }
 }
 
 impl Search {
@@ -141,7 +151,8 @@ impl Search {
         let so_far = self.chosen.iter().map(|factor| u64::from(*factor)).sum::<u64>() + u64::from(factor);
         // The smallest is their mean at most, and 1 where there are fewer prime factors than factors.
         let smallest = if (primes.primes as usize) < count { 1 } else { root_below(left, count) };
-        (largest.saturating_sub(smallest), so_far + equal.max(split)) < (best.spread, best.sum)
+        let possible = (largest.saturating_sub(smallest), so_far + equal.max(split), Reverse(smallest));
+        possible < best.measure()
     }
 
     fn finish(&mut self, last: u32, limit: u32) {
@@ -151,9 +162,9 @@ impl Search {
         let largest = *self.chosen.first().unwrap_or(&last);
         let spread = largest - last;
         let sum = self.chosen.iter().map(|factor| u64::from(*factor)).sum::<u64>() + u64::from(last);
-        if self.best.as_ref().is_none_or(|best| (spread, sum) < (best.spread, best.sum)) {
+        if self.best.as_ref().is_none_or(|best| (spread, sum, Reverse(last)) < best.measure()) {
             let factors = self.chosen.iter().copied().chain([last]).collect();
-            self.best = Some(Found { spread, sum, factors });
+            self.best = Some(Found { spread, sum, smallest: last, factors });
         }
     }
 
@@ -216,12 +227,13 @@ mod tests {
         }
     }
 
-    fn measure(factors: &[u32]) -> (u32, u64) {
-        (factors[0] - factors[factors.len() - 1], factors.iter().map(|factor| u64::from(*factor)).sum())
+    fn measure(factors: &[u32]) -> (u32, u64, Reverse<u32>) {
+        let smallest = factors[factors.len() - 1];
+        (factors[0] - smallest, factors.iter().map(|factor| u64::from(*factor)).sum(), Reverse(smallest))
     }
 
-    fn exhaustive(number: u32, count: usize) -> (u32, u64) {
-        let mut best = (u32::MAX, u64::MAX);
+    fn exhaustive(number: u32, count: usize) -> (u32, u64, Reverse<u32>) {
+        let mut best = (u32::MAX, u64::MAX, Reverse(0));
         all_products(number, count, number, &mut Vec::new(), &mut |factors| best = best.min(measure(factors)));
         best
     }

@@ -74,7 +74,7 @@ const SUITES: [(&str, &str, Suite); 21] = [
         tools::suite,
     ),
     ("applications", "whole programs print the same with our library and with MPICH", applications::suite),
-    ("clients", "clients of MPI_T from MPICH and Open MPI, unchanged", clients::suite),
+    ("clients", "clients of MPI_T from MPICH and Open MPI, and tests of topologies, unchanged", clients::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
     ("pmi", "under Hydra, Open MPI's mpiexec and srun; MPICH's programs under ours", pmi::suite),
     ("examples", "C and Rust examples, the Rust ones with no C compiler involved", cargo::examples),

@@ -1,8 +1,8 @@
-//! Clients of the tool information interface of other projects, from source packages of the system's distribution:
-//! compiled unchanged with our `mpicc`, and run.
+//! Clients of the tool information interface, and tests of process topologies, of other projects, from source packages
+//! of the system's distribution: compiled unchanged with our `mpicc`, and run.
 //!
-//! - MPICH: `mpivars`, which lists everything, and its tests of the interface. Its harness is replaced
-//!   (`tests/clients/mpitest.h`).
+//! - MPICH: `mpivars`, which lists everything, and its tests of the interface and of process topologies. Its harness is
+//!   replaced (`tests/clients/mpitest.h`).
 //! - Open MPI: the test of its counters, and the tool that draws communication matrices. Both look for variables of
 //!   Open MPI's by name; a shared object adds those names (`tests/clients/names.c`), which must be enough.
 //!
@@ -33,11 +33,37 @@ const MPICH_TESTS: [(&str, &str, &[&str]); 8] = [
     ("threads/mpi_t/mpit_threading", "1", &[]),
 ];
 
+/// MPICH's tests of process topologies, on 4 ranks. `cartsuball` is not among them: it expects MPI_COMM_NULL from
+/// MPI_Cart_sub without dimensions in all processes but one, where the standard has a grid without dimensions in each.
+/// Nor is `dims5`: of dimensions with the same difference it expects those with the largest smallest one, and this
+/// library takes those with the smallest sum first.
+const MPICH_TOPOLOGY_TESTS: [&str; 16] = [
+    "cartcreates",
+    "cartmap1",
+    "cartshift1",
+    "cartzero",
+    "dgraph_unwgt",
+    "dims0",
+    "dims1",
+    "dims2",
+    "dims3",
+    "dims4",
+    "distgraph1",
+    "graphcr",
+    "graphcr2",
+    "graphmap1",
+    "topodup",
+    "topotest",
+];
+
 /// Both packages; a package that cannot be fetched is skipped.
 pub fn suite(context: &Context, report: &mut Report) -> Result<()> {
     let bench = Bench { dist: context.dist()?, folder: paths::scratch("clients").join("built") };
     fs::create_dir_all(&bench.folder)?;
-    match sources::package("mpich", &["src/env/mpivars.c", "test/mpi/mpi_t/*.c", "test/mpi/threads/mpi_t/*.c"]) {
+    match sources::package(
+        "mpich",
+        &["src/env/mpivars.c", "test/mpi/mpi_t/*.c", "test/mpi/threads/mpi_t/*.c", "test/mpi/topo/*.[ch]"],
+    ) {
         Ok(source) => mpich(&bench, &source, report)?,
         Err(failure) => report.skip("mpich", &failure.to_string()),
     }
@@ -59,6 +85,15 @@ fn mpich(bench: &Bench<'_>, source: &Path, report: &mut Report) -> Result<()> {
         }
         let program = bench.compile(&source.join("test/mpi").join(file).with_extension("c"), name, &["-lm"])?;
         let outcome = bench.run(&program, ranks, arguments, &[])?;
+        let good = outcome.success() && outcome.stdout.contains(" No Errors");
+        report.check(name, good, || outcome.report());
+    }
+    for name in MPICH_TOPOLOGY_TESTS {
+        if !report.selects(name) {
+            continue;
+        }
+        let program = bench.compile(&source.join("test/mpi/topo").join(name).with_extension("c"), name, &[])?;
+        let outcome = bench.run(&program, "4", &[], &[])?;
         let good = outcome.success() && outcome.stdout.contains(" No Errors");
         report.check(name, good, || outcome.report());
     }

@@ -10,12 +10,16 @@ use std::time::Duration;
 
 use crate::{Failure, Result, paths, process, tools, ui};
 
+/// The file in a folder that lists the members that were unpacked into it.
+const MEMBERS: &str = "members.txt";
 const MINUTES: Duration = Duration::from_secs(300);
 
-/// The folder with these members of a package's source, fetched when it is absent. The error names what is missing.
+/// The folder with these members of a package's source, fetched when it is absent or has other members. The error names
+/// what is missing.
 pub fn package(name: &str, members: &[&str]) -> Result<PathBuf> {
     let folder = paths::target().join("clients").join(name);
-    if folder.exists() {
+    let listed = members.join("\n");
+    if fs::read_to_string(folder.join(MEMBERS)).is_ok_and(|unpacked| unpacked == listed) {
         return Ok(folder);
     }
     for program in ["apt-get", "tar", "xz"] {
@@ -35,7 +39,9 @@ pub fn package(name: &str, members: &[&str]) -> Result<PathBuf> {
     let mut get = Command::new("apt-get");
     get.args(&options).args(["-qq", "source", "--download-only", name]).current_dir(&fetched);
     process::must(&mut get, MINUTES).map_err(|failure| failure.during(format_args!("the source of {name}")))?;
+    let _ = fs::remove_dir_all(&folder);
     unpack(&archive(&fetched)?, members, &folder)?;
+    fs::write(folder.join(MEMBERS), listed)?;
     Ok(folder)
 }
 
