@@ -7,6 +7,7 @@
 
 use smallvec::SmallVec;
 
+use crate::offsets::OffsetList;
 use crate::shape::{Kind, Shape};
 
 /// Memory of packed bytes that follow each other, as a regular piece of a shape. Offsets count from the buffer's address.
@@ -15,7 +16,7 @@ pub(crate) enum Piece<'s> {
     /// Rows of `count` blocks of `length` bytes.
     Grid { offset: i64, length: u64, count: u64, stride: i64, rows: u64, row_stride: i64 },
     /// Rows of blocks of `length` bytes, at these offsets in a row.
-    Blocks { offset: i64, length: u64, offsets: &'s [i64], rows: u64, row_stride: i64 },
+    Blocks { offset: i64, length: u64, offsets: OffsetList<'s>, rows: u64, row_stride: i64 },
     /// Rows of blocks at these offsets; block `i` has `starts[i + 1] - starts[i]` bytes.
     Varied { offset: i64, offsets: &'s [i64], starts: &'s [u64], rows: u64, row_stride: i64 },
 }
@@ -204,7 +205,9 @@ impl<'s> Leaf<'s> {
             Kind::Loop { count, stride, body } => {
                 Piece::Grid { offset, length: body.size(), count: *count, stride: *stride, rows, row_stride }
             }
-            Kind::Blocks { length, offsets } => Piece::Blocks { offset, length: *length, offsets, rows, row_stride },
+            Kind::Blocks { length, offsets } => {
+                Piece::Blocks { offset, length: *length, offsets: offsets.list(), rows, row_stride }
+            }
             Kind::Varied { offsets, starts } => Piece::Varied { offset, offsets, starts, rows, row_stride },
             Kind::Empty | Kind::List(_) => unreachable!("it is no row"),
         }
@@ -227,7 +230,7 @@ impl<'s> Leaf<'s> {
             }
             Kind::Blocks { length, offsets } if self.at.is_multiple_of(*length) && limit >= *length => {
                 let first = (self.at / length) as usize;
-                let offsets = &offsets[first..first + (limit / length) as usize];
+                let offsets = offsets.list().part(first..first + (limit / length) as usize);
                 Piece::Blocks { offset: place, length: *length, offsets, rows: 1, row_stride: 0 }
             }
             Kind::Varied { offsets, starts } => {
@@ -263,7 +266,7 @@ impl<'s> Leaf<'s> {
             }
             Kind::Blocks { length, offsets } => {
                 let (index, rest) = (self.at / length, self.at % length);
-                (offsets[index as usize].wrapping_add_unsigned(rest), length - rest)
+                (offsets.list().get(index as usize).wrapping_add_unsigned(rest), length - rest)
             }
             Kind::Varied { offsets, starts } => {
                 let index = starts.partition_point(|start| *start <= self.at) - 1;

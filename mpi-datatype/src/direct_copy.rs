@@ -84,7 +84,8 @@ impl<'s> Blocks<'s> {
     fn rows_and_blocks(&self) -> (u64, u64) {
         match self.piece {
             Piece::Grid { rows, count, .. } => (rows, count),
-            Piece::Blocks { rows, offsets, .. } | Piece::Varied { rows, offsets, .. } => (rows, offsets.len() as u64),
+            Piece::Blocks { rows, offsets, .. } => (rows, offsets.len() as u64),
+            Piece::Varied { rows, offsets, .. } => (rows, offsets.len() as u64),
         }
     }
 
@@ -102,7 +103,7 @@ impl<'s> Blocks<'s> {
                 (offset + row * row_stride + index as i64 * stride, length)
             }
             Piece::Blocks { offset, length, offsets, row_stride, .. } => {
-                (offset + row * row_stride + offsets[index], length)
+                (offset + row * row_stride + offsets.get(index), length)
             }
             Piece::Varied { offset, offsets, starts, row_stride, .. } => {
                 (offset + row * row_stride + offsets[index], starts[index + 1] - starts[index])

@@ -8,6 +8,7 @@
 use std::ptr;
 
 use crate::cursor::Piece;
+use crate::offsets::OffsetList;
 
 /// Which way bytes move between a place in memory and one in packed data.
 pub(crate) trait Direction {
@@ -132,7 +133,7 @@ macro_rules! by_length {
             6 => $sized::<D, [u16; 3]>($($argument),*),
             8 => $sized::<D, u64>($($argument),*),
             12 => $sized::<D, [u32; 3]>($($argument),*),
-            16 => $sized::<D, u128>($($argument),*),
+            16 => $sized::<D, [u64; 2]>($($argument),*),
             20 => $sized::<D, [u32; 5]>($($argument),*),
             24 => $sized::<D, [u64; 3]>($($argument),*),
             32 => $sized::<D, [u64; 4]>($($argument),*),
@@ -164,7 +165,8 @@ unsafe fn strided<D: Direction>(memory: *mut u8, stride: isize, count: usize, pa
 #[inline]
 unsafe fn strided_sized<D: Direction, T: Copy>(memory: *mut u8, stride: isize, count: usize, packed: *mut u8) {
     let (mut memory, mut packed) = (memory, packed);
-    let fours = if size_of::<T>() <= 8 { count / 4 } else { 0 };
+    // Two words of 8 bytes are cheap to join in a vector register, shorter ones are not.
+    let fours = if size_of::<T>() == 8 { count / 4 } else { 0 };
     // SAFETY: the caller's promise; `count` blocks are moved in all.
     unsafe {
         for _ in 0..fours {
@@ -192,41 +194,62 @@ unsafe fn strided_any<D: Direction>(memory: *mut u8, stride: isize, count: usize
 
 /// Moves blocks at these offsets in memory.
 #[inline]
-unsafe fn scattered<D: Direction>(memory: *mut u8, offsets: &[i64], packed: *mut u8, length: usize) {
+unsafe fn scattered<D: Direction>(memory: *mut u8, offsets: OffsetList<'_>, packed: *mut u8, length: usize) {
     // SAFETY: the caller's promise of `move_piece`.
     unsafe {
-        by_length!(
-            length,
-            scattered_sized,
-            scattered_any::<D>(memory, offsets, packed, length),
-            (memory, offsets, packed)
-        );
+        match offsets {
+            OffsetList::Narrow(offsets) => {
+                scattered_at::<D>(memory, offsets.iter().map(|offset| *offset as isize), packed, length);
+            }
+            OffsetList::Wide(offsets) => {
+                scattered_at::<D>(memory, offsets.iter().map(|offset| *offset as isize), packed, length);
+            }
+        }
     }
 }
 
-#[inline]
-unsafe fn scattered_sized<D: Direction, T: Copy>(memory: *mut u8, offsets: &[i64], packed: *mut u8) {
-    let mut packed = packed;
-    let (fours, rest) = offsets.as_chunks::<4>();
-    // SAFETY: the caller's promise; each offset is used once.
+unsafe fn scattered_at<D: Direction>(
+    memory: *mut u8,
+    offsets: impl Iterator<Item = isize>,
+    packed: *mut u8,
+    length: usize,
+) {
+    // SAFETY: the caller's promise of `move_piece`.
     unsafe {
-        for four in fours {
-            D::four::<T>(four.map(|offset| memory.wrapping_offset(offset as isize)), packed);
-            packed = packed.wrapping_add(4 * size_of::<T>());
-        }
-        for offset in rest {
-            D::one::<T>(memory.wrapping_offset(*offset as isize), packed);
-            packed = packed.wrapping_add(size_of::<T>());
+        match length {
+            1 => scattered_sized::<D, u8>(memory, offsets, packed),
+            2 => scattered_sized::<D, u16>(memory, offsets, packed),
+            4 => scattered_sized::<D, u32>(memory, offsets, packed),
+            8 => scattered_sized::<D, u64>(memory, offsets, packed),
+            12 => scattered_sized::<D, [u32; 3]>(memory, offsets, packed),
+            16 => scattered_sized::<D, [u64; 2]>(memory, offsets, packed),
+            24 => scattered_sized::<D, [u64; 3]>(memory, offsets, packed),
+            32 => scattered_sized::<D, [u64; 4]>(memory, offsets, packed),
+            40 => scattered_sized::<D, [u64; 5]>(memory, offsets, packed),
+            48 => scattered_sized::<D, [u64; 6]>(memory, offsets, packed),
+            64 => scattered_sized::<D, [u64; 8]>(memory, offsets, packed),
+            _ => {
+                let mut packed = packed;
+                for offset in offsets {
+                    short::<D>(memory.wrapping_offset(offset), packed, length);
+                    packed = packed.wrapping_add(length);
+                }
+            }
         }
     }
 }
 
-unsafe fn scattered_any<D: Direction>(memory: *mut u8, offsets: &[i64], packed: *mut u8, length: usize) {
+#[inline(always)]
+unsafe fn scattered_sized<D: Direction, T: Copy>(
+    memory: *mut u8,
+    offsets: impl Iterator<Item = isize>,
+    packed: *mut u8,
+) {
     let mut packed = packed;
     for offset in offsets {
-        // SAFETY: the caller's promise.
-        unsafe { short::<D>(memory.wrapping_offset(*offset as isize), packed, length) };
-        packed = packed.wrapping_add(length);
+        // SAFETY: the caller's promise; each offset is used once.
+        unsafe { D::one::<T>(memory.wrapping_offset(offset), packed) };
+        packed = packed.wrapping_add(size_of::<T>());
     }
 }
 
@@ -242,8 +265,8 @@ pub(crate) unsafe fn short<D: Direction>(memory: *mut u8, packed: *mut u8, lengt
             2..4 => both_ends::<D, u16>(memory, packed, length),
             4..8 => both_ends::<D, u32>(memory, packed, length),
             8..=16 => both_ends::<D, u64>(memory, packed, length),
-            17..=32 => both_ends::<D, u128>(memory, packed, length),
-            33..=64 => both_ends::<D, [u128; 2]>(memory, packed, length),
+            17..=32 => both_ends::<D, [u64; 2]>(memory, packed, length),
+            33..=64 => both_ends::<D, [u64; 4]>(memory, packed, length),
             _ => D::many(memory, packed, length),
         }
     }

@@ -27,6 +27,7 @@ pub mod envelope;
 pub mod external32;
 mod kernels;
 pub mod layout;
+mod offsets;
 pub mod predefined;
 pub mod scalar;
 mod shape;

@@ -108,6 +108,16 @@ fn a_description_of_any_number_of_blocks_is_small() {
 }
 
 #[test]
+fn offsets_beyond_32_bits_are_kept() {
+    let places = [0, 5_000_000_000, 3, -4_000_000_000, 7];
+    let far = Datatype::hindexed_block(2, &places, named(MPI_BYTE), SMALL).expect("small");
+    let layout = far.layout().expect("gaps");
+    for (index, place) in places.into_iter().enumerate() {
+        assert_eq!(layout.run(2 * index as u64 + 1), (place + 1, 1));
+    }
+}
+
+#[test]
 fn types_nest_to_any_depth_on_a_small_stack() {
     let work = || {
         let byte = named(MPI_BYTE);

@@ -58,8 +58,8 @@ impl ListBuilder {
         match &shape.kind {
             Kind::Empty => {}
             Kind::Block => self.push_block(offset, shape.size),
-            Kind::Blocks { length, offsets } if self.dissolves(offsets.len()) => {
-                for place in offsets.iter() {
+            Kind::Blocks { length, offsets } if self.dissolves(offsets.list().len()) => {
+                for place in offsets.list().iter() {
                     self.push_block(offset + place, *length);
                 }
             }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub(crate) use list::ListBuilder;
 
 use crate::array::Array;
+use crate::offsets::Offsets;
 
 /// The data bytes of an element, relative to the first of them. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -40,7 +41,7 @@ pub(crate) enum Kind {
     /// Blocks of one length at irregular offsets.
     Blocks {
         length: u64,
-        offsets: Array<i64>,
+        offsets: Offsets,
     },
     /// Blocks of several lengths: that of number `i` holds the packed bytes `starts[i] .. starts[i + 1]`.
     Varied {
@@ -158,8 +159,8 @@ impl Shape {
                     shape = body;
                 }
                 Kind::Blocks { length, offsets } => {
-                    let last = offsets.partition_point(|offset| *offset < place) - 1;
-                    return counted + last as u64 * length + ((place - offsets[last]) as u64).min(*length);
+                    let last = offsets.list().below(place) - 1;
+                    return counted + last as u64 * length + ((place - offsets.list().get(last)) as u64).min(*length);
                 }
                 Kind::Varied { offsets, starts } => {
                     let last = offsets.partition_point(|offset| *offset < place) - 1;
@@ -189,7 +190,7 @@ impl Shape {
                 count == times && stride == step && (Arc::ptr_eq(body, inner) || body.same(inner, budget))
             }
             (Kind::Blocks { length, offsets }, Kind::Blocks { length: long, offsets: places }) => {
-                length == long && same_array(offsets, places)
+                length == long && offsets.list() == places.list()
             }
             (Kind::Varied { offsets, starts }, Kind::Varied { offsets: places, starts: begins }) => {
                 same_array(offsets, places) && same_array(starts, begins)
