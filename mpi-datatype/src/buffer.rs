@@ -59,6 +59,18 @@ impl<Access> TypedBuf<'_, Access> {
         TypedBuf { start, bytes, layout, borrow: PhantomData }
     }
 
+    /// Elements with what [`layout_of`] gave.
+    #[inline]
+    fn laid_out(start: *mut u8, count: u64, datatype: &Datatype, layout: LayoutRef) -> Self {
+        // Displacements from a null address are addresses of memory that the program exposed.
+        let start = if start.is_null() { ptr::with_exposed_provenance_mut(0) } else { start };
+        let start = match layout {
+            LayoutRef::Contiguous => start.wrapping_offset(datatype.true_lower_bound() as isize),
+            _ => start,
+        };
+        TypedBuf::of(start, count.wrapping_mul(datatype.size()), layout)
+    }
+
     /// Number of packed bytes.
     #[inline]
     pub fn bytes(&self) -> u64 {
@@ -203,7 +215,7 @@ impl<'a> SendBuf<'a> {
     pub unsafe fn new(start: *const u8, count: u64, datatype: &Datatype) -> Option<SendBuf<'a>> {
         match datatype.contiguous_bytes_of(count) {
             Some(bytes) => Some(TypedBuf::of(start.cast_mut(), bytes, LayoutRef::Contiguous)),
-            None => laid_out(start.cast_mut(), count, datatype),
+            None => Some(TypedBuf::laid_out(start.cast_mut(), count, datatype, layout_of(count, datatype, false)?)),
         }
     }
 
@@ -243,7 +255,7 @@ impl<'a> RecvBuf<'a> {
     pub unsafe fn new(start: *mut u8, count: u64, datatype: &Datatype) -> Option<RecvBuf<'a>> {
         match datatype.contiguous_bytes_of(count) {
             Some(bytes) => Some(TypedBuf::of(start, bytes, LayoutRef::Contiguous)),
-            None => laid_out_apart(start, count, datatype),
+            None => Some(TypedBuf::laid_out(start, count, datatype, layout_of(count, datatype, true)?)),
         }
     }
 
@@ -335,26 +347,17 @@ impl<'a> RecvBuf<'a> {
     }
 }
 
-/// As [`laid_out`], for elements that do not overlap.
+/// The layout of elements that are not contiguous by their type; `Contiguous` for those that are one block, from the first
+/// data byte on. `None` when there are too many, the type is not committed, or, with `storing`, they overlap.
 #[cold]
-fn laid_out_apart<'a, Access>(start: *mut u8, count: u64, datatype: &Datatype) -> Option<TypedBuf<'a, Access>> {
-    let overlap = datatype.layout().is_some_and(|layout| layout.surely_overlaps(count));
-    if overlap { None } else { laid_out(start, count, datatype) }
-}
-
-/// Elements that are not contiguous by their type, or too many. A single block is made a contiguous buffer.
-#[cold]
-fn laid_out<'a, Access>(start: *mut u8, count: u64, datatype: &Datatype) -> Option<TypedBuf<'a, Access>> {
+#[inline(never)] // what it returns fits into registers, so that buffers of contiguous elements never go through memory
+fn layout_of(count: u64, datatype: &Datatype, storing: bool) -> Option<LayoutRef> {
     let (bytes, reference) = (datatype.bytes_of(count)?, datatype.layout_ref()?);
-    // Displacements from a null address are addresses of memory that the program exposed.
-    let start = if start.is_null() { ptr::with_exposed_provenance_mut(0) } else { start };
-    match reference.get() {
-        _ if bytes == 0 => Some(TypedBuf::of(start, 0, LayoutRef::Contiguous)),
-        Some(layout) if layout.is_one_block(count) => {
-            Some(TypedBuf::of(start.wrapping_offset(layout.offset as isize), bytes, LayoutRef::Contiguous))
-        }
-        _ => Some(TypedBuf::of(start, bytes, reference)),
+    let layout = reference.get()?;
+    if storing && layout.surely_overlaps(count) {
+        return None;
     }
+    Some(if bytes == 0 || layout.is_one_block(count) { LayoutRef::Contiguous } else { reference })
 }
 
 /// Moves the packed bytes `at .. at + length` between memory and packed data.
