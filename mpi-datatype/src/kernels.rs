@@ -198,40 +198,36 @@ unsafe fn scattered<D: Direction>(memory: *mut u8, offsets: OffsetList<'_>, pack
     // SAFETY: the caller's promise of `move_piece`.
     unsafe {
         match offsets {
-            OffsetList::Narrow(offsets) => {
-                scattered_at::<D>(memory, offsets.iter().map(|offset| *offset as isize), packed, length);
-            }
-            OffsetList::Wide(offsets) => {
-                scattered_at::<D>(memory, offsets.iter().map(|offset| *offset as isize), packed, length);
-            }
+            OffsetList::Narrow(offsets) => scattered_at::<D, i32>(memory, offsets, packed, length),
+            OffsetList::Wide(offsets) => scattered_at::<D, i64>(memory, offsets, packed, length),
         }
     }
 }
 
-unsafe fn scattered_at<D: Direction>(
+unsafe fn scattered_at<D: Direction, O: Copy + Into<i64>>(
     memory: *mut u8,
-    offsets: impl Iterator<Item = isize>,
+    offsets: &[O],
     packed: *mut u8,
     length: usize,
 ) {
     // SAFETY: the caller's promise of `move_piece`.
     unsafe {
         match length {
-            1 => scattered_sized::<D, u8>(memory, offsets, packed),
-            2 => scattered_sized::<D, u16>(memory, offsets, packed),
-            4 => scattered_sized::<D, u32>(memory, offsets, packed),
-            8 => scattered_sized::<D, u64>(memory, offsets, packed),
-            12 => scattered_sized::<D, [u32; 3]>(memory, offsets, packed),
-            16 => scattered_sized::<D, [u64; 2]>(memory, offsets, packed),
-            24 => scattered_sized::<D, [u64; 3]>(memory, offsets, packed),
-            32 => scattered_sized::<D, [u64; 4]>(memory, offsets, packed),
-            40 => scattered_sized::<D, [u64; 5]>(memory, offsets, packed),
-            48 => scattered_sized::<D, [u64; 6]>(memory, offsets, packed),
-            64 => scattered_sized::<D, [u64; 8]>(memory, offsets, packed),
+            1 => scattered_sized::<D, O, u8>(memory, offsets, packed),
+            2 => scattered_sized::<D, O, u16>(memory, offsets, packed),
+            4 => scattered_sized::<D, O, u32>(memory, offsets, packed),
+            8 => scattered_sized::<D, O, u64>(memory, offsets, packed),
+            12 => scattered_sized::<D, O, [u32; 3]>(memory, offsets, packed),
+            16 => scattered_sized::<D, O, [u64; 2]>(memory, offsets, packed),
+            24 => scattered_sized::<D, O, [u64; 3]>(memory, offsets, packed),
+            32 => scattered_sized::<D, O, [u64; 4]>(memory, offsets, packed),
+            40 => scattered_sized::<D, O, [u64; 5]>(memory, offsets, packed),
+            48 => scattered_sized::<D, O, [u64; 6]>(memory, offsets, packed),
+            64 => scattered_sized::<D, O, [u64; 8]>(memory, offsets, packed),
             _ => {
                 let mut packed = packed;
                 for offset in offsets {
-                    short::<D>(memory.wrapping_offset(offset), packed, length);
+                    short::<D>(memory.wrapping_offset((*offset).into() as isize), packed, length);
                     packed = packed.wrapping_add(length);
                 }
             }
@@ -240,16 +236,22 @@ unsafe fn scattered_at<D: Direction>(
 }
 
 #[inline(always)]
-unsafe fn scattered_sized<D: Direction, T: Copy>(
-    memory: *mut u8,
-    offsets: impl Iterator<Item = isize>,
-    packed: *mut u8,
-) {
+unsafe fn scattered_sized<D: Direction, O: Copy + Into<i64>, T: Copy>(memory: *mut u8, offsets: &[O], packed: *mut u8) {
+    let place = |offset: O| memory.wrapping_offset(offset.into() as isize);
     let mut packed = packed;
-    for offset in offsets {
-        // SAFETY: the caller's promise; each offset is used once.
-        unsafe { D::one::<T>(memory.wrapping_offset(offset), packed) };
-        packed = packed.wrapping_add(size_of::<T>());
+    let (groups, rest) = offsets.as_chunks::<8>();
+    // SAFETY: the caller's promise; each offset is used once.
+    unsafe {
+        for group in groups {
+            for (index, offset) in group.iter().enumerate() {
+                D::one::<T>(place(*offset), packed.wrapping_add(index * size_of::<T>()));
+            }
+            packed = packed.wrapping_add(8 * size_of::<T>());
+        }
+        for offset in rest {
+            D::one::<T>(place(*offset), packed);
+            packed = packed.wrapping_add(size_of::<T>());
+        }
     }
 }
 
