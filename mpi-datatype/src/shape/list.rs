@@ -127,6 +127,10 @@ fn of_blocks(mut offsets: Vec<i64>, lengths: &[u64]) -> Shape {
         let size = length * offsets.len() as u64;
         return Shape { size, end, overlaps, kind: Kind::Blocks { length, offsets: offsets.into() } };
     }
+    if let Some((length, offsets)) = split(&offsets, lengths) {
+        let size = length * offsets.len() as u64;
+        return Shape { size, end, overlaps, kind: Kind::Blocks { length, offsets: offsets.into() } };
+    }
     let mut starts = Vec::with_capacity(offsets.len() + 1);
     starts.push(0);
     let mut size = 0;
@@ -157,6 +161,30 @@ fn of_entries(mut entries: Vec<Entry>) -> Shape {
         overlaps |= entry.shape.overlaps;
     }
     Shape { size, end, overlaps, kind: Kind::List(Arc::new(List { entries, starts })) }
+}
+
+/// Longest block into which blocks of several lengths are split.
+const LONGEST_SPLIT: u64 = 64;
+
+/// The same bytes in blocks of one length, when that makes at most twice as many: where only a few blocks happen to be
+/// adjacent, moving blocks of a fixed length is faster than moving fewer of several lengths.
+fn split(offsets: &[i64], lengths: &[u64]) -> Option<(u64, Vec<i64>)> {
+    let size: u64 = lengths.iter().sum();
+    let common = lengths.iter().fold(0, |common, length| divisor(common, *length));
+    if common > LONGEST_SPLIT || size / common > 2 * offsets.len() as u64 {
+        return None;
+    }
+    let blocks = offsets.iter().zip(lengths);
+    let parts = blocks.flat_map(|(offset, length)| (0..length / common).map(move |i| offset + (i * common) as i64));
+    Some((common, parts.collect()))
+}
+
+/// The greatest common divisor.
+fn divisor(mut one: u64, mut other: u64) -> u64 {
+    while one != 0 {
+        (one, other) = (other % one, one);
+    }
+    other
 }
 
 /// Count and stride of the loops, innermost first, that give these offsets in this order; `None` when no loops do.
