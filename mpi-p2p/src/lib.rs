@@ -42,6 +42,7 @@ mod cvars;
 mod delivery;
 mod direct;
 mod direct_receive;
+mod disconnect;
 mod engine;
 mod events;
 mod generalized;

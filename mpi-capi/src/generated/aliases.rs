@@ -112,6 +112,8 @@ core::arch::global_asm!(
     ".set MPI_Comm_create_keyval, PMPI_Comm_create_keyval",
     ".weak MPI_Comm_delete_attr",
     ".set MPI_Comm_delete_attr, PMPI_Comm_delete_attr",
+    ".weak MPI_Comm_disconnect",
+    ".set MPI_Comm_disconnect, PMPI_Comm_disconnect",
     ".weak MPI_Comm_dup",
     ".set MPI_Comm_dup, PMPI_Comm_dup",
     ".weak MPI_Comm_dup_with_info",

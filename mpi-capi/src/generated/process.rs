@@ -24,6 +24,19 @@ pub unsafe extern "C" fn PMPI_Abort(comm: usize, errorcode: c_int) -> c_int {
     })
 }
 
+/// `MPI_Comm_disconnect`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_disconnect(comm: *mut usize) -> c_int {
+    entry::freeing(functions::MPI_COMM_DISCONNECT, comm, || {
+        entry::running(functions::MPI_COMM_DISCONNECT, Some(Object::comm(entry::at(comm))), |cx| {
+            let comm = check::out("comm", comm)?;
+
+            let record = cx.enter(functions::MPI_COMM_DISCONNECT, -1, 0, 0);
+            record.end(imp::comm::comm_disconnect(cx, comm))
+        })
+    })
+}
+
 /// `MPI_Finalize`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Finalize() -> c_int {

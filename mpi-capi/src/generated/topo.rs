@@ -37,7 +37,7 @@ pub unsafe extern "C" fn PMPI_Cart_create(
 ) -> c_int {
     entry::running(functions::MPI_CART_CREATE, Some(Object::comm(comm_old)), |cx| {
         let mut cx = cx;
-        let comm_old = cx.comm("comm_old", comm_old)?;
+        let comm_old = cx.intracomm("comm_old", comm_old)?;
         let reorder = check::logical("reorder", reorder)?;
 
         let record = cx.enter(functions::MPI_CART_CREATE, -1, 0, 0);
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn PMPI_Cart_map(
 ) -> c_int {
     entry::running(functions::MPI_CART_MAP, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_CART_MAP, -1, 0, 0);
         record.end(imp::cart::cart_map(cx, comm, ndims, dims, periods, newrank))
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn PMPI_Dist_graph_create(
 ) -> c_int {
     entry::running(functions::MPI_DIST_GRAPH_CREATE, Some(Object::comm(comm_old)), |cx| {
         let mut cx = cx;
-        let comm_old = cx.comm("comm_old", comm_old)?;
+        let comm_old = cx.intracomm("comm_old", comm_old)?;
         let reorder = check::logical("reorder", reorder)?;
 
         let record = cx.enter(functions::MPI_DIST_GRAPH_CREATE, -1, 0, 0);
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn PMPI_Dist_graph_create_adjacent(
 ) -> c_int {
     entry::running(functions::MPI_DIST_GRAPH_CREATE_ADJACENT, Some(Object::comm(comm_old)), |cx| {
         let mut cx = cx;
-        let comm_old = cx.comm("comm_old", comm_old)?;
+        let comm_old = cx.intracomm("comm_old", comm_old)?;
         let reorder = check::logical("reorder", reorder)?;
 
         let record = cx.enter(functions::MPI_DIST_GRAPH_CREATE_ADJACENT, -1, 0, 0);
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn PMPI_Graph_create(
 ) -> c_int {
     entry::running(functions::MPI_GRAPH_CREATE, Some(Object::comm(comm_old)), |cx| {
         let mut cx = cx;
-        let comm_old = cx.comm("comm_old", comm_old)?;
+        let comm_old = cx.intracomm("comm_old", comm_old)?;
         let reorder = check::logical("reorder", reorder)?;
 
         let record = cx.enter(functions::MPI_GRAPH_CREATE, -1, 0, 0);
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn PMPI_Graph_map(
 ) -> c_int {
     entry::running(functions::MPI_GRAPH_MAP, Some(Object::comm(comm)), |cx| {
         let mut cx = cx;
-        let comm = cx.comm("comm", comm)?;
+        let comm = cx.intracomm("comm", comm)?;
 
         let record = cx.enter(functions::MPI_GRAPH_MAP, -1, 0, 0);
         record.end(imp::graph::graph_map(cx, comm, nnodes, indx, edges, newrank))

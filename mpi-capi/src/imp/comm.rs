@@ -2,8 +2,9 @@
 
 use core::ffi::{CStr, c_char};
 
-use mpi_core::abi;
-use mpi_errors::Error;
+use mpi_core::{Handle, abi};
+use mpi_env::Process;
+use mpi_errors::{Error, Result};
 
 use super::comm_create;
 use crate::attributes;
@@ -34,7 +35,16 @@ pub fn comm_dup(cx: CallContext, comm: CommView, new: Out<usize>) -> Outcome {
 }
 
 /// `MPI_Comm_free`
-pub fn comm_free(mut cx: CallContext, comm: Out<usize>) -> Outcome {
+pub fn comm_free(cx: CallContext, comm: Out<usize>) -> Outcome {
+    free(cx, comm, Process::comm_free)
+}
+
+/// `MPI_Comm_disconnect`
+pub fn comm_disconnect(cx: CallContext, comm: Out<usize>) -> Outcome {
+    free(cx, comm, Process::comm_disconnect)
+}
+
+fn free(mut cx: CallContext, comm: Out<usize>, by: fn(&Process, Handle) -> Result<()>) -> Outcome {
     let handle = cx.comm("comm", comm.get())?.handle;
     if matches!(handle.0, abi::MPI_COMM_WORLD | abi::MPI_COMM_SELF) {
         let name = if handle.0 == abi::MPI_COMM_WORLD { "MPI_COMM_WORLD" } else { "MPI_COMM_SELF" };
@@ -44,7 +54,7 @@ pub fn comm_free(mut cx: CallContext, comm: Out<usize>) -> Outcome {
     let process = cx.process;
     drop(cx);
     attributes::delete_all(process, handle.0)?;
-    process.comm_free(handle)?;
+    by(process, handle)?;
     comm.set(abi::MPI_COMM_NULL);
     Ok(())
 }
