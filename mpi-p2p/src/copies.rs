@@ -48,7 +48,7 @@ impl Core {
         }
         let (start, bytes) = match &mut job.claims {
             Claims::Alone { claimed, most } => {
-                let (start, left) = (*claimed, job.bytes - *claimed);
+                let (start, left) = (*claimed, job.remote.bytes - *claimed);
                 let bytes = if concurrently { left.min(*most) } else { left };
                 *claimed += bytes;
                 (start, bytes)
@@ -61,13 +61,13 @@ impl Core {
                     return None;
                 }
                 *next = index + 1;
-                (index * *chunk, (*chunk).min(job.bytes - index * *chunk))
+                (index * *chunk, (*chunk).min(job.remote.bytes - index * *chunk))
             }
         };
         if let Some(copiers) = pin {
             *copiers += 1;
         }
-        let last = start + bytes == job.bytes;
+        let last = start + bytes == job.remote.bytes;
         let part = job.part(start, bytes);
         #[cfg(test)]
         let part = part.after(&self.copies.before);
@@ -98,6 +98,17 @@ impl Core {
                     self.copies.remove(at);
                 }
                 self.unpin_send(request);
+            }
+            (Side::Partitions { .. }, _) => {
+                match result {
+                    Ok(()) => self.instruments.bytes_helped.add(bytes),
+                    Err(_) => self.copies.close(at),
+                }
+                let job = &self.copies.list[at];
+                if !job.open && job.copiers == 0 {
+                    let job = self.copies.remove(at);
+                    self.partitions_copied(endpoint, job);
+                }
             }
             (Side::Receive { .. }, claims) => {
                 let moved = match claims {
@@ -216,6 +227,8 @@ impl Core {
                     self.copies.close(at);
                     at += 1;
                 }
+                // No call revokes a partitioned send.
+                (Side::Partitions { .. }, _) => at += 1,
             }
         }
         let left = self.copies.has(request);

@@ -5,7 +5,7 @@
 //! both processes claim chunks from a transfer slot.
 //! Invariant: from the claim of a part until its count, the job stays in the list ([`CopyJob::copiers`]), and the memory
 //! of the part stays with its request: a receive completes, or is dropped, only without copiers, and so does a send
-//! (`Work::Offered`). All of this state is under the process lock, which orders it for all threads;
+//! (`Work::Offered`, `PartitionedSend::copying`). All of this state is under the process lock, which orders it for all threads;
 //! only the words of a transfer slot are shared without the lock (`chunk_claims`).
 //! Not here: claiming, counting and completing (`copies`), the release of the lock (`copying`).
 #![allow(unsafe_code)] // parts of a receive's buffer are copied into at the same time
@@ -18,9 +18,9 @@ use mpi_fabric::{Copier, RegionKey, Registration};
 use crate::request::Data;
 
 /// Longest part in bytes where several threads may copy: the thread that polls for the others polls between two parts.
-pub(crate) const PART_MAX: u64 = 128 << 10;
+const PART_MAX: u64 = 128 << 10;
 /// The same over a network, where each part costs a round trip.
-pub(crate) const NETWORK_PART_MAX: u64 = 1 << 20;
+const NETWORK_PART_MAX: u64 = 1 << 20;
 
 /// A long message that this process copies, or helps to copy.
 #[derive(Debug)]
@@ -29,9 +29,7 @@ pub(crate) struct CopyJob {
     pub id: u64,
     pub request: Handle,
     pub copier: Copier,
-    /// The other process's memory.
-    pub region: RegionKey,
-    pub bytes: u64,
+    pub remote: Remote,
     pub side: Side,
     pub claims: Claims,
     /// Whether parts may be left to claim.
@@ -42,6 +40,15 @@ pub(crate) struct CopyJob {
     pub copied: u64,
 }
 
+/// The other process's memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Remote {
+    pub region: RegionKey,
+    /// Bytes from the start of the region.
+    pub offset: u64,
+    pub bytes: u64,
+}
+
 /// This process's side of the transfer, with its memory.
 #[derive(Debug)]
 pub(crate) enum Side {
@@ -49,10 +56,12 @@ pub(crate) enum Side {
     Receive { buffer: RecvBuf<'static>, token: u64 },
     /// It copies the data of a send to the region.
     Send { data: SendBuf<'static> },
+    /// It copies the partitions `range.0 .. range.1` of the partitioned send with this handle to the region.
+    Partitions { data: SendBuf<'static>, send: Handle, range: (u32, u32) },
 }
 
 impl Side {
-    /// The side of the sender of this data.
+    /// The side of the sender of this data; the request holds the data.
     pub fn of_send(data: &Data) -> Side {
         // SAFETY: a part of it is used only while the request that holds the data is offered and pinned.
         Side::Send { data: unsafe { data.as_send().detach() } }
@@ -66,6 +75,13 @@ pub(crate) enum Claims {
     Alone { claimed: u64, most: u64 },
     /// By both processes: chunks, in a transfer slot of the receiver.
     Slot(SharedClaims),
+}
+
+impl Claims {
+    /// Those of this process alone; `near`: the other process is on this host.
+    pub fn alone(near: bool) -> Claims {
+        Claims::Alone { claimed: 0, most: if near { PART_MAX } else { NETWORK_PART_MAX } }
+    }
 }
 
 /// Claims in a transfer slot.
@@ -91,14 +107,15 @@ impl CopyJob {
         let local = match &mut self.side {
             // SAFETY: the pin keeps the memory with the request until the part is counted, and no two claims overlap.
             Side::Receive { buffer, .. } => Local::Into(unsafe { buffer.part(start, bytes).detach() }),
-            Side::Send { data } => Local::From(data.part(start, bytes)),
+            Side::Send { data } | Side::Partitions { data, .. } => Local::From(data.part(start, bytes)),
         };
         self.copiers += 1;
+        let offset = self.remote.offset + start;
         Part {
             id: self.id,
-            start,
+            offset,
             copier: self.copier.clone(),
-            region: self.region,
+            region: self.remote.region,
             local,
             #[cfg(test)]
             before: None,
@@ -115,23 +132,18 @@ pub(crate) struct CopyJobs {
     pub open: usize,
     #[cfg(test)]
     pub before: Option<BeforeCopy>,
+    /// How often the lock was released for a copy.
+    #[cfg(test)]
+    pub releases: u64,
 }
 
 impl CopyJobs {
     /// Adds a job.
-    pub fn add(
-        &mut self,
-        request: Handle,
-        copier: Copier,
-        (region, bytes): (RegionKey, u64),
-        side: Side,
-        claims: Claims,
-    ) {
+    pub fn add(&mut self, request: Handle, copier: Copier, remote: Remote, side: Side, claims: Claims) {
         let id = self.next_id;
         self.next_id += 1;
         self.open += 1;
-        let job = CopyJob { id, request, copier, region, bytes, side, claims, open: true, copiers: 0, copied: 0 };
-        self.list.push(job);
+        self.list.push(CopyJob { id, request, copier, remote, side, claims, open: true, copiers: 0, copied: 0 });
     }
 
     /// The oldest job with parts to claim.
@@ -179,7 +191,8 @@ impl std::fmt::Debug for BeforeCopy {
 #[must_use = "a claimed part pins its request until it is counted"]
 pub(crate) struct Part {
     pub id: u64,
-    pub start: u64,
+    /// Bytes from the start of the region.
+    offset: u64,
     copier: Copier,
     region: RegionKey,
     local: Local,
@@ -226,11 +239,11 @@ impl Part {
         let result = match &mut self.local {
             Local::Into(buffer) => {
                 let memory = buffer.contiguous_mut().expect("jobs are made for contiguous buffers");
-                self.copier.read(self.region, self.start, memory)
+                self.copier.read(self.region, self.offset, memory)
             }
             Local::From(data) => {
                 let memory = data.contiguous().expect("jobs are made for contiguous data");
-                self.copier.write(self.region, self.start, memory)
+                self.copier.write(self.region, self.offset, memory)
             }
         };
         CopiedPart { id: self.id, bytes, result }

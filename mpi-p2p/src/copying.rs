@@ -16,6 +16,11 @@ use crate::engine::Engine;
 /// Longest copy that is made with the lock held, in bytes: about one eager message.
 const LOCKED_MAX: u64 = 16 << 10;
 
+/// Whether a copy of so many bytes is too long to be made with the lock held.
+pub(crate) fn is_long(bytes: u64) -> bool {
+    bytes > LOCKED_MAX
+}
+
 impl Engine {
     /// One pass of progress. Returns the number of steps that made progress.
     #[inline]
@@ -96,7 +101,7 @@ impl Engine {
     /// Other threads may have changed every object of the process meanwhile.
     #[inline]
     pub fn copy_unlocked<R>(&self, guard: &mut Guard<'_>, bytes: u64, copy: impl FnOnce() -> R) -> R {
-        if bytes <= LOCKED_MAX || !self.lock.is_contended() {
+        if !is_long(bytes) || !self.lock.is_contended() {
             return copy();
         }
         self.unlocked(guard, copy)
@@ -113,8 +118,13 @@ impl Engine {
             self.wake_due(&due);
             body()
         });
+        let core = &mut self.state.get_mut(guard).core;
         if deferring {
-            self.state.get_mut(guard).core.waiters.defer();
+            core.waiters.defer();
+        }
+        #[cfg(test)]
+        {
+            core.copies.releases += 1;
         }
         result
     }

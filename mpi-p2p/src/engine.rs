@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use mpi_core::abi::MPI_PROC_NULL;
 use mpi_core::{Facts, Guard, Guarded, Handle, ProcessLock, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
@@ -175,6 +176,9 @@ impl Engine {
     ) -> Result<()> {
         // SAFETY: the request that holds the buffer is complete, or revoked, before this call returns.
         let buffer = unsafe { buffer.detach() };
+        if mode == Mode::Buffered {
+            return self.start_buffered(&mut guard, context, dest, tag, buffer);
+        }
         match self.state.get_mut(&mut guard).start_send(context, dest, tag, buffer, mode)? {
             Started::Complete => Ok(()),
             Started::Under(request) => self.finish_send(guard, request),
@@ -267,7 +271,7 @@ impl Engine {
         self.state.get_mut(guard).send_at_once(context, dest, tag, buffer, 0)
     }
 
-    /// Starts a send.
+    /// Starts a send. A buffered one may release the lock while it copies long data.
     #[inline(always)] // a handful of instructions around `start_send`
     pub fn isend(
         &self,
@@ -278,6 +282,11 @@ impl Engine {
         buffer: SendBuf<'static>,
         mode: Mode,
     ) -> Result<Handle> {
+        if mode == Mode::Buffered {
+            let bytes = if dest == MPI_PROC_NULL { 0 } else { buffer.bytes() };
+            self.start_buffered(guard, context, dest, tag, buffer)?;
+            return self.state.get_mut(guard).core.sent_request(context, MPI_PROC_NULL, bytes);
+        }
         self.state.get_mut(guard).isend(context, dest, tag, buffer, mode)
     }
 

@@ -10,9 +10,9 @@
 //! - `service_queue`, `transfer_slots`, `buffered`: what waits for services, shared copies, the attached buffer.
 //! - `awaited`, `waiters`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
-//! - `push`, `send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`, `chunk_claims`: moving
-//!   long messages. `copy_job`, `copies`, `copying`: copying them with the lock released. `cancel`, `revoke`: taking
-//!   operations back. `progress`: moving what can move.
+//! - `push`, `send`, `buffered_send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`,
+//!   `chunk_claims`: moving long messages. `copy_job`, `copies`, `copying`: copying them with the lock released.
+//!   `cancel`, `revoke`: taking operations back. `progress`: moving what can move.
 //! - `int_handles`: handles by Fortran integers.
 //! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `remote`, `service`,
 //!   `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
@@ -28,6 +28,7 @@ mod arrival;
 mod arrivals;
 mod awaited;
 mod buffered;
+mod buffered_send;
 mod cancel;
 mod chains;
 mod chunk_claims;

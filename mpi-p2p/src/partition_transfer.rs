@@ -7,12 +7,12 @@
 //! Not here: what partitions a send still has to send (`partitions`), the calls (`partitioned`).
 
 use mpi_core::{Handle, Status};
-use mpi_fabric::{Endpoint, Full, Payload, RecordHead, RegionKey};
+use mpi_fabric::{Copier, Endpoint, Full, Payload, RecordHead, RegionKey};
 
 use crate::chains::Key;
-use crate::core::Core;
+use crate::copy_job::{Claims, CopyJob, CopyJobs, Remote, Side};
+use crate::core::{Core, Reply};
 use crate::delivery::truncated;
-use crate::instruments::EngineInstruments;
 use crate::partitions::{Grant, Line, PairKey, PartitionedReceive, PartitionedSend};
 use crate::recipe::{Activity, Recipe, RecipeRequest};
 use crate::request::Request;
@@ -56,13 +56,15 @@ impl Core {
             (Some(_), None) => false,
             (Some(world), Some(grant)) => {
                 let whole = self.contexts.get(*context).is_some_and(|context| context.is_eager(send.shape.each));
-                let way = Way { world, grant, writes: !whole && !grant.region.is_none() && endpoint.can_copy(world) };
-                let pushed = push_ready(endpoint, send, way, self.instruments);
+                let writes = !whole && !grant.region.is_none() && !send.is_refused && endpoint.can_copy(world);
+                let copier = if writes { endpoint.copier(world).ok() } else { None };
+                let way = Way { world, grant, copier, request, operation };
+                let pushed = push_ready(endpoint, send, way, &mut self.copies);
                 if pushed.is_err() && !send.is_pending {
                     send.is_pending = true;
                     self.partitions.pending.push(request);
                 }
-                pushed.unwrap_or(false)
+                pushed.unwrap_or(false) && send.copying == 0
             }
         };
         if is_complete {
@@ -173,22 +175,50 @@ impl Core {
     }
 }
 
+impl Core {
+    /// Partitions have been copied into the receiver's memory, or could not be.
+    pub fn partitions_copied(&mut self, endpoint: &mut Endpoint, job: CopyJob) {
+        let CopyJob { side: Side::Partitions { send: request, range, .. }, remote, copied, copier, .. } = job else {
+            return;
+        };
+        let found = self.recipes.get_mut(request);
+        let Some(RecipeRequest { recipe: Recipe::PartitionedSend(send), .. }) = found else {
+            unreachable!("a send that is being copied is not complete")
+        };
+        send.copying -= 1;
+        if copied == remote.bytes {
+            let token = send.grant.map_or(0, |grant| grant.token);
+            let mut written = Reply::about(copier.peer(), wire::PARTITIONS_WRITTEN, token).with(&copied.to_ne_bytes());
+            written.head.a = remote.offset;
+            self.reply(endpoint, written);
+        } else {
+            // The rings need no permission.
+            send.is_refused = true;
+            send.waiting.push_back(range);
+        }
+        self.send_partitions(endpoint, request);
+    }
+}
+
 /// How a send's data reaches its receiver.
 struct Way {
     world: u32,
     grant: Grant,
     /// Straight into the receiver's memory.
-    writes: bool,
+    copier: Option<Copier>,
+    /// The partitioned send, and the request of the operation that it has started.
+    request: Handle,
+    operation: Handle,
 }
 
-/// Pushes what is ready; returns whether the whole message is on its way.
+/// Pushes what is ready, or starts to copy it; returns whether the whole message is on its way or being copied.
 fn push_ready(
     endpoint: &mut Endpoint,
     send: &mut PartitionedSend,
     way: Way,
-    instruments: &EngineInstruments,
+    copies: &mut CopyJobs,
 ) -> Result<bool, Full> {
-    let Way { world, grant, mut writes } = way;
+    let Way { world, grant, copier, request, operation } = way;
     let head = |kind, at| RecordHead { kind, flags: 0, context: 0, tag: 0, a: at, b: grant.token };
     let (total, each) = (send.shape.total(), send.shape.each);
     if total != grant.room && !send.announced {
@@ -202,23 +232,18 @@ fn push_ready(
         let left = (u64::from(end) * each).min(limit).saturating_sub(at);
         if left == 0 {
             send.waiting.pop_front();
-            (send.sent, send.written) = (0, 0);
+            send.sent = 0;
             continue;
         }
-        if writes && send.written == 0 {
-            let data = send.buffer.contiguous().map(|data| &data[at as usize..(at + left) as usize]);
-            match data.map(|data| endpoint.write(world, grant.region, at, data)) {
-                Some(Ok(())) => {
-                    send.written = left;
-                    instruments.bytes_helped.add(left);
-                }
-                // The rings need no permission.
-                _ => writes = false,
-            }
-        }
-        if send.written > 0 {
-            endpoint.push(world, &head(wire::PARTITIONS_WRITTEN, at), &send.written.to_ne_bytes())?;
-            send.sent += std::mem::take(&mut send.written);
+        if let Some(copier) = &copier
+            && send.sent == 0
+            && send.buffer.contiguous().is_some()
+        {
+            let side = Side::Partitions { data: send.buffer.part(at, left), send: request, range: (low, end) };
+            let remote = Remote { region: grant.region, offset: at, bytes: left };
+            copies.add(operation, copier.clone(), remote, side, Claims::alone(endpoint.shares_memory(world)));
+            send.copying += 1;
+            send.waiting.pop_front();
             continue;
         }
         let bytes = left.min(most);

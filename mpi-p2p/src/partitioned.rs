@@ -101,9 +101,10 @@ impl Engine {
         }
         let State { endpoint, core } = self.state.get_mut(guard);
         core.send_partitions(endpoint, request);
-        if core.has_pushes_waiting() {
-            core.waiters.wake_leader();
+        if core.copies.open > 0 {
+            self.copy_parts(guard);
         }
+        self.state.get_mut(guard).core.wake_leader_for_work();
         Ok(())
     }
 

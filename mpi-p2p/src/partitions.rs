@@ -145,8 +145,10 @@ pub(crate) struct PartitionedSend {
     pub waiting: VecDeque<(u32, u32)>,
     /// Bytes of the first range that are sent already.
     pub sent: u64,
-    /// Bytes behind them that are written into the receiver's memory, and not reported yet.
-    pub written: u64,
+    /// Number of ranges that are being written into the receiver's memory, and not reported yet.
+    pub copying: u32,
+    /// A write failed: the rest goes through the ring.
+    pub is_refused: bool,
     /// The receiver has been sent the size of the message, if that differs from its room.
     pub announced: bool,
     /// It is among [`Partitions::pending`].
@@ -166,7 +168,8 @@ impl PartitionedSend {
             ready_count: 0,
             waiting: VecDeque::new(),
             sent: 0,
-            written: 0,
+            copying: 0,
+            is_refused: false,
             announced: false,
             is_pending: false,
         }

@@ -253,6 +253,14 @@ impl Data {
         }
     }
 
+    /// The data as a copy.
+    pub fn into_owned(self) -> Data {
+        let Data::User(buffer) = self else { return self };
+        let mut copy = vec![0; buffer.bytes() as usize];
+        buffer.pack(0, &mut copy);
+        Data::Owned(copy)
+    }
+
     /// Copies bytes from `at` on of the packed message.
     pub fn pack(&self, at: u64, out: &mut [u8]) {
         match self {

@@ -40,7 +40,7 @@ impl State {
         if matches!(mode, Mode::Standard | Mode::Ready) && self.send_at_once(context_id, dest, tag, &buffer, 0) {
             return Ok(Started::Complete);
         }
-        self.start_send_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
+        self.start_send_slowly(context_id, dest, tag, Data::User(buffer), mode, Receiver::Matching)
     }
 
     /// Puts a short message into the ring if there is room and no queued send to the destination; all other cases are
@@ -100,7 +100,7 @@ impl State {
         if matches!(mode, Mode::Standard | Mode::Ready) && self.send_at_once(context_id, dest, tag, &buffer, token) {
             return Ok(Started::Complete);
         }
-        self.start_send_slowly(context_id, dest, tag, buffer, mode, Receiver::Matching)
+        self.start_send_slowly(context_id, dest, tag, Data::User(buffer), mode, Receiver::Matching)
     }
 
     /// Starts a send that cannot be complete at once, or must not be.
@@ -115,19 +115,20 @@ impl State {
         receiver: Receiver,
     ) -> Result<Handle> {
         let bytes = if dest == MPI_PROC_NULL { 0 } else { buffer.bytes() };
-        match self.start_send_slowly(context_id, dest, tag, buffer, mode, receiver)? {
+        match self.start_send_slowly(context_id, dest, tag, Data::User(buffer), mode, receiver)? {
             Started::Under(request) => Ok(request),
             Started::Complete => self.core.sent_request(context_id, MPI_PROC_NULL, bytes),
         }
     }
 
+    /// Starts a send that cannot be complete at once, or must not be. Of a buffered send the data may be a copy already.
     #[inline(never)]
-    fn start_send_slowly(
+    pub fn start_send_slowly(
         &mut self,
         context_id: u32,
         dest: i32,
         tag: i32,
-        buffer: SendBuf<'static>,
+        data: Data,
         mode: Mode,
         receiver: Receiver,
     ) -> Result<Started> {
@@ -135,13 +136,13 @@ impl State {
             return Ok(Started::Complete);
         }
         if mode == Mode::Buffered {
-            self.core.buffered.check_room(buffer.bytes())?;
-            if self.send_at_once(context_id, dest, tag, &buffer, 0) {
+            self.core.buffered.check_room(data.bytes())?;
+            if self.send_at_once(context_id, dest, tag, &data.as_send(), 0) {
                 return Ok(Started::Complete);
             }
         }
         let core = &mut self.core;
-        let bytes = buffer.bytes();
+        let bytes = data.bytes();
         let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
         let eager = context.is_eager(bytes);
         let route = context.routes[dest as usize];
@@ -163,14 +164,7 @@ impl State {
         };
         let flags = if receiver == Receiver::Service { wire::FOR_SERVICE } else { 0 };
         let a = u64::from(context.spec.rank);
-        let data = match mode {
-            Mode::Buffered => {
-                let mut copy = vec![0; bytes as usize];
-                buffer.pack(0, &mut copy);
-                Data::Owned(copy)
-            }
-            _ => Data::User(buffer),
-        };
+        let data = if mode == Mode::Buffered { data.into_owned() } else { data };
         let head = RecordHead { kind, flags, context: context_id, tag, a, b: 0 };
         let work = Work::Queued(Box::new(Outgoing { dest: world, head, data }));
         let mut request = Request::waiting(context_id, work);

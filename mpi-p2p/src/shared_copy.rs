@@ -8,7 +8,7 @@ use mpi_core::Handle;
 use mpi_fabric::{Endpoint, Payload, RecordHead, Registration};
 
 use crate::chunk_claims;
-use crate::copy_job::{Claims, SharedClaims, Side};
+use crate::copy_job::{Claims, Remote, SharedClaims, Side};
 use crate::core::{Core, Reply};
 use crate::registration;
 use crate::request::Work;
@@ -78,7 +78,8 @@ impl Core {
             let Ok(copier) = endpoint.copier(*dest) else { continue };
             let side = Side::of_send(data);
             let claims = Claims::Slot(shared_claims(&share, Registration::NONE));
-            self.copies.add(handle, copier, (share.region, share.bytes), side, claims);
+            let remote = Remote { region: share.region, offset: 0, bytes: share.bytes };
+            self.copies.add(handle, copier, remote, side, claims);
         }
     }
 }

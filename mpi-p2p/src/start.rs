@@ -13,6 +13,7 @@ use mpi_fabric::RecordHead;
 
 use crate::chains::Key;
 use crate::context::{unknown_context, user_side};
+use crate::copying::is_long;
 use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::instruments::size_class;
@@ -59,7 +60,11 @@ impl Engine {
     /// `MPI_ERR_REQUEST` for a request that cannot be started, or is active; those of the operation.
     #[inline]
     pub fn start(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
-        self.state.get_mut(guard).start(request)?;
+        match self.state.get_mut(guard).start(request) {
+            Ok(()) => {}
+            Err(Unstarted::Failed(error)) => return Err(error),
+            Err(Unstarted::ToBeCopied) => return self.start_buffered_recipe(guard, request),
+        }
         if self.state.get(guard).core.copies.open > 0 {
             self.copy_at_start(guard);
         }
@@ -70,18 +75,23 @@ impl Engine {
     /// [`Engine::start`], with the index of the request. A request that cannot be started is found before any operation
     /// is started, unless the list has it twice. May release the lock as [`Engine::irecv`] does.
     pub fn start_all(&self, guard: &mut Guard<'_>, requests: &[Handle]) -> Result<()> {
-        let state = self.state.get_mut(guard);
+        let core = &self.state.get(guard).core;
         for (index, request) in requests.iter().enumerate() {
-            state.core.check_startable(*request).map_err(|error| error.arg("index", &index))?;
+            core.check_startable(*request).map_err(|error| error.arg("index", &index))?;
         }
         let mut started = Ok(());
         for (index, request) in requests.iter().enumerate() {
-            started = state.start(*request).map_err(|error| error.arg("index", &index));
+            started = match self.state.get_mut(guard).start(*request) {
+                Ok(()) => continue,
+                Err(Unstarted::Failed(error)) => Err(error),
+                Err(Unstarted::ToBeCopied) => self.start_buffered_recipe(guard, *request),
+            };
             if started.is_err() {
+                started = started.map_err(|error| error.arg("index", &index));
                 break;
             }
         }
-        if state.core.copies.open > 0 {
+        if self.state.get(guard).core.copies.open > 0 {
             self.copy_at_start(guard);
         }
         started
@@ -147,9 +157,22 @@ impl Engine {
     }
 }
 
+/// Why a request was not started.
+enum Unstarted {
+    Failed(Error),
+    /// The data of a buffered send are long: they are copied with the lock released. The request is still inactive.
+    ToBeCopied,
+}
+
+impl From<Error> for Unstarted {
+    fn from(error: Error) -> Unstarted {
+        Unstarted::Failed(error)
+    }
+}
+
 impl State {
     #[inline]
-    fn start(&mut self, request: Handle) -> Result<()> {
+    fn start(&mut self, request: Handle) -> Result<(), Unstarted> {
         let State { endpoint, core } = self;
         if let Some(RecipeRequest { activity, recipe, context, .. }) = core.recipes.get_mut(request)
             && *activity == Activity::Inactive
@@ -167,7 +190,7 @@ impl State {
                     *activity = Activity::UnderWay(operation);
                     return match self.restart_receive(context, key, again, operation) {
                         Ok(started) if started == operation => Ok(()),
-                        other => self.core.started_otherwise(request, other),
+                        other => Ok(self.core.started_otherwise(request, other)?),
                     };
                 }
                 _ => {}
@@ -177,11 +200,11 @@ impl State {
     }
 
     #[inline(never)]
-    fn start_slowly(&mut self, request: Handle) -> Result<()> {
+    fn start_slowly(&mut self, request: Handle) -> Result<(), Unstarted> {
         let Some(RecipeRequest { context, activity: Activity::Inactive, freed: false, recipe }) =
             self.core.recipes.get_mut(request)
         else {
-            return self.core.check_startable(request);
+            return Ok(self.core.check_startable(request)?);
         };
         let context = *context;
         let activity = match recipe {
@@ -189,6 +212,9 @@ impl State {
                 if self.core.backlogged == 0 && eager.send_at_once(&mut self.endpoint, self.core.instruments) =>
             {
                 Activity::Over
+            }
+            Recipe::Send(send) if send.mode == Mode::Buffered && is_long(send.buffer.bytes()) => {
+                return Err(Unstarted::ToBeCopied);
             }
             Recipe::Eager(EagerSend { send, .. }) | Recipe::Send(send) => {
                 let (to, buffer, mode) = ((send.dest, send.tag), send.buffer.clone(), send.mode);
@@ -198,8 +224,8 @@ impl State {
                 }
             }
             // `State::start` starts receives.
-            Recipe::PartitionedSend(_) | Recipe::PartitionedReceive(_) => return self.start_partitioned(request),
-            Recipe::Receive(_) | Recipe::Generalized(_) => return self.core.check_startable(request),
+            Recipe::PartitionedSend(_) | Recipe::PartitionedReceive(_) => return Ok(self.start_partitioned(request)?),
+            Recipe::Receive(_) | Recipe::Generalized(_) => return Ok(self.core.check_startable(request)?),
         };
         if let Some(found) = self.core.recipes.get_mut(request) {
             found.activity = activity;
@@ -264,7 +290,7 @@ impl Core {
     }
 
     /// Whether a request can be started now.
-    fn check_startable(&self, request: Handle) -> Result<()> {
+    pub fn check_startable(&self, request: Handle) -> Result<()> {
         let found = self.recipes.get(request).filter(|found| found.recipe.is_persistent() && !found.freed);
         match found {
             None => {

@@ -12,7 +12,7 @@ use mpi_core::{Handle, Status};
 use mpi_fabric::{Endpoint, Payload, RecordHead};
 use smallvec::SmallVec;
 
-use crate::copy_job::{Claims, NETWORK_PART_MAX, PART_MAX, Side};
+use crate::copy_job::{Claims, Remote, Side};
 use crate::core::{Core, Reply};
 use crate::delivery::{truncated, unpack_payload};
 use crate::message::Matched;
@@ -21,6 +21,8 @@ use crate::wire;
 
 /// From this size on, both sides copy.
 const SHARE_FROM: u64 = 32 << 10;
+/// Most fragments of one message that are sent while the lock is held.
+const FRAGMENTS_AT_ONCE: u32 = 8;
 
 impl Core {
     /// Carries out what the last poll matched.
@@ -58,10 +60,11 @@ impl Core {
             let claims = if near && from != endpoint.rank() && wanted >= SHARE_FROM && !self.slots.are_all_used() {
                 Claims::Slot(self.open_slot(endpoint, from, peer, &mut memory[..wanted as usize]))
             } else {
-                Claims::Alone { claimed: 0, most: if near { PART_MAX } else { NETWORK_PART_MAX } }
+                Claims::alone(near)
             };
             let side = Side::Receive { buffer: buffer.split_at(wanted).0, token: peer };
-            self.copies.add(handle, copier, (offer.region, wanted), side, claims);
+            let remote = Remote { region: offer.region, offset: 0, bytes: wanted };
+            self.copies.add(handle, copier, remote, side, claims);
             return;
         }
         request.work = Work::Receiving { buffer, from, wanted, got: 0 };
@@ -167,7 +170,8 @@ impl Core {
         }
     }
 
-    /// Sends fragments to the receivers that requested them, as far as their rings have room.
+    /// Sends fragments to the receivers that requested them, as far as their rings have room: some of each message in one
+    /// pass, because a network has room for all.
     pub fn feed_streams(&mut self, endpoint: &mut Endpoint) {
         let most = endpoint.max_payload() as u64;
         let mut at = 0;
@@ -180,7 +184,10 @@ impl Core {
                 continue;
             };
             let watched = *marks & WATCHED != 0;
-            while *sent < *limit {
+            for _ in 0..FRAGMENTS_AT_ONCE {
+                if *sent == *limit {
+                    break;
+                }
                 let bytes = (*limit - *sent).min(most);
                 let head = RecordHead { kind: wire::FRAGMENT, flags: 0, context: 0, tag: 0, a: *sent, b: *peer };
                 let pushed = match data.contiguous() {

@@ -233,3 +233,90 @@ fn a_receive_whose_sender_is_lost_during_the_copy_is_an_error() {
     sender.engine.wait(sender.engine.lock(), request).expect("no fault");
     drop(data);
 }
+
+/// Sends one message in two partitions; `meanwhile` runs in another thread of the sender while a partition is copied.
+fn send_partitions(gate: &Gate, meanwhile: impl FnOnce(&Gate, &Rank) + Send + 'static) {
+    let Pair { receiver, sender } = pair(gate.clone());
+    let calls = std::thread::spawn({
+        let (gate, sender) = (gate.clone(), sender.clone());
+        move || meanwhile(&gate, &sender)
+    });
+    let receive = std::thread::spawn({
+        let receiver = receiver.clone();
+        move || {
+            let (engine, mut buffer) = (&receiver.engine, vec![0; BYTES]);
+            // SAFETY: the request is complete, and freed, before the buffer goes away.
+            let into = unsafe { RecvBuf::from_slice(&mut buffer).detach() };
+            let request = engine.precv_init(&mut engine.lock(), 0, (1, LONG), into, 2).expect("made");
+            engine.start(&mut engine.lock(), request).expect("inactive");
+            engine.wait(engine.lock(), request).expect("no fault");
+            engine.request_free(&mut engine.lock(), request).expect("inactive");
+            assert!(buffer.iter().all(|byte| *byte == gated::BYTE));
+        }
+    });
+    let (engine, data) = (&sender.engine, vec![gated::BYTE; BYTES]);
+    // SAFETY: as above.
+    let of_data = unsafe { SendBuf::from_slice(&data).detach() };
+    let request = engine.psend_init(&mut engine.lock(), 0, (0, LONG), of_data, 2).expect("made");
+    engine.start(&mut engine.lock(), request).expect("inactive");
+    for partition in 0..2 {
+        let ready = std::iter::once((partition, partition));
+        engine.pready(&mut engine.lock(), request, ready).expect("not ready before");
+    }
+    engine.wait(engine.lock(), request).expect("no fault");
+    engine.request_free(&mut engine.lock(), request).expect("inactive");
+    receive.join().expect("no panic");
+    calls.join().expect("no panic");
+}
+
+#[test]
+fn other_threads_call_while_one_copies_a_partition() {
+    let gate = Gate::new();
+    send_partitions(&gate, |gate, sender| {
+        gate.await_copy();
+        short_calls(sender);
+        gate.open();
+    });
+    assert!(!gate.has_failed(), "the thread that copied held the lock");
+}
+
+#[test]
+fn partitions_that_cannot_be_copied_go_through_the_ring() {
+    let gate = Gate::new();
+    gate.lose_regions();
+    gate.open();
+    send_partitions(&gate, |gate, _| gate.await_copy());
+}
+
+#[test]
+fn a_long_buffered_send_leaves_its_buffer_free_in_each_form() {
+    let gate = Gate::new();
+    gate.open();
+    let Pair { receiver, sender } = pair(gate);
+    let (engine, attached) = (&sender.engine, mpi_p2p::Attached { address: 4096, bytes: Some(4 * BYTES as u64) });
+    engine.buffer_attach(&mut engine.lock(), attached).expect("none is attached");
+    let mut data = vec![gated::BYTE; BYTES];
+    // SAFETY: the buffer is free again after each call, and the request is freed before the data go away.
+    let of_data = |data: &[u8]| unsafe { SendBuf::from_slice(data).detach() };
+    engine.send(engine.lock(), 0, 0, LONG, of_data(&data), Mode::Buffered).expect("room");
+    let request = engine.isend(&mut engine.lock(), 0, 0, LONG, of_data(&data), Mode::Buffered).expect("room");
+    let persistent = engine.send_init(&mut engine.lock(), 0, 0, LONG, of_data(&data), Mode::Buffered).expect("made");
+    engine.start(&mut engine.lock(), persistent).expect("room");
+    assert!(engine.start(&mut engine.lock(), persistent).is_err(), "it is active");
+    data.fill(0);
+    let more = engine.send(engine.lock(), 0, 0, LONG, of_data(&data), Mode::Buffered);
+    assert_eq!(more.expect_err("three messages and their overhead are there").class(), mpi_core::abi::MPI_ERR_BUFFER);
+    for request in [request, persistent] {
+        engine.wait(engine.lock(), request).expect("complete");
+    }
+    let received = std::thread::spawn(move || {
+        for _ in 0..3 {
+            let mut buffer = vec![0; BYTES];
+            receive(&receiver, Receive::BlockingPosted, &mut buffer);
+            assert!(buffer.iter().all(|byte| *byte == gated::BYTE));
+        }
+    });
+    engine.buffer_detach(engine.lock()).expect("no fault").expect("attached");
+    engine.request_free(&mut engine.lock(), persistent).expect("inactive");
+    received.join().expect("no panic");
+}

@@ -1,7 +1,7 @@
 //! Packing data into memory of the program, and unpacking it (MPI-5.0, 5.2 and 5.3).
 //!
 //! Packed data are the data bytes alone, with nothing before or behind them, so all communicators have one format.
-//! Invariant: the position changes only when the call succeeds.
+//! Invariants: the position changes only when the call succeeds. Long data are packed with the process lock released.
 
 use core::ffi::{c_char, c_void};
 
@@ -26,7 +26,7 @@ pub fn pack_size(_cx: CallContext, count: u64, datatype: TypeRef, _comm: CommVie
 
 /// `MPI_Pack`
 pub fn pack(
-    _cx: CallContext,
+    cx: CallContext,
     data: SendBuf<'static>,
     out: *mut c_void,
     size: u64,
@@ -34,13 +34,14 @@ pub fn pack(
     _comm: CommView,
 ) -> Outcome {
     let packed = Packed::new(("outbuf", "outsize"), out, size, position, data.bytes())?;
-    data.pack(0, packed.bytes_mut());
+    let CallContext { process, mut guard, .. } = cx;
+    process.engine.copy_unlocked(&mut guard, data.bytes(), || data.pack(0, packed.bytes_mut()));
     packed.advance(position)
 }
 
 /// `MPI_Unpack`
 pub fn unpack(
-    _cx: CallContext,
+    cx: CallContext,
     input: *const c_void,
     size: u64,
     position: CountOut,
@@ -48,7 +49,8 @@ pub fn unpack(
     _comm: CommView,
 ) -> Outcome {
     let packed = Packed::new(("inbuf", "insize"), input, size, position, data.bytes())?;
-    data.unpack(0, packed.bytes());
+    let CallContext { process, mut guard, .. } = cx;
+    process.engine.copy_unlocked(&mut guard, data.bytes(), || data.unpack(0, packed.bytes()));
     packed.advance(position)
 }
 
@@ -82,7 +84,8 @@ pub fn pack_external<S: CountWord>(
     let room = check::size("outsize", size.wide())?;
     let bytes = external_size("incount", count, &datatype)?;
     let packed = Packed::new(("outbuf", "outsize"), out, room, position, bytes)?;
-    external32::pack(&data, &datatype, packed.bytes_mut());
+    let CallContext { process, mut guard, .. } = cx;
+    process.engine.copy_unlocked(&mut guard, bytes, || external32::pack(&data, &datatype, packed.bytes_mut()));
     packed.advance(position)
 }
 
@@ -103,7 +106,8 @@ pub fn unpack_external<S: CountWord>(
     let room = check::size("insize", size.wide())?;
     let bytes = external_size("outcount", count, &datatype)?;
     let packed = Packed::new(("inbuf", "insize"), input, room, position, bytes)?;
-    external32::unpack(&mut data, &datatype, packed.bytes());
+    let CallContext { process, mut guard, .. } = cx;
+    process.engine.copy_unlocked(&mut guard, bytes, || external32::unpack(&mut data, &datatype, packed.bytes()));
     packed.advance(position)
 }
 

@@ -360,3 +360,29 @@ fn a_count_of_claims_that_goes_back_is_a_fault_and_lets_no_two_threads_copy_one_
     copier.join().expect("no panic");
     engine.revoke(&[request]);
 }
+
+#[test]
+fn the_lock_is_released_for_long_copies_only_and_only_among_threads() {
+    for (multiple, bytes, releases) in [(true, 16 << 10, 0), (true, 1 << 20, 3), (false, 1 << 20, 0)] {
+        let endpoint = Endpoint::world_of_one().expect("memory for a rank");
+        let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(multiple)), &HeapMemory);
+        let instruments = CommMeters::detached(1);
+        let spec = ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0]), both_groups: None, instruments };
+        engine.add_context(&mut engine.lock(), spec);
+        let attached = crate::Attached { address: 4096, bytes: None };
+        engine.buffer_attach(&mut engine.lock(), attached).expect("none is attached");
+        let data = vec![5u8; bytes];
+        // SAFETY: the data stay until all requests are complete and freed.
+        let of_data = || unsafe { SendBuf::from_slice(&data).detach() };
+        let guard = &mut engine.lock();
+        engine.start_buffered(guard, 0, 0, 1, of_data()).expect("room");
+        let sent = engine.isend(guard, 0, 0, 1, of_data(), Mode::Buffered).expect("room");
+        let persistent = engine.send_init(guard, 0, 0, 1, of_data(), Mode::Buffered).expect("made");
+        engine.start(guard, persistent).expect("inactive");
+        assert_eq!(engine.state.get(guard).core.copies.releases, releases, "{multiple}, {bytes} bytes");
+        for request in [sent, persistent] {
+            assert!(engine.test(guard, request).expect("there").is_some());
+        }
+        engine.request_free(guard, persistent).expect("inactive");
+    }
+}
