@@ -27,7 +27,14 @@ impl Alone {
         let endpoint = Endpoint::world_of_one().expect("memory for one rank");
         let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(multiple)), &HeapMemory);
         let instruments = CommMeters::detached(1);
-        let spec = ContextSpec { id: CONTEXT, rank: 0, world_ranks: Arc::new([0]), both_groups: None, instruments };
+        let spec = ContextSpec {
+            id: CONTEXT,
+            rank: 0,
+            world_ranks: Arc::new([0]),
+            both_groups: None,
+            session: None,
+            instruments,
+        };
         engine.add_context(&mut engine.lock(), spec);
         Alone { engine }
     }

@@ -142,7 +142,7 @@ pub fn unregistered(spec: CommSpec, instruments: CommMeters) -> Comm {
 pub fn contexts_of(comm: &Comm, context: u32) -> Vec<ContextSpec> {
     let spec = |id, group: &Group, both_groups, instruments| {
         let world_ranks = group.world_ranks().clone();
-        ContextSpec { id, rank: comm.rank, world_ranks, both_groups, instruments }
+        ContextSpec { id, rank: comm.rank, world_ranks, both_groups, session: comm.group().session(), instruments }
     };
     match comm.remote() {
         None => vec![spec(context, comm.group(), None, comm.instruments())],

@@ -278,7 +278,7 @@ fn finalize_waits_for_everybody_and_for_buffered_messages() {
         let engine = &process.engine;
         if process.rank() == 0 {
             let room = mpi_p2p::Attached { address: 0, bytes: None };
-            engine.buffer_attach(&mut engine.lock(), room).expect("none is attached");
+            engine.buffer_attach(&mut engine.lock(), mpi_p2p::BufferOwner::Process, room).expect("none is attached");
             let data = vec![7u8; 3 << 20];
             engine.send(engine.lock(), 0, 1, 5, SendBuf::from_slice(&data), Mode::Buffered).expect("buffered");
         } else {

@@ -26,7 +26,7 @@ impl Engine {
         tag: i32,
         buffer: SendBuf<'static>,
     ) -> Result<()> {
-        let data = self.buffered_data(guard, dest, buffer)?;
+        let data = self.buffered_data(guard, context, dest, buffer)?;
         let state = self.state.get_mut(guard);
         state.start_send_slowly(context, dest, tag, data, Mode::Buffered, Receiver::Matching).map(drop)
     }
@@ -40,7 +40,7 @@ impl Engine {
             return Err(no_such_request(request));
         };
         let (context, dest, tag) = (*context, send.dest, send.tag);
-        let data = self.buffered_data(guard, dest, send.buffer.clone())?;
+        let data = self.buffered_data(guard, context, dest, send.buffer.clone())?;
         let state = self.state.get_mut(guard);
         state.core.check_startable(request)?;
         state.start_send_slowly(context, dest, tag, data, Mode::Buffered, Receiver::Matching)?;
@@ -51,12 +51,12 @@ impl Engine {
     }
 
     /// The data of a buffered send to a rank: a copy if they are long; else the send makes it where it needs one.
-    fn buffered_data(&self, guard: &mut Guard<'_>, dest: i32, buffer: SendBuf<'static>) -> Result<Data> {
+    fn buffered_data(&self, guard: &mut Guard<'_>, context: u32, dest: i32, buffer: SendBuf<'static>) -> Result<Data> {
         let (bytes, data) = (buffer.bytes(), Data::User(buffer));
         if !is_long(bytes) || dest == MPI_PROC_NULL {
             return Ok(data);
         }
-        self.state.get(guard).core.buffered.check_room(bytes)?;
+        self.state.get(guard).core.buffer_owner(context, bytes)?;
         Ok(self.copy_unlocked(guard, bytes, || data.into_owned()))
     }
 }

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use mpi_core::Handle;
 use mpi_core::abi::MPI_ERR_COMM;
 use mpi_errors::Error;
 
@@ -32,6 +33,8 @@ pub struct ContextSpec {
     /// World ranks of all processes of an intercommunicator, in one order for all of them; `None` for an
     /// intracommunicator, whose processes are `world_ranks`.
     pub both_groups: Option<Arc<[u32]>>,
+    /// The session that the communicator is derived from, whose buffer its buffered sends use.
+    pub session: Option<Handle>,
     /// The communicator's instruments, with a row at least for each of its processes.
     pub instruments: CommMeters,
 }
@@ -273,7 +276,7 @@ mod tests {
 
     fn spec(id: u32) -> ContextSpec {
         let instruments = CommMeters::detached(1);
-        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), both_groups: None, instruments }
+        ContextSpec { id, rank: 0, world_ranks: Arc::from([0]), both_groups: None, session: None, instruments }
     }
 
     #[test]

@@ -23,11 +23,12 @@ use crate::events::MessageEvents;
 use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Matched, Message, Pool};
 use crate::on_demand::OnDemandMetrics;
+use crate::pair_parts::Parts;
 use crate::partitions::Partitions;
 use crate::pending_contexts::ContextAgreement;
 use crate::recipe::RecipeRequest;
 use crate::request::{
-    AWAITED, AWAITED_BY, CancelState, DETACHED, Request, SERVED, Sent, WATCHED, Work, too_many_requests,
+    AWAITED, AWAITED_BY, CancelState, DETACHED, PART, Request, SERVED, Sent, WATCHED, Work, too_many_requests,
 };
 use crate::service_queue::ServiceQueue;
 use crate::transfer_slots::{SLOTS, Slots};
@@ -73,6 +74,8 @@ pub(crate) struct Core {
     pub completions: u64,
     pub services: ServiceQueue,
     pub partitions: Partitions,
+    /// The sends and receives that are two under one request.
+    pub parts: Parts,
     /// Address of the [`crate::arrivals::Arrivals`] of each partitioned receive; the engine reads it without the lock.
     pub arrivals: Arc<Facts>,
     pub direct: Direct,
@@ -155,6 +158,7 @@ impl Core {
             completions: 0,
             services: ServiceQueue::default(),
             partitions: Partitions::default(),
+            parts: Parts::new(),
             arrivals: Arc::new(Facts::new()),
             direct: Direct::new(),
             pool: Pool::default(),
@@ -189,6 +193,9 @@ impl Core {
 
     #[cold]
     fn finish_marked(&mut self, handle: Handle, marks: u32, was_send: bool) {
+        if marks & PART != 0 {
+            return self.part_complete(handle);
+        }
         self.wake_waiter(marks);
         if marks & WATCHED != 0 {
             self.update_metrics(handle);
@@ -202,7 +209,14 @@ impl Core {
         if marks & DETACHED != 0 {
             self.detached_sends -= usize::from(was_send);
             self.drop_request(handle);
-            self.buffered.finished(handle);
+            self.buffered_message_left(handle);
+        }
+    }
+
+    /// A buffered message is on its way, if this request is of one.
+    pub fn buffered_message_left(&mut self, handle: Handle) {
+        for flushed in self.buffered.finished(handle) {
+            self.finish(flushed);
         }
     }
 

@@ -16,7 +16,7 @@ use mpi_fabric::{Doorbell, Endpoint};
 use mpi_t::InstrumentMemory;
 
 use crate::awaited::Awaited;
-use crate::buffered::Attached;
+use crate::buffered::BufferOwner;
 use crate::context::{ContextSpec, unknown_context};
 use crate::core::{Core, State};
 use crate::cvars::EngineSettings;
@@ -154,6 +154,7 @@ impl Engine {
         }
         core.contexts.free(id);
         core.partitions.forget(id);
+        core.buffered.detach(BufferOwner::Comm(id));
         core.drop_unclaimed_ids(id);
     }
 
@@ -314,21 +315,6 @@ impl Engine {
     /// The context of a request's operation; `None` when `request` names none.
     pub fn request_context(&self, guard: &Guard<'_>, request: Handle) -> Option<u32> {
         self.state.get(guard).core.request_context(request)
-    }
-
-    /// Attaches a buffer for buffered sends.
-    pub fn buffer_attach(&self, guard: &mut Guard<'_>, buffer: Attached) -> Result<()> {
-        self.state.get_mut(guard).core.buffered.attach(buffer)
-    }
-
-    /// Waits until all buffered messages are on their way.
-    pub fn buffer_flush(&self, guard: Guard<'_>) -> Result<()> {
-        self.block(guard, Awaited::Change, |state| state.core.buffered.is_idle().then_some(()))
-    }
-
-    /// Waits as [`Engine::buffer_flush`] does, then gives the attached buffer back.
-    pub fn buffer_detach(&self, guard: Guard<'_>) -> Result<Option<Attached>> {
-        self.block(guard, Awaited::Change, |state| state.core.buffered.is_idle().then(|| state.core.buffered.detach()))
     }
 
     /// Moves whatever can move; never waits.

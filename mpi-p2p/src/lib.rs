@@ -10,12 +10,13 @@
 //! - `service_queue`, `transfer_slots`, `buffered`: what waits for services, shared copies, the attached buffer.
 //! - `awaited`, `waiters`: what a thread waits for, and which of several waiting threads polls.
 //! - `core`: the state of all of these. `arrival`, `delivery`: handling a record that arrives.
+//! - `pairs`, `pair_parts`: a send and a receive under one request.
 //! - `push`, `send`, `buffered_send`, `receive`, `direct_receive`: starting operations. `transfer`, `shared_copy`,
 //!   `chunk_claims`: moving long messages. `copy_job`, `copies`, `copying`: copying them with the lock released.
 //!   `cancel`, `revoke`: taking operations back. `progress`: moving what can move.
 //! - `int_handles`: handles by Fortran integers.
-//! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `remote`, `service`,
-//!   `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
+//! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `buffer_calls`, `remote`,
+//!   `service`, `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
 //! - `instruments`, `events`, `request_events`, `cvars`, `limits`: metrics, events and settings.
 //!
 //! The graph of modules has no cycle.
@@ -27,6 +28,7 @@
 mod arrival;
 mod arrivals;
 mod awaited;
+mod buffer_calls;
 mod buffered;
 mod buffered_send;
 mod cancel;
@@ -55,6 +57,8 @@ mod matching;
 mod message;
 mod on_demand;
 mod on_demand_handles;
+mod pair_parts;
+mod pairs;
 mod partition_transfer;
 mod partitioned;
 mod partitions;
@@ -84,7 +88,7 @@ mod waiters;
 mod waiting;
 mod wire;
 
-pub use buffered::Attached;
+pub use buffered::{Attached, BufferOwner};
 pub use context::{ContextSpec, UNSETTLED};
 pub use cvars::{CommSettings, EngineSettings};
 pub use engine::{Engine, Service, ServiceMessage};

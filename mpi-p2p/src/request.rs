@@ -155,6 +155,10 @@ pub(crate) const AWAITED_BY: u32 = 8;
 
 /// A service is called when the request is complete.
 pub(crate) const SERVED: u32 = 4;
+/// The request is a part of a pair.
+pub(crate) const PART: u32 = 16;
+/// The request is the receive of a pair whose send was over at once: it is not cancelled.
+pub(crate) const PAIRED: u32 = 32;
 
 /// The receiver of a message within its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,6 +200,8 @@ pub(crate) enum Work {
     Queued(Box<Outgoing>),
     /// The program completes the operation of a generalized request.
     External,
+    /// A send and a receive are under way under one request; `left` of them are not complete.
+    Pair { left: u32 },
     /// A partitioned send has partitions that are not ready, or not sent.
     PartitionsOut,
     /// A partitioned receive has partitions that have not arrived.
@@ -275,8 +281,8 @@ impl Data {
 impl Work {
     /// Whether it is a send's.
     pub fn is_send(&self) -> bool {
-        use Work::{AwaitMatch, Offered, PartitionsOut, Queued, Streaming};
-        matches!(self, Queued(_) | AwaitMatch { .. } | Offered { .. } | Streaming { .. } | PartitionsOut)
+        use Work::{AwaitMatch, Offered, Pair, PartitionsOut, Queued, Streaming};
+        matches!(self, Queued(_) | AwaitMatch { .. } | Offered { .. } | Streaming { .. } | PartitionsOut | Pair { .. })
     }
 }
 

@@ -19,7 +19,8 @@ impl Core {
         let Some(context) = self.contexts.get(request.context).filter(|_| user_side(request.context)) else { return };
         let (key, status) = (of(context.spec.instruments.block), request.status);
         match &request.work {
-            Work::Done => {}
+            // The parts of a pair raise their own events.
+            Work::Done | Work::Pair { .. } => {}
             work if work.is_send() => self.events.sent.emit_for(|| (key, (handle.0 as u64,))),
             _ => self.events.received.emit_for(|| (key, (status.source, status.tag, status.bytes()))),
         }

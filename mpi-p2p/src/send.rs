@@ -10,6 +10,7 @@ use mpi_datatype::SendBuf;
 use mpi_errors::Result;
 use mpi_fabric::{Endpoint, Full, RecordHead, RegionKey, Registration};
 
+use crate::buffered::BufferOwner;
 use crate::context::unknown_context;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
@@ -135,8 +136,9 @@ impl State {
         if dest == MPI_PROC_NULL {
             return Ok(Started::Complete);
         }
+        let mut owner = BufferOwner::Process;
         if mode == Mode::Buffered {
-            self.core.buffered.check_room(data.bytes())?;
+            owner = self.core.buffer_owner(context_id, data.bytes())?;
             if self.send_at_once(context_id, dest, tag, &data.as_send(), 0) {
                 return Ok(Started::Complete);
             }
@@ -171,7 +173,7 @@ impl State {
         request.status.set_bytes(bytes);
         let handle = core.add_request(request)?;
         if mode == Mode::Buffered {
-            core.buffered.started(handle, bytes);
+            core.buffered.started(owner, handle, bytes);
         }
         if core.has_backlog(world) || core.launch(&mut self.endpoint, handle).is_err() {
             core.queue(world, handle);
@@ -180,7 +182,7 @@ impl State {
             // No call waits for it: it is dropped when it is complete, now or later.
             if core.requests.get(handle).is_some_and(Request::is_done) {
                 core.drop_request(handle);
-                core.buffered.finished(handle);
+                core.buffered_message_left(handle);
             } else {
                 core.detach(handle);
             }
@@ -191,6 +193,13 @@ impl State {
 }
 
 impl Core {
+    /// The owner of the buffer that a buffered send of so many bytes uses. Errors: `MPI_ERR_BUFFER` without one, or without
+    /// room in it.
+    pub fn buffer_owner(&self, context: u32, bytes: u64) -> Result<BufferOwner> {
+        let session = self.contexts.get(context).and_then(|context| context.spec.session);
+        self.buffered.choose(context & !1, session, bytes)
+    }
+
     /// Counts an eager message.
     #[inline(always)]
     fn count_eager(&self, bytes: u64) {

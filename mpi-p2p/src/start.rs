@@ -18,7 +18,9 @@ use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::instruments::size_class;
 use crate::recipe::{Activity, EagerSend, PersistentReceive, PersistentSend, Recipe, RecipeRequest};
-use crate::request::{Completion, Ending, Mode, NO_CONTEXT, Request, no_such_request, token, too_many_requests};
+use crate::request::{
+    Completion, Ending, Mode, NO_CONTEXT, PAIRED, Request, Work, no_such_request, token, too_many_requests,
+};
 use crate::send::Started;
 use crate::wire;
 
@@ -103,6 +105,11 @@ impl Engine {
         let state = self.state.get_mut(guard);
         if state.core.request_context(request).is_none() {
             return Err(no_such_request(request));
+        }
+        if let Some(Request { work, marks, .. }) = state.core.requests.get(request)
+            && (matches!(work, Work::Pair { .. }) || marks & PAIRED != 0)
+        {
+            return Err(Error::new(MPI_ERR_REQUEST, "a send and a receive under one request cannot be cancelled"));
         }
         let Some(RecipeRequest { recipe, activity, .. }) = state.core.recipes.get(request) else {
             state.cancel(request);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::{CONTEXT, Rank, run};
 use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_BUFFER, MPI_ERR_REQUEST, MPI_ERR_TRUNCATE, MPI_PROC_NULL};
 use mpi_core::{Handle, Kind};
-use mpi_p2p::{Attached, Mode};
+use mpi_p2p::{Attached, BufferOwner, Mode};
 
 /// Sizes around every change of protocol: inline, one line, eager limit, single copy, shared copy, many chunks.
 const SIZES: [usize; 14] = [0, 1, 8, 32, 33, 63, 64, 1000, 8192, 8193, 40_000, 70_001, 1 << 20, 3_000_001];
@@ -220,13 +220,13 @@ fn buffered_sends_complete_at_once_within_the_attached_buffer() {
             let refused = rank.try_send(1, 6, &pattern(40_000, 0), Mode::Buffered).expect_err("no buffer");
             assert_eq!(refused.class(), MPI_ERR_BUFFER);
             let buffer = Attached { address: 0x1000, bytes: Some(100_000) };
-            engine.buffer_attach(&mut engine.lock(), buffer).expect("the first");
-            assert!(engine.buffer_attach(&mut engine.lock(), buffer).is_err());
+            engine.buffer_attach(&mut engine.lock(), BufferOwner::Process, buffer).expect("the first");
+            assert!(engine.buffer_attach(&mut engine.lock(), BufferOwner::Process, buffer).is_err());
             rank.send(1, 6, &pattern(40_000, 1), Mode::Buffered);
             rank.send(1, 6, &pattern(40_000, 2), Mode::Buffered);
             assert!(rank.try_send(1, 6, &pattern(40_000, 3), Mode::Buffered).is_err(), "no room for a third");
             rank.send(1, 8, &[], Mode::Standard);
-            assert_eq!(engine.buffer_detach(engine.lock()).expect("drained"), Some(buffer));
+            assert_eq!(engine.buffer_detach(engine.lock(), BufferOwner::Process).expect("drained"), Some(buffer));
         } else {
             rank.recv(0, 8, &mut []).expect("fits");
             for seed in [1, 2] {

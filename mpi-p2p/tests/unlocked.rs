@@ -294,7 +294,7 @@ fn a_long_buffered_send_leaves_its_buffer_free_in_each_form() {
     gate.open();
     let Pair { receiver, sender } = pair(gate);
     let (engine, attached) = (&sender.engine, mpi_p2p::Attached { address: 4096, bytes: Some(4 * BYTES as u64) });
-    engine.buffer_attach(&mut engine.lock(), attached).expect("none is attached");
+    engine.buffer_attach(&mut engine.lock(), mpi_p2p::BufferOwner::Process, attached).expect("none is attached");
     let mut data = vec![gated::BYTE; BYTES];
     // SAFETY: the buffer is free again after each call, and the request is freed before the data go away.
     let of_data = |data: &[u8]| unsafe { SendBuf::from_slice(data).detach() };
@@ -316,7 +316,7 @@ fn a_long_buffered_send_leaves_its_buffer_free_in_each_form() {
             assert!(buffer.iter().all(|byte| *byte == gated::BYTE));
         }
     });
-    engine.buffer_detach(engine.lock()).expect("no fault").expect("attached");
+    engine.buffer_detach(engine.lock(), mpi_p2p::BufferOwner::Process).expect("no fault").expect("attached");
     engine.request_free(&mut engine.lock(), persistent).expect("inactive");
     received.join().expect("no panic");
 }

@@ -165,6 +165,17 @@ pub unsafe extern "C" fn PMPI_Buffer_flush() -> c_int {
     })
 }
 
+/// `MPI_Buffer_iflush`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Buffer_iflush(request: *mut usize) -> c_int {
+    entry::running(functions::MPI_BUFFER_IFLUSH, None, |cx| {
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_BUFFER_IFLUSH, -1, 0, 0);
+        imp::buffer::buffer_iflush(cx, request)
+    })
+}
+
 /// `MPI_Cancel`, since MPI-1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn PMPI_Cancel(request: *mut usize) -> c_int {
@@ -173,6 +184,85 @@ pub unsafe extern "C" fn PMPI_Cancel(request: *mut usize) -> c_int {
 
         cx.record(functions::MPI_CANCEL, -1, 0, 0);
         imp::request::cancel(cx, request)
+    })
+}
+
+/// `MPI_Comm_attach_buffer`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_attach_buffer(comm: usize, buffer: *mut c_void, size: c_int) -> c_int {
+    entry::running(functions::MPI_COMM_ATTACH_BUFFER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let size = check::size("size", size as i64)?;
+
+        cx.record(functions::MPI_COMM_ATTACH_BUFFER, -1, 0, 0);
+        imp::buffer::comm_attach_buffer(cx, comm, buffer, size)
+    })
+}
+
+/// `MPI_Comm_attach_buffer_c`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_attach_buffer_c(comm: usize, buffer: *mut c_void, size: i64) -> c_int {
+    entry::running(functions::MPI_COMM_ATTACH_BUFFER_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let size = check::size("size", size as i64)?;
+
+        cx.record(functions::MPI_COMM_ATTACH_BUFFER_C, -1, 0, 0);
+        imp::buffer::comm_attach_buffer(cx, comm, buffer, size)
+    })
+}
+
+/// `MPI_Comm_detach_buffer`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_detach_buffer(comm: usize, buffer_addr: *mut c_void, size: *mut c_int) -> c_int {
+    entry::running(functions::MPI_COMM_DETACH_BUFFER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
+        let size = check::count_out("size", size)?;
+
+        let record = cx.enter(functions::MPI_COMM_DETACH_BUFFER, -1, 0, 0);
+        record.end(imp::buffer::comm_detach_buffer(cx, comm, buffer_addr, size))
+    })
+}
+
+/// `MPI_Comm_detach_buffer_c`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_detach_buffer_c(comm: usize, buffer_addr: *mut c_void, size: *mut i64) -> c_int {
+    entry::running(functions::MPI_COMM_DETACH_BUFFER_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
+        let size = check::count_out("size", size)?;
+
+        let record = cx.enter(functions::MPI_COMM_DETACH_BUFFER_C, -1, 0, 0);
+        record.end(imp::buffer::comm_detach_buffer(cx, comm, buffer_addr, size))
+    })
+}
+
+/// `MPI_Comm_flush_buffer`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_flush_buffer(comm: usize) -> c_int {
+    entry::running(functions::MPI_COMM_FLUSH_BUFFER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+
+        let record = cx.enter(functions::MPI_COMM_FLUSH_BUFFER, -1, 0, 0);
+        record.end(imp::buffer::comm_flush_buffer(cx, comm))
+    })
+}
+
+/// `MPI_Comm_iflush_buffer`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Comm_iflush_buffer(comm: usize, request: *mut usize) -> c_int {
+    entry::running(functions::MPI_COMM_IFLUSH_BUFFER, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_COMM_IFLUSH_BUFFER, -1, 0, 0);
+        imp::buffer::comm_iflush_buffer(cx, comm, request)
     })
 }
 
@@ -493,6 +583,138 @@ pub unsafe extern "C" fn PMPI_Isend_c(
 
         cx.record(functions::MPI_ISEND_C, dest as i32, tag, count);
         imp::send::isend(cx, buf, dest, tag, comm, request)
+    })
+}
+
+/// `MPI_Isendrecv`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Isendrecv(
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: usize,
+    dest: c_int,
+    sendtag: c_int,
+    recvbuf: *mut c_void,
+    recvcount: c_int,
+    recvtype: usize,
+    source: c_int,
+    recvtag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISENDRECV, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let sendcount = check::count("sendcount", sendcount as i64)?;
+        let sendtype = cx.borrowed_datatype("sendtype", sendtype)?;
+        let dest = cx.dest("dest", dest)?;
+        let sendtag = check::tag("sendtag", sendtag)?;
+        let recvcount = check::count("recvcount", recvcount as i64)?;
+        let recvtype = cx.borrowed_datatype("recvtype", recvtype)?;
+        let source = cx.source("source", source)?;
+        let recvtag = check::any_tag("recvtag", recvtag)?;
+        let request = check::out("request", request)?;
+        let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, sendtype)?;
+        let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, recvtype)?;
+
+        cx.record(functions::MPI_ISENDRECV, dest as i32, sendtag, sendcount);
+        imp::send_receive::isendrecv(cx, sendbuf, dest, sendtag, recvbuf, source, recvtag, comm, request)
+    })
+}
+
+/// `MPI_Isendrecv_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Isendrecv_c(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: usize,
+    dest: c_int,
+    sendtag: c_int,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: usize,
+    source: c_int,
+    recvtag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISENDRECV_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let sendcount = check::count("sendcount", sendcount as i64)?;
+        let sendtype = cx.borrowed_datatype("sendtype", sendtype)?;
+        let dest = cx.dest("dest", dest)?;
+        let sendtag = check::tag("sendtag", sendtag)?;
+        let recvcount = check::count("recvcount", recvcount as i64)?;
+        let recvtype = cx.borrowed_datatype("recvtype", recvtype)?;
+        let source = cx.source("source", source)?;
+        let recvtag = check::any_tag("recvtag", recvtag)?;
+        let request = check::out("request", request)?;
+        let sendbuf = cx.send_buffer("sendbuf", sendbuf, sendcount, sendtype)?;
+        let recvbuf = cx.recv_buffer("recvbuf", recvbuf, recvcount, recvtype)?;
+
+        cx.record(functions::MPI_ISENDRECV_C, dest as i32, sendtag, sendcount);
+        imp::send_receive::isendrecv(cx, sendbuf, dest, sendtag, recvbuf, source, recvtag, comm, request)
+    })
+}
+
+/// `MPI_Isendrecv_replace`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Isendrecv_replace(
+    buf: *mut c_void,
+    count: c_int,
+    datatype: usize,
+    dest: c_int,
+    sendtag: c_int,
+    source: c_int,
+    recvtag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISENDRECV_REPLACE, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let sendtag = check::tag("sendtag", sendtag)?;
+        let source = cx.source("source", source)?;
+        let recvtag = check::any_tag("recvtag", recvtag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_ISENDRECV_REPLACE, dest as i32, sendtag, count);
+        imp::send_receive::isendrecv_replace(cx, buf, dest, sendtag, source, recvtag, comm, request)
+    })
+}
+
+/// `MPI_Isendrecv_replace_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Isendrecv_replace_c(
+    buf: *mut c_void,
+    count: i64,
+    datatype: usize,
+    dest: c_int,
+    sendtag: c_int,
+    source: c_int,
+    recvtag: c_int,
+    comm: usize,
+    request: *mut usize,
+) -> c_int {
+    entry::running(functions::MPI_ISENDRECV_REPLACE_C, Some(Object::comm(comm)), |cx| {
+        let mut cx = cx;
+        let comm = cx.comm("comm", comm)?;
+        let count = check::count("count", count as i64)?;
+        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let dest = cx.dest("dest", dest)?;
+        let sendtag = check::tag("sendtag", sendtag)?;
+        let source = cx.source("source", source)?;
+        let recvtag = check::any_tag("recvtag", recvtag)?;
+        let request = check::out("request", request)?;
+        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+
+        cx.record(functions::MPI_ISENDRECV_REPLACE_C, dest as i32, sendtag, count);
+        imp::send_receive::isendrecv_replace(cx, buf, dest, sendtag, source, recvtag, comm, request)
     })
 }
 
@@ -1236,6 +1458,87 @@ pub unsafe extern "C" fn PMPI_Sendrecv_replace_c(
 
         let record = cx.enter(functions::MPI_SENDRECV_REPLACE_C, dest as i32, sendtag, count);
         record.end(imp::receive::sendrecv_replace(cx, buf, dest, sendtag, source, recvtag, comm, status))
+    })
+}
+
+/// `MPI_Session_attach_buffer`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_attach_buffer(session: usize, buffer: *mut c_void, size: c_int) -> c_int {
+    entry::running(functions::MPI_SESSION_ATTACH_BUFFER, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let size = check::size("size", size as i64)?;
+
+        cx.record(functions::MPI_SESSION_ATTACH_BUFFER, -1, 0, 0);
+        imp::buffer::session_attach_buffer(cx, session, buffer, size)
+    })
+}
+
+/// `MPI_Session_attach_buffer_c`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_attach_buffer_c(session: usize, buffer: *mut c_void, size: i64) -> c_int {
+    entry::running(functions::MPI_SESSION_ATTACH_BUFFER_C, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let size = check::size("size", size as i64)?;
+
+        cx.record(functions::MPI_SESSION_ATTACH_BUFFER_C, -1, 0, 0);
+        imp::buffer::session_attach_buffer(cx, session, buffer, size)
+    })
+}
+
+/// `MPI_Session_detach_buffer`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_detach_buffer(
+    session: usize,
+    buffer_addr: *mut c_void,
+    size: *mut c_int,
+) -> c_int {
+    entry::running(functions::MPI_SESSION_DETACH_BUFFER, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
+        let size = check::count_out("size", size)?;
+
+        let record = cx.enter(functions::MPI_SESSION_DETACH_BUFFER, -1, 0, 0);
+        record.end(imp::buffer::session_detach_buffer(cx, session, buffer_addr, size))
+    })
+}
+
+/// `MPI_Session_detach_buffer_c`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_detach_buffer_c(
+    session: usize,
+    buffer_addr: *mut c_void,
+    size: *mut i64,
+) -> c_int {
+    entry::running(functions::MPI_SESSION_DETACH_BUFFER_C, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let buffer_addr = check::pointer("buffer_addr", buffer_addr)?;
+        let size = check::count_out("size", size)?;
+
+        let record = cx.enter(functions::MPI_SESSION_DETACH_BUFFER_C, -1, 0, 0);
+        record.end(imp::buffer::session_detach_buffer(cx, session, buffer_addr, size))
+    })
+}
+
+/// `MPI_Session_flush_buffer`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_flush_buffer(session: usize) -> c_int {
+    entry::running(functions::MPI_SESSION_FLUSH_BUFFER, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+
+        let record = cx.enter(functions::MPI_SESSION_FLUSH_BUFFER, -1, 0, 0);
+        record.end(imp::buffer::session_flush_buffer(cx, session))
+    })
+}
+
+/// `MPI_Session_iflush_buffer`, since MPI-4.1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Session_iflush_buffer(session: usize, request: *mut usize) -> c_int {
+    entry::running(functions::MPI_SESSION_IFLUSH_BUFFER, Some(Object::session(session)), |cx| {
+        let session = cx.session("session", session)?;
+        let request = check::out("request", request)?;
+
+        cx.record(functions::MPI_SESSION_IFLUSH_BUFFER, -1, 0, 0);
+        imp::buffer::session_iflush_buffer(cx, session, request)
     })
 }
 

@@ -1,29 +1,28 @@
-//! The buffer of buffered sends (MPI-5.0, 3.6).
+//! The buffers of buffered sends: of the process, of communicators, of sessions (MPI-5.0, 3.6).
 
 use core::ffi::c_void;
 
-use mpi_core::abi;
-use mpi_p2p::Attached;
+use mpi_core::{Handle, abi};
+use mpi_p2p::{Attached, BufferOwner};
 
-use crate::call_context::CallContext;
-use crate::check::{CountOut, bad_buffer, is_no_memory};
+use crate::call_context::{CallContext, CommView};
+use crate::check::{CountOut, Out, bad_buffer, is_no_memory};
 use crate::errors::Outcome;
 
-/// `MPI_Buffer_attach`
-pub fn buffer_attach(cx: CallContext, buffer: *mut c_void, size: u64) -> Outcome {
+fn attach(cx: CallContext, owner: BufferOwner, buffer: *mut c_void, size: u64) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
     let automatic = buffer as usize == abi::MPI_BUFFER_AUTOMATIC;
     if !automatic && size > 0 && is_no_memory(buffer) {
         return Err(bad_buffer("buffer", buffer).into());
     }
     let attached = Attached { address: buffer as usize, bytes: (!automatic).then_some(size) };
-    Ok(process.engine.buffer_attach(&mut guard, attached)?)
+    Ok(process.engine.buffer_attach(&mut guard, owner, attached)?)
 }
 
-/// `MPI_Buffer_detach`: the address is stored at `buffer`, though C declares it as a plain `void *`.
-pub fn buffer_detach(cx: CallContext, buffer: *mut c_void, size: CountOut) -> Outcome {
+/// The address is stored at `buffer`, though C declares it as a plain `void *`.
+fn detach(cx: CallContext, owner: BufferOwner, buffer: *mut c_void, size: CountOut) -> Outcome {
     let CallContext { process, guard, .. } = cx;
-    let (address, bytes) = match process.engine.buffer_detach(guard)? {
+    let (address, bytes) = match process.engine.buffer_detach(guard, owner)? {
         Some(attached) => (attached.address, attached.bytes.unwrap_or(0)),
         None => (0, 0),
     };
@@ -33,8 +32,73 @@ pub fn buffer_detach(cx: CallContext, buffer: *mut c_void, size: CountOut) -> Ou
     Ok(())
 }
 
+fn flush(cx: CallContext, owner: BufferOwner) -> Outcome {
+    let CallContext { process, guard, .. } = cx;
+    Ok(process.engine.buffer_flush(guard, owner)?)
+}
+
+fn iflush(cx: CallContext, owner: BufferOwner, request: Out<usize>) -> Outcome {
+    let CallContext { process, mut guard, .. } = cx;
+    request.set(process.engine.buffer_iflush(&mut guard, owner)?.0);
+    Ok(())
+}
+
+/// `MPI_Buffer_attach`
+pub fn buffer_attach(cx: CallContext, buffer: *mut c_void, size: u64) -> Outcome {
+    attach(cx, BufferOwner::Process, buffer, size)
+}
+
+/// `MPI_Buffer_detach`
+pub fn buffer_detach(cx: CallContext, buffer: *mut c_void, size: CountOut) -> Outcome {
+    detach(cx, BufferOwner::Process, buffer, size)
+}
+
 /// `MPI_Buffer_flush`
 pub fn buffer_flush(cx: CallContext) -> Outcome {
-    let CallContext { process, guard, .. } = cx;
-    Ok(process.engine.buffer_flush(guard)?)
+    flush(cx, BufferOwner::Process)
+}
+
+/// `MPI_Buffer_iflush`
+pub fn buffer_iflush(cx: CallContext, request: Out<usize>) -> Outcome {
+    iflush(cx, BufferOwner::Process, request)
+}
+
+/// `MPI_Comm_attach_buffer`
+pub fn comm_attach_buffer(cx: CallContext, comm: CommView, buffer: *mut c_void, size: u64) -> Outcome {
+    attach(cx, BufferOwner::Comm(comm.context), buffer, size)
+}
+
+/// `MPI_Comm_detach_buffer`
+pub fn comm_detach_buffer(cx: CallContext, comm: CommView, buffer: *mut c_void, size: CountOut) -> Outcome {
+    detach(cx, BufferOwner::Comm(comm.context), buffer, size)
+}
+
+/// `MPI_Comm_flush_buffer`
+pub fn comm_flush_buffer(cx: CallContext, comm: CommView) -> Outcome {
+    flush(cx, BufferOwner::Comm(comm.context))
+}
+
+/// `MPI_Comm_iflush_buffer`
+pub fn comm_iflush_buffer(cx: CallContext, comm: CommView, request: Out<usize>) -> Outcome {
+    iflush(cx, BufferOwner::Comm(comm.context), request)
+}
+
+/// `MPI_Session_attach_buffer`
+pub fn session_attach_buffer(cx: CallContext, session: Handle, buffer: *mut c_void, size: u64) -> Outcome {
+    attach(cx, BufferOwner::Session(session), buffer, size)
+}
+
+/// `MPI_Session_detach_buffer`
+pub fn session_detach_buffer(cx: CallContext, session: Handle, buffer: *mut c_void, size: CountOut) -> Outcome {
+    detach(cx, BufferOwner::Session(session), buffer, size)
+}
+
+/// `MPI_Session_flush_buffer`
+pub fn session_flush_buffer(cx: CallContext, session: Handle) -> Outcome {
+    flush(cx, BufferOwner::Session(session))
+}
+
+/// `MPI_Session_iflush_buffer`
+pub fn session_iflush_buffer(cx: CallContext, session: Handle, request: Out<usize>) -> Outcome {
+    iflush(cx, BufferOwner::Session(session), request)
 }

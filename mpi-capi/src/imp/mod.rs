@@ -45,6 +45,7 @@ pub mod pvar;
 pub mod receive;
 pub mod request;
 pub mod send;
+pub mod send_receive;
 pub mod session;
 pub mod status;
 pub mod status_forms;

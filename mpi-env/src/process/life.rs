@@ -107,7 +107,7 @@ impl Process {
         let mut ended = Ok(());
         let mut guard = engine.lock();
         if *self.users.get(&guard) == 1 {
-            ended = engine.buffer_flush(guard).and_then(|()| engine.drain(engine.lock()));
+            ended = engine.drain(guard);
             guard = engine.lock();
         }
         let users = self.users.get_mut(&mut guard);

@@ -12,6 +12,7 @@ use mpi_core::abi::{
 };
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Attached, Error, HandlerKind, Result};
+use mpi_p2p::BufferOwner;
 
 use crate::record::process::Process;
 use crate::tables::session::Session;
@@ -58,6 +59,7 @@ impl Process {
             let removed = self.sessions.get_mut(guard).remove(handle);
             self.metrics.counts.sessions.follow(self.sessions.get(guard).len() as u64);
             self.on_demand.session_ended(guard, handle);
+            self.engine.buffer_remove(guard, BufferOwner::Session(handle));
             removed
         };
         let session = removed.ok_or_else(|| no_session(handle))?;

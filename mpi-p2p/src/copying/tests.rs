@@ -69,7 +69,14 @@ impl Copying {
         let (peer, own) = (endpoints.pop().expect("two ranks"), endpoints.pop().expect("two ranks"));
         let engine = Arc::new(Engine::new(own, Arc::new(ProcessLock::new(true)), &HeapMemory));
         let instruments = CommMeters::detached(2);
-        let spec = ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0, 1]), both_groups: None, instruments };
+        let spec = ContextSpec {
+            id: 0,
+            rank: 0,
+            world_ranks: Arc::from([0, 1]),
+            both_groups: None,
+            session: None,
+            instruments,
+        };
         engine.add_context(&mut engine.lock(), spec);
         let hold = Arc::new(Hold::default());
         let before = {
@@ -367,10 +374,11 @@ fn the_lock_is_released_for_long_copies_only_and_only_among_threads() {
         let endpoint = Endpoint::world_of_one().expect("memory for a rank");
         let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(multiple)), &HeapMemory);
         let instruments = CommMeters::detached(1);
-        let spec = ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0]), both_groups: None, instruments };
+        let spec =
+            ContextSpec { id: 0, rank: 0, world_ranks: Arc::from([0]), both_groups: None, session: None, instruments };
         engine.add_context(&mut engine.lock(), spec);
         let attached = crate::Attached { address: 4096, bytes: None };
-        engine.buffer_attach(&mut engine.lock(), attached).expect("none is attached");
+        engine.buffer_attach(&mut engine.lock(), crate::BufferOwner::Process, attached).expect("none is attached");
         let data = vec![5u8; bytes];
         // SAFETY: the data stay until all requests are complete and freed.
         let of_data = || unsafe { SendBuf::from_slice(&data).detach() };

@@ -44,8 +44,14 @@ fn launch(size: u32, multiple: bool, body: impl Fn(Arc<Rank>) + Send + Sync + 's
             let lock = Arc::new(ProcessLock::new(multiple));
             let engine = Engine::new(endpoint, lock, &HeapMemory);
             let instruments = CommMeters::detached(size);
-            let spec =
-                ContextSpec { id: CONTEXT, rank: engine.rank(), world_ranks: world, both_groups: None, instruments };
+            let spec = ContextSpec {
+                id: CONTEXT,
+                rank: engine.rank(),
+                world_ranks: world,
+                both_groups: None,
+                session: None,
+                instruments,
+            };
             engine.add_context(&mut engine.lock(), spec);
             let rank = Arc::new(Rank { engine, instruments, fabric });
             body(rank.clone());

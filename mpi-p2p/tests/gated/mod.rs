@@ -245,8 +245,14 @@ pub fn pair(gate: Gate) -> Pair {
         let engine = Engine::new(endpoint, Arc::new(ProcessLock::new(true)), &HeapMemory);
         for (id, own, world_ranks) in [(0, rank, vec![0, 1]), (OTHER_CONTEXT, 0, vec![rank])] {
             let instruments = CommMeters::detached(world_ranks.len() as u32);
-            let spec =
-                ContextSpec { id, rank: own, world_ranks: Arc::from(world_ranks), both_groups: None, instruments };
+            let spec = ContextSpec {
+                id,
+                rank: own,
+                world_ranks: Arc::from(world_ranks),
+                both_groups: None,
+                session: None,
+                instruments,
+            };
             engine.add_context(&mut engine.lock(), spec);
         }
         Arc::new(Rank { engine })

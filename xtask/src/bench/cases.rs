@@ -76,6 +76,8 @@ pub fn all() -> Vec<Case> {
             "packing the data of applications, beside loops by hand",
         ),
         case("ddt-pingpong", "ddt", Some("pingpong"), 2, Printed, "half round trips of both, beside loops by hand"),
+        case("partitioned/1", "partitioned", Some("1"), 2, Printed, "a message of 1 MiB in 16 partitions"),
+        case("partitioned/2", "partitioned", Some("2"), 2, Printed, "the same, with two threads in each process"),
         case("unexpected", "unexpected", None, 2, Printed, "receives in reverse order of arrival"),
         case("launch", "startend", None, 2, LaunchTime, "mpiexec -n 2 of a program that starts and ends"),
         case("launch-64", "startend", None, 64, LaunchTime, "the same with 64 ranks"),
@@ -117,7 +119,18 @@ pub fn of_messages() -> Vec<Case> {
 fn counted() -> Vec<Case> {
     let isend = Method::Instructions(&["one_isend"]);
     let pair = || Method::Instructions(&["one_send", "one_receive"]);
+    let start = || Method::Instructions(&["one_start"]);
     vec![
+        case("instructions/start", "start_cost", Some("start"), 2, start(), "MPI_Start of a send of 8 bytes"),
+        case(
+            "instructions/start_recv",
+            "start_cost",
+            Some("start_recv"),
+            2,
+            start(),
+            "MPI_Start of a receive of 8 bytes",
+        ),
+        case("instructions/irecv", "start_cost", Some("irecv"), 2, start(), "MPI_Irecv of 8 bytes"),
         case("instructions/isend", "isend_cost", None, 2, isend, "instructions of MPI_Isend of 8 bytes (callgrind)"),
         case("instructions/send+recv", "pair_cost", Some("send"), 2, pair(), "MPI_Send and MPI_Recv of 8 bytes"),
         case(
