@@ -29,8 +29,8 @@ pub fn ranks_of(remote: bool, size: u32) -> String {
 #[cold]
 pub fn wrong_comm(name: &'static str, word: usize, intra: bool) -> Error {
     let rule = match intra {
-        true => "that is an intercommunicator, but the call takes intracommunicators only",
-        false => "that is an intracommunicator, but the call takes intercommunicators only",
+        true => "that is an intercommunicator, and the call takes intracommunicators only",
+        false => "that is an intracommunicator, and the call takes intercommunicators only",
     };
     let value = match word {
         abi::MPI_COMM_WORLD => "MPI_COMM_WORLD".to_owned(),

@@ -79,8 +79,8 @@ pub fn connect(
 
     let remote = group_of(&ranks);
     let common = local.group().intersection(&remote);
-    if let Some(process) = common.world_ranks().first() {
-        return Err(overlap(*process, common.size()));
+    if common.size() > 0 {
+        return Err(overlap(local.group(), &common));
     }
     let context = agree_between(engine, &both, [local.group(), &remote], ids)?;
     Ok(Connection { context, remote: remote.derived_from(local.group()) })
@@ -132,18 +132,16 @@ fn malformed() -> Error {
 
 #[cold]
 fn leader_failed(class: u64, leader: u32) -> Error {
-    let rule = "the call failed in the leader of the local group, whose other arguments are significant";
+    let rule = "the call failed in that process, where the arguments about the other group are significant";
     Error::new(class as i32, rule).arg("local_leader", &leader)
 }
 
 #[cold]
-fn overlap(process: u32, common: u32) -> Error {
-    let rule = match common {
-        1 => format!("the two groups must have no process in common, but process {process} of the job is in both"),
-        _ => format!(
-            "the two groups must have no process in common, but {common} processes are in both, among them process \
-             {process} of the job"
-        ),
-    };
-    Error::new(MPI_ERR_COMM, rule).arg("local_comm", &"with processes of the remote group")
+fn overlap(local: &Group, common: &Group) -> Error {
+    let rule = format!(
+        "{} of them are in the remote group, too (world rank {} is one); the two groups must have no process in common",
+        common.size(),
+        common.world_ranks()[0]
+    );
+    Error::new(MPI_ERR_COMM, rule).arg("local_comm", &format_args!("of {} processes", local.size()))
 }

@@ -101,7 +101,7 @@ impl Process {
             let RemoteSide { group, leader: other } = remote()?;
             let common = local.intersection(&group).size();
             if common > 0 {
-                return Err(overlap(common));
+                return Err(overlap(&group, common));
             }
             let mut leaders = [self.rank(), group.world_ranks()[other as usize]];
             leaders.sort_unstable();
@@ -162,9 +162,9 @@ pub(crate) fn digest(purpose: &str, group: &Group, tag: &[u8]) -> [u64; 2] {
 }
 
 #[cold]
-fn overlap(common: u32) -> Error {
-    let rule = format!("the two groups must have no process in common, but have {common}");
-    Error::new(MPI_ERR_GROUP, rule).arg("remote_group", &"with processes of the local group")
+fn overlap(remote: &Group, common: u32) -> Error {
+    let rule = format!("{common} of them are in the local group, too; the two groups must have no process in common");
+    Error::new(MPI_ERR_GROUP, rule).arg("remote_group", &format_args!("of {} processes", remote.size()))
 }
 
 #[cfg(test)]

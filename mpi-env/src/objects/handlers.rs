@@ -74,9 +74,13 @@ impl Process {
     /// object of its kind.
     pub fn describe(&self, guard: &Guard<'_>, object: Object) -> Option<String> {
         match object.kind {
-            HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| match comm.name() {
-                name if name.is_empty() => format!("a communicator of {} processes without a name", comm.size()),
-                name => format!("communicator \"{name}\""),
+            HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| match (comm.name(), comm.remote()) {
+                (name, _) if !name.is_empty() => format!("communicator \"{name}\""),
+                (_, None) => format!("a communicator of {} processes without a name", comm.size()),
+                (_, Some(_)) => {
+                    let (local, remote) = (comm.size(), comm.peers());
+                    format!("an intercommunicator of {local} local and {remote} remote processes without a name")
+                }
             }),
             HandlerKind::Win => self.win(guard, object.handle).map(|win| win.described()),
             HandlerKind::File if object.handle.0 == MPI_FILE_NULL => Some("MPI_FILE_NULL".to_owned()),
