@@ -105,6 +105,7 @@ impl State {
             core.replies.extend(others.map(|dest| record(*dest, key, word)));
             core.settle(awaited, word);
             core.flush_replies(&mut self.endpoint);
+            core.wake_leader_for_work();
         } else if let Some(word) = take(&mut core.context_agreement.known, key) {
             core.settle(awaited, word);
         } else {

@@ -56,7 +56,10 @@ impl Engine {
             }
             copied += self.copy_parts(guard);
             // A copy may have completed a receive of a service.
-            if self.state.get(guard).core.services.wait_for_call() == 0 {
+            let core = &mut self.state.get_mut(guard).core;
+            if core.services.wait_for_call() == 0 {
+                // A service may have queued an answer.
+                core.wake_leader_for_work();
                 return copied;
             }
         }
@@ -78,13 +81,12 @@ impl Engine {
             state.core.count_part(&mut state.endpoint, part);
             copied += 1;
         }
-        if copied > 0 {
-            let core = &mut self.state.get_mut(guard).core;
-            if core.completions != completions {
-                core.wake_on_any_change();
-            }
-            core.wake_leader_for_work();
+        let core = &mut self.state.get_mut(guard).core;
+        if core.completions != completions {
+            core.wake_on_any_change();
         }
+        // Also without a part of its own: the chunks that the sender copies are counted in a later pass.
+        core.wake_leader_for_work();
         copied
     }
 

@@ -44,6 +44,7 @@ impl Engine {
             return Err(not_to_be_completed(request));
         }
         core.finish(operation);
+        core.wake_on_any_change();
         if !freed {
             return Ok(());
         }

@@ -52,13 +52,14 @@ impl Engine {
             MPI_PROC_NULL => (Started::Complete, Vec::new()),
             _ if state.send_at_once(context, dest, send_tag, &buffer.as_send(), 0) => (Started::Complete, Vec::new()),
             _ => {
-                let data = copy_of(&buffer)?;
+                let data = self.copy_unlocked(guard, buffer.bytes(), || copy_of(&buffer))?;
+                let state = self.state.get_mut(guard);
                 // SAFETY: the copy stays where it is until the send is complete: its part keeps it.
                 let copied = unsafe { SendBuf::from_slice(&data).detach() };
                 (state.start_send(context, dest, send_tag, copied, Mode::Standard)?, data)
             }
         };
-        let started = state.start_pair(context, send, data, (source, recv_tag), buffer);
+        let started = self.state.get_mut(guard).start_pair(context, send, data, (source, recv_tag), buffer);
         self.copy_if_open(guard);
         started
     }

@@ -70,6 +70,7 @@ impl Core {
         if is_complete {
             self.end_partitioned(request, operation);
         }
+        self.wake_leader_for_work();
     }
 
     /// A receiver has started a partitioned receive.

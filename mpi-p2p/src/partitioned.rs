@@ -93,6 +93,7 @@ impl Engine {
         ranges: impl Iterator<Item = (i32, i32)> + Clone,
     ) -> Result<()> {
         let core = &mut self.state.get_mut(guard).core;
+        let completions = core.completions;
         let send = core.active_partitioned_send(request)?;
         send.mark_ready(ranges)?;
         if send.world.is_some() && send.granted().is_none() {
@@ -104,7 +105,11 @@ impl Engine {
         if core.copies.open > 0 {
             self.copy_parts(guard);
         }
-        self.state.get_mut(guard).core.wake_leader_for_work();
+        let core = &mut self.state.get_mut(guard).core;
+        if core.completions != completions {
+            core.wake_on_any_change();
+        }
+        core.wake_leader_for_work();
         Ok(())
     }
 

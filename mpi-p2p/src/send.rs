@@ -217,6 +217,7 @@ impl Core {
     fn queue(&mut self, world: u32, handle: Handle) {
         self.backlog.entry(world).or_default().push_back(handle);
         self.backlogged += 1;
+        self.wake_leader_for_work();
     }
 
     /// Pushes the record of a queued send and moves the send on to what it waits for next.

@@ -78,6 +78,7 @@ impl Core {
             return;
         }
         self.replies.push_back(reply);
+        self.wake_leader_for_work();
     }
 
     /// Pushes the replies for which there is room. Those to one process stay in order: the end of a transfer never

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use common::Rank;
-use mpi_core::ProcessLock;
+use common::{CONTEXT, Rank};
+use mpi_core::{ProcessLock, Status};
 use mpi_datatype::RecvBuf;
+use mpi_errors::Result;
 use mpi_fabric::{Endpoint, RecordHead};
-use mpi_p2p::{CommMeters, ContextSpec, Engine, Mode};
+use mpi_p2p::{CommMeters, ContextSpec, Engine, Generalized, Mode};
 use mpi_t::HeapMemory;
 
 const THREADS: i32 = 8;
@@ -85,6 +86,46 @@ fn threads_that_wait_for_all_of_many_get_them_in_any_order() {
                 }
             }
         }
+    });
+}
+
+/// Callbacks of a generalized request that do nothing.
+struct Nothing;
+
+impl Generalized for Nothing {
+    fn query(&self, _: &mut Status) -> Result<()> {
+        Ok(())
+    }
+
+    fn cancel(&self, _: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn free(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_request_that_another_thread_completes_wakes_a_wait_whose_list_has_an_inactive_request_too() {
+    common::run_multiple(1, |rank: Arc<Rank>| {
+        never_spin(&rank.engine);
+        let engine = &rank.engine;
+        let inactive = engine.recv_init(&mut engine.lock(), CONTEXT, 0, 1, RecvBuf::empty()).expect("made");
+        let request = engine.start_generalized(&mut engine.lock(), Arc::new(Nothing)).expect("made");
+        let (report, reports) = channel();
+        let waiter = rank.clone();
+        let thread = std::thread::spawn(move || {
+            let engine = &waiter.engine;
+            let taken = engine.wait_any(engine.lock(), &[inactive, request]).expect("live");
+            report.send(taken.map(|(index, _)| index)).expect("the test waits");
+        });
+        // Time for the thread to fall asleep; without it the test would pass whether or not anything wakes the thread.
+        std::thread::sleep(Duration::from_millis(50));
+        engine.complete_generalized(&mut engine.lock(), request).expect("waits to be completed");
+        assert_eq!(reports.recv_timeout(Duration::from_secs(20)), Ok(Some(1)));
+        thread.join().expect("no panic");
+        engine.request_free(&mut engine.lock(), inactive).expect("inactive");
     });
 }
 
