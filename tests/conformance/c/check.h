@@ -1,5 +1,5 @@
-/* What every conformance program uses: `check` counts and prints what is wrong, `finish` adds the counts of all ranks
- * and prints "No Errors" when there were none. */
+/* Functions for all conformance programs: `check` counts and prints failures; `finish` adds the counts of all ranks
+ * and prints "No Errors" if there were none. */
 #ifndef FERRUM_CHECK_H
 #define FERRUM_CHECK_H
 
@@ -10,7 +10,7 @@
 
 static int wrong, rank, size;
 
-/* Prints the first few failures of a rank; more would hide them. */
+/* Prints the first failures of a rank; more would hide them. */
 #define check(condition)                                                                                               \
     do {                                                                                                               \
         if (!(condition) && wrong++ < 10) {                                                                            \
@@ -18,7 +18,7 @@ static int wrong, rank, size;
         }                                                                                                              \
     } while (0)
 
-/* The value and the expected one, both as long, for a failure to show them. */
+/* Compares two values as long; a failure prints both. */
 #define check_equal(value, expected)                                                                                   \
     do {                                                                                                               \
         long long is = (long long)(value), should = (long long)(expected);                                             \
@@ -66,7 +66,7 @@ static inline void begin(int *argc, char ***argv)
     identify();
 }
 
-/* Errors on the predefined communicators come back to the caller. Called where a program looks at error codes. */
+/* Errors on the predefined communicators are returned to the caller. For programs that check error codes. */
 static inline void return_errors(void)
 {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -92,7 +92,7 @@ static inline int finish(void)
     return result;
 }
 
-/* A byte that depends on where it is and on who sent which message, to see misplaced data. */
+/* A byte that depends on its position, on the sender and on the message, so that misplaced data is found. */
 static inline unsigned char pattern(size_t at, int seed)
 {
     return (unsigned char)((at * 131 + (at >> 8) * 17 + (size_t)seed * 29 + 7) & 0xff);

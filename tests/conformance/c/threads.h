@@ -1,4 +1,4 @@
-/* For the programs whose threads each have a communicator of their own. */
+/* Functions for the programs whose threads each have a communicator. */
 #ifndef FERRUM_THREADS_H
 #define FERRUM_THREADS_H
 
@@ -7,8 +7,8 @@
 
 enum { MOST_THREADS = 16 };
 
-/* Starts `work` in this many threads, each with its number as the argument and a duplicate of MPI_COMM_WORLD in `own`;
- * waits for their ends and frees the communicators. */
+/* Starts this many threads, each of which calls `work` with its number and a duplicate of MPI_COMM_WORLD in `own`;
+ * joins them and frees the communicators. */
 static inline void run_threads(int threads, MPI_Comm *own, void *(*work)(void *))
 {
     pthread_t started[MOST_THREADS];

@@ -1,4 +1,4 @@
-/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one set first, while MPI still works. */
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one set first, while MPI can still be used. */
 #include "check.h"
 
 static int order[3], calls;

@@ -1,4 +1,5 @@
-/* Copy and delete callbacks: who is copied, what they are given, and that one that fails stops the operation. */
+/* Copy and delete callbacks: which attributes are copied, the arguments of the callbacks, and that a failing
+ * callback stops the operation. */
 #include "check.h"
 
 static int copies, deletes, copy_code, delete_code, state = 11;
@@ -64,7 +65,7 @@ int main(int argc, char **argv)
     check(value_of(other, counted) == &memory[2] && value_of(other, shared) == &memory[2]);
     check(value_of(other, kept) == NULL && value_of(other, refused) == NULL);
 
-    /* Setting again deletes what was there; deleting, and freeing the communicator, too. */
+    /* Setting an attribute again deletes the old value; so do deleting it and freeing the communicator. */
     ok(MPI_Comm_set_attr(other, counted, &memory[5]));
     check(deletes == 1 && deleted == &memory[2]);
     ok(MPI_Comm_delete_attr(other, counted));
@@ -73,7 +74,7 @@ int main(int argc, char **argv)
     check_equal(deletes, 2);
     ok(MPI_Comm_set_attr(other, counted, &memory[6]));
 
-    /* A delete callback that fails: nothing is deleted, replaced or freed, and its code comes back. */
+    /* A delete callback that fails: nothing is deleted, replaced or freed, and the call returns its code. */
     ok(MPI_Add_error_code(MPI_ERR_OTHER, &code));
     delete_code = code;
     check_equal(MPI_Comm_delete_attr(other, counted), code);
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
     ok(MPI_Comm_free(&other));
     check(deletes == 1 && deleted == &memory[6]);
 
-    /* A copy callback that fails: there is no duplicate, and its code comes back. */
+    /* A copy callback that fails: there is no duplicate, and the call returns its code. */
     copy_code = code;
     other = MPI_COMM_NULL;
     check_equal(MPI_Comm_dup(MPI_COMM_WORLD, &other), code);

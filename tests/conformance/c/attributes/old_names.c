@@ -1,4 +1,4 @@
-/* The names of MPI-1 for attributes work on the same keys and values. */
+/* The functions of MPI-1 for attributes work on the same keys and values. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     value = attribute(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE);
     check(value && *value >= size);
 
-    /* The last used code moves with each addition, and the pointer stays. */
+    /* The last used code grows with each addition, and the pointer stays the same. */
     value = attribute(MPI_COMM_WORLD, MPI_LASTUSEDCODE);
     check(value && *value >= MPI_ERR_LASTCODE);
     int before = *value;

@@ -1,5 +1,5 @@
-/* Collective calls and messages on one communicator do not meet, not even through
- * wildcards; nor do two communicators. */
+/* Collective calls do not match messages on the same communicator, not even through wildcards; nor do collective
+ * calls of two communicators. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -13,7 +13,7 @@ int main(int argc, char **argv)
         mine[0] = MPI_Wtime();
         ok(MPI_Barrier(MPI_COMM_WORLD));
         mine[1] = MPI_Wtime();
-        /* All ranks are on one machine with one clock. */
+        /* All ranks are on one host with one clock. */
         double last_in = 0, first_out = 0;
         ok(MPI_Allreduce(&mine[0], &last_in, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
         ok(MPI_Allreduce(&mine[1], &first_out, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD));

@@ -1,4 +1,4 @@
-/* Every root's data reaches all, at all sizes. */
+/* The data of every root reaches all processes, at all sizes. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* Gather, scatter, allgather and alltoall put every block where it belongs, for every root and at all sizes. */
+/* Gather, scatter, allgather and alltoall put every block in its place, for every root and at all sizes. */
 #include "check.h"
 
 enum { LARGEST = 50000 };

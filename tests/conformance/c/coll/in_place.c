@@ -1,4 +1,4 @@
-/* MPI_IN_PLACE, where the standard allows it, gives the same result as two buffers. */
+/* MPI_IN_PLACE, where the standard allows it, has the same result as two buffers. */
 #include "check.h"
 
 enum { N = 1000 };

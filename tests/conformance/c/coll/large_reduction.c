@@ -1,4 +1,4 @@
-/* Reductions of millions of elements are right. */
+/* Reductions of millions of elements have correct results. */
 #include "check.h"
 
 enum { N = 1500000 };

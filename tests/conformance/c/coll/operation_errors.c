@@ -1,4 +1,4 @@
-/* An operation on a type that it is not defined for is an error of class MPI_ERR_OP, on all ranks alike. */
+/* An operation on a type that it is not defined on is an error of class MPI_ERR_OP in all ranks. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* Every predefined operation gives, on every type that it is defined on, what a loop over the ranks' values
- * gives: reduce to every root, allreduce and reduce_local. */
+/* Every predefined operation, on every type that it is defined on, has the result of a loop over the ranks' values:
+ * reduce to every root, allreduce and reduce_local. */
 #include "check.h"
 #include <complex.h>
 #include <stdbool.h>

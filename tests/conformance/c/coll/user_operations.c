@@ -1,5 +1,6 @@
-/* A user's operation is applied in rank order when it is not commutative, sees the right type and lengths that add up,
- * and its large-count form works alike. The operation multiplies 2x2 matrices, given as four values each. */
+/* A user's operation is applied in rank order when it is not commutative, gets the type of the call and lengths that
+ * add up to the count, and has a large-count form. The operation multiplies 2x2 matrices, passed as four values
+ * each. */
 #include "check.h"
 
 enum { MATRICES = 500, N = MATRICES * 4 };
@@ -16,7 +17,7 @@ static void multiply(const unsigned *a, unsigned *b, long matrices)
     }
 }
 
-/* Addition first, on plain values: it can be cut anywhere. */
+/* First an addition of single values: a call may have any length. */
 static void add(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     seen = *type;
@@ -24,7 +25,7 @@ static void add(void *in, void *inout, int *length, MPI_Datatype *type)
         ((unsigned *)inout)[i] += ((unsigned *)in)[i];
 }
 
-/* The right-hand value wins: associative and not commutative, and can be cut anywhere. */
+/* The result is the right-hand value: associative and not commutative; a call may have any length. */
 static void last(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     (void)in, (void)inout, (void)length, (void)type;
@@ -35,7 +36,7 @@ static void last_c(void *in, void *inout, MPI_Count *length, MPI_Datatype *type)
     (void)in, (void)inout, (void)length, (void)type;
 }
 
-/* Matrices need whole groups of four, which holds for a reduction of four values. */
+/* Matrices need multiples of four values, which a reduction of four values guarantees. */
 static void matrix(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     (void)type;
@@ -58,7 +59,7 @@ int main(int argc, char **argv)
     ok(MPI_Allreduce(mine, result, N, MPI_UNSIGNED, op, MPI_COMM_WORLD));
     for (unsigned i = 0; i < N; i++)
         check_equal(result[i], (unsigned)size * i + (unsigned)(size * (size - 1) / 2));
-    /* A rank whose values others combine never sees its own call. */
+    /* The operation is not called in a rank whose values other ranks combine. */
     check(!seen || seen == MPI_UNSIGNED);
     ok(MPI_Op_free(&op));
     check(op == MPI_OP_NULL);

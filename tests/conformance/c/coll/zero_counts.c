@@ -1,4 +1,4 @@
-/* Collective calls with nothing to move succeed and touch no buffer. */
+/* Collective calls without data succeed and access no buffer. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
-/* Communicators of parts of others: members and order, the null communicator for the rest, messages apart. */
+/* Communicators of parts of others: members and order, the null communicator in the other processes, separate
+ * messages. */
 #include "check.h"
 
 /* A ring over the communicator: each rank sends the communicator's number to the next rank. */
@@ -26,7 +27,7 @@ int main(int argc, char **argv)
     ok(MPI_Group_incl(world, count, ranks, &part));
     int member = (size - 1 - rank) % 2 == 0;
 
-    /* MPI_Comm_create: collective over all. */
+    /* MPI_Comm_create: collective over all processes. */
     made = MPI_COMM_WORLD;
     ok(MPI_Comm_create(MPI_COMM_WORLD, part, &made));
     check((made != MPI_COMM_NULL) == member);

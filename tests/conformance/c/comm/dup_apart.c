@@ -1,4 +1,4 @@
-/* A duplicate has the same ranks, and messages of one never reach the other. */
+/* A duplicate has the same ranks, and messages on one never match receives on the other. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
-/* Duplicates that do not wait: usable once their requests are complete, in any order, messages of theirs apart. */
+/* MPI_Comm_idup: duplicates are usable once their requests are complete, in any order, and their messages are
+ * separate. */
 #include "check.h"
 
 enum { COPIES = 20 };

@@ -1,6 +1,6 @@
-/* The duplicate is there once its request is complete, without any use of it before: the tool interface
- * binds to it. One that is used before is an error; one whose copy callback fails leaves nothing behind,
- * and the others' is complete. */
+/* The duplicate exists once its request is complete, before any call uses it: the tool interface binds to it. The
+ * use of one that is not complete is an error; a copy callback that fails leaves no duplicate, and the other ranks'
+ * duplicates are complete. */
 #include "../tool/tool.h"
 
 static int refuse(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     tool_begin();
     ok(MPI_T_pvar_session_create(&session));
 
-    /* Rank 0 makes its call when the others have tried to use theirs. */
+    /* Rank 0 makes its call after the others have tried to use their duplicates. */
     if (rank > 0) {
         ok(MPI_Comm_idup(MPI_COMM_WORLD, &copy, &request));
         check_class(MPI_Isend(&word, 1, MPI_INT, 0, 0, copy, &used), MPI_ERR_COMM);
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     ok(MPI_Comm_compare(copy, MPI_COMM_WORLD, &result));
     check_equal(result, MPI_CONGRUENT);
 
-    /* The callback fails in the last rank only, before and after the id can have come. */
+    /* The callback fails in the last rank only, before and after the context id can have arrived. */
     ok(MPI_Comm_dup(copy, &parent));
     ok(MPI_Comm_create_keyval(refuse, MPI_COMM_NULL_DELETE_FN, &key, NULL));
     if (rank == size - 1)
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     if (rank == size - 1)
         ok(MPI_Comm_delete_attr(parent, key));
     ok(MPI_Comm_free_keyval(&key));
-    /* The parent may be freed while its duplicate is on its way. */
+    /* The parent may be freed before its duplicate is complete. */
     MPI_Comm last;
     ok(MPI_Comm_idup(parent, &last, &request));
     ok(MPI_Comm_free(&parent));

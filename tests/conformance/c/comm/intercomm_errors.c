@@ -1,4 +1,4 @@
-/* Wrong uses of intercommunicators give errors in all processes that the call concerns, and nobody waits. */
+/* Wrong uses of intercommunicators are errors in all processes of the call, and no process waits for ever. */
 #include "inter.h"
 
 int main(int argc, char **argv)
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     ok(MPI_Comm_rank(own, &mine));
     int other = world_rank_of(!side, 0), leads = mine == 0;
 
-    /* What the leader passes is wrong: all processes of its group get the class. */
+    /* An argument of the leader is wrong: all processes of its group get the class. */
     check_class(MPI_Intercomm_create(own, 0, leads ? MPI_COMM_NULL : MPI_COMM_WORLD, other, 1, &made), MPI_ERR_COMM);
     check_class(MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, leads ? size : other, 1, &made), MPI_ERR_RANK);
     check_class(MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, leads ? MPI_ANY_SOURCE : other, 1, &made), MPI_ERR_RANK);

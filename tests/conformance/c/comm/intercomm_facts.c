@@ -1,5 +1,5 @@
-/* What an intercommunicator is: rank and size of the local group, the remote group, names, attributes, hints, error
- * handler, comparison. */
+/* Inquiries on an intercommunicator: rank and size of the local group, the remote group, names, attributes, hints,
+ * error handler, comparison. */
 #include "inter.h"
 
 static int handled;

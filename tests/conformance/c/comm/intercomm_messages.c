@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         }
     ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
 
-    /* Cancelling a receive, and a send that nobody receives. */
+    /* Cancelling a receive, and a send without a receive. */
     ok(MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 90, inter, &request));
     ok(MPI_Cancel(&request));
     ok(MPI_Wait(&request, &status));

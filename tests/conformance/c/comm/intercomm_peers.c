@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     check_equal(value, (rank + size - 1) % size);
     all_to_all_remote(made, 12);
 
-    /* Freed in any order; what they came from may be gone. */
+    /* Freed in any order; the communicators that they were created from may be freed before. */
     ok(MPI_Comm_free(&own));
     ok(MPI_Comm_free(&inter));
     all_to_all_remote(made, 13);

@@ -1,4 +1,4 @@
-/* Communicators can be made and freed thousands of times, and hundreds can exist at once. */
+/* Communicators can be created and freed thousands of times, and hundreds can exist at once. */
 #include "check.h"
 
 enum { AT_ONCE = 200, TIMES = 2000 };

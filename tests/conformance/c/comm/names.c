@@ -1,5 +1,5 @@
-/* Predefined communicators have their names; a set name is the one got, also of the longest length;
- * a duplicate starts without. */
+/* Predefined communicators have their names; a name that was set is returned, also of the longest length; a
+ * duplicate has none. */
 #include "check.h"
 
 static void expect(MPI_Comm comm, const char *name)

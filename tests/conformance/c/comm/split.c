@@ -1,4 +1,5 @@
-/* Splitting by color, ordered by key; the error handler is the parent's; by kind of memory. */
+/* Splitting by color, with ranks ordered by key, and by kind of memory; the new communicator has the parent's error
+ * handler. */
 #include "check.h"
 
 static int calls;
@@ -29,7 +30,7 @@ int main(int argc, char **argv)
     check_equal(calls, 1);
     ok(MPI_Comm_test_inter(made, &inter));
     check_equal(inter, 0);
-    /* Split again, from the smaller communicator. */
+    /* The smaller communicator is split again. */
     ok(MPI_Comm_split(made, 0, 0, &second));
     ok(MPI_Comm_compare(made, second, &result));
     check_equal(result, MPI_CONGRUENT);
@@ -60,7 +61,7 @@ int main(int argc, char **argv)
     check(made == MPI_COMM_NULL);
     ok(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, MPI_INFO_NULL, &made));
     check(made == MPI_COMM_NULL);
-    /* A strictly smaller part of the hardware, or none. */
+    /* A strictly smaller part of the hardware, or no communicator. */
     ok(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &made));
     if (made != MPI_COMM_NULL) {
         ok(MPI_Comm_size(made, &number));

@@ -1,4 +1,5 @@
-/* Threads of all ranks make communicators at once, each out of its own: ids never meet, messages stay apart. */
+/* Threads of all ranks create communicators at the same time, each from its own: context ids differ, messages are
+ * separate. */
 #include "threads.h"
 
 enum { THREADS = 4, ROUNDS = 30 };

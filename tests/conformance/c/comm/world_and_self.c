@@ -1,4 +1,4 @@
-/* Every rank of MPI_COMM_WORLD is one of 0..size-1 once; MPI_COMM_SELF has this process alone. */
+/* Every rank of MPI_COMM_WORLD from 0 to size-1 occurs once; MPI_COMM_SELF has this process alone. */
 #include "check.h"
 
 int main(int argc, char **argv)

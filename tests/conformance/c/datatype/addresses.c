@@ -1,4 +1,4 @@
-/* Addresses and their sums and differences are those of C. */
+/* MPI_Get_address, MPI_Aint_add and MPI_Aint_diff agree with the arithmetic of C pointers. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     check_class(MPI_Pack_external("external32", data, 1, type, packed, 64, &(MPI_Aint){0}), MPI_ERR_TYPE);
     check(request == MPI_REQUEST_NULL && position == 0);
 
-    /* What needs no commit: size, bounds, names, and making other types of it. */
+    /* Calls that need no commit: size, bounds, names, and constructors. */
     ok(MPI_Type_size(type, &length));
     check_equal(length, 8);
     ok(MPI_Pack_size(3, type, MPI_COMM_SELF, &length));

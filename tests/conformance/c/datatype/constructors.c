@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     ok(MPI_Type_vector(2, 1, 2, MPI_SHORT, &part));
     ok(MPI_Type_dup(part, &type));
     LAYOUT(type, 0, 6, {0, 2}, {4, 2});
-    /* What a type is made of may be freed first. */
+    /* The parts of a type may be freed before it. */
     ok(MPI_Type_create_hvector(2, 2, 40, part, &type));
     ok(MPI_Type_free(&part));
     LAYOUT(type, 0, 52, {0, 2}, {4, 4}, {10, 2}, {40, 2}, {44, 4}, {50, 2});

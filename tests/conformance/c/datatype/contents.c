@@ -1,4 +1,4 @@
-/* What the envelope and the contents of a datatype return: the constructor, and its arguments as they were passed. */
+/* The envelope and the contents of a datatype: the constructor, and its arguments as they were passed. */
 #include "check.h"
 
 static void envelope(MPI_Datatype type, int combiner, int integers, int addresses, int large, int datatypes)
@@ -12,7 +12,7 @@ static void envelope(MPI_Datatype type, int combiner, int integers, int addresse
         check_equal(got[2], datatypes);
         check_equal(got[3], combiner);
     } else {
-        /* The small form has no place for the large counts. */
+        /* The small form has no array for the large counts. */
         check_class(MPI_Type_get_envelope(type, &got[0], &got[1], &got[2], &got[3]), MPI_ERR_TYPE);
         check(got[0] == -1 && got[3] == -1);
     }
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     ok(MPI_Type_create_darray_c(6, 4, 2, sizes_c, kinds, arguments, grid, order, MPI_INT, &type));
     contents(type, MPI_COMBINER_DARRAY, others, LENGTH(others), NULL, 0, sizes_c, 2, of_int, 1);
 
-    /* A derived type comes back as a new handle of an equal type, which is the caller's to free. */
+    /* A derived type is returned as a new handle of an equal type, which the caller frees. */
     ok(MPI_Type_vector(2, 1, 3, MPI_SHORT, &part));
     ok(MPI_Type_contiguous(5, part, &type));
     MPI_Datatype back = MPI_DATATYPE_NULL;

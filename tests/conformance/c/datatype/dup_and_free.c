@@ -1,5 +1,5 @@
-/* A duplicated type is used like the first, also by operations under way when it is freed;
- * predefined types cannot be freed. */
+/* A duplicated type can be used like the first one, also by operations under way when it is freed; predefined types
+ * cannot be freed. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* Values of every predefined C type arrive as they were sent. */
+/* Values of every predefined C type are received as they were sent. */
 #include "check.h"
 
 int main(int argc, char **argv)

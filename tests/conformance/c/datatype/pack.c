@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     ok(MPI_Unpack_c(packed, 40, &place, back, 1, column, MPI_COMM_WORLD));
     check(place == 40 && back[4][0] == matrix[4][0]);
 
-    /* What does not fit leaves everything as it was. */
+    /* A pack or unpack without enough room changes nothing. */
     memset(packed, 0x77, sizeof packed);
     position = 10;
     check_class(MPI_Pack(matrix, 1, column, packed, 49, &position, MPI_COMM_WORLD), MPI_ERR_TRUNCATE);

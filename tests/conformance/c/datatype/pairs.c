@@ -1,5 +1,5 @@
-/* The size of a pair type is what its two parts hold, its extent that of the C structure;
- * messages of pairs carry both parts. */
+/* The size of a pair type is the sum of its two parts, its extent that of the C structure; messages of pairs carry
+ * both parts. */
 #include "check.h"
 
 #define TEST(T, type)                                                                                                  \

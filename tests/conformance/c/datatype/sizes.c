@@ -1,4 +1,4 @@
-/* The size of every predefined C type is that of its C type, and so is its extent. */
+/* The size and the extent of every predefined C type are the size of its C type. */
 #include "check.h"
 #include <complex.h>
 #include <stdbool.h>

@@ -1,5 +1,4 @@
-/* MPI_Abort ends all ranks of the job, though one of them waits for ever, and its code is
- * the launcher's exit status. */
+/* MPI_Abort ends all ranks of the job, one that waits for ever included, and its code is the launcher's exit status. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* The program's arguments reach every rank unchanged, empty ones and ones with spaces too. */
+/* The program's arguments reach every rank unchanged, also empty ones and ones with spaces. */
 #include "check.h"
 
 int main(int argc, char **argv)

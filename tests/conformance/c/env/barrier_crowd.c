@@ -1,4 +1,4 @@
-/* More ranks than cores start, meet in a thousand barriers, add up their ranks and end. */
+/* More ranks than cores: start, a thousand barriers, a sum of the ranks, end. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* A rank that returns a status from main after MPI_Finalize gives it to the launcher. */
+/* The status that a rank returns from main after MPI_Finalize is the launcher's. */
 #include "check.h"
 
 int main(int argc, char **argv)

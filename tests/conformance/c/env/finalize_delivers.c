@@ -1,4 +1,4 @@
-/* What was sent in buffered mode before MPI_Finalize arrives, though its receive is posted much later. */
+/* A message sent in buffered mode before MPI_Finalize is received, also by a receive that is posted much later. */
 #include "check.h"
 #include <time.h>
 

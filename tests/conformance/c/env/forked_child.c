@@ -1,5 +1,5 @@
-/* A child of fork is no part of the job: each call returns an error, or ends the child alone if errors are fatal, and
- * the parent goes on unharmed. */
+/* A child of fork is not in the job: each call returns an error, or ends the child alone if errors are fatal, and
+ * the parent continues. */
 #include "../tool/tool.h"
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ static void calls_are_refused(void)
     check(MPI_Wtime() > 0);
 }
 
-/* What a child ends with that does this. */
+/* The exit status of a child that calls this function. */
 static int child(void (*what)(void))
 {
     int status = -1;

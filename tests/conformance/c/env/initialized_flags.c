@@ -1,4 +1,4 @@
-/* MPI_Initialized and MPI_Finalized can be called at any time and say where the program is. */
+/* MPI_Initialized and MPI_Finalized can be called at any time, and report whether MPI was initialized and finalized. */
 #include "check.h"
 
 static void expect(int initialized, int finalized)

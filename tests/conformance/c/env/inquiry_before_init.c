@@ -1,4 +1,4 @@
-/* The version functions may be called before MPI_Init and after MPI_Finalize, and say the same each time. */
+/* The version functions may be called before MPI_Init and after MPI_Finalize, and return the same each time. */
 #include "check.h"
 
 static void inquire(int *version, int *subversion, char *library)

@@ -1,4 +1,4 @@
-/* MPI_Pcontrol takes any level and further arguments, and does nothing when no tool is there. */
+/* MPI_Pcontrol takes any level and further arguments, and does nothing without a tool. */
 #include "check.h"
 
 int main(int argc, char **argv)

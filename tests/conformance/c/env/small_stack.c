@@ -1,5 +1,5 @@
 /* A thread with a stack of 64 KB starts the library: by MPI_Init, MPI_Init_thread, MPI_T_init_thread or
- * MPI_Session_init, as the argument says. */
+ * MPI_Session_init, selected by the argument. */
 #include "check.h"
 #include <limits.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* The requested level is granted or exceeded, MPI_Query_thread repeats it, and only the thread that started MPI is
- * the main thread. The level is the argument. */
+/* The requested level or a higher one is granted, MPI_Query_thread returns it, and only the thread that started MPI
+ * is the main thread. The level is the argument. */
 #include "check.h"
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-/* MPI_Wtime does not go back, measures a nap, and its tick is positive and fine. */
+/* MPI_Wtime does not go back and measures a sleep; its tick is positive and short. */
 #include "check.h"
 #include <time.h>
 

@@ -1,5 +1,5 @@
-/* Classes, codes and texts that a program adds: the same values in all processes, removed when
- * removed, never given again. */
+/* Classes, codes and texts that a program adds: the same values in all processes; removed ones no longer exist and
+ * are not used again. */
 #include "check.h"
 
 static int called_with;
@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     char text[MPI_MAX_ERROR_STRING], expected[] = "the reactor is too hot";
     int class, code, of_tag, found, length = -1, values[3], low[3], high[3];
     MPI_Errhandler errhandler;
-    /* Allowed before MPI_Init. */
+    /* These calls are allowed before MPI_Init. */
     ok(MPI_Add_error_class(&class));
     begin(&argc, &argv);
     return_errors();
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     ok(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     ok(MPI_Errhandler_free(&errhandler));
 
-    /* What the program did not add cannot be changed, and a class stays while it has codes. */
+    /* Values that the program did not add cannot be changed, and a class with codes cannot be removed. */
     check_class(MPI_Add_error_string(MPI_ERR_TAG, "mine"), MPI_ERR_ARG);
     check_class(MPI_Add_error_code(code, &found), MPI_ERR_ARG);
     check_class(MPI_Add_error_code(-5, &found), MPI_ERR_ARG);
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     check(MPI_Remove_error_class(class) != MPI_SUCCESS);
     ok(MPI_Error_class(class, &found));
 
-    /* A text has to go before what it belongs to. */
+    /* A text is removed before its class or code. */
     ok(MPI_Add_error_string(code, "mine"));
     check_class(MPI_Remove_error_code(code), MPI_ERR_OTHER);
     ok(MPI_Remove_error_string(code));

@@ -1,4 +1,4 @@
-/* However many processes have a fatal error at once, one report is printed. */
+/* When many processes have a fatal error at once, one report is printed. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* A wrong argument gives the error class that belongs to it, and the call has no other effect. */
+/* A wrong argument gives its error class, and the call has no other effect. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* MPI_Comm_call_errhandler calls the handler that the communicator has just then, also from several threads at once. */
+/* MPI_Comm_call_errhandler calls the current handler of the communicator, also from several threads at once. */
 #include "check.h"
 #include <pthread.h>
 
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
         check_class(MPI_Comm_call_errhandler(comms[i], -77), MPI_ERR_ARG);
     }
 
-    /* A duplicate has it from its parent; once freed it has none, and a later one in its place has its own. */
+    /* A duplicate has the parent's handler; a freed one has none, and a later communicator in its slot has its own. */
     ok(MPI_Comm_set_errhandler(comms[2], one));
     for (int i = 0; i < 200; i++) {
         ok(MPI_Comm_dup(comms[2], &dup));

@@ -5,7 +5,7 @@
 static int calls;
 static MPI_Comm last_comm;
 
-static void note(MPI_Comm *comm, int *code, ...)
+static void record(MPI_Comm *comm, int *code, ...)
 {
     (void)code;
     calls++;
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     MPI_Errhandler handler;
     int bytes;
     begin(&argc, &argv);
-    ok(MPI_Comm_create_errhandler(note, &handler));
+    ok(MPI_Comm_create_errhandler(record, &handler));
     ok(MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler));
     check_class(MPI_Type_size(MPI_DATATYPE_NULL, &bytes), MPI_ERR_TYPE);
     check_equal(calls, 1);

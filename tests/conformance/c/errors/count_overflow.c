@@ -1,15 +1,15 @@
-/* A count whose bytes no memory has is an error of class MPI_ERR_COUNT in every function with a count, and nothing is
- * sent, received or started. The bytes of 2^61 elements of MPI_DOUBLE are 0 modulo 2^64. */
+/* A count of more bytes than memory can have is an error of class MPI_ERR_COUNT in every function with a count, and
+ * nothing is sent, received or started. The bytes of 2^61 elements of MPI_DOUBLE are 0 modulo 2^64. */
 #include "file/file.h"
 
 #define HUGE_COUNT ((MPI_Count)1 << 61)
-/* One process could have as many bytes, two could not. */
+/* One process could have this many bytes, two could not. */
 #define HALF_COUNT ((MPI_Count)1 << 62)
 
 static double memory[64], other[64];
 static MPI_Comm comm;
 
-/* A call that would start an operation makes no request. */
+/* A call that would start an operation returns no request. */
 #define check_start(call, request)                                                                                     \
     do {                                                                                                               \
         request = MPI_REQUEST_NULL;                                                                                    \
@@ -40,7 +40,7 @@ static void messages(void)
     check_start(MPI_Ibsend_c(memory, n, MPI_DOUBLE, peer, 1, comm, &request), request);
     check_start(MPI_Irecv_c(memory, n, MPI_DOUBLE, peer, 1, comm, &request), request);
 
-    /* A matched message stays. */
+    /* A matched message remains. */
     ok(MPI_Isend(memory, 1, MPI_DOUBLE, rank, 2, comm, &request));
     ok(MPI_Mprobe(rank, 2, comm, &message, &status));
     too_many(MPI_Mrecv_c(other, n, MPI_DOUBLE, &message, &status));
@@ -49,7 +49,7 @@ static void messages(void)
     ok(MPI_Mrecv_c(other, 1, MPI_DOUBLE, &message, &status));
     ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
 
-    /* The gaps of a type count, too. */
+    /* The gaps of a type count. */
     too_many(MPI_Send_c(memory, ((MPI_Count)1 << 58) + 1, MPI_LONG_DOUBLE_INT, peer, 1, comm));
     too_many(MPI_Recv_c(memory, ((MPI_Count)1 << 58) + 1, MPI_LONG_DOUBLE_INT, peer, 1, comm, &status));
     too_many(MPI_Status_set_elements_c(&status, MPI_DOUBLE, n));
@@ -90,7 +90,7 @@ static void collectives(MPI_Comm over)
         too_many(MPI_Allgather_c(memory, 1, MPI_CHAR, other, half, MPI_CHAR, over));
         too_many(MPI_Alltoall_c(memory, half, MPI_CHAR, other, 1, MPI_CHAR, over));
         too_many(MPI_Alltoall_c(memory, 1, MPI_CHAR, other, half, MPI_CHAR, over));
-        /* The root's buffer alone is as many times as large. */
+        /* The root's buffer alone is this many times as large. */
         if (own == 0) {
             too_many(MPI_Gather_c(memory, 1, MPI_CHAR, other, half, MPI_CHAR, 0, over));
             too_many(MPI_Scatter_c(memory, half, MPI_CHAR, other, 1, MPI_CHAR, 0, over));
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
     one_sided();
     files();
 
-    /* Nothing of all this is left behind: the next messages arrive. */
+    /* No refused call has left anything: the next messages arrive. */
     int in = -1, flag = 1;
     ok(MPI_Barrier(comm));
     ok(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE));

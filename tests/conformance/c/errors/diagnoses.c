@@ -1,5 +1,4 @@
-/* The text of an error has the values that were wrong, and the ones they had to fit: sizes,
- * source, tag, communicator, rank. */
+/* The text of an error has the wrong values and the limits that they exceed: sizes, source, tag, communicator, rank. */
 #include "errors/text.h"
 
 static void truncation(MPI_Comm comm)
@@ -65,7 +64,7 @@ static void statuses(MPI_Comm comm)
     }
 }
 
-/* What the processes give to a collective does not fit: the text has no tag, for the program chose none. */
+/* The processes' arguments of a collective do not match: the text has no tag, because the program chose none. */
 static void collective(MPI_Comm comm)
 {
     int data[64] = {0}, code;

@@ -1,12 +1,12 @@
-/* Each error class that this library raises, raised by the misuse that docs/error-classes.md names. A class of that
- * table without a line here, or a named program, is found by a test of mpi-errors. */
+/* Each error class that this library raises, raised by the misuse in docs/error-classes.md. A test of mpi-errors
+ * fails if a class of that table has neither a line here nor a program of its own. */
 #define _GNU_SOURCE
 #include "file/file.h"
 #include "tool/tool.h"
 
-/* The call gives this class; the name stands in the text of the code, or of its class. */
+/* The call returns this class; the text of the code or of its class contains the name. */
 #define RAISES(class, call) check_class(call, class)
-/* The tools interface returns its classes as they are. */
+/* The tools interface returns classes, not codes. */
 #define RETURNS(class, call) check_equal(call, class)
 
 static MPI_Comm world;

@@ -1,5 +1,5 @@
-/* With the default handler an error ends the job with a nonzero status, though another rank waits; the text names
- * the call and the wrong value. */
+/* With the default handler an error ends the job with a nonzero status while another rank waits; the text names the
+ * call and the wrong value. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,11 +1,10 @@
-/* A communicator that is made of another has its error handler from then on, one of its own;
- * windows and files have not. */
+/* A new communicator has the error handler that its parent has at that moment; windows and files do not inherit it. */
 #include "check.h"
 
 static int calls;
 static MPI_Comm last;
 
-static void note(MPI_Comm *comm, int *code, ...)
+static void record(MPI_Comm *comm, int *code, ...)
 {
     calls++;
     last = *comm;
@@ -21,7 +20,7 @@ int main(int argc, char **argv)
     int word = 0;
     begin(&argc, &argv);
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &parent));
-    ok(MPI_Comm_create_errhandler(note, &handler));
+    ok(MPI_Comm_create_errhandler(record, &handler));
     ok(MPI_Comm_set_errhandler(parent, handler));
     MPI_Errhandler kept = handler;
     ok(MPI_Errhandler_free(&handler));
@@ -39,7 +38,7 @@ int main(int argc, char **argv)
     check(found == MPI_ERRORS_ARE_FATAL);
     ok(MPI_Win_free(&win));
 
-    /* What the parent gets later is its own business, and so is its end. */
+    /* A later handler of the parent, and the parent's end, do not affect it. */
     ok(MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN));
     check_class(MPI_Send(&word, 1, MPI_INT, -50, 0, parent), MPI_ERR_RANK);
     check_equal(calls, 0);
@@ -50,7 +49,7 @@ int main(int argc, char **argv)
         check(last == made[i]);
         ok(MPI_Comm_get_errhandler(made[i], &found));
         check(found == kept);
-        /* What is got is to be freed, and is a handle again meanwhile. */
+        /* A handler that a get call returned is a valid handle until it is freed. */
         ok(MPI_Comm_set_errhandler(MPI_COMM_SELF, found));
         ok(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
         ok(MPI_Errhandler_free(&found));
@@ -58,7 +57,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 6; i++)
         ok(MPI_Comm_free(&made[i]));
-    /* No object has it any more, and the program has freed it. */
+    /* No object has the handler any more, and the program has freed it. */
     check_class(MPI_Comm_set_errhandler(MPI_COMM_SELF, kept), MPI_ERR_ERRHANDLER);
     ok(MPI_Group_free(&group));
     return finish();

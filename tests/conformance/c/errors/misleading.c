@@ -1,4 +1,4 @@
-/* Errors of usual mistakes name the mistake: a handle of another kind, NULL as a buffer, the same buffer twice,
+/* Error texts name common mistakes: a handle of another kind, NULL as a buffer, the same buffer twice,
  * MPI_ANY_SOURCE as a destination, MPI_Init twice. */
 #include "errors/text.h"
 

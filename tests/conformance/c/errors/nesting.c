@@ -1,5 +1,5 @@
-/* A handler may call MPI and handlers, its own too. One whose calls fail every time ends; each handler is called again
- * the next time, also after handlers were left by longjmp. */
+/* A handler may call MPI and handlers, also itself. One whose calls fail every time ends; each handler is called
+ * again the next time, also after handlers were left by longjmp. */
 #include "check.h"
 #include <setjmp.h>
 

@@ -1,5 +1,5 @@
-/* The handler of a new program is MPI_ERRORS_ARE_FATAL; what is set is got; with MPI_ERRORS_RETURN, calling the handler
- * returns success. */
+/* The handler of a new program is MPI_ERRORS_ARE_FATAL; the get call returns the handler that was set; with
+ * MPI_ERRORS_RETURN, calling the handler returns success. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* The names of MPI-1 for error handlers: declared on request, and the same as the later ones. */
+/* The names of MPI-1 for error handlers: declared on request, and with the effect of the later ones. */
 #define FERRUM_REMOVED_FUNCTIONS
 #include "check.h"
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -1,10 +1,10 @@
-/* What the programs about the texts of errors share. */
+/* Functions for the programs about the texts of errors. */
 #ifndef FERRUM_ERRORS_TEXT_H
 #define FERRUM_ERRORS_TEXT_H
 
 #include "check.h"
 
-/* Whether the text of an error code has this in it; shows the text when that is not as wanted. */
+/* Whether the text of an error code contains this string; prints the text if not. */
 static inline int says_or_not(int code, const char *part, int wanted)
 {
     char text[MPI_MAX_ERROR_STRING] = "";

@@ -5,7 +5,7 @@
 static int calls, last_code;
 static MPI_Comm last_comm;
 
-static void note(MPI_Comm *comm, int *code, ...)
+static void record(MPI_Comm *comm, int *code, ...)
 {
     calls++;
     last_comm = *comm;
@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     int word = 0, code;
     begin(&argc, &argv);
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &other));
-    ok(MPI_Comm_create_errhandler(note, &handler));
+    ok(MPI_Comm_create_errhandler(record, &handler));
     ok(MPI_Comm_set_errhandler(other, handler));
     ok(MPI_Comm_get_errhandler(other, &got));
     check(got == handler);
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     check_equal(calls, 2);
     check(last_comm == child);
 
-    /* The library calls it too when a request fails. */
+    /* The library also calls it when a request fails. */
     int pair[2] = {1, 2};
     MPI_Request request;
     ok(MPI_Irecv(&word, 1, MPI_INT, rank, 0, child, &request));
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     check_equal(last_code, MPI_ERR_OTHER);
     check(last_comm == other);
 
-    /* Another communicator's errors are its own handler's business. */
+    /* An error of another communicator goes to that communicator's handler. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     check_class(MPI_Send(&word, 1, MPI_INT, size, 0, MPI_COMM_WORLD), MPI_ERR_RANK);
     check_equal(calls, 4);

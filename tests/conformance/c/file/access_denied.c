@@ -1,5 +1,5 @@
-/* What the system does not permit is MPI_ERR_ACCESS. Root is permitted everything, so the program changes its user
- * id. */
+/* A file without the system's permission is MPI_ERR_ACCESS. The program changes its user id, because root has all
+ * permissions. */
 #define _GNU_SOURCE
 #include "file/file.h"
 

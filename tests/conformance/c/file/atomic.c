@@ -1,4 +1,4 @@
-/* In atomic mode a read sees all of a write or nothing of it, also through views with gaps. */
+/* In atomic mode a read gets all of a write or nothing of it, also through views with gaps. */
 #include "file/file.h"
 
 enum { LENGTH = 300000, ROUNDS = 60 };
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     check_equal(flag, 1);
     ok(MPI_File_set_size(file, 2 * LENGTH));
     for (int gaps = 0; gaps < 2; gaps++) {
-        /* The pieces of a view with gaps are moved one by one. */
+        /* The pieces of a view with gaps are transferred one by one. */
         const int length = gaps ? 3000 : LENGTH;
         ok(MPI_File_set_view(file, 0, MPI_SHORT, gaps ? MPI_SHORT_INT : MPI_SHORT, "native", MPI_INFO_NULL));
         if (rank == 0) {

@@ -1,4 +1,4 @@
-/* While one thread waits in the system for a file, the messages of others go on; signals do not end its wait. */
+/* While one thread waits in the system for a file, other threads exchange messages; signals do not end its wait. */
 #include "file/file.h"
 #include <pthread.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     int end = open(pipe_name, O_WRONLY);
     check(end >= 0);
     pthread_join(thread, NULL);
-    /* Only now: a signal waits until its thread runs. */
+    /* Only after the messages: a signal waits until its thread runs. */
     check(interruptions > 0);
     close(end);
     unlink(pipe_name);

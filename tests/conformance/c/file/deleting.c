@@ -1,4 +1,4 @@
-/* Files are deleted by name and on closing; who has a file open keeps it. */
+/* Files are deleted by name and on closing; processes that have a file open can still use it. */
 #include "file/file.h"
 
 int main(int argc, char **argv)
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     check(strcmp(in, "kept") == 0);
     ok(MPI_File_close(&file));
     check(!exists(name));
-    /* A file that does not exist any more need not be deleted. */
+    /* A file that no longer exists need not be deleted. */
     ok(MPI_File_open(world, name, create | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
     if (rank == 0)
         unlink(name);

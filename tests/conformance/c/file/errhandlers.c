@@ -1,5 +1,5 @@
-/* Errors of files are returned by default; the handler of MPI_FILE_NULL applies to calls without a
- * file, and for files that are opened from then on. */
+/* Errors of files are returned by default; the handler of MPI_FILE_NULL applies to calls without a file, and to
+ * files opened afterwards. */
 #include "file/file.h"
 
 static int calls, last_code;
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     name_of(name, "handlers");
     MPI_Comm self = MPI_COMM_SELF;
     name[strlen(name) - 1] = (char)('a' + rank);
-    /* Errors of a communicator end the job: none of these does. */
+    /* Errors of a communicator end the job: these errors do not. */
     ok(MPI_File_get_errhandler(MPI_FILE_NULL, &found));
     check(found == MPI_ERRORS_RETURN);
     check_class(MPI_File_open(self, name, MPI_MODE_RDWR, MPI_INFO_NULL, &old), MPI_ERR_NO_SUCH_FILE);
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     ok(MPI_File_get_errhandler(MPI_FILE_NULL, &found));
     check(found == one);
     ok(MPI_Errhandler_free(&found));
-    /* Files that were open before keep theirs. */
+    /* Files that were open before keep their handler. */
     check_class(MPI_File_read(old, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
     check_equal(calls, 0);
 
@@ -64,14 +64,14 @@ int main(int argc, char **argv)
     ok(MPI_File_call_errhandler(new, MPI_ERR_IO));
     check(calls == 5 && last_code == MPI_ERR_IO);
 
-    /* A handler exists as long as a file uses it. */
+    /* A handler exists while a file uses it. */
     ok(MPI_File_set_errhandler(new, two));
     ok(MPI_Errhandler_free(&two));
     check_class(MPI_File_read(new, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
     check_equal(calls, 105);
     ok(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
     ok(MPI_Errhandler_free(&one));
-    /* A file whose closing fails, because there is something else to delete, is closed, and its handler is called. */
+    /* A file is closed, and its handler called, when the closing fails because the name is now another file's. */
     unlink(name);
     check_equal(mkdir(name, 0700), 0);
     copy = new;

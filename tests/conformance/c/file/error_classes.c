@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     make(name, data, 8);
     check_class(MPI_File_open(self, name, create | MPI_MODE_EXCL, MPI_INFO_NULL, &file), MPI_ERR_FILE_EXISTS);
 
-    /* Names that are none. */
+    /* Invalid names. */
     check_class(MPI_File_open(self, "", create, MPI_INFO_NULL, &file), MPI_ERR_BAD_FILE);
     check_class(MPI_File_delete("", MPI_INFO_NULL), MPI_ERR_BAD_FILE);
     longer = malloc(10000);
@@ -47,12 +47,12 @@ int main(int argc, char **argv)
     check_class(MPI_File_open(self, link, MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_BAD_FILE);
     unlink(link);
 
-    /* A program that runs cannot be written. */
+    /* A program that is running cannot be written. */
     code = MPI_File_open(self, "/proc/self/exe", MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
     check_class(code, MPI_ERR_FILE_IN_USE);
     check(has(code, "ETXTBSY"));
 
-    /* The wrong way round. */
+    /* Reading a write-only file, writing a read-only one. */
     ok(MPI_File_open(self, name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
     code = MPI_File_write(file, data, 1, MPI_CHAR, MPI_STATUS_IGNORE);
     check_class(code, MPI_ERR_READ_ONLY);
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     check_equal(at, 0);
     ok(MPI_File_sync(file));
     ok(MPI_File_close(&file));
-    /* Nothing is mapped there, so there is nothing to read. */
+    /* No memory is mapped at this address, so a read of it fails. */
     ok(MPI_File_open(self, "/proc/self/mem", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
     code = MPI_File_read_at(file, 0, data, 8, MPI_CHAR, MPI_STATUS_IGNORE);
     check_class(code, MPI_ERR_IO);

@@ -1,4 +1,4 @@
-/* What the programs about files share: a name that no other run uses, and looking at files beside the library. */
+/* Functions for the programs about files: a unique file name, and access to files without the library. */
 #ifndef FERRUM_FILE_H
 #define FERRUM_FILE_H
 
@@ -10,7 +10,7 @@
 
 #define NAME 256
 
-/* A name, the same in all processes of the run. */
+/* A name, the same in all processes of the job. */
 static inline char *name_of(char *name, const char *what)
 {
     int pid = (int)getpid();
@@ -32,7 +32,7 @@ static inline long long size_of(const char *name)
     return stat(name, &facts) == 0 ? (long long)facts.st_size : -1;
 }
 
-/* A file with these bytes, made without the library. */
+/* Creates a file with these bytes, without the library. */
 static inline void make(const char *name, const void *data, size_t length)
 {
     FILE *file = fopen(name, "wb");
@@ -41,7 +41,7 @@ static inline void make(const char *name, const void *data, size_t length)
         fclose(file);
 }
 
-/* The text of an error code has this in it. */
+/* The text of the error code contains this string. */
 static inline int has(int code, const char *part)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -53,7 +53,7 @@ static inline int has(int code, const char *part)
     return 0;
 }
 
-/* Deletes what a program has left, once all are done with it. */
+/* Deletes the program's files after all processes have used them. */
 static inline void remove_all(const char *name)
 {
     MPI_Barrier(MPI_COMM_WORLD);

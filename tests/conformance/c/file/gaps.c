@@ -1,4 +1,4 @@
-/* Elements with gaps in memory have none in the file; the gaps in memory are not touched, wherever a read ends. */
+/* Elements with gaps in memory have none in the file; a read stores nothing into the gaps, wherever it ends. */
 #include "file/file.h"
 
 enum { COUNT = 20001 };

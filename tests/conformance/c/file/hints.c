@@ -1,4 +1,4 @@
-/* Hints that the library uses come back; others, and values that are none, are ignored. */
+/* Hints that the library uses are returned; unknown keys and invalid values are ignored. */
 #include "file/file.h"
 
 static int has_hint(MPI_File file, const char *key, const char *value)

@@ -1,4 +1,5 @@
-/* A file that is open when MPI ends is closed with a warning; one to be deleted on closing is. */
+/* A file that is open when MPI ends is closed with a warning, and deleted if it was opened with
+ * MPI_MODE_DELETE_ON_CLOSE. */
 #include "file/file.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* What goes wrong in one process goes wrong in all, with the same class, and leaves nothing behind. */
+/* An open that fails in one process fails in all, with the same class, and leaves no file. */
 #include "file/file.h"
 
 int main(int argc, char **argv)
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 
     check_class(MPI_File_open(world, name, last ? exclusive : create, MPI_INFO_NULL, &file), MPI_ERR_NOT_SAME);
     check(!exists(name));
-    /* A wrong argument of one. */
+    /* A wrong argument of one process. */
     check_class(MPI_File_open(world, last ? "" : name, create, MPI_INFO_NULL, &file), MPI_ERR_BAD_FILE);
     check_class(MPI_File_open(world, name, last ? 0 : create, MPI_INFO_NULL, &file), MPI_ERR_AMODE);
     MPI_Info_create(&info);
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     check(has(code, "ENOENT"));
     check(!exists(name));
     MPI_Barrier(world);
-    /* But a file that was there before stays. */
+    /* A file that existed before stays. */
     if (rank == 0)
         make(name, "old", 3);
     MPI_Barrier(world);
@@ -47,12 +47,12 @@ int main(int argc, char **argv)
     check(!exists(other));
     MPI_Barrier(world);
 
-    /* Different files are no file that processes have opened together. */
+    /* Processes cannot open different files together. */
     if (rank == 0)
         make(other, "other", 5);
     MPI_Barrier(world);
     check_class(MPI_File_open(world, last ? other : name, MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_NOT_SAME);
-    /* Different names of one file are. */
+    /* They can open one file by different names. */
     if (rank == 0) {
         unlink(other);
         check_equal(symlink(name, other), 0);

@@ -1,4 +1,4 @@
-/* Access modes: which go together, and what each does to a file that exists, or does not. */
+/* Access modes: which can be combined, and their effect on a file that exists, or does not. */
 #include "file/file.h"
 
 int main(int argc, char **argv)
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     check_class(MPI_File_open(world, name, MPI_MODE_RDWR, MPI_INFO_NULL, &file), MPI_ERR_NO_SUCH_FILE);
     check(!exists(name));
     MPI_Barrier(world);
-    /* Again and again: one process creates the file, and none of the others takes it for an older one. */
+    /* Repeated: one process creates the file, and no other process finds an older one. */
     for (int i = 0; i < 50; i++) {
         ok(MPI_File_open(world, name, new_file | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
         check(exists(name));
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 
     check_class(MPI_File_open(world, name, new_file, MPI_INFO_NULL, &file), MPI_ERR_FILE_EXISTS);
     check_equal(size_of(name), 8);
-    /* A file that exists is opened, not made anew. */
+    /* A file that exists is opened, not created. */
     ok(MPI_File_open(world, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_UNIQUE_OPEN, MPI_INFO_NULL, &file));
     ok(MPI_File_get_position(file, &at));
     check_equal(at, 0);

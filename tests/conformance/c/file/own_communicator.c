@@ -1,4 +1,5 @@
-/* A file has its own communicator: the one it was opened on may be freed, and its messages do not meet the file's. */
+/* A file has a communicator of its own: the one it was opened on may be freed, and its messages do not match the
+ * file's. */
 #include "file/file.h"
 
 int main(int argc, char **argv)
@@ -15,7 +16,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(comm, &number);
     MPI_Comm_group(comm, &of_comm);
     name[strlen(name) - 1] = (char)('0' + rank % 2);
-    /* A receive that takes anything is posted, and gets the program's message. */
+    /* A receive with wildcards is posted, and gets the program's message. */
     MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &request);
     ok(MPI_File_open(comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
     ok(MPI_File_set_size(file, 1000));

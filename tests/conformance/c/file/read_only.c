@@ -1,5 +1,5 @@
-/* A file system that can only be read is MPI_ERR_READ_ONLY. One is mounted where that is permitted; else the program
- * looks for one that is there. */
+/* A write to a read-only file system is MPI_ERR_READ_ONLY. The program mounts one where that is permitted; otherwise
+ * it searches for a mounted one. */
 #define _GNU_SOURCE
 #include "file/file.h"
 #include <mntent.h>
@@ -15,8 +15,7 @@ static int mounted(const char *folder)
     return mount("none", folder, "tmpfs", MS_RDONLY, NULL) == 0;
 }
 
-/* A folder of a file system that is mounted read-only. It proves nothing for a user who has no write permission
- * there. */
+/* A folder of a file system that is mounted read-only, for a user who otherwise has write permission there. */
 static int found(char *folder)
 {
     struct statvfs facts;

@@ -1,5 +1,5 @@
-/* What one process writes the others read, by position and by the individual file
- * pointer; the status holds the count. */
+/* Data that one process writes is read by the others, by offset and by the individual file pointer; the status holds
+ * the count. */
 #include "file/file.h"
 
 enum { LENGTH = 100003 };
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     ok(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     fill(out, LENGTH, rank);
 
-    /* By position: the pointer stays. */
+    /* By offset: the pointer does not move. */
     ok(MPI_File_write_at(file, (MPI_Offset)rank * LENGTH, out, LENGTH, MPI_BYTE, &status));
     ok(MPI_Get_count(&status, MPI_BYTE, &count));
     check_equal(count, LENGTH);
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     ok(MPI_File_get_size(file, &length));
     check_equal(length, (MPI_Offset)size * LENGTH);
 
-    /* By the pointer, each process its own. */
+    /* By the individual pointer of each process. */
     ok(MPI_File_seek(file, (MPI_Offset)rank * LENGTH, MPI_SEEK_SET));
     ok(MPI_File_read(file, in, 1000, MPI_BYTE, MPI_STATUS_IGNORE));
     ok(MPI_File_read_c(file, in + 1000, LENGTH - 1000, MPI_BYTE, &status));
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     ok(MPI_File_read_at_all(file, (MPI_Offset)next * LENGTH, in, 6, MPI_BYTE, &status));
     check(in[0] == 'a' + next && in[4] == 'a' + next && in[5] == pattern(5, next));
 
-    /* Where the file ends a read ends; the pointer stands behind what was read. */
+    /* A read ends at the end of the file; the pointer is behind the data that was read. */
     ok(MPI_File_seek(file, -10, MPI_SEEK_END));
     memset(in, 0x55, sizeof in);
     ok(MPI_File_read(file, in, 5, MPI_INT, &status));
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     check_equal(count, 2);
     MPI_Barrier(MPI_COMM_WORLD);
 
-    /* No data is no access: an address is not looked at, and nothing grows. */
+    /* An access without data ignores the address, and the file does not grow. */
     ok(MPI_File_write_at(file, length + 5000, NULL, 0, MPI_INT, &status));
     ok(MPI_Get_count(&status, MPI_INT, &count));
     check_equal(count, 0);
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     check_equal(at, length);
     MPI_Barrier(MPI_COMM_WORLD);
 
-    /* Far behind the end, beyond what 32 bits count. */
+    /* Far beyond the end, at an offset of more than 32 bits. */
     const MPI_Offset far = ((MPI_Offset)5 << 30) + rank * 16;
     ok(MPI_File_write_at_c(file, far, ints, 4, MPI_INT, &status));
     ok(MPI_Get_count_c(&status, MPI_INT, &large));

@@ -1,5 +1,5 @@
-/* A file opened with MPI_MODE_SEQUENTIAL has no positions that a program may name; it is for the shared file pointer,
- * and may be a pipe. */
+/* A file opened with MPI_MODE_SEQUENTIAL takes no offsets; it is accessed by the shared file pointer, and may be a
+ * pipe. */
 #include "file/file.h"
 
 /* Through a pipe, in the order of ranks, from the first half of the processes to the others. */
@@ -29,7 +29,7 @@ static void through_a_pipe(const char *name)
     check_equal(count, LENGTH);
     ok(MPI_File_sync(file));
     MPI_Barrier(MPI_COMM_WORLD);
-    /* Without writers a read ends; without readers a write is an error, not a signal. */
+    /* Without writers a read ends; a write without readers is an error, not a signal. */
     if (writes)
         ok(MPI_File_close(&file));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -45,7 +45,7 @@ static void through_a_pipe(const char *name)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Each view starts where the shared file pointer stands in the one before, whose etypes may have another size. */
+/* Each view starts at the shared file pointer of the previous view, whose etypes may have another size. */
 static void views_follow_each_other(const char *name)
 {
     enum { COUNT = 64 };
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     check_equal(size_of(name), 3 * size);
     MPI_Barrier(MPI_COMM_WORLD);
-    /* The new view starts where the shared file pointer stands, and writing goes on from there. */
+    /* The new view starts at the shared file pointer, and writing continues there. */
     ok(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
     ok(MPI_File_write_ordered(file, data, 1, MPI_CHAR, &status));
     ok(MPI_Get_count(&status, MPI_CHAR, &count));

@@ -1,4 +1,4 @@
-/* The shared file pointer: every access takes a place of its own, and in the ordered ones that of its rank. */
+/* The shared file pointer: every access has a part of its own, and the ordered ones the part of their rank. */
 #include "file/file.h"
 
 enum { WRITES = 300, LENGTH = 32 };
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     check_equal(at, 0);
     MPI_Barrier(world);
 
-    /* All at once. */
+    /* All processes at once. */
     for (int i = 0; i < WRITES; i++) {
         for (int k = 0; k < LENGTH; k++)
             line[k] = rank * WRITES + i;
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     check_equal(at, size * WRITES * LENGTH);
     check_equal(size_of(name), 4 + 4 * (long long)size * WRITES * LENGTH);
 
-    /* Each line once, whole, and read by one process. */
+    /* Each line is written once, whole, and read by one process. */
     ok(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
     seen = calloc((size_t)(size * WRITES), sizeof *seen);
     for (int i = 0; i < WRITES; i++) {
@@ -60,13 +60,13 @@ int main(int argc, char **argv)
     for (int i = 0; i < size * WRITES; i++)
         check_equal(seen[i], 1);
     free(seen);
-    /* Behind them there is nothing. */
+    /* No data is behind them. */
     ok(MPI_File_read_shared(file, in, 1, MPI_INT, &status));
     ok(MPI_Get_count(&status, MPI_INT, &count));
     check_equal(count, 0);
     MPI_Barrier(world);
 
-    /* In the order of ranks, each its own length. */
+    /* In the order of ranks, each with its own length. */
     ok(MPI_File_set_size(file, 0));
     ok(MPI_File_seek_shared(file, 10, MPI_SEEK_SET));
     for (int k = 0; k < LENGTH; k++)
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     ok(MPI_File_get_position_shared(file, &at));
     check_equal(at, 10 + size * (size + 1) / 2 + 2 * size - 1);
 
-    /* What is wrong in one process moves nothing. */
+    /* An error in one process does not move the pointer. */
     if (size > 1) {
         check_class(MPI_File_seek_shared(file, last, MPI_SEEK_SET), MPI_ERR_NOT_SAME);
         check_class(MPI_File_seek_shared(file, 0, last ? MPI_SEEK_SET : MPI_SEEK_CUR), MPI_ERR_NOT_SAME);
@@ -103,14 +103,14 @@ int main(int argc, char **argv)
     check_class(MPI_File_write_ordered(file, line, last ? 3 : 4, MPI_BYTE, &status), MPI_ERR_TYPE);
     ok(MPI_File_get_position_shared(file, &at));
     check_equal(at, 10 + size * (size + 1) / 2 + 2 * size - 1);
-    /* A new view begins at its start. */
+    /* After a new view the pointer is at its start. */
     MPI_Barrier(world);
     ok(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
     ok(MPI_File_get_position_shared(file, &at));
     check_equal(at, 0);
     ok(MPI_File_close(&file));
 
-    /* A file that is appended to begins at its end. */
+    /* With MPI_MODE_APPEND the pointer begins at the end. */
     const long long length = size_of(name);
     ok(MPI_File_open(world, name, MPI_MODE_WRONLY | MPI_MODE_APPEND, MPI_INFO_NULL, &file));
     ok(MPI_File_get_position_shared(file, &at));

@@ -1,4 +1,5 @@
-/* A write beyond the size that the process may give files is an error and no deadly signal; what fits is written. */
+/* A write beyond the file size limit of the process is an error and not a deadly signal; the part within it is
+ * written. */
 #define _GNU_SOURCE
 #include "file/file.h"
 #include <signal.h>
@@ -26,7 +27,7 @@ int main(int argc, char **argv)
     const rlim_t before = limit.rlim_cur;
     limit.rlim_cur = 2000;
     check_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    /* With the default action first, which would end the process, then with a handler, which sees nothing. */
+    /* First with the default action, which would end the process, then with a handler, which is not called. */
     for (int round = 0; round < 2; round++) {
         ok(MPI_File_write_at(file, 0, data, 2000, MPI_BYTE, MPI_STATUS_IGNORE));
         int code = MPI_File_write(file, data, 3000, MPI_BYTE, MPI_STATUS_IGNORE);

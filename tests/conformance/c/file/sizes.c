@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     ok(MPI_File_set_size(file, 10));
     check_equal(size_of(name), 10);
     MPI_Barrier(MPI_COMM_WORLD);
-    /* As long as that at least, with storage for all of it. */
+    /* At least this size, with storage for all of it. */
     ok(MPI_File_preallocate(file, 70000));
     check_equal(size_of(name), 70000);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,4 +1,4 @@
-/* Collective accesses in two calls: one at a time, and both with the same memory. */
+/* Split collective accesses: one at a time for a file, and both calls with the same memory. */
 #include "file/file.h"
 
 int main(int argc, char **argv)
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     ok(MPI_Get_count(&status, MPI_INT, &count));
     check_equal(count, 50);
     check(memcmp(in, out, sizeof in) == 0);
-    /* What cannot begin need not end. */
+    /* An access that did not begin has no end call. */
     check_class(MPI_File_read_at_all_begin(file, -5, in, 50, MPI_INT), MPI_ERR_ARG);
     ok(MPI_File_read_at_all_begin(file, 0, in, 1, MPI_INT));
     ok(MPI_File_read_at_all_end(file, in, &status));

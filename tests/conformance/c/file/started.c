@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     ok(MPI_File_iread(file, in[0], 2000, MPI_INT, &requests[0]));
     ok(MPI_File_iread_all(file, in[1], 2000, MPI_INT, &requests[1]));
     ok(MPI_File_iread_at(file, 5, in[2], 10, MPI_INT, &requests[2]));
-    /* Behind the end of the file, for who is last. */
+    /* Beyond the end of the file, for the last rank. */
     ok(MPI_File_iread_at_all(file, LENGTH - 3, in[3], 10, MPI_INT, &requests[3]));
     ok(MPI_Wait(&requests[0], &status));
     ok(MPI_Test(&requests[1], &flag, &status));
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     check(memcmp(in[0], out, 8000) == 0 && memcmp(in[1], out + 2000, 8000) == 0);
     check(memcmp(in[2], out + 5, 40) == 0 && memcmp(in[3], out + LENGTH - 3, 12) == 0);
 
-    /* What is wrong is wrong at once, and no request is made. */
+    /* A wrong argument is an error of the starting call, which returns no request. */
     request = MPI_REQUEST_NULL;
     check_class(MPI_File_iread_at(file, -1, in[0], 1, MPI_INT, &request), MPI_ERR_ARG);
     check_class(MPI_File_iwrite(file, out, -1, MPI_INT, &request), MPI_ERR_COUNT);

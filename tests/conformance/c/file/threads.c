@@ -1,4 +1,4 @@
-/* Threads that share a file: by the pointer, each write has a place of its own; by position, each its own data. */
+/* Threads that share a file: by the pointer each write has a part of its own, by offset each thread its own data. */
 #include "file/file.h"
 #include <pthread.h>
 

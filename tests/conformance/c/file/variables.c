@@ -1,4 +1,4 @@
-/* A file's variables count its own traffic, and a handle bound to the file ends with it. */
+/* A file's variables count the accesses of this process to that file, and a handle bound to it ends with it. */
 #include "file/file.h"
 
 static MPI_T_pvar_session session;
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     ok(MPI_File_read_at(one, size * 148 - 30, data, 100, MPI_BYTE, MPI_STATUS_IGNORE));
     check_equal(value(got), 30);
     check_equal(value(reads), 1);
-    /* The system was at work for some of the time that has passed. */
+    /* The system calls took a part of the time that has passed. */
     check_equal(MPI_T_pvar_read(session, time, &seconds), MPI_SUCCESS);
     check(seconds > 0 && seconds <= MPI_Wtime() - begun);
     ok(MPI_File_close(&one));

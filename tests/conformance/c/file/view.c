@@ -1,4 +1,4 @@
-/* A view: positions count its etypes from its displacement on, and what its filetype leaves out is never touched. */
+/* A view: offsets count its etypes from its displacement on, and the gaps of its filetype are never accessed. */
 #include "file/file.h"
 
 static void view_is(MPI_File file, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *name)
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     view_is(file, 0, MPI_BYTE, MPI_BYTE, "native");
     ok(MPI_File_seek(file, 3, MPI_SEEK_SET));
 
-    /* Each process from a place of its own; the pointer is at the start again. */
+    /* Each process from its own displacement; the pointer is at the start again. */
     ok(MPI_File_set_view(file, 5 + rank * 32, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
     view_is(file, 5 + rank * 32, MPI_INT, MPI_INT, "native");
     ok(MPI_File_get_position(file, &at));
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     ok(MPI_File_seek(file, -2, MPI_SEEK_CUR));
     ok(MPI_File_read(file, in, 2, MPI_INT, &status));
     check(in[0] == 11 && in[1] == 12);
-    /* The end is where the next etype would begin; what is only partly there counts. */
+    /* The end is where the next etype would begin; a part of an etype counts as one. */
     ok(MPI_File_seek(file, 0, MPI_SEEK_END));
     ok(MPI_File_get_position(file, &at));
     check_equal(at, (size - rank) * 8);
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     const unsigned char expected[16] = {0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 4, 4, 5, 5};
     check(memcmp(bytes, expected, 16) == 0);
 
-    /* A type of the program's may be freed meanwhile; a duplicate comes back. */
+    /* A derived type may be freed after the call; MPI_File_get_view returns a duplicate. */
     ok(MPI_Type_dup(MPI_INT, &type));
     ok(MPI_File_set_view(file, 16, type, type, "native", MPI_INFO_NULL));
     ok(MPI_Type_free(&type));
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     ok(MPI_Type_free(&found));
     ok(MPI_Type_free(&other));
 
-    /* What is no view changes nothing, in no process. */
+    /* An invalid view changes nothing, in no process. */
     const int last = rank == size - 1;
     MPI_Info none = MPI_INFO_NULL;
     check_class(MPI_File_set_view(file, last ? -5 : 0, MPI_INT, MPI_INT, "native", none), MPI_ERR_ARG);

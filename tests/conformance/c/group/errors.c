@@ -1,4 +1,4 @@
-/* What is no group, rank or range is an error of its own class. */
+/* An invalid group, rank or range is an error of its own class. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
-/* Groups out of groups: order, duplicates, ranges, ranks translated; the empty group. */
+/* Set operations on groups: order, duplicates, ranges, translated ranks; the empty group. */
 #include "check.h"
 
-/* Whether a group has just these ranks of MPI_COMM_WORLD, in this order. */
+/* Whether a group has exactly these ranks of MPI_COMM_WORLD, in this order. */
 static int is(MPI_Group group, int count, const int *expected)
 {
     MPI_Group world;

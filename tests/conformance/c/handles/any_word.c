@@ -16,7 +16,7 @@ static void add(uintptr_t word)
         words[word_count++] = word;
 }
 
-static void note(void *in, void *inout, int *length, MPI_Datatype *type)
+static void record(void *in, void *inout, int *length, MPI_Datatype *type)
 {
     (void)in, (void)inout, (void)length, (void)type;
 }
@@ -26,7 +26,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
     (void)comm, (void)code;
 }
 
-/* Makes two valid handles of most kinds; one more of each is made and freed. */
+/* Creates two valid handles of most kinds; one more of each is created and freed. */
 static void make_handles(void)
 {
     MPI_Comm comm;
@@ -38,7 +38,7 @@ static void make_handles(void)
     for (int i = 0; i < 2; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         MPI_Type_dup(MPI_INT, &type);
-        MPI_Op_create(note, 1, &op);
+        MPI_Op_create(record, 1, &op);
         MPI_Comm_create_errhandler(handler, &errhandler);
         MPI_Irecv(&never, 1, MPI_INT, 0, 1234, MPI_COMM_SELF, &request);
         valid[COMM][i] = (uintptr_t)comm;
@@ -49,7 +49,7 @@ static void make_handles(void)
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Type_dup(MPI_INT, &type);
-    MPI_Op_create(note, 1, &op);
+    MPI_Op_create(record, 1, &op);
     MPI_Comm_create_errhandler(handler, &errhandler);
     MPI_Irecv(&never, 1, MPI_INT, 0, 1234, MPI_COMM_SELF, &request);
     uintptr_t freed[] = {(uintptr_t)comm, (uintptr_t)type, (uintptr_t)op, (uintptr_t)errhandler, (uintptr_t)request};

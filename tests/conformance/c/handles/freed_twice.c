@@ -1,5 +1,5 @@
-/* Freeing a handle a second time is an error of its class, also when its place has been taken by a new object;
- * the new object is not harmed. */
+/* Freeing a handle a second time is an error of its class, also when a new object has the slot; the new object stays
+ * valid. */
 #include "check.h"
 
 static void handler(MPI_Comm *comm, int *code, ...)

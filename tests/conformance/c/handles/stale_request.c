@@ -1,4 +1,4 @@
-/* A copy of a request's handle is refused once the request has completed, however often its place was used again. */
+/* A copy of a request's handle is refused once the request has completed, however often its slot was used again. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -133,7 +133,7 @@ static void on_set(MPI_T_event_instance instance, MPI_T_event_registration r, MP
     add((uintptr_t)instance);
 }
 
-/* One of each that is freed again, and the instance of an event that is over. */
+/* One of each that is freed, and the instance of an event whose callback has returned. */
 static void add_freed(void)
 {
     MPI_T_pvar_session freed_session, s;
@@ -148,7 +148,7 @@ static void add_freed(void)
     ok(MPI_T_pvar_handle_alloc(session, index_of_pvar, &comm, &freed_handle, &count));
     ok(MPI_T_cvar_get_index("p2p_eager_limit", &cvar_index));
     ok(MPI_T_cvar_handle_alloc(cvar_index, NULL, &freed_cvar, &count));
-    freed = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set, NULL);
+    freed = add_callback("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set, NULL);
     int before = word_count;
     ok(MPI_T_cvar_write(freed_cvar, &limit));
     check_equal(word_count, before + 1);

@@ -1,4 +1,4 @@
-/* MPI_INFO_ENV holds how the program was started, and is read-only; MPI_Info_create_env gives a copy. */
+/* MPI_INFO_ENV describes how the program was started, and is read-only; MPI_Info_create_env returns a copy. */
 #include "check.h"
 #include <unistd.h>
 
@@ -10,7 +10,7 @@ static const char *entry(MPI_Info info, const char *key)
     return flag ? value : NULL;
 }
 
-/* What MPI_COMM_WORLD begins with, as the value of the key. */
+/* The initial error handler of MPI_COMM_WORLD, as the value of the key. */
 static const char *initial_handler(void)
 {
     MPI_Errhandler handler;

@@ -1,4 +1,4 @@
-/* What is no info object, key, value or place is an error of its own class, and changes nothing. */
+/* An invalid info object, key, value or index is an error of its own class, and changes nothing. */
 #include "check.h"
 
 int main(int argc, char **argv)

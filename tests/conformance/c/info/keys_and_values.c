@@ -1,4 +1,4 @@
-/* Keys keep their place and their last value; copies are apart; values are cut to the room there is. */
+/* Keys keep their order and their last value; copies are independent; values are cut to the given room. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* Memory through the library: aligned as requested, freed once; freeing anything else, and too large a size, is an
- * error. */
+/* MPI_Alloc_mem aligns as requested; the memory is freed once; freeing any other address, and too large a size, is
+ * an error. */
 #include "check.h"
 #include <stdint.h>
 

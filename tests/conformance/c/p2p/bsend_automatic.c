@@ -1,5 +1,5 @@
-/* With MPI_BUFFER_AUTOMATIC attached the library finds room for buffered sends itself;
- * detaching gives that address back. */
+/* With MPI_BUFFER_AUTOMATIC attached the library allocates the room for buffered sends; detaching returns that
+ * address. */
 #include "check.h"
 
 enum { MESSAGES = 50, LENGTH = 60000 };
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
             fill(data, LENGTH, i);
             ok(MPI_Bsend(data, LENGTH, MPI_BYTE, 1, i, MPI_COMM_WORLD));
         }
-        /* Nothing has been received yet; now it may. */
+        /* Nothing has been received yet; from here on it may be. */
         MPI_Send(NULL, 0, MPI_BYTE, 1, MESSAGES, MPI_COMM_WORLD);
         ok(MPI_Buffer_detach(&given, &back));
         check(given == MPI_BUFFER_AUTOMATIC);

@@ -1,5 +1,5 @@
-/* An attached buffer holds what is sent until it is received; detaching waits for that and gives the buffer back;
- * without room the send of a message that has to wait is an error of class MPI_ERR_BUFFER. */
+/* An attached buffer holds messages until they are received; detaching waits for that and returns the buffer;
+ * without room, the send of a message that has to wait is an error of class MPI_ERR_BUFFER. */
 #include "check.h"
 
 enum { LENGTH = 1000, LARGE = 8000000 };

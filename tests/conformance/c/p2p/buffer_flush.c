@@ -1,4 +1,4 @@
-/* MPI_Buffer_flush returns when all that was buffered has left: the whole buffer can be used again. */
+/* MPI_Buffer_flush returns when all buffered messages have been sent: the whole buffer can be used again. */
 #include "check.h"
 
 enum { LENGTH = 100000 };

@@ -1,5 +1,5 @@
-/* A receive that nothing has matched can be cancelled: it completes, its status is cancelled and its buffer stays as
- * it was. One that has its message cannot. */
+/* A receive without a matching message can be cancelled: it completes, its status is cancelled and its buffer
+ * unchanged. A receive that has its message cannot. */
 #include "check.h"
 
 int main(int argc, char **argv)
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     check(flag);
     check(request == MPI_REQUEST_NULL);
     check_equal(word, 3);
-    /* Nothing is left posted: this message goes to the later receive. */
+    /* The cancelled receive is not posted any more: this message goes to the later receive. */
     int other = (rank + 1) % size, from = (rank + size - 1) % size, value = -1;
     ok(MPI_Irecv(&value, 1, MPI_INT, from, 5, MPI_COMM_WORLD, &request));
     ok(MPI_Send(&rank, 1, MPI_INT, other, 5, MPI_COMM_WORLD));
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     check(!flag);
     check_equal(value, from);
     check_equal(word, 3);
-    /* A message to oneself has arrived before the cancel. */
+    /* A message to the own process has arrived before the cancel. */
     MPI_Request send;
     ok(MPI_Isend(&rank, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &send));
     ok(MPI_Probe(0, 6, MPI_COMM_SELF, MPI_STATUS_IGNORE));

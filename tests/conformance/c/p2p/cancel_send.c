@@ -1,5 +1,5 @@
-/* A send that its receiver has matched is not cancelled, and the wait for it ends, also where processes have freed
- * the communicator meanwhile; one that is not received is cancelled, and leaves nothing behind. */
+/* A send that its receiver has matched is not cancelled, and the wait for it ends, also if processes have freed the
+ * communicator meanwhile; a send without a receive is cancelled, and leaves no message. */
 #include "check.h"
 
 int main(int argc, char **argv)

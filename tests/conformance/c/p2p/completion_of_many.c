@@ -1,5 +1,5 @@
-/* The all, any and some forms of wait and test complete what is complete, null the handles, skip null handles, and say
- * MPI_UNDEFINED when no handle is active. */
+/* The all, any and some forms of wait and test complete the requests that can be, set their handles to null, skip
+ * null handles, and return MPI_UNDEFINED when no handle is active. */
 #include "check.h"
 
 enum { N = 8 };
@@ -7,7 +7,7 @@ enum { N = 8 };
 static int values[N];
 static MPI_Request requests[N];
 
-/* Receives from oneself with tags 0..N-1; every other handle of the first `holes` is null. */
+/* Receives from the own process with tags 0..N-1; every other handle of the first `holes` is null. */
 static void post(int holes)
 {
     for (int i = 0; i < N; i++) {

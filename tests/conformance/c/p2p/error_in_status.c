@@ -1,5 +1,5 @@
-/* When one of several operations fails, MPI_Waitall returns MPI_ERR_IN_STATUS and each status holds
- * how its own operation ended. */
+/* When one of several operations fails, MPI_Waitall returns MPI_ERR_IN_STATUS and each status holds the code of its
+ * own operation. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     check_class(MPI_Wait(&copy, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
     check(queried == 2 && freed == 1);
 
-    /* Without a status, query_fn is called all the same. */
+    /* Without a status, query_fn is called too. */
     reset();
     ok(MPI_Grequest_start(query, freeing, cancel, &value, &request));
     ok(MPI_Grequest_complete(request));
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     MPI_Test_cancelled(&status, &flag);
     check(!flag);
 
-    /* Beside others, by every call that takes a list. */
+    /* Beside others, in every call that takes a list. */
     for (int way = 0; way < 6; way++) {
         int done = 0;
         reset();
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
         check(list[0] == MPI_REQUEST_NULL && list[1] == MPI_REQUEST_NULL && list[2] == MPI_REQUEST_NULL);
     }
 
-    /* A thread completes what another waits for. */
+    /* A thread completes the request that another waits for. */
     reset();
     for (int round = 0; round < 50; round++) {
         ok(MPI_Grequest_start(query, freeing, cancel, &value, &request));

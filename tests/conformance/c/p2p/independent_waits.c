@@ -1,5 +1,6 @@
-/* A rank that waits for one message keeps receiving the others: two ranks that fill each other's queues before they
- * receive do not block for ever (within the buffering of small messages), and large ones move once both have posted. */
+/* A rank that waits for one message still receives the others: two ranks that fill each other's queues before they
+ * receive do not block for ever (within the buffering of small messages), and large messages are transferred once
+ * both have posted. */
 #include "check.h"
 
 enum { MESSAGES = 3000, LENGTH = 400000 };

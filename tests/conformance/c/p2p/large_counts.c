@@ -1,5 +1,5 @@
-/* The _c functions take counts above two thousand million: here of room to receive into, of
- * which only a little is used. */
+/* The _c functions take counts above two thousand million: here the size of a receive buffer of which only a small
+ * part is used. */
 #define _GNU_SOURCE
 #include "check.h"
 #include <sys/mman.h>

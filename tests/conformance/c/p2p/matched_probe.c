@@ -1,4 +1,4 @@
-/* A matched probe takes the message out of the queue: only its own receive gets it, others get the next ones. */
+/* A matched probe takes the message out of the queue: only MPI_Mrecv receives it, other receives get the next ones. */
 #include "check.h"
 
 enum { LARGE = 200000 };
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
             ok(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &second, &status));
         MPI_Get_count(&status, MPI_BYTE, &count);
         check_equal(count, LARGE);
-        /* The third message overtakes the two that are taken. */
+        /* The third message is received before the two that were matched. */
         ok(MPI_Recv(data, LARGE, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &status));
         check(filled(data, 50, 2));
         ok(MPI_Imrecv(data, LARGE, MPI_BYTE, &second, &request));

@@ -121,7 +121,7 @@ int main(int argc, char **argv)
         ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
         ok(MPI_Request_free(&request));
     }
-    /* To and from no process. */
+    /* To and from MPI_PROC_NULL. */
     ok(MPI_Precv_init(data, 2, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
     ok(MPI_Start(&request));
     ok(MPI_Parrived(request, 1, &flag));

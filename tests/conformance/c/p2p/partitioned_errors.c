@@ -1,6 +1,6 @@
-/* What partitioned communication refuses, and that a refused call marks no partition: partitions out of range, twice
- * ready, ready before the start; requests of another kind; a start of an active one; a cancel; a free with
- * partitions that are not ready; wildcards; a message that is longer than the receiver's buffer. */
+/* Errors of partitioned communication, none of which marks a partition: partitions out of range, twice ready, ready
+ * before the start; requests of another kind; a start of an active one; a cancel; a free with partitions that are
+ * not ready; wildcards; a message that is longer than the receiver's buffer. */
 #include "check.h"
 
 int main(int argc, char **argv)

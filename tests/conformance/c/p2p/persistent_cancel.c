@@ -1,6 +1,6 @@
 /* An active persistent operation is cancelled, and the request is started again: a receive; a send that its receiver
- * has not matched, of which only the last of several messages is taken back; a freed one that is under way ends by
- * itself; a communicator that is freed lives on in its requests. */
+ * has not matched, of which only the last of several messages is cancelled. A freed request under way completes,
+ * also on a freed communicator. */
 #include "check.h"
 
 enum { LARGE = 200000 };
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         MPI_Test_cancelled(&status, &cancelled);
         check(cancelled);
         MPI_Send(NULL, 0, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
-        /* A message that was received is not taken back. */
+        /* A message that was received is not cancelled. */
         MPI_Recv(NULL, 0, MPI_BYTE, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         out = 9;
         ok(MPI_Start(&request));

@@ -1,6 +1,6 @@
-/* What is refused: a start of an active request, of an ordinary one, of a stale one and of none; a cancel of an
- * inactive one. A refused call changes nothing: the operation that is under way ends as before. MPI_Startall starts
- * none if one cannot be started. */
+/* Errors: a start of an active request, of an ordinary one, of a stale one and of none; a cancel of an inactive one.
+ * A refused call changes nothing: the operation under way completes. MPI_Startall starts none if one cannot be
+ * started. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* MPI_Probe and MPI_Iprobe show source, tag and length of the first fitting message and leave it where it is. */
+/* MPI_Probe and MPI_Iprobe return source, tag and length of the first matching message, which stays in the queue. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,4 @@
-/* Every operation with MPI_PROC_NULL succeeds at once; receives leave the buffer alone and
- * give the empty status of it. */
+/* Every operation with MPI_PROC_NULL succeeds at once; receives leave the buffer unchanged and return their status. */
 #include "check.h"
 
 static void null_status(const MPI_Status *status)

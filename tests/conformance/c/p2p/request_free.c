@@ -1,4 +1,4 @@
-/* A freed request's handle is null, and what it stood for still happens. */
+/* A freed request's handle is null, and its operation still completes. */
 #include "check.h"
 
 enum { LENGTH = 300000 };

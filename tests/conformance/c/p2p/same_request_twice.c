@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     ok(MPI_Waitall(2, list, statuses));
     check(list[0] != MPI_REQUEST_NULL && list[0] == list[1]);
     ok(MPI_Request_free(&list[0]));
-    /* Many repetitions take no quadratic time. */
+    /* Many repetitions take linear time. */
     for (int i = 0; i < MANY / 2; i++)
         MPI_Isend(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &many[i]);
     memcpy(&many[MANY / 2], many, sizeof many / 2);

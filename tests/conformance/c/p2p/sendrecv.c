@@ -1,5 +1,5 @@
-/* MPI_Sendrecv shifts round a ring and to oneself without deadlock at all sizes, and
- * MPI_Sendrecv_replace does it in place. */
+/* MPI_Sendrecv shifts in a ring and to the own process without deadlock at all sizes, and MPI_Sendrecv_replace does
+ * it in place. */
 #include "check.h"
 
 enum { LARGEST = 600000 };

@@ -1,4 +1,4 @@
-/* A synchronous send, however small, is not complete before its receive has started. */
+/* A synchronous send of any size is not complete before its receive has started. */
 #include "check.h"
 #include <time.h>
 

@@ -1,5 +1,5 @@
-/* A blocking receive that is truncated stores source, tag and count of the message in its status, as MPI_Wait does, and
- * leaves the error field as it is. */
+/* A blocking receive that is truncated stores source, tag and count of the message in its status, as MPI_Wait does,
+ * and leaves the error field unchanged. */
 #include "check.h"
 
 enum { LARGEST = 200000, UNTOUCHED = 4711 };
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
             MPI_Request requests[4];
             for (int tag = 0; tag < 4; tag++)
                 ok(MPI_Isend(data, length, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &requests[tag]));
-            /* How the sends of truncated messages end is not for this test. */
+            /* This test does not check how the sends of truncated messages end. */
             MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
             ok(MPI_Recv(NULL, 0, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             ok(MPI_Recv(data, room, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));

@@ -1,4 +1,5 @@
-/* What the status functions set is what the others then say; counts above two thousand million need the large form. */
+/* The inquiry functions return what the functions that set a status stored; counts above two thousand million need
+ * the large form. */
 #include "check.h"
 
 int main(int argc, char **argv)

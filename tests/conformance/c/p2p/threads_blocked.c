@@ -1,6 +1,6 @@
-/* Threads that wait in calls of all kinds, more of them than cores, while the messages for them come in an order that
- * has nothing to do with theirs: each call returns with its own message. Rank 1 has the threads; rank 0 sends the next
- * message of any of them only after it has drawn its number, so that at times one thread runs and all others sleep. */
+/* Threads wait in calls of all kinds, more of them than cores, while their messages come in a random order: each
+ * call returns with its own message. Rank 1 has the threads; rank 0 sends a thread's next message only after it has
+ * drawn its number, so that at times one thread runs and all others sleep. */
 #include "check.h"
 #include <pthread.h>
 
@@ -9,7 +9,7 @@ enum { KINDS = 7, EACH = 3, THREADS = KINDS * EACH, ROUNDS = 60, LIST = 5, LONG 
 static MPI_Comm comms[THREADS];
 static int failures[THREADS];
 
-/* The message of a round: its length varies, and its data says whose it is. */
+/* The message of a round: its length varies, and its data identifies the thread. */
 static int length_of(int round)
 {
     return round % 10 == 9 ? LONG : 8 + round % 50;
@@ -20,7 +20,7 @@ static int is_mine(const unsigned char *data, int count, int me, int round)
     return count == length_of(round) && filled(data, (size_t)count, me * 100 + round);
 }
 
-/* One wait of the kind that the thread's number says; the number of bytes received. */
+/* One wait of the kind selected by the thread's number; returns the number of bytes received. */
 static int receive(int me, unsigned char *data)
 {
     MPI_Comm comm = comms[me];
@@ -38,7 +38,7 @@ static int receive(int me, unsigned char *data)
         MPI_Irecv(data, LONG, MPI_BYTE, 0, me, comm, &requests[0]);
         MPI_Wait(&requests[0], &status);
         break;
-    case 2: /* receives that nothing matches beside the one that is waited for */
+    case 2: /* receives without messages beside the one that is waited for */
         for (int i = 0; i < LIST; i++)
             MPI_Irecv(i == 3 ? data : NULL, i == 3 ? LONG : 0, MPI_BYTE, 0, i == 3 ? me : 1000 + i, comm, &requests[i]);
         MPI_Waitany(LIST, requests, &index, &status);

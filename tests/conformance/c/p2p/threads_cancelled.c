@@ -1,5 +1,5 @@
-/* A thread that sleeps until a receive is over returns when another thread cancels the receive, whether it leads or
- * follows among the threads that wait; the other threads keep waiting, and get their messages. */
+/* A thread that sleeps until a receive is complete returns when another thread cancels the receive, whether it is
+ * the leader or a follower among the waiting threads; the other threads keep waiting, and get their messages. */
 #include "check.h"
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
-/* Threads of one process mark partitions of one send ready, and threads of the other look for partitions with
- * MPI_Parrived at the same time, in many rounds; each sees the bytes of a partition that it has found. */
+/* Threads of one process mark partitions of one send ready, and threads of the other call MPI_Parrived at the same
+ * time, in many rounds; each reads the bytes of a partition that has arrived. */
 #include "check.h"
 #include <pthread.h>
 

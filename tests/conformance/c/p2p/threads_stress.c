@@ -13,7 +13,7 @@ static int length_of(int round)
     return lengths[round % 6];
 }
 
-/* Round a ring, each thread with its own tag or its own communicator. */
+/* In a ring, each thread with its own tag or its own communicator. */
 static void *work(void *argument)
 {
     int me = (int)(size_t)argument, next = (rank + 1) % size, previous = (rank + size - 1) % size;

@@ -1,4 +1,4 @@
-/* A thread that waits for a message does not keep another one from sending the message that lets it come. */
+/* A thread that waits for a message does not block another one from sending the message that causes it. */
 #include "check.h"
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
-/* A message longer than the receive is an error of class MPI_ERR_TRUNCATE at the receiver, whether it was expected or
- * not and whatever its size; nothing is written behind the receive, and later messages are not harmed. */
+/* A message longer than the receive is an error of class MPI_ERR_TRUNCATE at the receiver, expected or unexpected
+ * and of any size; nothing is written beyond the buffer, and later messages arrive. */
 #include "check.h"
 
 enum { LARGEST = 3000000 };
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
                 ok(MPI_Isend(data, length, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request));
                 if (!expected)
                     MPI_Send(NULL, 0, MPI_BYTE, 1, 8, MPI_COMM_WORLD);
-                /* How the sender of a truncated message ends is not for this test. */
+                /* This test does not check how the sender of a truncated message ends. */
                 MPI_Wait(&request, MPI_STATUS_IGNORE);
                 ok(MPI_Send(data, length, MPI_BYTE, 1, 2, MPI_COMM_WORLD));
             } else if (rank == 1) {

@@ -1,5 +1,5 @@
-/* The library never calls its own public names: collectives, duplication, waits and finalizing let no overridden
- * function see a call that the program did not make. */
+/* The library never calls its own public names: in collectives, duplication, waits and finalizing, an overriding
+ * function is called only by the program. */
 #include "check.h"
 
 static int seen;

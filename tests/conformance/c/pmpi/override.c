@@ -1,5 +1,5 @@
-/* A program's own MPI_Send, MPI_Comm_rank and so on take the place of the library's, which is reached by the PMPI
- * names: the calls are seen once each. */
+/* A program's own MPI_Send, MPI_Comm_rank and so on replace the library's, which have the PMPI names: each call runs
+ * once. */
 #include "check.h"
 
 static int sends, receives, barriers;

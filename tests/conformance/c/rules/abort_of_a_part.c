@@ -1,5 +1,5 @@
-/* MPI_Abort of a communicator that holds only a part of the processes ends these; that the others end too is
- * allowed, and what happens here. */
+/* MPI_Abort of a communicator of some of the processes ends these; in this library the others end too, which the
+ * standard allows. */
 #include "check.h"
 #include <unistd.h>
 

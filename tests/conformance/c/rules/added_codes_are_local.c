@@ -1,4 +1,4 @@
-/* Adding a class is local: one process adds without the others; its last used code moves, theirs do not. */
+/* Adding a class is local: the last used code of the process grows, those of the others do not. */
 #include "check.h"
 
 static int last_used(void)
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     }
     ok(MPI_Barrier(MPI_COMM_WORLD));
     check_equal(last_used(), rank == 0 ? code : before);
-    /* Nothing but adding moves it. */
+    /* Only adding changes it. */
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
     ok(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN));
     check_class(MPI_Send(&class, -1, MPI_INT, 0, 0, copy), MPI_ERR_COUNT);

@@ -1,4 +1,5 @@
-/* The text of an added code: as long as fits with its NUL, whole; one byte more is refused and changes nothing. */
+/* The text of an added code: the longest that fits with its NUL is stored whole; one byte more is refused and
+ * changes nothing. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,4 @@
-/* Memory from MPI_Alloc_mem is memory like any other: an array of arrays, a message buffer,
- * a buffer of buffered sends. */
+/* Memory of MPI_Alloc_mem can be used as an array of arrays, a message buffer, and a buffer of buffered sends. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* Predefined attributes are the same in all processes, and neither traffic nor new communicators change them; in a
- * callback of MPI_Finalize they are still what they were. */
+/* Predefined attributes are the same in all processes; messages and new communicators do not change them, and in a
+ * callback of MPI_Finalize they have the same values. */
 #include "check.h"
 
 enum { KEYS = 6 };

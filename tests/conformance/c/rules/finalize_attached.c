@@ -1,5 +1,5 @@
-/* A process that has sent in buffered mode finalises without detaching, and its buffer is as if it had
- * been detached: it can be freed. */
+/* A process that has sent in buffered mode finalises without detaching; afterwards the buffer is detached and can be
+ * freed. */
 #include "check.h"
 
 enum { COUNT = 1000000 };

@@ -1,5 +1,5 @@
 /* Example 1.6 of the standard: a probe for another tag finds nothing; a send that is cancelled while its receiver
- * finalises is reported as cancelled, at sizes sent at once and by rendezvous. */
+ * finalises is reported as cancelled, at eager sizes and at rendezvous sizes. */
 #include "check.h"
 #include <time.h>
 

@@ -1,4 +1,4 @@
-/* A freed send that is received before a barrier needs nothing more: both processes finalise, at every size. */
+/* After a freed send is received before a barrier, both processes finalise, at every size. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* A process may send and end: what it sent, of any size that a blocking send completes, is received
- * though it is in MPI_Finalize. */
+/* A process may send and finalise: its messages, of any size that a blocking send completes, are received while it
+ * is in MPI_Finalize. */
 #include "check.h"
 #include <time.h>
 

@@ -1,5 +1,5 @@
-/* An error handler may call MPI: messages, calls that fail on other communicators, and handlers, itself included
- * to a depth of its own choice. */
+/* An error handler may call MPI: messages, calls that fail on other communicators, and handlers, also itself, to any
+ * depth that the handler chooses. */
 #include "check.h"
 
 static int depth, calls, inner;
@@ -10,7 +10,7 @@ static void on_other(MPI_Comm *comm, int *code, ...)
     inner++;
 }
 
-static void note(MPI_Comm *comm, int *code, ...)
+static void record(MPI_Comm *comm, int *code, ...)
 {
     int number = 3, back = -1, saved = *code;
     calls++;
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     ok(MPI_Comm_create_errhandler(on_other, &handler));
     ok(MPI_Comm_set_errhandler(other, handler));
     ok(MPI_Errhandler_free(&handler));
-    ok(MPI_Comm_create_errhandler(note, &handler));
+    ok(MPI_Comm_create_errhandler(record, &handler));
     ok(MPI_Comm_set_errhandler(comm, handler));
     ok(MPI_Errhandler_free(&handler));
     check_class(MPI_Send(&word, 1, MPI_INT, size, 0, comm), MPI_ERR_RANK);

@@ -1,8 +1,7 @@
-/* Every new communicator has the error handler of the one it was made from: duplicated in each way,
- * created, split in each way. */
+/* Every new communicator has the error handler of its parent: duplicated in each way, created, split in each way. */
 #include "check.h"
 
-static void note(MPI_Comm *comm, int *code, ...)
+static void record(MPI_Comm *comm, int *code, ...)
 {
 }
 
@@ -14,7 +13,7 @@ int main(int argc, char **argv)
     MPI_Request request;
     begin(&argc, &argv);
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &parent));
-    ok(MPI_Comm_create_errhandler(note, &handler));
+    ok(MPI_Comm_create_errhandler(record, &handler));
     ok(MPI_Comm_set_errhandler(parent, handler));
     ok(MPI_Comm_group(parent, &group));
     ok(MPI_Comm_dup(parent, &made[0]));
@@ -25,7 +24,7 @@ int main(int argc, char **argv)
     ok(MPI_Comm_create_group(parent, group, 3, &made[4]));
     ok(MPI_Comm_split(parent, 0, 0, &made[5]));
     ok(MPI_Comm_split_type(parent, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made[6]));
-    /* What the parent gets later is not theirs. */
+    /* A later handler of the parent is not inherited. */
     ok(MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN));
     for (int i = 0; i < 7; i++) {
         ok(MPI_Comm_get_errhandler(made[i], &got));

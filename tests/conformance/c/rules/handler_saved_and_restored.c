@@ -1,5 +1,5 @@
-/* A library saves the caller's error handler, sets its own, and restores the first: each
- * gets the errors of its time. */
+/* A library saves the caller's error handler, sets its own, and restores the first: an error goes to the handler set
+ * at that time. */
 #include "check.h"
 
 static int of_caller, of_library;

@@ -3,7 +3,7 @@
 
 static int calls;
 
-static void note(MPI_Comm *comm, int *code, ...)
+static void record(MPI_Comm *comm, int *code, ...)
 {
     calls++;
 }
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     int word = 0;
     begin(&argc, &argv);
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &shared));
-    ok(MPI_Comm_create_errhandler(note, &handler));
+    ok(MPI_Comm_create_errhandler(record, &handler));
     ok(MPI_Comm_set_errhandler(shared, rank == 0 ? handler : MPI_ERRORS_RETURN));
     ok(MPI_Barrier(shared));
     ok(MPI_Comm_get_errhandler(shared, &got));

@@ -1,6 +1,5 @@
-/* MPI_Get_hw_resource_info: types of hardware, each "true" or "false"; the same at each call; each is a
- * type that MPI_Comm_split_type takes, and a process that is restricted to one instance of it is in a communicator.
- * */
+/* MPI_Get_hw_resource_info: types of hardware, each "true" or "false"; the same at each call; MPI_Comm_split_type
+ * takes each type, and a process that is restricted to one instance of it gets a communicator. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,10 +1,9 @@
-/* Where a call would return MPI_ERR_IN_STATUS, the handler gets the code of the request that
- * failed, as its status holds it. */
+/* Where a call would return MPI_ERR_IN_STATUS, the handler gets the code of the failed request, as in its status. */
 #include "check.h"
 
 static int calls, given;
 
-static void note(MPI_Comm *comm, int *code, ...)
+static void record(MPI_Comm *comm, int *code, ...)
 {
     calls++;
     given = *code;
@@ -19,7 +18,7 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     begin(&argc, &argv);
     ok(MPI_Comm_dup(MPI_COMM_SELF, &comm));
-    ok(MPI_Comm_create_errhandler(note, &handler));
+    ok(MPI_Comm_create_errhandler(record, &handler));
     ok(MPI_Comm_set_errhandler(comm, handler));
     ok(MPI_Irecv(data[0], 4, MPI_INT, 0, 0, comm, &requests[0]));
     ok(MPI_Irecv(data[1], 1, MPI_INT, 0, 1, comm, &requests[1]));

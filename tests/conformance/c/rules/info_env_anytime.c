@@ -1,5 +1,5 @@
-/* Info objects of the environment and of the ABI can be had before MPI_Init and after
- * MPI_Finalize, with no arguments at hand. */
+/* Info objects of the environment and of the ABI are available before MPI_Init and after MPI_Finalize, without the
+ * arguments of main. */
 #include "check.h"
 
 static void inquire(void)

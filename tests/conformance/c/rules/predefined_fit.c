@@ -1,4 +1,5 @@
-/* Each predefined error handler fits every kind of object, is the one got back, and can be called where it returns. */
+/* Each predefined error handler can be set on every kind of object, is returned by the get call, and can be called
+ * where it returns. */
 #include "file/file.h"
 
 static const MPI_Errhandler handlers[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};

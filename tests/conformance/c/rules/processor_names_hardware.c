@@ -1,4 +1,4 @@
-/* Processes of one machine get the same processor name, no byte behind its end is written, and it names the machine. */
+/* Processes of one machine get the same processor name, no byte beyond its end is written, and it names the machine. */
 #include "check.h"
 #include <sys/utsname.h>
 

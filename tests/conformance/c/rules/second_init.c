@@ -1,5 +1,5 @@
-/* A second initialisation is an error that ends the program with a text, by either routine. The
- * argument selects which comes second. */
+/* A second initialisation is an error that ends the program with a text, by either routine. The argument selects the
+ * second one. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* A process may send, give its communicator up and finalise its session: what it sent is received
- * though, as it may end first. */
+/* A process may send, free its communicator and finalise its session: its messages are received although it may end
+ * first. */
 #include <time.h>
 
 #include "session/session.h"

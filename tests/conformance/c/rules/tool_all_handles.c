@@ -1,5 +1,5 @@
-/* MPI_T_PVAR_ALL_HANDLES: starts, stops and resets all of a session, also where there is nothing, or nothing that can
- * be; it cannot be read, written, or read and reset. */
+/* MPI_T_PVAR_ALL_HANDLES starts, stops and resets all handles of a session, also when there are none or none that
+ * can be; it cannot be read, written, or read and reset. */
 #include "tool/tool.h"
 
 int main(int argc, char **argv)
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_stop(empty, MPI_T_PVAR_ALL_HANDLES));
     ok(MPI_T_pvar_reset(empty, MPI_T_PVAR_ALL_HANDLES));
 
-    /* A counter among others: started, counting, stopped, reset by all. */
+    /* One counter with other variables: started, counting, stopped, reset by MPI_T_PVAR_ALL_HANDLES. */
     MPI_T_pvar_handle sent = MPI_T_PVAR_HANDLE_NULL, length;
     int index, count;
     ok(MPI_T_pvar_get_index("p2p_messages_sent", MPI_T_PVAR_CLASS_COUNTER, &index));

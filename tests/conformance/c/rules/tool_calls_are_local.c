@@ -44,11 +44,11 @@ static void inquiry(void)
         ok(MPI_T_event_get_info(i, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
 }
 
-/* Every control variable that can be written is set to what it is, and every event of that is seen. */
+/* Every writable control variable is set to its own value, and raises an event. */
 static void settings(void)
 {
-    MPI_T_event_registration registration = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set,
-                                                      NULL);
+    MPI_T_event_registration registration = add_callback("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set,
+                                                         NULL);
     MPI_Comm comm = MPI_COMM_WORLD;
     static char value[65536];
     MPI_Info info;

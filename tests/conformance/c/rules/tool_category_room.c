@@ -1,5 +1,5 @@
-/* The lists of a category fill no more than the room given, with less room a part of the list, and leave
- * the rest of the array alone. */
+/* The lists of a category store no more elements than the given room, a part of the list if it is short, and leave
+ * the rest of the array unchanged. */
 #include "tool/tool.h"
 
 enum { ROOM = 2000, MARK = -77 };

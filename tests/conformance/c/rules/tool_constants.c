@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     all_differ(codes, COUNT(codes));
     all_differ(binds, COUNT(binds));
     all_differ(scopes, COUNT(scopes));
-    /* No code of the interface is the class of anything else. */
+    /* No code of the interface is an error class of MPI. */
     for (int class = MPI_SUCCESS; class <= MPI_ERR_ABI; class++)
         for (size_t i = 0; i < COUNT(codes); i++)
             check(codes[i] != class);

@@ -1,8 +1,8 @@
-/* Each process initialises the tool interface for itself: what rank 0 has begun or ended, which the others learn by
- * then, begins and ends nothing in them. */
+/* Each process initialises the tool interface for itself: after rank 0 has initialised or finalised it, the others
+ * are unaffected. */
 #include "tool/tool.h"
 
-/* What a process that has not initialised the interface gets, while `number` stays as it is. */
+/* The calls of a process that has not initialised the interface fail, and `number` is unchanged. */
 static void outside(void)
 {
     int number = -5;
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 {
     begin(&argc, &argv);
     outside();
-    /* Rank 0 is inside before the others go on. */
+    /* Rank 0 has initialised the interface before the others continue. */
     if (rank == 0)
         tool_begin();
     ok(MPI_Barrier(MPI_COMM_WORLD));
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     else
         outside();
     ok(MPI_Barrier(MPI_COMM_WORLD));
-    /* All are inside, then only rank 0 has left. */
+    /* All have initialised it, then only rank 0 has finalised it. */
     if (rank != 0)
         tool_begin();
     ok(MPI_Barrier(MPI_COMM_WORLD));

@@ -1,5 +1,5 @@
-/* Types and sources of events: names of their own, the same index and facts before MPI_Init, during and after
- * MPI_Finalize; clocks that do not go back; every type in the list of some category. */
+/* Types and sources of events: unique names, the same index and properties before MPI_Init, between MPI_Init and
+ * MPI_Finalize, and after; clocks that do not go back; every type in the list of some category. */
 #include "tool/tool.h"
 
 enum { MOST = 500 };

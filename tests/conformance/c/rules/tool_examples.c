@@ -1,4 +1,4 @@
-/* The standard's examples: listing all control variables, reading one by its index; what freeing leaves behind. */
+/* The standard's examples: listing all control variables, reading one by its index, and the handle after freeing. */
 #include "tool/tool.h"
 
 static int get_value(int index, MPI_Comm comm, void *value)
@@ -16,7 +16,7 @@ static int get_value(int index, MPI_Comm comm, void *value)
     return err;
 }
 
-/* What another handle has set is what the example reads, of the one communicator and not of another. */
+/* The example reads the value that another handle has set, of this communicator and not of another. */
 static void bound_value(int index)
 {
     MPI_T_cvar_handle handle;
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     check(handle == MPI_T_PVAR_HANDLE_NULL);
     ok(MPI_T_pvar_session_free(&session));
     check(session == MPI_T_PVAR_SESSION_NULL);
-    /* A variable of no object: whatever is passed as one is ignored. */
+    /* A variable without an object: the object argument is ignored. */
     ok(MPI_T_pvar_session_create(&session));
     ok(MPI_T_pvar_get_num(&num));
     for (int i = 0; i < num; i++) {

@@ -1,4 +1,4 @@
-/* The information about every variable, enumeration and category is of the kinds that the standard lists: types,
+/* The information about every variable, enumeration and category has the values that the standard lists: types,
  * levels, scopes, bindings, enumerations of integers only, unique names, descriptions. */
 #include "tool/tool.h"
 
@@ -6,7 +6,7 @@ enum { MOST = 4000 };
 static char *names[MOST];
 static int used;
 
-/* Whether the name is new among those of one kind. */
+/* Whether the name differs from all earlier ones of its kind. */
 static int fresh(const char *kind, int class, const char *name)
 {
     char text[600];

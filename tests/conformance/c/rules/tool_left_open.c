@@ -1,4 +1,4 @@
-/* A program that never finalises the tool interface, with sessions and handles open, ends all the same. */
+/* A program that never finalises the tool interface, with sessions and handles open, ends normally. */
 #include "tool/tool.h"
 
 int main(int argc, char **argv)

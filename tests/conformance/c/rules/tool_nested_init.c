@@ -1,5 +1,5 @@
-/* A further initialisation of the tool interface only counts: session and handle stay, the level returned is one of
- * the four, and an end in between ends nothing. */
+/* A further initialisation of the tool interface only counts: session and handle stay valid, the level returned is
+ * one of the four, and its finalisation ends nothing. */
 #include "tool/tool.h"
 
 static void message(void)

@@ -1,15 +1,15 @@
-/* Reading stores exactly count elements of the variable's type, all of them and not a byte more, and writing takes no
- * byte more than that: every variable that can be bound here, in memory that ends where the value ends. */
+/* A read stores exactly count elements of the variable's type, and a write reads no byte more: every variable that
+ * can be bound here, in memory that ends where the value ends. */
 #define _DEFAULT_SOURCE
 #include "tool/tool.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { ROOM = 65536 };
-/* The last byte that can be touched is the one before it. */
+/* The last byte that can be accessed is the one before it. */
 static unsigned char *end;
 
-/* The address of an object that a variable of this kind can be bound to; NULL where there is none here. */
+/* The address of an object that a variable of this kind can be bound to; NULL if this program has none. */
 static void *object_of(int bind)
 {
     static MPI_Comm comm = MPI_COMM_WORLD;
@@ -47,8 +47,8 @@ static int write_it(int is_pvar, const void *at)
     return is_pvar ? MPI_T_pvar_write(session, pvar, at) : MPI_T_cvar_write(cvar, at);
 }
 
-/* Reads `length` bytes at the end of the memory, and some before it, over several marks: a byte that always
- * shows the mark was not stored. */
+/* Reads `length` bytes at the end of the memory, and some before it, with several fill bytes: a byte that always has
+ * the fill value was not stored. */
 static void exactly(int is_pvar, size_t length, int is_text, const char *name)
 {
     static const unsigned char marks[] = {0xa5, 0x5a, 0x3c, 0xc3};

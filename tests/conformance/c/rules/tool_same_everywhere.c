@@ -8,7 +8,7 @@ static unsigned long long mixed(unsigned long long sum, const void *bytes, size_
     return sum;
 }
 
-/* Adds a property up over all processes: the same everywhere, or wrong. */
+/* Checks that a property is the same in all processes, by its sum. */
 static void same(unsigned long long value, const char *name)
 {
     unsigned long long low = 0, high = 0;

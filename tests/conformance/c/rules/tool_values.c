@@ -1,6 +1,6 @@
-/* Values conform to their class: a state has an enumeration and is one of its items, a percentage lies
- * between 0 and 1, a timer is not negative, a size stays the same; reading and resetting in one step works
- * exactly where it is promised. */
+/* Values conform to their class: a state has an enumeration and is one of its items, a percentage lies between 0 and
+ * 1, a timer is not negative, a size does not change; read-and-reset works for exactly the variables that are
+ * declared atomic. */
 #include "tool/tool.h"
 
 static int is_item(MPI_T_enum items, int value)

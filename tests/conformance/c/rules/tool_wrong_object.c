@@ -1,5 +1,5 @@
-/* A variable of one kind of object is not bound to a handle of another kind, to the null handle, to
- * one that is freed, or to NULL. */
+/* A variable of one kind of object is not bound to a handle of another kind, to the null handle, to a freed handle,
+ * or to NULL. */
 #include "tool/tool.h"
 
 static MPI_T_pvar_session session;

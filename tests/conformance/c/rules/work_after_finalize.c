@@ -1,4 +1,4 @@
-/* After MPI_Finalize process 0 goes on: it computes, writes a file and reads it back. */
+/* After MPI_Finalize process 0 continues: it computes, writes a file and reads it back. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* The origin of MPI_Wtime stays where it is: its distance from the system's monotonic clock does not change, and its
+/* The origin of MPI_Wtime does not move: its distance from the system's monotonic clock does not change, and its
  * values are whole ticks apart. */
 #include "check.h"
 #include <math.h>
@@ -11,7 +11,7 @@ static double system_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The distance of the two clocks, as exact as the quickest of many looks. */
+/* The distance of the two clocks, measured by the fastest of many reads. */
 static double distance(void)
 {
     double best = 1e9, found = 0;
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     struct timespec nap = {0, 200 * 1000 * 1000};
     nanosleep(&nap, NULL);
     check(fabs(distance() - first) < 1e-3);
-    /* A clock whose tick is longer than MPI_Wtick would stand still longer than that. */
+    /* A clock whose tick is longer than MPI_Wtick would not change for longer than that. */
     double tick = MPI_Wtick(), smallest = 1;
     for (int i = 0; i < 100000; i++) {
         double step = -MPI_Wtime();

@@ -1,5 +1,5 @@
-/* A program of sessions alone: its process sets and their facts, a communicator of each, and the predefined
- * communicators, which it does not have. Then again, after the last session has ended. */
+/* A program with sessions only: its process sets and their info, a communicator of each, and the predefined
+ * communicators, which do not exist. Repeated after the last session has ended. */
 #include "session.h"
 
 static void look(MPI_Session session)
@@ -10,7 +10,7 @@ static void look(MPI_Session session)
     ok(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &count));
     check(count >= 2);
     for (int i = 0; i < count; i++) {
-        /* The length that is needed, NUL included, then the name, then the name cut. */
+        /* The length with the NUL, then the name, then the name cut. */
         length = 0;
         ok(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, NULL));
         int needed = length;
@@ -68,7 +68,7 @@ static int round_of(int number)
     ok(MPI_Comm_free(&copy));
     ok(MPI_Comm_free(&own));
 
-    /* There is no world model; an error without an object is no business of the session's. */
+    /* There is no world model; an error without an object does not go to the session's handler. */
     MPI_Comm none = MPI_COMM_NULL;
     ok(MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN));
     check_class(MPI_Comm_compare(all, MPI_COMM_WORLD, &found), MPI_ERR_COMM);

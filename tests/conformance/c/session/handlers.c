@@ -1,5 +1,5 @@
-/* Errors about a session go to its handler, with its handle; those of the calls that make something to the handler
- * that they were given; bad arguments are errors and change nothing. */
+/* Errors about a session go to its handler, with its handle; those of calls that create an object to the handler
+ * passed to the call; bad arguments are errors and change nothing. */
 #include "session.h"
 
 static MPI_Session seen = MPI_SESSION_NULL;

@@ -1,5 +1,5 @@
-/* MPI_Intercomm_create_from_groups in a session, without the world model: two groups, tags, the error handler, and what
- * is wrong. */
+/* MPI_Intercomm_create_from_groups in a session, without the world model: two groups, tags, the error handler, and
+ * wrong arguments. */
 #include "session.h"
 
 /* The even or the odd ranks, in falling order. */

@@ -58,7 +58,7 @@ int main(int argc, char **argv)
             ok(MPI_Session_finalize(&over));
         }
         ring(comm, 22);
-        /* The world model stays over. */
+        /* The world model cannot start again. */
         int found = -1;
         check_class(MPI_Comm_compare(comm, MPI_COMM_WORLD, &found), MPI_ERR_COMM);
         result = judge(comm);

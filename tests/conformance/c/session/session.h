@@ -1,5 +1,5 @@
-/* Shared by the programs about sessions: a session that returns errors, a communicator of all, and an end without the
- * world model. */
+/* Functions for the programs about sessions: a session that returns errors, a communicator of all processes, and an
+ * end without the world model. */
 #ifndef FERRUM_SESSION_H
 #define FERRUM_SESSION_H
 
@@ -40,7 +40,7 @@ static inline MPI_Comm everybody(MPI_Session session, const char *tag)
     return comm;
 }
 
-/* One message round, to see that a communicator works; `seed` distinguishes rounds. */
+/* One round of messages to check that a communicator works; `seed` distinguishes rounds. */
 static inline void ring(MPI_Comm comm, int seed)
 {
     int own, count, got = -1;
@@ -54,7 +54,7 @@ static inline void ring(MPI_Comm comm, int seed)
     check_equal(sum, count * (count - 1) / 2);
 }
 
-/* The verdict over a communicator of all; the caller ends its sessions after it. */
+/* The result over a communicator of all processes; the caller finalises its sessions afterwards. */
 static inline int judge(MPI_Comm comm)
 {
     int total = 0;

@@ -1,5 +1,5 @@
-/* Communicators made from groups at once by several threads are distinguished by their tags, and parts of the job
- * make theirs without the others. */
+/* Communicators that several threads create from groups at once are distinguished by their tags, and parts of the
+ * job create theirs without the others. */
 #include <pthread.h>
 
 #include "session.h"
@@ -8,7 +8,7 @@ enum { THREADS = 4, ROUNDS = 30 };
 
 static int failed[THREADS];
 
-/* All threads of all processes in different order: only the tags say what belongs together. */
+/* All threads of all processes in different order: only the tags identify the calls of one communicator. */
 static void *work(void *argument)
 {
     int thread = (int)(long)argument;
@@ -45,7 +45,7 @@ int main(void)
     MPI_Session session = open_session(NULL);
     MPI_Comm comm = everybody(session, "end"), half;
     MPI_Group all = group_of(session, "mpi://WORLD"), part;
-    /* The even and the odd ones, both backwards, with one tag. */
+    /* The even and the odd ranks, both backwards, with one tag. */
     int members[1024], count = 0;
     for (int i = size - 1; i >= 0; i--)
         if (i % 2 == rank % 2)

@@ -1,5 +1,5 @@
-/* What a shared object adds through ferrum_tool.h appears to tools: numbers and the stamp grow, names are found,
- * values are read and set, the environment (FERRUM_PLUGIN_LIMIT=7) included. */
+/* Variables that a shared object adds through ferrum_tool.h: the numbers and the stamp grow, names are found, values
+ * are read and set, also from the environment (FERRUM_PLUGIN_LIMIT=7). */
 #include "tool.h"
 #include <ferrum_tool.h>
 
@@ -12,7 +12,7 @@ static struct ferrum_tool_variable variable(const char *name, int class, MPI_Dat
     return new;
 }
 
-/* It is refused with this code, and a text that begins so; nothing is stored. */
+/* The call is refused with this code and a text that begins with this one; nothing is stored. */
 static void refused(struct ferrum_tool_variable bad, const char *why, int class)
 {
     uint64_t *none = NULL;
@@ -25,7 +25,7 @@ static void refused(struct ferrum_tool_variable bad, const char *why, int class)
     }
 }
 
-/* The description of what has none is an empty string, whose length is 1. */
+/* A variable without a description has an empty string for it, whose length is 1. */
 static void without_descriptions(void)
 {
     uint64_t *words = NULL;
@@ -52,7 +52,7 @@ static void without_descriptions(void)
     check(text[0] == 0 && text[1] == 'x' && length == 1);
 }
 
-/* A count that is left out, which is 0, is 1. */
+/* A count of 0, the value of a field that is not set, means 1. */
 static void without_counts(MPI_T_pvar_session session)
 {
     uint64_t *word = NULL;
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     struct ferrum_tool_variable bad;
     MPI_T_pvar_session session;
     MPI_T_cvar_handle cvar;
-    /* Before the interface is initialized, as a constructor of a shared object would. */
+    /* Before the interface is initialized, as in a constructor of a shared object. */
     ok(ferrum_tool_add(&new, &things));
     tool_begin();
     ok(MPI_T_pvar_get_num(&before));

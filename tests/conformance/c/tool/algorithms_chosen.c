@@ -1,5 +1,5 @@
-/* The last algorithm of each collective operation, and the calls by algorithm, are those that the settings, the
- * number of processes and the bytes select; calls that begin while no handle exists leave no trace. */
+/* The variables of the last algorithm of each collective operation and of the calls by algorithm: they agree with
+ * the settings, the number of processes and the bytes. Calls that begin while no handle exists are not counted. */
 #include "tool.h"
 
 enum { AUTO, FLAT, TREE };
@@ -63,7 +63,7 @@ static void check_counts(int which)
         check_equal(counts[i], expected[which][i]);
 }
 
-/* Calls it so often, and expects this algorithm if there are three processes or more. */
+/* Makes the call this often, and expects this algorithm if there are three processes or more. */
 static void chooses(int which, int n, int times, int of_many)
 {
     int algorithm = of_many;
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < OPERATIONS; i++)
         check_counts(i);
 
-    /* Unwatched calls are not counted, and what was last is what was last seen. */
+    /* Calls without a handle are not counted, and do not change the last algorithm. */
     forget_all();
     call(ALLTOALL, 0);
     call(SCATTER, 3);

@@ -1,10 +1,10 @@
-/* Shared by the programs about variables bound to objects other than communicators. */
+/* Functions for the programs about variables bound to objects other than communicators. */
 #ifndef FERRUM_BOUND_H
 #define FERRUM_BOUND_H
 
 #include "tool.h"
 
-/* A handle, running if it can be, of a variable bound to the object whose handle is at this address. */
+/* A handle, started unless the variable is continuous, bound to the object whose handle is at this address. */
 static inline MPI_T_pvar_handle watch_object(MPI_T_pvar_session session, const char *name, int class, void *object)
 {
     MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
@@ -16,7 +16,7 @@ static inline MPI_T_pvar_handle watch_object(MPI_T_pvar_session session, const c
     return handle;
 }
 
-/* No handle can be had for what is at this address. */
+/* Allocating a handle for the object at this address fails. */
 static inline void refuse_object(MPI_T_pvar_session session, const char *name, int class, void *object)
 {
     MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
@@ -25,7 +25,7 @@ static inline void refuse_object(MPI_T_pvar_session session, const char *name, i
     check(handle == MPI_T_PVAR_HANDLE_NULL && count == -1);
 }
 
-/* The object of the handle has ended: the handle can only be freed. */
+/* The object of the handle was freed: every call but the one that frees the handle fails. */
 static inline void check_ended(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     double value = 0;

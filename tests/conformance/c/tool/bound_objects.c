@@ -1,5 +1,5 @@
-/* Variables bound to operations, groups, info objects and sessions count what the program itself does with each of
- * them; they end with their object; what names no object of the kind is refused. */
+/* Variables bound to operations, groups, info objects and sessions count the program's calls on the object, and
+ * become invalid when it is freed. A value that names no object of the kind is refused. */
 #include "bound.h"
 
 #define COUNTER MPI_T_PVAR_CLASS_COUNTER
@@ -52,7 +52,7 @@ static void operations(MPI_T_pvar_session session)
     refuse_object(session, "coll_op_calls", COUNTER, &stale);
     refuse_object(session, "coll_op_calls", COUNTER, &null);
     refuse_object(session, "coll_op_calls", COUNTER, NULL);
-    /* The next operation is another object, even if it stands where the first one stood. */
+    /* The next operation is another object, even if it has the slot of the first one. */
     ok(MPI_Op_create(smaller, 1, &own));
     own_calls = watch_object(session, "coll_op_calls", COUNTER, &own);
     ok(MPI_Reduce_local(in, out, 1, MPI_INT, own));
@@ -165,7 +165,7 @@ static void sessions(MPI_T_pvar_session session)
     ok(MPI_Group_free(&made[2]));
 }
 
-/* A handle of another kind, a null one, or any word is refused by the variables of each kind. */
+/* The variables of each kind refuse a handle of another kind, a null handle and any other word. */
 static void wrong_kinds(MPI_T_pvar_session session)
 {
     static const struct { const char *name; int class, bind; } all[] = {

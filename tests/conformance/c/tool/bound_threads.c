@@ -1,6 +1,6 @@
-/* A thread of a tool's own binds variables to objects while the program makes and frees them, at all thread levels
- * (argument). Beside a program of one thread the tool's calls return that the object cannot be accessed while the
- * program is in a call of the library; nothing is harmed. */
+/* A thread of a tool binds variables to objects while the program creates and frees them, at all thread levels
+ * (argument). In a process whose MPI has one thread the calls return MPI_T_ERR_NOT_ACCESSIBLE while the program is in a
+ * call of the library. */
 #include "bound.h"
 
 #include <pthread.h>
@@ -12,13 +12,13 @@ static MPI_T_pvar_session session;
 static size_t words[OBJECTS];
 static int level, over, looks, opened, refused, bad;
 
-/* Binds to whatever is there, alive or not. */
+/* Binds variables to the objects in `words`, valid or freed. */
 static void *tool(void *kind)
 {
     static const struct { const char *name; int class; } variables[] = {
         {"objects_group_processes", MPI_T_PVAR_CLASS_SIZE}, {"p2p_request_bytes", MPI_T_PVAR_CLASS_SIZE},
         {"objects_info_keys", MPI_T_PVAR_CLASS_LEVEL}};
-    static const unsigned long long want[] = {1, 64, 2};
+    static const unsigned long long good[] = {1, 64, 2};
     int index[3], count;
     for (int v = 0; v < 3; v++)
         index[v] = find_pvar(variables[v].name, variables[v].class);
@@ -34,8 +34,8 @@ static void *tool(void *kind)
                 if (code == MPI_SUCCESS)
                     code = MPI_T_pvar_read(session, handle, &value);
                 /* While the object exists the value is its own (a cancelled request has none); otherwise the handle
-                 * has ended. */
-                if (code == MPI_SUCCESS ? value != want[v] && (v != 1 || value != 0) : code != MPI_T_ERR_INVALID_HANDLE)
+                 * is invalid. */
+                if (code == MPI_SUCCESS ? value != good[v] && (v != 1 || value != 0) : code != MPI_T_ERR_INVALID_HANDLE)
                     bad++;
                 ok(MPI_T_pvar_handle_free(session, &handle));
             } else if (code == MPI_T_ERR_NOT_ACCESSIBLE && level == MPI_THREAD_SINGLE && v < 2) {
@@ -47,8 +47,8 @@ static void *tool(void *kind)
     return NULL;
 }
 
-/* Shows an object to the other thread. Most of them go away at once; now and then one stays
- * until it has been looked at. */
+/* Publishes an object to the other thread. Most objects are freed at once; a few stay until the thread has used
+ * them. */
 static void show(int round, size_t word)
 {
     __atomic_store_n(&words[round % OBJECTS], word, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
-/* Calls that do not start the library leave the process's place in its job to the process that starts it: a program
- * that this one executes afterwards. The argument is the number of ranks. */
+/* Calls that do not start the library do not take the process's place in its job: a program that this one executes
+ * afterwards starts the library. The argument is the number of ranks. */
 #include "tool.h"
 #include <sys/wait.h>
 #include <unistd.h>

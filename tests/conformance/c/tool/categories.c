@@ -1,5 +1,5 @@
-/* Categories form a hierarchy in which none contains itself, their members exist, their counts are what the lists hold,
- * and their names find them; every variable and every event is in one. */
+/* Categories form a hierarchy in which none contains itself. Their members exist, their counts agree with the lists,
+ * and their names find them. Every variable and every event is in one. */
 #include "tool.h"
 
 enum { CATEGORIES = 2, KINDS = 4 };
@@ -7,7 +7,7 @@ enum { CATEGORIES = 2, KINDS = 4 };
 static int (*const lists[KINDS])(int, int, int[]) = {MPI_T_category_get_cvars, MPI_T_category_get_pvars,
                                                      MPI_T_category_get_categories, MPI_T_category_get_events};
 
-/* How many categories lie below one another from this one on; more than `most` when one contains itself. */
+/* The depth of the categories below this one; more than `most` when one contains itself. */
 static int depth(int category, int most)
 {
     int count = 0, deepest = 0;

@@ -1,5 +1,6 @@
-/* With coll_check on, collective calls that do not match fail in all processes with an error that names the ranks; none
- * is carried out, and the communicator goes on. Operations and types of the program's own are no difference. */
+/* With coll_check on, collective calls that do not match fail in all processes with an error that names the ranks.
+ * No such call is carried out, and the communicator can be used afterwards. The program's own operations and types
+ * are no mismatch. */
 #include "tool.h"
 
 static void set_check(int on)
@@ -14,7 +15,7 @@ static void set_check(int on)
     ok(MPI_T_cvar_handle_free(&handle));
 }
 
-/* The call failed, and its text has both. */
+/* The call failed, and its text contains both strings. */
 static void fails(int code, const char *one, const char *other)
 {
     char text[MPI_MAX_ERROR_STRING];

@@ -1,6 +1,5 @@
-/* The algorithm of each collective operation can be chosen by itself, or for all at once: the event of the
- * call reports it, and the messages that rank 0 sends and receives agree. While a collective call is
- * under way no choice can be made. */
+/* The algorithm can be set for each collective operation, or for all at once: the event of the call reports it, and
+ * the number of messages that rank 0 sends and receives agrees. No algorithm can be set during a collective call. */
 #include "events.h"
 
 enum { AUTO, FLAT, TREE };
@@ -68,10 +67,10 @@ static int steps_of(int processes)
     return steps;
 }
 
-/* Messages that rank 0 sends, or receives, of an operation that goes in steps. */
+/* Messages that rank 0 sends, or receives, in a call that runs in steps. */
 static int partners_of(int which)
 {
-    /* Without a power of two the first processes go through their neighbours. */
+    /* If the number of processes is no power of two, the first processes exchange data through their neighbours. */
     return which == ALLREDUCE && (size & (size - 1)) ? 1 : steps_of(size);
 }
 
@@ -150,7 +149,7 @@ static void on_op(void *in, void *inout, int *length, MPI_Datatype *type)
     ok(MPI_T_cvar_handle_free(&another));
 }
 
-/* The program's own operation runs in the middle of a call. */
+/* The program's own operation runs during a call. */
 static void not_while_under_way(void)
 {
     int in = 1, out, shape = -1, flat = FLAT, all = 0;
@@ -181,7 +180,7 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_session_create(&session));
     sent = watch(session, "p2p_eager_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     received = watch(session, "p2p_eager_received", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
-    MPI_T_event_registration begun = listen_to("coll_begin", comm, MPI_T_CB_REQUIRE_MPI_RESTRICTED, on_begin, NULL);
+    MPI_T_event_registration begun = add_callback("coll_begin", comm, MPI_T_CB_REQUIRE_MPI_RESTRICTED, on_begin, NULL);
     one_by_one();
     all_at_once();
     by_length();

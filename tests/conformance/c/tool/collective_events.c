@@ -1,5 +1,5 @@
-/* A collective call raises an event when it begins and one when it ends, with its operation, the algorithm chosen and
- * its bytes; its timer runs while a handle exists; the state of the process is in a collective. */
+/* A collective call raises an event at its begin and one at its end, with its operation, algorithm and bytes. Its
+ * timer runs while a handle exists, and the state of the process is "in a collective". */
 #include "events.h"
 
 enum { BARRIER = 0, BCAST = 1, ALLREDUCE = 3, ALONE = 0, SPLIT = 4 };
@@ -50,8 +50,8 @@ int main(int argc, char **argv)
     state = watch(session, "process_state", MPI_T_PVAR_CLASS_STATE, MPI_COMM_NULL);
     MPI_T_pvar_handle time = watch(session, "coll_barrier_time", MPI_T_PVAR_CLASS_TIMER, MPI_COMM_NULL);
     MPI_T_pvar_handle idle = watch(session, "coll_gather_time", MPI_T_PVAR_CLASS_TIMER, MPI_COMM_NULL);
-    MPI_T_event_registration first = listen_to("coll_begin", other, MPI_T_CB_REQUIRE_MPI_RESTRICTED, on_begin, NULL);
-    MPI_T_event_registration last = listen_to("coll_end", other, MPI_T_CB_REQUIRE_NONE, on_end, NULL);
+    MPI_T_event_registration first = add_callback("coll_begin", other, MPI_T_CB_REQUIRE_MPI_RESTRICTED, on_begin, NULL);
+    MPI_T_event_registration last = add_callback("coll_end", other, MPI_T_CB_REQUIRE_NONE, on_end, NULL);
     ok(MPI_Barrier(MPI_COMM_WORLD));
     check_equal(begun + ended, 0);
     ok(MPI_Barrier(other));

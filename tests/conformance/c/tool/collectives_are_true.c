@@ -1,5 +1,5 @@
-/* The variables of each collective (calls, bytes, time) agree with what wrappers of this program count of the same
- * calls, at several lengths, with the root everywhere and data in place; other communicators count too. */
+/* The variables of each collective operation (calls, bytes, time) agree with the counts of wrappers in this program,
+ * at several lengths, with each rank as root and with data in place; calls on other communicators count too. */
 #include "tool.h"
 
 enum { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, KINDS };
@@ -24,7 +24,7 @@ static unsigned long long length(int count, MPI_Datatype type)
     return (unsigned long long)count * (unsigned long long)each;
 }
 
-/* Makes the call between two looks at the clock. */
+/* Makes the call and measures its time. */
 #define counted(kind, data, call)                                                                                      \
     do {                                                                                                               \
         unsigned long long of_call = (data);                                                                           \
@@ -125,8 +125,7 @@ int main(int argc, char **argv)
         if (names[kind].bytes)
             check_equal(read_pvar(session, of_bytes[kind]), bytes[kind]);
         ok(MPI_T_pvar_read(session, of_time[kind], &time));
-        /* What the library spends is inside of what the wrappers see, clocks being
-         * rounded to a microsecond at worst. */
+        /* The library's time lies within the wrapper's time; clocks are rounded to a microsecond at most. */
         check(time > 0 && time <= seconds[kind] + 1e-6 * (double)calls[kind]);
     }
     ok(MPI_T_pvar_session_free(&session));

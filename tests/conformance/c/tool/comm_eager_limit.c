@@ -1,6 +1,6 @@
-/* Each communicator can have an eager limit of its own: it decides for the messages on it alone, from the next
- * one on, and ends with it. Without one the limit of the process applies. The value of the environment is what
- * every communicator begins with. */
+/* Each communicator can have an eager limit of its own: it applies to the messages on that communicator, from the
+ * next one on, and ends with it. Otherwise the limit of the process applies. The environment sets the initial value
+ * of all communicators. */
 #include "tool.h"
 
 static MPI_T_pvar_session session;
@@ -82,7 +82,7 @@ static MPI_T_event_registration listen(void)
     return registration;
 }
 
-/* With the process's limit at 1000: each communicator for itself. */
+/* The process's limit is 1000; each communicator has its own limit. */
 static void each_for_itself(MPI_Comm a, MPI_Comm b, MPI_T_cvar_handle of_a, MPI_T_cvar_handle of_b)
 {
     sends(a, 1000, 1);
@@ -109,7 +109,7 @@ static void takes_no_other_value(MPI_T_cvar_handle handle)
     check_equal(value_of(handle), before);
 }
 
-/* The communicator is freed: its handle leads nowhere, and the next communicator begins anew. */
+/* The communicator is freed: its handle is invalid, and the next communicator has the initial value. */
 static void goes_with_its_communicator(MPI_Comm *a, MPI_T_cvar_handle of_a, int initial)
 {
     MPI_Comm next;

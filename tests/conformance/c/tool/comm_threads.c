@@ -1,7 +1,7 @@
-/* Threads of a tool's own bind performance variables, control variables and events to communicators while the
- * program makes, uses and frees them, at the lowest thread level and at the highest (argument): what is alive
- * reports correct values, handles of freed objects are invalid, nothing of one communicator remains in the next, and
- * no callback comes after the end of its registration. */
+/* Threads of a tool bind performance variables, control variables and events to communicators while the program
+ * creates, uses and frees them, at the lowest thread level and at the highest (argument). Variables of existing
+ * communicators have correct values, handles of freed ones are invalid, a new communicator has no value of a freed
+ * one, and no callback runs after its registration has ended. */
 #include "events.h"
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +12,7 @@ static size_t words[COMMS];
 static int over, looks[THREADS], opened, called, bad;
 static int sent_index, high_index, limit_index, event_index;
 
-/* What the callbacks of a thread's registration get. */
+/* The counts of the callbacks of a thread's registration. */
 static struct listener {
     int alive;
     MPI_T_event_registration registration;
@@ -70,8 +70,7 @@ static void settings(void *word)
     fault(MPI_T_cvar_handle_free(&cvar) != MPI_SUCCESS);
 }
 
-/* A handle that went on into the next communicator's counters, which begin at zero, would
- * distinguish a number below zero. */
+/* If a handle counted in the next communicator, whose counters begin at zero, the number would be below zero. */
 static void counts(MPI_T_pvar_session session, int index, unsigned long long most, void *word)
 {
     MPI_T_pvar_handle handle;
@@ -118,7 +117,7 @@ static void use(MPI_Comm comm)
     ok(MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE));
 }
 
-/* A new communicator has nothing of those before it. */
+/* A new communicator has no value of an earlier one. */
 static void is_new(MPI_Comm comm)
 {
     MPI_T_cvar_handle cvar;
@@ -129,7 +128,7 @@ static void is_new(MPI_Comm comm)
     ok(MPI_T_cvar_handle_free(&cvar));
 }
 
-/* Whether the other threads have met a living communicator, by a variable and by an event. */
+/* Whether the other threads have used an existing communicator, for a variable and for an event. */
 static int seen(void)
 {
     return __atomic_load_n(&opened, __ATOMIC_RELAXED) > 0 && __atomic_load_n(&called, __ATOMIC_RELAXED) > 0;
@@ -146,7 +145,7 @@ int main(int argc, char **argv)
     event_index = find_event("p2p_unexpected");
     for (long i = 0; i < THREADS; i++)
         check(pthread_create(&threads[i], NULL, tool, (void *)i) == 0);
-    /* Whether a message comes while a thread listens is the scheduler's: it goes on until one has. */
+    /* The scheduler decides whether a message arrives while a thread has a callback: repeated until one did. */
     for (int round = 0; round < ROUNDS || (round < MOST_ROUNDS && !seen()); round++) {
         MPI_Comm comm;
         ok(MPI_Comm_dup(MPI_COMM_SELF, &comm));
@@ -154,7 +153,7 @@ int main(int argc, char **argv)
         __atomic_store_n(&words[round % COMMS], (size_t)comm, __ATOMIC_RELEASE);
         use(comm);
         int now = __atomic_load_n(&looks[round % THREADS], __ATOMIC_ACQUIRE);
-        /* Now and then one stays until it has been looked at. */
+        /* A few communicators stay until a thread has used them. */
         while (round % 50 == 0 && __atomic_load_n(&looks[round % THREADS], __ATOMIC_ACQUIRE) < now + 2)
             use(comm);
         ok(MPI_Comm_free(&comm));

@@ -1,7 +1,6 @@
-/* How the data of offered messages went: what receivers copied, senders helped to copy, and fragments brought,
- * adds up to what was sent; with the argument `fragments` all of it must have come in fragments, and no
- * transfer slot was used. Lengths of queues and bytes held in them, waits, yields and peers that have sent
- * agree with what the program did. */
+/* The variables of data copies: the bytes that receivers copied, that senders copied and that came in fragments add
+ * up to the bytes sent. With the argument `fragments` all of them came in fragments, and no transfer slot was used.
+ * Queue lengths, bytes in queues, waits, yields and peers that have sent agree with the program's counts. */
 #include "tool.h"
 #include <pthread.h>
 #include <sched.h>
@@ -37,7 +36,7 @@ static void copies(int fragments)
         ok(MPI_Sendrecv(out, length, MPI_CHAR, to, 1, in, LONG, MPI_CHAR, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         sent += (unsigned long long)length;
     }
-    /* A receiver takes no more than it has room for. */
+    /* A receiver copies no more than its buffer has room for. */
     MPI_Request request;
     ok(MPI_Isend(out, LONG, MPI_CHAR, to, 2, MPI_COMM_WORLD, &request));
     check_class(MPI_Recv(in, MIDDLE, MPI_CHAR, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
@@ -53,7 +52,7 @@ static void copies(int fragments)
 static MPI_T_pvar_handle slots_used;
 static int seen, impossible, over;
 
-/* Looks at the part of the transfer slots in use while messages are copied. */
+/* Reads the share of transfer slots in use while messages are copied. */
 static void *look(void *unused)
 {
     while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE)) {
@@ -66,8 +65,8 @@ static void *look(void *unused)
     return unused;
 }
 
-/* While both sides copy a message a slot is in use, which one of them sees soon, and none before and after. Where
- * messages come in fragments, none ever. More processes than two may lack the cores to copy together. */
+/* While both processes copy a message a slot is in use, which one of them reads soon; before and after, none is. In
+ * fragments, none is used. With more than two processes the cores may not suffice to copy together. */
 static void slots(int fragments)
 {
     pthread_t looking;
@@ -90,7 +89,7 @@ static void slots(int fragments)
     check(part == 0);
 }
 
-/* A value once the library has looked for messages: without a look, none arrives. */
+/* A value after the library has polled: without a poll, no message arrives. */
 static unsigned long long after_a_look(MPI_T_pvar_handle handle)
 {
     int flag;
@@ -146,8 +145,8 @@ static double seconds(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Rank 0 waits ten times for a message that comes late: a receive that lasted long has waited, yielding its core and
- * never asleep, or asleep and never yielding. */
+/* Rank 0 waits ten times for a delayed message. A long wait either yielded and never slept, or slept and never
+ * yielded. */
 static void waits(int sleeping)
 {
     MPI_T_pvar_handle number = of_process("p2p_waits", MPI_T_PVAR_CLASS_COUNTER);
@@ -199,7 +198,7 @@ int main(int argc, char **argv)
     queues();
     waits(0);
     waits(1);
-    /* Everybody has sent to everybody after this, also to itself. */
+    /* After this each rank has sent to every rank, itself included. */
     for (int i = 0; i < size; i++)
         ok(MPI_Sendrecv(out, 1, MPI_CHAR, (rank + i) % size, 5, in, 1, MPI_CHAR, (rank + size - i) % size, 5,
                         MPI_COMM_WORLD, MPI_STATUS_IGNORE));

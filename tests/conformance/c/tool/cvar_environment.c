@@ -1,4 +1,5 @@
-/* The environment variable FERRUM_P2P_EAGER_LIMIT sets the control variable p2p_eager_limit, seen before MPI_Init. */
+/* The environment variable FERRUM_P2P_EAGER_LIMIT sets the control variable p2p_eager_limit, which can be read
+ * before MPI_Init. */
 #include "tool.h"
 
 int main(int argc, char **argv)

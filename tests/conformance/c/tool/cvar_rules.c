@@ -1,5 +1,5 @@
-/* Every control variable has a type, a scope and a name that finds it; what can be written is written and read back;
- * what cannot gives the code made for that. */
+/* Every control variable has a type, a scope and a name that finds it. A writable variable has the written value
+ * afterwards; the others return the code that the standard defines. */
 #include "tool.h"
 
 /* Whether a description has a sentence "Takes ..." on the values, beside one on when a new value takes effect. */
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         MPI_T_enum items;
         MPI_T_cvar_handle handle;
         ok(MPI_T_cvar_get_info(i, name, &length, &verbosity, &type, &items, text, &text_length, &bind, &scope));
-        /* The enumeration, or else the description, lists the values that can be written. */
+        /* The enumeration, or else the description, lists the permitted values. */
         check((items == MPI_T_ENUM_NULL) == lists_values(text));
         if (strcmp(name, "p2p_eager_limit") == 0)
             check(strstr(text, "Takes a whole number from 0 to 1073741824.") != NULL);

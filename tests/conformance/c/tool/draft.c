@@ -1,5 +1,5 @@
-/* A tool as the draft of 2011 has it: every MPIT function, type and constant, before MPI_Init, during, and after
- * MPI_Finalize. Nothing of MPI_T is named here. */
+/* A tool for the draft of 2011: every MPIT function, type and constant, before MPI_Init, between MPI_Init and
+ * MPI_Finalize, and after MPI_Finalize. The program uses no name of MPI_T. */
 #include "check.h"
 #include <mpit_draft.h>
 
@@ -54,7 +54,7 @@ static void datatypes(void)
     }
 }
 
-/* All control variables; those of the whole library are read. */
+/* All control variables; those without a bound object are read. */
 static void controls(void)
 {
     int num = 0, enumerations = 0;
@@ -101,7 +101,7 @@ static void controls(void)
     check_equal(MPIT_Controlvar_read(MPIT_CONTROLVAR_HANDLE_NULL, &num), MPIT_ERR_INVALIDHANDLE);
 }
 
-/* The eager limit is a control variable as the draft's own example has it. */
+/* The eager limit is a control variable, as in the draft's own example. */
 static void eager_limit(void)
 {
     int num = 0;
@@ -139,7 +139,7 @@ static void no_two_alike(int num)
     }
 }
 
-/* All performance variables of the library or a communicator are read in a session. */
+/* All performance variables without an object or bound to a communicator are read in a session. */
 static void performance(void)
 {
     int num = 0, none = 0;
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
     controls();
     performance();
     categories();
-    /* The profiling names are there, and do the same. */
+    /* The profiling names exist, and have the same effect. */
     ok(PMPIT_Perfvar_get_num(&num));
     ok(MPIT_Perfvar_get_num(&value));
     check_equal(num, value);

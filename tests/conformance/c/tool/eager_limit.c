@@ -1,4 +1,4 @@
-/* Writing the eager limit takes effect at once: the same message goes eagerly before and by rendezvous after. */
+/* A write of the eager limit takes effect at once: the same message is eager before and uses rendezvous after. */
 #include "tool.h"
 
 static void message(int length)

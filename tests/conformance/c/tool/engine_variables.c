@@ -1,5 +1,5 @@
-/* The engine's variables of searches, unexpected messages and the time they wait, tests that fail, requests and the
- * state of the process is what the program did. */
+/* The engine's variables (searches, unexpected messages and the time they wait, failed tests, requests, the state of
+ * the process) agree with the program's counts. */
 #include "tool.h"
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_read(session, slots, &slots_before));
     check(slots_before > 0);
 
-    /* Ten receives wait; tests of them fail, and count as polls. */
+    /* Ten receives are posted; failed tests of them count as polls. */
     for (int i = 0; i < 10; i++)
         ok(MPI_Irecv(&data[i], 1, MPI_INT, 0, i, MPI_COMM_SELF, &pending[i]));
     check_equal(read_pvar(session, requests), 10);
@@ -44,13 +44,13 @@ int main(int argc, char **argv)
     for (int i = 0; i < 10; i++)
         ok(MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_SELF));
     ok(MPI_Waitall(10, pending, MPI_STATUSES_IGNORE));
-    /* Each message found its receive at the head of the queue. */
+    /* Each message matched the receive at the head of the queue. */
     check_equal(read_pvar(session, steps), 10);
     check_equal(read_pvar(session, requests), 0);
     check_equal(read_pvar(session, most), 10);
     check_equal(read_pvar(session, came), 0);
 
-    /* Three messages come before their receives, and wait 20 ms. */
+    /* Three messages arrive before their receives, and wait 20 ms. */
     for (int i = 0; i < 3; i++)
         ok(MPI_Send(&i, 1, MPI_INT, 0, 5, MPI_COMM_SELF));
     ok(MPI_Iprobe(0, 6, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_read(session, waited, &seconds));
     check(seconds >= 0.06 && seconds < 60);
 
-    /* A receive with a wildcard is found at once, too. */
+    /* A receive with a wildcard matches at once, too. */
     unsigned long long before = read_pvar(session, steps);
     ok(MPI_Irecv(&data[0], 1, MPI_INT, MPI_ANY_SOURCE, 9, MPI_COMM_SELF, &one));
     ok(MPI_Send(&data[1], 1, MPI_INT, 0, 9, MPI_COMM_SELF));

@@ -1,5 +1,5 @@
-/* Events before MPI_Init: inquiry with every argument optional, registering, reading, copying, freeing, and the right
- * code for every bad index, handle, level and address. */
+/* Events before MPI_Init: inquiry with every argument optional, registering, reading, copying, freeing, and the code
+ * for every wrong index, handle, level and address. */
 #include "events.h"
 
 static MPI_T_event_registration expected_registration;
@@ -18,7 +18,7 @@ static void on_set(MPI_T_event_instance instance, MPI_T_event_registration regis
     check_equal(int_element(instance, 0), index_of_cvar);
     ok(MPI_T_event_copy(instance, &copy));
     check(copy.index == index_of_cvar && copy.value == 4096);
-    /* Not a byte more than the element, or than all elements. */
+    /* No byte beyond the element, or beyond all elements, is written. */
     unsigned char bytes[24];
     memset(bytes, 0xa5, sizeof bytes);
     ok(MPI_T_event_read(instance, 0, bytes));
@@ -127,7 +127,7 @@ static void types(void)
             ok(MPI_T_enum_get_item(names, e, &of, element, &length));
             check(of == e && element[0]);
         }
-        /* Room for one: only that is written, and the number of all is returned. */
+        /* There is room for one element: only that is written, and the number of all is returned. */
         ok(MPI_T_event_get_info(i, NULL, NULL, NULL, first, NULL, &one, NULL, NULL, NULL, NULL, NULL));
         check(one == elements && first[0] == datatypes[0] && first[1] == MPI_DATATYPE_NULL);
         ok(MPI_T_event_get_info(i, NULL, NULL, NULL, datatypes, displacements, NULL, NULL, NULL, NULL, NULL, NULL));
@@ -159,7 +159,7 @@ static void bad_handle(MPI_T_event_registration bad)
     check(info == MPI_INFO_NULL);
 }
 
-/* The hints in use are the number of events that wait at most, and no others. */
+/* The only hint in use is the capacity of the queue of events. */
 static void capacity_is(MPI_T_event_registration registration, int capacity)
 {
     MPI_Info info;

@@ -1,4 +1,4 @@
-/* Shared by the programs about events: finding an event type, registering a callback, its elements. */
+/* Functions for the programs about events: to find an event type, to register a callback, to read elements. */
 #ifndef FERRUM_EVENTS_H
 #define FERRUM_EVENTS_H
 
@@ -11,9 +11,9 @@ static inline int find_event(const char *name)
     return index;
 }
 
-/* A registration with one callback, bound to this communicator when the event needs one. */
-static inline MPI_T_event_registration listen_to(const char *name, MPI_Comm comm, MPI_T_cb_safety level,
-                                                 MPI_T_event_cb_function callback, void *data)
+/* A registration with one callback, bound to this communicator if the event type has such objects. */
+static inline MPI_T_event_registration add_callback(const char *name, MPI_Comm comm, MPI_T_cb_safety level,
+                                                    MPI_T_event_cb_function callback, void *data)
 {
     MPI_T_event_registration registration;
     ok(MPI_T_event_handle_alloc(find_event(name), &comm, MPI_INFO_NULL, &registration));

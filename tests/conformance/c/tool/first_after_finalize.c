@@ -1,6 +1,6 @@
-/* The interface is initialised for the first time after MPI_Finalize, or with no MPI_Init at all (argument `never`),
- * or before MPI_Init and never again (argument `before`): everything about the process works, and what needs an
- * handle of an ended object is invalid. */
+/* The interface is initialised for the first time after MPI_Finalize, or without any MPI_Init (argument `never`), or
+ * before MPI_Init and not again (argument `before`): variables of the process work, and handles of freed objects are
+ * invalid. */
 #include "events.h"
 
 static int called;
@@ -48,8 +48,8 @@ static void settings(void)
     MPI_T_cvar_handle cvar;
     int index, count;
     unsigned long long limit = 777, value = 0;
-    MPI_T_event_registration registration = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set,
-                                                      NULL);
+    MPI_T_event_registration registration = add_callback("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set,
+                                                         NULL);
     ok(MPI_T_cvar_get_index("p2p_eager_limit", &index));
     ok(MPI_T_cvar_handle_alloc(index, NULL, &cvar, &count));
     ok(MPI_T_cvar_write(cvar, &limit));

@@ -1,5 +1,5 @@
-/* A handle bound to a communicator that is then freed is MPI_T_ERR_INVALID_HANDLE in every call but the one that frees
- * it; handles of others go on. */
+/* A handle bound to a freed communicator is MPI_T_ERR_INVALID_HANDLE in every call but the one that frees it;
+ * handles of other communicators work. */
 #include "tool.h"
 
 int main(int argc, char **argv)

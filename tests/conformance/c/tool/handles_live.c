@@ -1,5 +1,5 @@
-/* How many handles, sessions and registrations tools have, how many info objects, sessions and files the program: as it
- * counts itself. */
+/* The numbers of a tool's handles, sessions and registrations and of the program's info objects, sessions and files
+ * agree with the program's counts. */
 #include "events.h"
 #include "file/file.h"
 
@@ -35,7 +35,7 @@ static void tools(void)
     for (int i = 0; i < 4; i++)
         ok(MPI_T_pvar_handle_free(session, &handles[i]));
     check_equal(read_pvar(session, all), 21);
-    /* Those of a session go with it. */
+    /* The handles of a session are freed with it. */
     ok(MPI_T_pvar_session_free(&others[0]));
     check_equal(read_pvar(session, all), 11);
     check_equal(read_pvar(session, most), 25);

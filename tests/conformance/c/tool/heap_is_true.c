@@ -1,4 +1,4 @@
-/* The heap variables agree with a program that observes every allocation. */
+/* The heap variables agree with the counts of a program that wraps every allocation function. */
 #include "tool.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_real
 extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-/* All blocks there are, by address: open addressing; 1 stands where one was. */
+/* All allocated blocks, by address, in a table with open addressing; 1 stands in place of a removed block. */
 enum { PLACES = 1 << 17 };
 static struct { uintptr_t address; size_t bytes; } blocks[PLACES];
 static unsigned long long held, most, allocations;
@@ -22,7 +22,7 @@ static size_t place_of(uintptr_t address, uintptr_t other)
             return at % PLACES;
 }
 
-static void *noted(void *memory, size_t bytes)
+static void *recorded(void *memory, size_t bytes)
 {
     if (memory) {
         size_t at = place_of((uintptr_t)memory, 1);
@@ -47,12 +47,12 @@ static size_t remove_block(void *memory)
 
 void *malloc(size_t bytes)
 {
-    return noted(__libc_malloc(bytes), bytes);
+    return recorded(__libc_malloc(bytes), bytes);
 }
 
 void *calloc(size_t count, size_t bytes)
 {
-    return noted(__libc_calloc(count, bytes), count * bytes);
+    return recorded(__libc_calloc(count, bytes), count * bytes);
 }
 
 void *realloc(void *memory, size_t bytes)
@@ -60,18 +60,18 @@ void *realloc(void *memory, size_t bytes)
     void *moved = __libc_realloc(memory, bytes);
     if (moved && memory)
         remove_block(memory);
-    return noted(moved, bytes);
+    return recorded(moved, bytes);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
-    *memory = noted(__libc_memalign(alignment, bytes), bytes);
+    *memory = recorded(__libc_memalign(alignment, bytes), bytes);
     return *memory ? 0 : ENOMEM;
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    return noted(__libc_memalign(alignment, bytes), bytes);
+    return recorded(__libc_memalign(alignment, bytes), bytes);
 }
 
 void free(void *memory)
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     MPI_T_pvar_handle times = watch(session, "memory_heap_allocations", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     check(read_pvar(session, bytes) > 0 && read_pvar(session, bytes) <= held);
 
-    /* From here on only the library allocates. */
+    /* From here on only the library allocates memory. */
     ok(MPI_T_pvar_reset(session, MPI_T_PVAR_ALL_HANDLES));
     unsigned long long before = read_pvar(session, bytes), held_before = held, allocations_before = allocations;
     most = held;
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
     check_equal(read_pvar(session, highest) - before, most - held_before);
     check_equal(read_pvar(session, second) - before, most - held_before);
 
-    /* A mark set back starts from what is held now; a further watcher takes memory, which counts for all of them. */
+    /* A reset watermark starts from the bytes in use. Memory that one more handle takes counts in all handles. */
     ok(MPI_T_pvar_reset(session, highest));
     most = held;
     MPI_T_pvar_handle handles[50];

@@ -1,5 +1,5 @@
-/* An index below zero, the number of things itself, and the largest and smallest integers are MPI_T_ERR_INVALID_INDEX
- * in every call that takes an index, and nothing is stored; the last index is one. */
+/* A negative index, the number of items, and the largest and smallest integers are MPI_T_ERR_INVALID_INDEX in every
+ * call that takes an index, and nothing is stored; the last index is valid. */
 #include "events.h"
 
 static int value, room[4], length;
@@ -87,7 +87,7 @@ static void events(void)
     ok(MPI_T_source_get_num(&number));
     four_bad(number, MPI_T_source_get_info(i, text, &length, NULL, NULL, NULL, NULL, NULL, NULL));
     four_bad(number, MPI_T_source_get_timestamp(i, &time));
-    registration = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set, NULL);
+    registration = add_callback("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set, NULL);
     ok(MPI_T_cvar_get_index("p2p_eager_limit", &index));
     ok(MPI_T_cvar_handle_alloc(index, NULL, &cvar, &count));
     ok(MPI_T_cvar_write(cvar, &limit));

@@ -1,5 +1,5 @@
-/* The interface works before MPI_Init and after MPI_Finalize, is counted, and reports
- * MPI_T_ERR_NOT_INITIALIZED outside. */
+/* The interface works before MPI_Init and after MPI_Finalize, counts its initialisations, and returns
+ * MPI_T_ERR_NOT_INITIALIZED outside of them. */
 #include "tool.h"
 
 int main(int argc, char **argv)
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     check(number > 0);
     MPI_Init(&argc, &argv);
     identify();
-    /* Counted: two starts need two ends. */
+    /* Two initialisations need two finalisations. */
     ok(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     ok(MPI_T_finalize());
     ok(MPI_T_pvar_get_num(&number));
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     check(number >= before);
     ok(MPI_T_finalize());
     check_equal(MPI_T_pvar_get_num(&number), MPI_T_ERR_NOT_INITIALIZED);
-    /* It can start again. */
+    /* It can be initialised again. */
     ok(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     ok(MPI_T_pvar_get_num(&number));
     check(number >= before);

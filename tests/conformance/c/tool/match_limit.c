@@ -1,6 +1,6 @@
-/* Short queues are searched item by item, longer ones are hashed: the control variable sets the limit, and
- * the number of search steps shows it. Messages are received in the standard's order whatever it is set to, also when
- * it is set while messages wait. */
+/* Short queues are searched item by item, longer ones are hashed: the control variable sets the limit, and the
+ * number of search steps agrees. Messages are received in the standard's order at any limit, also when it is set
+ * while messages wait. */
 #include "tool.h"
 
 enum { MOST = 40 };
@@ -23,14 +23,14 @@ static void send(int first, int count)
         ok(MPI_Send(&tag, 1, MPI_INT, 0, tag, MPI_COMM_SELF));
 }
 
-/* Messages do not overtake: once this one is here, all before it are. */
+/* Messages do not overtake each other: when this one is here, all earlier ones are. */
 static void arrive(void)
 {
     int mark = 999;
     ok(MPI_Sendrecv(&mark, 1, MPI_INT, 0, mark, &mark, 1, MPI_INT, 0, mark, MPI_COMM_SELF, MPI_STATUS_IGNORE));
 }
 
-/* Receives a message of this tag or any; its data is its own tag. The steps that it took. */
+/* Receives a message of this tag or any tag, whose data is its own tag. Returns the search steps of the receive. */
 static unsigned long long receive(int tag, int expected)
 {
     unsigned long long before = read_pvar(session, steps);
@@ -73,7 +73,7 @@ static void search_as_told(void)
     check_equal(reversed(10), 10 * 11 / 2);
     check_equal(reversed(11), 11);
     check_equal(posted(10), 10 * 11 / 2);
-    /* The wildcard is one more place to look in, as long as it is there: for all eleven. */
+    /* The posted wildcard adds one step to the search of all eleven messages. */
     check_equal(posted(11), 22);
     set_limit(0);
     check_equal(reversed(1), 1);
@@ -82,7 +82,7 @@ static void search_as_told(void)
     check_equal(reversed(MOST), MOST * (MOST + 1) / 2);
 }
 
-/* What waits stays in its order; a lower limit holds when the queue grows, a higher one when it was empty. */
+/* Queued messages keep their order; a lower limit applies when the queue grows, a higher one when it was empty. */
 static void set_while_messages_wait(void)
 {
     set_limit(4);

@@ -1,6 +1,6 @@
-/* What the engine raises is what the program does: messages that come before their receive, receives that are posted,
- * matches, completions and transfers of long messages, each on its own communicator only; a callback that may call
- * anything gets the same events later, and those that it could not be given are counted exactly. */
+/* The engine's events agree with the program's calls: unexpected messages, posted receives, matches, completions and
+ * transfers of long messages, each on its own communicator only. A callback without restrictions gets the same
+ * events later, and dropped events are counted exactly. */
 #include "events.h"
 
 enum { MANY = 50, POSTED = 10, LONG = 1 << 20 };
@@ -14,8 +14,8 @@ static int waits_begun, waits_over, dropped, source_seen = -1;
 static MPI_T_event_registration slow;
 static MPI_Count last_time;
 
-static void note(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
-                 void *data)
+static void record(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                   void *data)
 {
     struct seen *seen = data;
     MPI_Count time = -1;
@@ -31,21 +31,21 @@ static void note(MPI_T_event_instance instance, MPI_T_event_registration registr
     seen->calls++;
 }
 
-static void note_sent(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
-                      void *data)
+static void record_sent(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                        void *data)
 {
     sent.bytes = long_element(instance, 0);
     sent.calls++;
 }
 
-static void note_wait(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
-                      void *data)
+static void record_wait(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                        void *data)
 {
     ++*(int *)data;
 }
 
-static void note_dropped(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety safety,
-                         void *data)
+static void record_dropped(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety safety,
+                           void *data)
 {
     check(count > 0 && data == &later && safety == MPI_T_CB_REQUIRE_NONE);
     check(registration == slow && source == source_seen && source_seen >= 0);
@@ -63,7 +63,7 @@ static void sender(MPI_Comm comm)
     ok(MPI_Recv(&go, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     for (int i = 0; i < POSTED; i++)
         ok(MPI_Send(&i, 1, MPI_INT, 1, 100 + i, comm));
-    listen_to("p2p_send_completed", comm, MPI_T_CB_REQUIRE_MPI_RESTRICTED, note_sent, NULL);
+    add_callback("p2p_send_completed", comm, MPI_T_CB_REQUIRE_MPI_RESTRICTED, record_sent, NULL);
     ok(MPI_Isend(large, LONG, MPI_CHAR, 1, 200, comm, &request));
     MPI_Request before = request;
     ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -100,7 +100,7 @@ static void receiver(MPI_Comm comm)
     ok(MPI_Waitall(POSTED, requests, MPI_STATUSES_IGNORE));
     check_equal(matched.calls, MANY + POSTED);
     check_equal(received.calls, POSTED);
-    /* The long message may have been offered by now. */
+    /* The long message may already have been offered. */
     check(unexpected.calls == MANY || (unexpected.calls == MANY + 1 && unexpected.tags[MANY] == 200));
     check_equal(moving.calls, 0);
     ok(MPI_Recv(large, LONG, MPI_CHAR, 0, 200, comm, MPI_STATUS_IGNORE));
@@ -109,7 +109,7 @@ static void receiver(MPI_Comm comm)
     check_equal(elsewhere.calls, 0);
 }
 
-/* Events that must wait for the end of the call, five at most. */
+/* Events that wait for the end of the call, five at most. */
 static void bounded(MPI_Comm comm)
 {
     MPI_Info few;
@@ -118,8 +118,8 @@ static void bounded(MPI_Comm comm)
     ok(MPI_Info_set(few, "ferrum_waiting_events", "5"));
     ok(MPI_T_event_handle_alloc(find_event("p2p_unexpected"), &comm, few, &slow));
     ok(MPI_Info_free(&few));
-    ok(MPI_T_event_register_callback(slow, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &later, note));
-    ok(MPI_T_event_set_dropped_handler(slow, note_dropped));
+    ok(MPI_T_event_register_callback(slow, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &later, record));
+    ok(MPI_T_event_set_dropped_handler(slow, record_dropped));
     ok(MPI_Send(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD));
     ok(MPI_Recv(&value, 0, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     check_equal(later.calls + dropped, MANY);
@@ -137,16 +137,16 @@ int main(int argc, char **argv)
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &other));
     MPI_T_cb_safety level = MPI_T_CB_REQUIRE_MPI_RESTRICTED;
-    listen_to("p2p_wait_begin", MPI_COMM_NULL, level, note_wait, &waits_begun);
-    listen_to("p2p_wait_end", MPI_COMM_NULL, level, note_wait, &waits_over);
+    add_callback("p2p_wait_begin", MPI_COMM_NULL, level, record_wait, &waits_begun);
+    add_callback("p2p_wait_end", MPI_COMM_NULL, level, record_wait, &waits_over);
     if (rank == 1) {
-        listen_to("p2p_unexpected", comm, level, note, &unexpected);
-        listen_to("p2p_posted", comm, level, note, &posted);
-        listen_to("p2p_matched", comm, level, note, &matched);
-        listen_to("p2p_receive_completed", comm, level, note, &received);
-        listen_to("p2p_rendezvous_begin", comm, level, note, &moving);
-        listen_to("p2p_rendezvous_end", comm, level, note, &moved);
-        listen_to("p2p_matched", other, level, note, &elsewhere);
+        add_callback("p2p_unexpected", comm, level, record, &unexpected);
+        add_callback("p2p_posted", comm, level, record, &posted);
+        add_callback("p2p_matched", comm, level, record, &matched);
+        add_callback("p2p_receive_completed", comm, level, record, &received);
+        add_callback("p2p_rendezvous_begin", comm, level, record, &moving);
+        add_callback("p2p_rendezvous_end", comm, level, record, &moved);
+        add_callback("p2p_matched", other, level, record, &elsewhere);
     }
     ok(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 0)

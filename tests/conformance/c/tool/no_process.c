@@ -1,5 +1,5 @@
-/* A bad value of a control variable keeps the tool interface from starting: each call returns the code, the library
- * once. */
+/* With a bad value of a control variable the tool interface does not start: each call returns the code, and the
+ * library reports the reason once. */
 #include "tool.h"
 
 int main(void)

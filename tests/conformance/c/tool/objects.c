@@ -1,6 +1,5 @@
-/* How many objects there are, who is called on errors, how often a datatype is used: as the program itself
- * counts. Events of objects come at once where the callback restricts itself, else when the call ends; with the
- * times of when they happened. */
+/* The numbers of objects, error handler calls and uses of a datatype agree with the program's counts. Events of
+ * objects reach a restricted callback at once and any other at the end of the call, with their own times. */
 #include "events.h"
 
 static int made_at_once, made_later, freed_later, errors_told, user_calls;
@@ -16,7 +15,7 @@ static void at_once(MPI_T_event_instance instance, MPI_T_event_registration regi
     made_at_once++;
 }
 
-/* This one may call anything. */
+/* This callback may call any function. */
 static void later(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety,
                   void *data)
 {
@@ -72,7 +71,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     identify();
 
-    events[0] = listen_to("objects_comm_made", MPI_COMM_NULL, MPI_T_CB_REQUIRE_MPI_RESTRICTED, at_once, NULL);
+    events[0] = add_callback("objects_comm_made", MPI_COMM_NULL, MPI_T_CB_REQUIRE_MPI_RESTRICTED, at_once, NULL);
     for (int i = 0; i < 3; i++) {
         ok(MPI_Comm_dup(MPI_COMM_WORLD, &dup[i]));
         check(made_at_once == i + 1 && last_made == (size_t)dup[i]);
@@ -84,8 +83,8 @@ int main(int argc, char **argv)
     check_equal(read_pvar(session, comms), 0);
     check_equal(read_pvar(session, most), 3);
 
-    events[1] = listen_to("objects_comm_made", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, later, &made_later);
-    events[2] = listen_to("objects_comm_freed", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, later, &freed_later);
+    events[1] = add_callback("objects_comm_made", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, later, &made_later);
+    events[2] = add_callback("objects_comm_freed", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, later, &freed_later);
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &dup[0]));
     check_equal(made_later, 1);
     ok(MPI_Comm_free(&dup[0]));
@@ -121,8 +120,8 @@ int main(int argc, char **argv)
     check_equal(read_pvar(session, types), 0);
     check_equal(read_pvar(session, ops), 0);
 
-    /* Error handlers: one of the program's, and one of the library's. */
-    events[3] = listen_to("errors_error_raised", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_error, NULL);
+    /* Error handlers: a user's and a predefined one. */
+    events[3] = add_callback("errors_error_raised", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_error, NULL);
     ok(MPI_Comm_create_errhandler(user_handler, &handler));
     check_equal(read_pvar(session, handlers), 1);
     index = find_pvar("errors_handler_calls", MPI_T_PVAR_CLASS_COUNTER);

@@ -1,6 +1,6 @@
-/* Every order of life: initialized and finalized before MPI_Init, held open across MPI_Finalize, finalized
- * once too often, started again after; handles and registrations of earlier times, odd arguments. Each gives
- * its code, and none is the end. */
+/* Every order of initialisation and finalisation: initialised and finalised before MPI_Init, kept across
+ * MPI_Finalize, finalised once too often, initialised again; handles and registrations of earlier times, wrong
+ * arguments. Each call returns its code, and none ends the process. */
 #include "events.h"
 
 static int called;
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     }
     ok(MPI_T_finalize());
     ok(MPI_T_finalize());
-    /* Made before MPI_Init, used through the whole of MPI's life. */
+    /* Created before MPI_Init, used before, between and after MPI_Init and MPI_Finalize. */
     ok(MPI_T_pvar_session_create(&session));
     ok(MPI_T_pvar_session_create(&other));
     index = find_pvar("p2p_messages_sent", MPI_T_PVAR_CLASS_COUNTER);
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_start(session, sent));
     ok(MPI_T_cvar_get_index("p2p_eager_limit", &index));
     ok(MPI_T_cvar_handle_alloc(index, NULL, &cvar, &count));
-    registration = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set, NULL);
+    registration = add_callback("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_NONE, on_set, NULL);
     MPI_Init(&argc, &argv);
     identify();
     MPI_Sendrecv(&value, 1, MPI_LONG_LONG, 0, 0, &value, 1, MPI_LONG_LONG, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     ok(MPI_T_cvar_write(cvar, &limit));
     ok(MPI_T_cvar_read(cvar, &value));
     check(value == limit && called == 1);
-    /* Finalized, everything is refused; started again, what was is there still. */
+    /* When finalised, every call is refused; when initialised again, handles and sessions still exist. */
     ok(MPI_T_finalize());
     check_class(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED);
     check_class(MPI_T_pvar_read(session, sent, &value), MPI_T_ERR_NOT_INITIALIZED);

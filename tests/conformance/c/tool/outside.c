@@ -1,6 +1,6 @@
 /* Outside of initialisation every call of the interface but MPI_T_init_thread returns MPI_T_ERR_NOT_INITIALIZED and
  * stores nothing: before the first initialisation and after the last finalisation, before MPI_Init and after
- * MPI_Finalize. What was made inside stays the program's, and works again inside. */
+ * MPI_Finalize. Handles and sessions remain, and work again after the next initialisation. */
 #include "tool.h"
 
 static MPI_T_pvar_session session;
@@ -8,7 +8,7 @@ static MPI_T_pvar_handle handle;
 static MPI_T_cvar_handle cvar;
 static MPI_T_event_registration registration;
 
-/* What each call stores to: all of it must stay as it is. */
+/* The results of the calls: all of them must stay unchanged. */
 static struct places {
     char text[16], more[16];
     int length, length2, number[8];

@@ -1,4 +1,4 @@
-/* Per-peer, per-size and per-protocol variables agree with what the program itself sent to and received from each rank;
+/* Variables by peer, by size and by protocol agree with the program's counts of messages to and from each rank;
  * arrays of a communicator have as many elements as it has processes. */
 #include "tool.h"
 
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     MPI_T_pvar_handle whole_in = watch(session, "p2p_eager_received", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_pvar_handle long_in = watch(session, "p2p_rendezvous_received", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
 
-    /* Rank r sends r + 1 rounds of all lengths to every rank, itself included, and nothing else in between. */
+    /* Rank r sends r + 1 rounds of all lengths to every rank, itself included, and no other message. */
     for (int round = 0; round < size; round++)
         for (int l = 0; l < LENGTHS; l++)
             for (int step = 0; step < size; step++) {

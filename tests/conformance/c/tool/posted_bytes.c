@@ -1,5 +1,5 @@
-/* How many bytes the buffers of posted receives have room for: those posted before the handle exists, and what is
- * posted, matched and cancelled then, blocking receives among them; as the program itself counts. */
+/* The bytes that the buffers of posted receives have room for agree with the program's counts: receives that were
+ * posted before the handle exists, and those posted, matched and cancelled later, blocking receives included. */
 #include "bound.h"
 #include <pthread.h>
 #include <sched.h>
@@ -39,7 +39,7 @@ static void close_both(void)
     ok(MPI_T_pvar_handle_free(session, &most));
 }
 
-/* Sends the awaited message once the main thread's blocking receive is seen. */
+/* Sends the message when the main thread's blocking receive is posted. */
 static void *release(void *unused)
 {
     while (read_pvar(session, now) != 777)
@@ -48,7 +48,7 @@ static void *release(void *unused)
     return unused;
 }
 
-/* The predefined communicators have theirs, each its own. */
+/* Each predefined communicator has its own value. */
 static void check_predefined(void)
 {
     MPI_Comm both[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
@@ -78,8 +78,8 @@ int main(int argc, char **argv)
     check_predefined();
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
 
-    /* What was posted before the first handle is there at once. A matched receive has the room of its
-     * buffer, however short the message. */
+    /* Receives that were posted before the first handle count at once. A matched receive counts the room of its
+     * buffer, also for a short message. */
     requests[0] = post(0, 100, 0);
     requests[1] = post(1, 2000, 1);
     open_both();
@@ -115,13 +115,13 @@ int main(int argc, char **argv)
     check_equal(read_pvar(session, now), 0);
     check_equal(read_pvar(session, most), 86);
 
-    /* A receive that blocks is posted too. */
+    /* A blocking receive is posted too. */
     pthread_create(&releasing, NULL, release, NULL);
     ok(MPI_Recv(in[0], 777, MPI_CHAR, rank, 9, comm, MPI_STATUS_IGNORE));
     pthread_join(releasing, NULL);
     check(read_pvar(session, now) == 0 && read_pvar(session, most) == 777);
 
-    /* What happened while no handle existed is counted when a new handle exists. */
+    /* Receives that were posted while no handle existed are counted when a new handle exists. */
     close_both();
     requests[0] = post(0, 1, 0);
     requests[1] = post(1, 10, 1);

@@ -1,11 +1,11 @@
-/* How often a predefined datatype is used, from the start of a handle on: as often as the program gives it to calls,
- * whichever other datatypes are watched; the program's own datatypes count with and without a handle. */
+/* The uses of a predefined datatype since its handle was started agree with the program's calls, whichever other
+ * datatypes have handles; the program's own datatypes count with and without a handle. */
 #include "bound.h"
 
 static const char name[] = "objects_datatype_uses";
 static MPI_T_pvar_session session;
 
-/* Uses of each type below, as the program counts them. */
+/* Uses of each type below, counted by the program. */
 static unsigned long long ints, doubles, own_uses;
 static MPI_Datatype own;
 
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     ok(MPI_Type_dup(MPI_INT, &own));
     traffic(3);
 
-    /* What was before the handle does not count. */
+    /* Uses before the handle are not counted. */
     MPI_T_pvar_handle of_int = watch_object(session, name, MPI_T_PVAR_CLASS_COUNTER, &type_int);
     MPI_T_pvar_handle of_own = watch_object(session, name, MPI_T_PVAR_CLASS_COUNTER, &own);
     check_uses(of_int, 0);
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     check_uses(of_int, ints);
     check_uses(of_own, own_uses);
 
-    /* A second type, watched from later on; one that is not used. */
+    /* A second type, with a handle from later on; a third one without uses. */
     MPI_T_pvar_handle of_double = watch_object(session, name, MPI_T_PVAR_CLASS_COUNTER, &type_double);
     MPI_T_pvar_handle of_unused = watch_object(session, name, MPI_T_PVAR_CLASS_COUNTER, &unused);
     doubles = 0;
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     check_uses(of_double, doubles);
     check_uses(of_unused, 0);
 
-    /* Stopped, it stands; started again, it goes on. */
+    /* A stopped handle keeps its value; a started one counts on. */
     unsigned long long before = ints;
     ok(MPI_T_pvar_stop(session, of_int));
     traffic(2);
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     traffic(1);
     check_uses(of_int, ints);
 
-    /* Without any handle of a predefined type nothing is counted; with a new one it begins again. */
+    /* Without a handle of a predefined type nothing is counted; a new handle begins at 0. */
     ok(MPI_T_pvar_handle_free(session, &of_int));
     ok(MPI_T_pvar_handle_free(session, &of_double));
     ok(MPI_T_pvar_handle_free(session, &of_unused));

@@ -23,7 +23,7 @@ static void sample(int number)
     int bad = 0;
     (void)number;
     bad += MPI_T_pvar_read(session, sent, &value) != MPI_SUCCESS;
-    /* Another handler may have seen more meanwhile; but never can less be seen than before this one began. */
+    /* Other handlers may have counted more meanwhile, but the value is never lower than before this handler began. */
     if (value < before || value > 1ull << 40)
         __atomic_add_fetch(&backwards, 1, __ATOMIC_RELAXED);
     while (before < value &&
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     sigaction(SIGPROF, &action, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, traffic, (void *)(size_t)i);
-    /* The threads are to be hit, not this one. */
+    /* The timer signals the other threads, not this one. */
     sigset_t profiling;
     sigemptyset(&profiling);
     sigaddset(&profiling, SIGPROF);
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     unsigned long long rest = 0;
     ok(MPI_T_pvar_readreset(session, taken, &rest));
     fprintf(stderr, "%llu samples in %g s, %llu messages of the first thread\n", samples, seconds, done[0]);
-    /* Far below the 10,000 a second requested, which a loaded machine does not reach. */
+    /* Far below the requested 10,000 a second, which a loaded machine does not reach. */
     check(samples > 50 * seconds);
     check_equal(failures, 0);
     check_equal(backwards, 0);

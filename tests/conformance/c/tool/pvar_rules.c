@@ -1,4 +1,4 @@
-/* Every performance variable keeps the rules of its class: type, start, writability; names are unique within a class,
+/* Every performance variable has the type, start and writability of its class; names are unique within a class and
  * can be looked up, and the information does not change. */
 #include "tool.h"
 

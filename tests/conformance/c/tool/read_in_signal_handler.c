@@ -22,7 +22,7 @@ static void sample(int signal_number)
     failures += MPI_T_pvar_readreset(session, other, &value) != MPI_SUCCESS;
 }
 
-/* What no handler may do, and what one may interrupt: handles and sessions come and go. */
+/* What a handler may not do, and what a handler may interrupt: handles and sessions are created and freed. */
 static void others_come_and_go(void)
 {
     MPI_T_pvar_session mine;

@@ -1,5 +1,5 @@
-/* Writing or resetting a read-only variable, and starting or stopping a continuous one,
- * give the codes made for that. */
+/* Writing or resetting a read-only variable, and starting or stopping a continuous one, return the codes that the
+ * standard defines. */
 #include "tool.h"
 
 int main(int argc, char **argv)

@@ -1,9 +1,9 @@
-/* ferrum_tool_error gives the reason of the last failed call of MPI_T: the function, the argument, its value and
- * what was allowed. Every function that can fail does so here. */
+/* ferrum_tool_error returns the reason of the last failed call of MPI_T: the function, the argument, its value and
+ * the permitted values. The program makes every function fail that can. */
 #include "events.h"
 #include <ferrum_tool.h>
 
-/* The call fails with this class, and the reason is this text; `%s` in it stands for whatever is there. */
+/* The call fails with this class, and the reason is this text; `%s` in it matches any text. */
 #define because(call, class, text)                                                                                     \
     do {                                                                                                               \
         check_class(call, class);                                                                                      \
@@ -45,7 +45,7 @@ static void pvars(void)
 {
     MPI_T_pvar_session session, other, freed;
     MPI_T_pvar_handle handle, size, none = MPI_T_PVAR_HANDLE_NULL, stale;
-    MPI_Comm gone = (MPI_Comm)0x123456789;
+    MPI_Comm no_comm = (MPI_Comm)0x123456789;
     unsigned long long value = 0;
     int queue = find_pvar("MPI_T_UMQ_LENGTH", MPI_T_PVAR_CLASS_LEVEL);
     int handles = find_pvar("tool_pvar_handles", MPI_T_PVAR_CLASS_LEVEL);
@@ -85,7 +85,7 @@ static void pvars(void)
             "MPI_T_pvar_handle_alloc: argument pvar_index is 1073741824, but there are %s");
     because(MPI_T_pvar_handle_alloc(session, queue, NULL, &handle, &number), MPI_T_ERR_INVALID,
             "MPI_T_pvar_handle_alloc: argument obj_handle is NULL, but MPI_T_UMQ_LENGTH is bound to a communicator");
-    because(MPI_T_pvar_handle_alloc(session, queue, &gone, &handle, &number), MPI_T_ERR_INVALID,
+    because(MPI_T_pvar_handle_alloc(session, queue, &no_comm, &handle, &number), MPI_T_ERR_INVALID,
             "MPI_T_pvar_handle_alloc: argument obj_handle points to 0x123456789, but MPI_T_UMQ_LENGTH exists for no "
             "communicator with that handle");
     ok(MPI_T_pvar_handle_alloc(session, handles, NULL, &handle, &number));

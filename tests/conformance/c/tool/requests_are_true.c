@@ -1,5 +1,5 @@
-/* Variables of requests and messages: bytes as the program gave them, how far they are, and the
- * end when they are complete. */
+/* Variables of requests and messages: the bytes as the program passed them, the bytes transferred so far, and the
+ * end with their completion. */
 #include "bound.h"
 
 enum { ROOM = 300000, LONG = 200000, SHORT = 500, GO = 1, DATA = 2 };
@@ -22,7 +22,7 @@ static struct seen look_at(MPI_Request *request)
                          watch_object(session, "p2p_request_done", MPI_T_PVAR_CLASS_PERCENTAGE, request)};
 }
 
-/* Follows a request to its end, then completes it. Its values never decrease. */
+/* Reads the values of a request until its operation is complete, then completes it. They never decrease. */
 static void follow(MPI_Request *request, struct seen seen, unsigned long long bytes, unsigned long long all)
 {
     MPI_Request stale = *request;
@@ -63,7 +63,7 @@ static void receives(int peer)
         ok(MPI_Send(NULL, 0, MPI_CHAR, peer, GO, MPI_COMM_WORLD));
         follow(&request, seen, ROOM, (unsigned long long)length);
     }
-    /* Cancelled: over, with nothing moved. */
+    /* A cancelled request is complete, without bytes. */
     MPI_Request request;
     ok(MPI_Irecv(data, ROOM, MPI_CHAR, peer, DATA, MPI_COMM_WORLD, &request));
     struct seen seen = look_at(&request);
@@ -86,22 +86,22 @@ static void sends(int peer)
 {
     MPI_Request request, stale;
     struct seen seen;
-    /* Over when it starts. */
+    /* A request that is complete when it starts. */
     ok(MPI_Isend(data, SHORT, MPI_CHAR, peer, DATA, MPI_COMM_WORLD, &request));
     follow(&request, look_at(&request), SHORT, SHORT);
-    /* A synchronous one has left, and is over when it is received. */
+    /* A synchronous send is complete when it is received. */
     ok(MPI_Issend(data, SHORT, MPI_CHAR, peer, DATA, MPI_COMM_WORLD, &request));
     seen = look_at(&request);
     check_equal(read_pvar(session, seen.moved), SHORT);
     ok(MPI_Send(NULL, 0, MPI_CHAR, peer, GO, MPI_COMM_WORLD));
     follow(&request, seen, SHORT, SHORT);
-    /* One that waits for its receiver. */
+    /* A send whose receive is not posted yet. */
     ok(MPI_Isend(data, LONG, MPI_CHAR, peer, DATA, MPI_COMM_WORLD, &request));
     seen = look_at(&request);
     nothing_yet(seen, LONG);
     ok(MPI_Send(NULL, 0, MPI_CHAR, peer, GO, MPI_COMM_WORLD));
     follow(&request, seen, LONG, LONG);
-    /* The program frees it: its handle is stale, though the message is still to be received. */
+    /* The program frees it: its handle is invalid, though the message is still to be received. */
     ok(MPI_Isend(data, LONG, MPI_CHAR, peer, DATA, MPI_COMM_WORLD, &request));
     stale = request;
     seen = look_at(&request);
@@ -109,7 +109,7 @@ static void sends(int peer)
     check_ended(session, seen.done);
     refuse_object(session, "p2p_request_done", MPI_T_PVAR_CLASS_PERCENTAGE, &stale);
     ok(MPI_Send(NULL, 0, MPI_CHAR, peer, GO, MPI_COMM_WORLD));
-    /* To MPI_PROC_NULL. */
+    /* A request to MPI_PROC_NULL. */
     ok(MPI_Isend(data, SHORT, MPI_CHAR, MPI_PROC_NULL, DATA, MPI_COMM_WORLD, &request));
     seen = look_at(&request);
     check_equal(read_pvar(session, seen.bytes), 0);
@@ -145,7 +145,7 @@ static void messages(int peer)
         MPI_T_pvar_handle bytes = watch_object(session, "p2p_message_bytes", SIZE, &message[i]);
         MPI_T_pvar_handle here = watch_object(session, "p2p_message_bytes_held", LEVEL, &message[i]);
         check_equal(read_pvar(session, bytes), lengths[i]);
-        /* The long one was only offered: its sender has it. */
+        /* The long message was only offered: its data is at the sender. */
         check_equal(read_pvar(session, here), i ? 0 : SHORT);
         if (i == 0) {
             ok(MPI_Mrecv(data, ROOM, MPI_CHAR, &message[i], MPI_STATUS_IGNORE));

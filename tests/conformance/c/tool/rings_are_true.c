@@ -1,11 +1,11 @@
-/* How long a ring is, how much of it is in use and how little room it had agree with what the program itself put into
- * it while its receiver took nothing out; who sleeps is woken as often as others wake it. */
+/* The variables of ring length, bytes in use and least room agree with what the program put into a ring whose
+ * receiver read nothing; a sleeping process is woken as often as others wake it. */
 #include "tool.h"
 
 #include <unistd.h>
 
-/* Bytes of a message, and how much of the ring it takes at least and at most; at the end
- * of a ring some is left over. */
+/* Bytes of a message, and the least and the most bytes that it takes in the ring; at the end of a ring some are
+ * skipped. */
 enum { BYTES = 1000, LEAST = 1000, MOST = 1200, FEW = 16, GO = 1, DATA = 2 };
 
 static MPI_T_pvar_session session;
@@ -14,7 +14,7 @@ static unsigned long long ring;
 static volatile int *flag;
 static char data[BYTES];
 
-/* Lets the other process go on, or waits for it, outside of MPI. */
+/* Releases the other process, or waits for it, without MPI. */
 static void let(int step)
 {
     __atomic_store_n(flag, step, __ATOMIC_SEQ_CST);
@@ -26,7 +26,7 @@ static void wait_for(int step)
         usleep(100);
 }
 
-/* Bytes in use of the ring to a rank. */
+/* Bytes in use of the ring to this rank. */
 static double bytes_used(int to)
 {
     double parts[2] = {-1, -1};
@@ -41,7 +41,7 @@ static int sender(void)
     unsigned long long failures = read_pvar(session, full);
     wait_for(1);
     double own = bytes_used(0);
-    /* The first one also reads what the receiver has reported by now. */
+    /* The first message also reads how far the receiver has reported its reads. */
     ok(MPI_Send(data, BYTES, MPI_CHAR, 1, DATA, MPI_COMM_WORLD));
     double before = bytes_used(1), first = before;
     for (; messages < FEW; messages++) {
@@ -53,7 +53,7 @@ static int sender(void)
     }
     check(before - first <= (FEW - 1) * MOST + MOST);
     check(bytes_used(0) == own);
-    /* As many as it takes until there is no room. */
+    /* Sends messages until there is no room. */
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int most = (int)(ring / LEAST) + 2;
     for (; messages < most && read_pvar(session, full) == failures; messages++) {
@@ -68,7 +68,7 @@ static int sender(void)
     ok(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     ok(MPI_Send(&messages, 1, MPI_INT, 1, GO, MPI_COMM_WORLD));
     ok(MPI_Recv(NULL, 0, MPI_CHAR, 1, GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    /* All was read, and reported but for less than a quarter. */
+    /* The receiver has read all, and reported all but less than a quarter. */
     ok(MPI_Send(data, BYTES, MPI_CHAR, 1, DATA, MPI_COMM_WORLD));
     check(bytes_used(1) <= (double)ring / 4 + MOST + MOST);
     check(read_pvar(session, least_room) <= 2 * MOST);
@@ -90,13 +90,13 @@ static int receiver(void)
     return messages;
 }
 
-/* Rank 1 waits until it has slept and was woken; what woke it, rank 0 or it itself has counted. */
+/* Rank 1 waits until it has slept and was woken; the process that woke it, rank 0 or itself, has counted it. */
 static void sleepers(void)
 {
     MPI_T_pvar_handle sleeps = watch(session, "fabric_sleeps", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_pvar_handle woken = watch(session, "fabric_wakeups_received", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_pvar_handle wakes = watch(session, "fabric_wakeups_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
-    MPI_T_pvar_handle patience = watch(session, "fabric_wait_poll_limit", MPI_T_PVAR_CLASS_GENERIC, MPI_COMM_NULL);
+    MPI_T_pvar_handle poll_limit = watch(session, "fabric_wait_poll_limit", MPI_T_PVAR_CLASS_GENERIC, MPI_COMM_NULL);
     unsigned long long mine, all;
     ok(MPI_Barrier(MPI_COMM_WORLD));
     for (int over = 0; !over;) {
@@ -107,8 +107,8 @@ static void sleepers(void)
         } else {
             ok(MPI_Recv(data, 1, MPI_CHAR, 0, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             over = read_pvar(session, woken) > 0;
-            /* A wait that slept has found out that polling does not pay. */
-            check(!over || read_pvar(session, patience) < 1 << 30);
+            /* A wait that slept has lowered the poll limit. */
+            check(!over || read_pvar(session, poll_limit) < 1 << 30);
             ok(MPI_Send(&over, 1, MPI_INT, 0, GO, MPI_COMM_WORLD));
         }
     }
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     messages = rank == 0 ? sender() : receiver();
     ok(MPI_Allreduce(MPI_IN_PLACE, &messages, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     check(messages > FEW);
-    /* Without the handle, short messages rarely read the room again: the reported value stays. */
+    /* Without the handle, short messages rarely read the room again: the value stays. */
     ok(MPI_T_pvar_handle_free(session, &used));
     for (int i = 0; i < 1000; i++)
         ok(MPI_Sendrecv(data, 8, MPI_CHAR, 1 - rank, DATA, data + 8, 8, MPI_CHAR, 1 - rank, DATA, MPI_COMM_WORLD,

@@ -1,7 +1,7 @@
-/* What a sampling tool does: it takes a handle of every variable, also for each communicator that the program makes (it
- * wraps their constructors), and a thread reads all of them a thousand times a second while messages go. No read fails,
- * sums never fall, and when a communicator is freed its variables have counted what the tool's own wrappers did. The
- * argument is for how many seconds. */
+/* A sampling tool: it allocates a handle of every variable, also for each communicator that the program creates (it
+ * wraps their constructors), and a thread reads all of them a thousand times a second during communication. No read
+ * fails, sums never fall, and when a communicator is freed its variables agree with the counts of the tool's
+ * wrappers. The argument is the time in seconds. */
 #include "tool.h"
 #include <pthread.h>
 #include <time.h>
@@ -22,11 +22,11 @@ static int handles, over, failures, fallen, parted;
 static long rounds;
 static int messages_index, bytes_index;
 
-/* What the wrappers count for each communicator. */
+/* The wrappers' counts for each communicator. */
 static struct { MPI_Comm comm; unsigned long long messages, bytes; } own[COMMS];
 
-/* Handles of all variables that are bound to communicators, for this one; or of all that need
- * no object, for MPI_COMM_NULL. */
+/* Handles of all variables that are bound to communicators, for this one; for MPI_COMM_NULL, of all that are bound
+ * to no object. */
 static void take_all(MPI_Comm comm)
 {
     int number = 0, wanted = comm == MPI_COMM_NULL ? MPI_T_BIND_NO_OBJECT : MPI_T_BIND_MPI_COMM;
@@ -67,7 +67,7 @@ static void meet(MPI_Comm comm)
     take_all(comm);
 }
 
-/* The communicator's values, and its handles back. */
+/* Reads the communicator's values, and frees its handles. */
 static void part(MPI_Comm comm)
 {
     int place = place_of(comm);
@@ -119,7 +119,7 @@ int MPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, 
     return PMPI_Send(buffer, count, type, to, tag, comm);
 }
 
-/* Reads all, again and again. */
+/* Reads all variables repeatedly. */
 static void *sample(void *unused)
 {
     static union { double real[ELEMENTS]; unsigned long long whole[ELEMENTS]; } values;
@@ -139,7 +139,7 @@ static void *sample(void *unused)
     return unused;
 }
 
-/* The program: everybody sends around, in communicators that come and go. */
+/* The program: a ring of messages, on communicators that are created and freed. */
 static void program(double seconds)
 {
     double end = MPI_Wtime() + seconds;

@@ -1,5 +1,5 @@
-/* The groups, communicators, windows and files that are derived from a session, however far from its process sets,
- * are as many as the program has; those of another session and of the world model are not among them. */
+/* The numbers of groups, communicators, windows and files derived from a session, directly or through other objects,
+ * agree with the program's counts; objects of another session and of the world model are not counted. */
 #include "bound.h"
 #include "file/file.h"
 
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     ok(MPI_File_open(own, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
     holds(6, 5 + (rank == 0), 1, 1);
 
-    /* Others' objects. */
+    /* Objects of another session and of the world model. */
     ok(MPI_Comm_dup(MPI_COMM_WORLD, &world_dup));
     ok(MPI_Comm_group(world_dup, &of_world));
     ok(MPI_Win_allocate(sizeof *memory, 1, MPI_INFO_NULL, world_dup, &memory, &world_win));

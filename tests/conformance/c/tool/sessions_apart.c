@@ -1,4 +1,4 @@
-/* Starting, stopping, resetting and writing a variable in one session or by one handle changes no other; a stopped
+/* Starting, stopping, resetting and writing a variable in one session or by one handle affects no other; a stopped
  * handle keeps its value; handles of another session are refused. */
 #include "tool.h"
 
@@ -36,8 +36,7 @@ int main(int argc, char **argv)
     message();
     check_equal(read_pvar(one, a), 3);
     check_equal(read_pvar(two, b), 4);
-    /* Those that run are left as they are when they are started, and so are those that are
-     * stopped when they are stopped. */
+    /* Starting a started handle and stopping a stopped one change nothing. */
     ok(MPI_T_pvar_start(one, a));
     check_equal(read_pvar(one, a), 3);
     ok(MPI_T_pvar_stop(one, a));

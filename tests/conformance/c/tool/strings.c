@@ -1,6 +1,6 @@
-/* Strings come back whole or cut, always ended, and nothing behind them is touched; a null pointer or a length of 0
- * returns the length with its end; without a length no string is returned; a negative length is an error that changes
- * nothing. Every string of the interface. */
+/* All strings of the interface are returned whole or cut, always with their NUL, and nothing behind it is written.
+ * With a null pointer or a length of 0 the length with its NUL is returned; without a length no string is returned;
+ * a negative length is an error that stores nothing. */
 #include "tool.h"
 
 enum { ROOM = 2048, MARK = 'x' };

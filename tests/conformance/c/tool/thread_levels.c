@@ -1,7 +1,7 @@
-/* For any requested level MPI_T_init_thread grants MPI_THREAD_MULTIPLE, also in a program
- * that has begun with one thread and MPI at a lower level: values that threads took before and after there were
- * others stay whole, and the calls of any number of threads at once add up. Argument: the requested level of MPI
- * and of the interface, or `odd`. */
+/* For any requested level MPI_T_init_thread grants MPI_THREAD_MULTIPLE, also in a program that has begun with one
+ * thread and MPI at a lower level: values that threads stored before and after further threads began are correct,
+ * and the calls of any number of threads are all counted. Argument: the requested level of MPI and of the interface,
+ * or `odd`. */
 #include "events.h"
 #include <pthread.h>
 
@@ -30,8 +30,8 @@ static void on_set(MPI_T_event_instance instance, MPI_T_event_registration regis
     __atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Starts, stops and resets a handle of its own, of a communicator without messages: its value is
- * what was written last, or 0. */
+/* Starts, stops and resets a handle of this thread's own, of a communicator without messages: its value is the last
+ * one written, or 0. */
 static void own_steps(int thread)
 {
     unsigned long long written = 1000u + (unsigned)thread, value = 1;
@@ -55,7 +55,7 @@ static void own_steps(int thread)
     fault(MPI_T_finalize() != MPI_SUCCESS);
 }
 
-/* A handle of control variables of its own; a setting that all write, each a value that is good. */
+/* A control variable handle of this thread's own; all threads write the setting, each a permitted value. */
 static void settings(int thread)
 {
     unsigned long long value = 4000u + (unsigned)thread, now = 0;
@@ -68,8 +68,8 @@ static void settings(int thread)
     fault(MPI_T_cvar_handle_free(&mine) != MPI_SUCCESS);
 }
 
-/* All threads together: what they take out of the shared handle is what was put in, by writing
- * before and by messages meanwhile. */
+/* The sum that all threads read and reset from the shared handle is what was added to it, by writes before and by
+ * messages meanwhile. */
 static void *beside_others(void *number)
 {
     int thread = (int)(long)number, provided;
@@ -106,7 +106,7 @@ static unsigned long long alone(void)
     return 71;
 }
 
-/* One thread at a time, each made when the one before it has ended. */
+/* One thread at a time, each created when the previous one has ended. */
 static void *in_turn(void *number)
 {
     own_steps((int)(long)number);
@@ -148,8 +148,8 @@ int main(int argc, char **argv)
     shared = watch(session, "p2p_messages_sent", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_SELF);
     ok(MPI_T_cvar_get_index("p2p_eager_limit", &index));
     ok(MPI_T_cvar_handle_alloc(index, NULL, &limit, &count));
-    MPI_T_event_registration set = listen_to("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_THREAD_SAFE, on_set,
-                                             NULL);
+    MPI_T_event_registration set = add_callback("tool_cvar_set", MPI_COMM_NULL, MPI_T_CB_REQUIRE_THREAD_SAFE, on_set,
+                                                NULL);
     put_in = alone();
     for (long i = 0; i < THREADS; i++) {
         check(pthread_create(&threads[i], NULL, in_turn, (void *)i) == 0);
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
     for (long i = 0; i < THREADS; i++)
         check(pthread_create(&threads[i], NULL, beside_others, (void *)i) == 0);
     pthread_barrier_wait(&line);
-    /* MPI calls come from this thread alone, as all levels allow. */
+    /* Only this thread calls MPI, as all levels permit. */
     for (int i = 0; i < MESSAGES; i++, put_in++)
         message();
     for (int i = 0; i < THREADS; i++) {
@@ -174,7 +174,7 @@ int main(int argc, char **argv)
     ok(MPI_T_event_handle_free(set, NULL, NULL));
     ok(MPI_T_cvar_handle_free(&limit));
     ok(MPI_T_pvar_session_free(&session));
-    /* As often as here, and no more: what the threads initialised they finalised. */
+    /* The interface counts the initialisations of this thread alone: the threads have finalised theirs. */
     ok(MPI_T_finalize());
     check_equal(MPI_T_pvar_get_num(&number), MPI_T_ERR_NOT_INITIALIZED);
     return finish();

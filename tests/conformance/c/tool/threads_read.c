@@ -1,4 +1,4 @@
-/* Threads allocate, read and free handles while others send: every read gives a value that the counter had. */
+/* Threads allocate, read and free handles while others send: every value read is one that the counter had. */
 #include "tool.h"
 #include <pthread.h>
 

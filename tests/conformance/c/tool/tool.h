@@ -1,4 +1,5 @@
-/* Shared by the programs about the tool information interface: finding a variable, a bound handle, one value. */
+/* Functions for the programs about the tool information interface: to find a variable, to bind a handle, to read one
+ * value. */
 #ifndef FERRUM_TOOL_H
 #define FERRUM_TOOL_H
 
@@ -30,7 +31,7 @@ static inline int find_pvar(const char *name, int class)
     return index;
 }
 
-/* A running handle of a variable by name, bound to this communicator when it needs one. */
+/* A started handle of a variable by name, bound to this communicator if the variable has such objects. */
 static inline MPI_T_pvar_handle watch(MPI_T_pvar_session session, const char *name, int class, MPI_Comm comm)
 {
     MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;

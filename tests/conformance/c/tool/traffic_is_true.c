@@ -1,5 +1,5 @@
-/* The counters of messages and bytes, sent and received, agree with what the program itself sent and received, on each
- * communicator, at all sizes; collective calls do not count as the program's messages. */
+/* The counters of messages and bytes, sent and received, agree with the program's counts on each communicator, at
+ * all sizes; messages of collective calls do not count as the program's. */
 #include "tool.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* MPI_T_UMQ_LENGTH is the number of unexpected messages, per communicator, after each arrival and each receive; its
- * high-water mark is the most there were. */
+/* MPI_T_UMQ_LENGTH is the number of unexpected messages of a communicator, after each arrival and each receive; its
+ * high-water mark is the largest number. */
 #include "tool.h"
 
 enum { MESSAGES = 50 };

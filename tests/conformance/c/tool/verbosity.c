@@ -1,6 +1,5 @@
-/* A verbosity level gives the audience of a variable or an event: more for each further audience, no kind all at one
- * level,
-   and one level for all variables of one name. */
+/* The verbosity level of a variable or an event matches its audience: each further audience gets more, no level has
+ * all of a kind, and all variables of one name have one level. */
 #include "tool.h"
 
 enum { MOST = 512 };
@@ -45,7 +44,7 @@ static int up_to(const struct list *list, int level)
     return found;
 }
 
-/* The first level is a short list, every cut before the last leaves something out, and details come with the next. */
+/* The first level is a short list, each level adds some, and details are at the level after. */
 static void cuts(const struct list *list)
 {
     int basic = up_to(list, MPI_T_VERBOSITY_USER_BASIC), user = up_to(list, MPI_T_VERBOSITY_USER_ALL);
@@ -73,7 +72,7 @@ static void is(const struct list *list, const char *name, int level)
     check(found > 0);
 }
 
-/* What begins so is at a level from the first to the second. */
+/* Names with this prefix are at a level from the first to the second. */
 static void all_between(const struct list *list, const char *prefix, int first, int last)
 {
     int found = 0;
@@ -98,7 +97,7 @@ int main(int argc, char **argv)
     cuts(&events);
     check(up_to(&pvars, MPI_T_VERBOSITY_TUNER_ALL) < pvars.count);
 
-    /* What a program's author meets in the program. */
+    /* Names that a program's author uses in the program. */
     is(&pvars, "MPI_T_UMQ_LENGTH", MPI_T_VERBOSITY_USER_BASIC);
     is(&pvars, "p2p_messages_sent", MPI_T_VERBOSITY_USER_BASIC);
     is(&pvars, "errors_raised", MPI_T_VERBOSITY_USER_BASIC);
@@ -111,7 +110,7 @@ int main(int argc, char **argv)
     all_between(&cvars, "error_", MPI_T_VERBOSITY_USER_BASIC, MPI_T_VERBOSITY_USER_DETAIL);
     all_between(&events, "objects_", MPI_T_VERBOSITY_USER_DETAIL, MPI_T_VERBOSITY_USER_ALL);
 
-    /* What decides how fast a job runs. */
+    /* Settings that decide the speed of a job. */
     is(&cvars, "p2p_eager_limit", MPI_T_VERBOSITY_TUNER_BASIC);
     is(&cvars, "p2p_comm_eager_limit", MPI_T_VERBOSITY_TUNER_DETAIL);
     is(&cvars, "coll_bcast_shape", MPI_T_VERBOSITY_TUNER_DETAIL);
@@ -120,7 +119,7 @@ int main(int argc, char **argv)
     all_between(&cvars, "p2p_wait_", MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_VERBOSITY_TUNER_ALL);
     all_between(&events, "tool_", MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_VERBOSITY_TUNER_ALL);
 
-    /* The inside of the library. */
+    /* Names of the library's inside. */
     is(&pvars, "p2p_transfer_slots_free", MPI_T_VERBOSITY_MPIDEV_BASIC);
     is(&pvars, "fabric_wait_poll_limit", MPI_T_VERBOSITY_MPIDEV_DETAIL);
     all_between(&pvars, "fabric_", MPI_T_VERBOSITY_TUNER_BASIC, MPI_T_VERBOSITY_MPIDEV_ALL);

@@ -1,13 +1,13 @@
-/* What a waiting call does is as its control variables say: polls, yields, sleep. Rank 0 waits for a message
- * that rank 1 holds back for a while, which is made longer until the wait has come to the point; nothing
- * depends on how long that takes. */
+/* A waiting call polls, yields and sleeps as its control variables define. Rank 0 waits for a message that rank 1
+ * delays, longer each time until the wait has reached the state under test; the result does not depend on how long
+ * that takes. */
 #include "tool.h"
 #include <unistd.h>
 
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle yields, sleeps;
 
-/* What one wait came to. */
+/* The counts of one wait. */
 struct wait {
     unsigned long long yields, sleeps;
 };
@@ -88,7 +88,7 @@ static void never_sleeps(void)
     check(wait.yields >= 50);
 }
 
-/* A wait may be cut short where polling did not pay, but one in sixteen has all the polls that it is given. */
+/* A wait may be shorter after polling without success, but one in sixteen has all polls of the setting. */
 static void polls_as_long_as_told(void)
 {
     int awake = 0;

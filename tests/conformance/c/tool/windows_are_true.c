@@ -1,6 +1,6 @@
-/* The variables of a window agree with what wrappers of this program count of the same calls; the number of windows and
- * of allocations with what the program made. With direct copies off, operations on another process's memory go as
- * messages where the library has not allocated that memory, all of them. */
+/* The variables of a window agree with the counts of wrappers in this program, and the numbers of windows and of
+ * allocations with the program's. With direct copies off, all operations on another process's memory that the
+ * library has not allocated are messages. */
 #include "tool.h"
 
 enum { PUTS, GETS, ACCUMULATES, FETCHES, FENCES, KINDS };

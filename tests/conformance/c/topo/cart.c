@@ -22,7 +22,7 @@ static void a_grid_of_all(void)
     }
     check_equal(coords[0], rank / dims[1]);
     check_equal(coords[1], rank % dims[1]);
-    /* Behind the dimensions nothing is stored. */
+    /* Nothing is stored beyond the dimensions. */
     check_equal(got_dims[2], -7);
     check_equal(coords[2], -7);
     for (int other = 0; other < size; other++) {
@@ -90,7 +90,7 @@ static void without_dimensions(void)
     ok(MPI_Comm_free(&grid));
 }
 
-/* What one process does wrong is an error in all, and none waits for ever. */
+/* A wrong argument in one process is an error in all, and none waits for ever. */
 static void one_is_wrong(void)
 {
     int dims[1] = {rank == 0 ? -1 : size}, periods[1] = {0}, newrank = -7;

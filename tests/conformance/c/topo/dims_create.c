@@ -1,4 +1,4 @@
-/* Dimensions: those of the standard's table, given ones, and what cannot be. */
+/* Dimensions: those of the standard's table, given ones, and errors. */
 #include "check.h"
 
 static int same(int nodes, int ndims, const int *given, const int *expected)

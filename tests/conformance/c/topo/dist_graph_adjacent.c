@@ -24,7 +24,7 @@ static void ring(int weighted)
     } else {
         check(got_weights[0] == -7 && got_out_weights[3] == -7);
     }
-    /* Only the first part of each list, and no weights where none are wanted. */
+    /* Only the first part of each list, without weights. */
     got[1] = got[2] = got_out[1] = got_weights[0] = got_out_weights[1] = -7;
     ok(MPI_Dist_graph_neighbors(graph, 1, got, MPI_UNWEIGHTED, 1, got_out, weighted ? got_out_weights : NULL));
     check(got[0] == right && got[1] == -7 && got_weights[0] == -7);

@@ -1,5 +1,5 @@
-/* A topology goes to duplicates, not to other new communicators; a call for another kind of topology is an error, whose
- * text says what the communicator has. */
+/* Duplicates have the topology, other new communicators do not; a call for another kind of topology is an error,
+ * whose text names the communicator's topology. */
 #include "check.h"
 
 static void kind_is(MPI_Comm comm, int expected)
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     goes_to_duplicates(grid, MPI_CART);
     goes_to_duplicates(graph, MPI_GRAPH);
     goes_to_duplicates(dist, MPI_DIST_GRAPH);
-    /* A duplicate's topology outlives the one it came from. */
+    /* A duplicate's topology exists after the parent is freed. */
     ok(MPI_Comm_dup(grid, &copy));
     ok(MPI_Comm_free(&grid));
     ok(MPI_Cart_coords(copy, rank, 1, coords));

@@ -1,5 +1,5 @@
-/* Reordered ranks: the map functions give the ranks that the creating calls give; every process has one place; data
- * travels between neighbours. */
+/* Reordered ranks: the map functions return the ranks that the creating calls assign; every process has one place;
+ * neighbours exchange data. */
 #include "check.h"
 
 static void ranks_are(MPI_Comm made, int mapped, int nodes)
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
         grid_of(nodes);
         graph_of(nodes);
     }
-    /* Not all processes want it: the order stays. */
+    /* Only some processes pass reorder: the order stays. */
     ok(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){0}, rank == 0, &grid));
     ok(MPI_Comm_rank(grid, &own));
     if (size > 1)

@@ -1,4 +1,4 @@
-/* Accumulations of all processes to the same elements lose nothing, in any number and of any length. */
+/* Accumulations of all processes to the same elements are all applied, in any number and of any length. */
 #include "check.h"
 
 enum { LONG = 400000, SMALL = 5000 };
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     if (rank == 0)
         check_equal(memory[0], 35);
 
-    /* What was put and accumulated in one epoch, to different places, is all there. */
+    /* Data put and accumulated in one epoch, to different places, is all there. */
     memset(memory, 0, 100 * sizeof *memory);
     ok(MPI_Win_fence(0, win));
     long long marker = 40 + rank;

@@ -1,5 +1,5 @@
-/* Windows of any size, also of nothing; several over the same memory; hundreds at a time;
- * thousands one after another. */
+/* Windows of any size, also of 0 bytes; several over the same memory; hundreds at a time; thousands one after
+ * another. */
 #include "check.h"
 
 enum { MANY = 300, ROUNDS = 400 };

@@ -1,11 +1,11 @@
-/* Displacements are in the target's unit, whatever the origin's is; windows differ in size; an access to nothing and
- * one to MPI_PROC_NULL are allowed. */
+/* Displacements are in the target's unit, whatever the origin's is; windows differ in size; an access without
+ * elements and one to MPI_PROC_NULL are allowed. */
 #include "check.h"
 
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    /* Rank r exposes 10 * (r + 1) doubles in units of r + 1 bytes, so displacement 8 * i / (r + 1) is what matters. */
+    /* Rank r exposes 10 * (r + 1) doubles in units of r + 1 bytes: double i is at displacement 8 * i / (r + 1). */
     int doubles = 10 * (rank + 1), unit = rank % 2 ? 8 : 1;
     double *memory = calloc((size_t)doubles, sizeof *memory), value = rank + 0.5, back = -1;
     MPI_Win win;

@@ -1,4 +1,5 @@
-/* What one epoch does is done before the next begins, in every process; a fence may be called any number of times. */
+/* The operations of one epoch are complete before the next begins, in every process; a fence may be called any
+ * number of times. */
 #include "check.h"
 
 int main(int argc, char **argv)
@@ -10,7 +11,7 @@ int main(int argc, char **argv)
     ok(MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     ok(MPI_Win_fence(MPI_MODE_NOPRECEDE, win));
     for (int i = 0; i < rounds; i++) {
-        /* Everybody adds one to the one whose turn it is, then one process overwrites the sum with a put. */
+        /* All processes add one at one target, then one process overwrites the sum with a put. */
         int target = i % size;
         long fresh = i * 1000L;
         ok(MPI_Accumulate(&one, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_SUM, win));

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     ok(MPI_Win_get_errhandler(win, &found));
     ok(MPI_Win_set_errhandler(other, found));
     ok(MPI_Errhandler_free(&found));
-    /* A window that is not there has no handler: MPI_COMM_SELF's takes the error. */
+    /* A handle that is no window has no handler: the error goes to that of MPI_COMM_SELF. */
     check_class(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN);
     ok(MPI_Errhandler_free(&of_comms));
     ok(MPI_Win_free(&win));

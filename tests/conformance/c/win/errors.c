@@ -1,4 +1,4 @@
-/* Every rule of one-sided calls that a program can break, and its error class. The window works afterwards. */
+/* Every rule of one-sided calls that a program can violate, and its error class. The window can be used afterwards. */
 #include "check.h"
 
 static char text[MPI_MAX_ERROR_STRING];
@@ -33,7 +33,7 @@ static void creating(char *memory)
     check_class(MPI_Win_allocate(10, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_ERR_DISP);
     check_class(MPI_Win_allocate(10, 1, MPI_INFO_NULL, MPI_COMM_WORLD, NULL, &win), MPI_ERR_ARG);
     check(win == MPI_WIN_NULL);
-    /* One process without its memory spoils the window for all. */
+    /* If one process passes no memory, the window fails in all. */
     MPI_Aint much = rank == size - 1 ? (MPI_Aint)1 << 60 : 8;
     check_class(MPI_Win_allocate(much, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win), MPI_ERR_NO_MEM);
 }
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
     check_class(MPI_Get_accumulate(data, -1, MPI_INT, back, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win),
                 MPI_ERR_COUNT);
 
-    /* Accumulations of no elements, and those to nobody, have no elements that could be of different types. */
+    /* Accumulations without elements, and those to MPI_PROC_NULL, have no type mismatch. */
     ok(MPI_Accumulate(data, 0, MPI_INT, other, 0, 0, MPI_DOUBLE, MPI_SUM, win));
     ok(MPI_Accumulate(data, 0, MPI_INT, other, 0, 1, MPI_DOUBLE, MPI_SUM, win));
     ok(MPI_Accumulate(data, 2, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_DOUBLE, MPI_SUM, win));
@@ -146,13 +146,13 @@ int main(int argc, char **argv)
     ok(MPI_Get_accumulate(data, 0, MPI_BYTE, back, 0, MPI_BYTE, 0, 0, 0, MPI_BYTE, MPI_SUM, win));
     ok(MPI_Get_accumulate(data, 1, MPI_BYTE, back, 1, MPI_BYTE, MPI_PROC_NULL, 0, 1, MPI_BYTE, MPI_SUM, win));
 
-    /* The sentences name what was wrong. */
+    /* The texts name the wrong argument. */
     check_says(MPI_Put(data, 2, MPI_DOUBLE, other, 9, 2, MPI_DOUBLE, win), "window \"halo\" has 80 bytes there");
     check_says(MPI_Put(data, 2, MPI_DOUBLE, other, 9, 2, MPI_DOUBLE, win), "target_disp is 9");
     check_says(MPI_Put(data, 1, MPI_CHAR, 4711, 0, 1, MPI_CHAR, win), "target_rank is 4711");
     check_says(MPI_Win_fence(MPI_MODE_NOCHECK, win), "assert is 1024");
 
-    /* What was started must be completed before the window goes; what was asserted must be true. */
+    /* Operations must be completed before the window is freed; assertions must be true. */
     int one = 1;
     ok(MPI_Put(&one, 1, MPI_INT, other, 0, 1, MPI_INT, win));
     check_class(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
         check_equal(memory[i], 0);
     ok(MPI_Win_free(&win));
 
-    /* What was refused was not started. */
+    /* A refused operation was not started. */
     ok(MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     ok(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     ok(MPI_Win_fence(0, win));

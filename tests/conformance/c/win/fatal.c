@@ -1,4 +1,4 @@
-/* An error on a window without another handler ends the job and reports what was wrong and where. */
+/* An error on a window without another handler ends the job and reports the wrong argument and the call. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* Accumulations that fetch: every process sees another value of a counter, one process wins a
- * swap, MPI_NO_OP only reads. */
+/* Fetching accumulations: every process gets another value of a counter, one process succeeds with a swap, MPI_NO_OP
+ * only reads. */
 #include "check.h"
 
 enum { TICKETS = 40, LONG = 300000 };
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     if (rank == 0)
         check_equal(memory[3], (long)size * TICKETS);
 
-    /* One process wins. */
+    /* One process succeeds. */
     long free_word = 0, mine = 100 + rank, seen = -1;
     ok(MPI_Compare_and_swap(&mine, &free_word, &seen, MPI_LONG, size - 1, 5, win));
     ok(MPI_Win_fence(0, win));
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
         check_equal(winner, mine);
     else
         check_equal(winner, seen);
-    /* Who does not match changes nothing. */
+    /* A compare that does not match changes nothing. */
     long other = 7;
     ok(MPI_Compare_and_swap(&other, &free_word, &seen, MPI_LONG, size - 1, 5, win));
     ok(MPI_Win_fence(0, win));
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         check_equal(memory[5], winner);
     ok(MPI_Win_free(&win));
 
-    /* Long ones, and reading with MPI_NO_OP, where nothing of the origin matters. */
+    /* Long ones, and reading with MPI_NO_OP, where the origin buffer is ignored. */
     double *field, *data = malloc(LONG * sizeof *data), *before = malloc(LONG * sizeof *before);
     ok(MPI_Win_allocate(LONG * (MPI_Aint)sizeof *field, sizeof *field, MPI_INFO_NULL, MPI_COMM_WORLD, &field, &win));
     for (int i = 0; i < LONG; i++) {

@@ -1,4 +1,4 @@
-/* The large-count forms: units and counts that are no ints. */
+/* The large-count forms: units and counts beyond an int. */
 #include "check.h"
 
 int main(int argc, char **argv)

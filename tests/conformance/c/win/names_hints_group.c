@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     ok(MPI_Group_compare(of_win, of_comm, &result));
     check_equal(result, MPI_IDENT);
     ok(MPI_Group_free(&of_win));
-    /* A window outlives its communicator. */
+    /* A window can be used after its communicator is freed. */
     ok(MPI_Comm_free(&turned));
     int value = 0, out = 100 + rank;
     ok(MPI_Win_fence(0, other));

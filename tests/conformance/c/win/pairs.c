@@ -1,4 +1,4 @@
-/* Types with gaps: the data bytes arrive, the padding of the target stays as it was. */
+/* Types with gaps: the data bytes arrive, the padding of the target is unchanged. */
 #include "check.h"
 
 struct pair {
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
         check(in[i].value == rank * 10000.0 + i + 10 && in[i].index == i + 10);
         check(in[i].padding[0] == 0x33);
     }
-    /* All processes' largest values, and whose they are. */
+    /* The maximum of all processes' values, and its rank. */
     for (int i = 0; i < PAIRS; i++) {
         memory[i].value = -1;
         memory[i].index = -1;

@@ -1,4 +1,4 @@
-/* Puts and gets move data to and from every process's window, whatever their size, between two fences. */
+/* Puts and gets transfer data to and from every process's window, at any size, between two fences. */
 #include "check.h"
 
 #define LARGEST (3 << 20)
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
         check_equal(memory[LARGEST + 8 + i], 0x55);
     }
 
-    /* Everybody writes one word to everybody, and reads all of them back. */
+    /* Each process writes one word to every process, and reads all of them back. */
     int *words = (int *)memory, seen[64];
     memset(memory, 0, 64 * sizeof(int));
     ok(MPI_Win_fence(0, win));

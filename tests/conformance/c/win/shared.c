@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     check_class(MPI_Win_shared_query(win, size, &bytes, &unit, &there), MPI_ERR_RANK);
     check_class(MPI_Win_shared_query(win, -1, &bytes, &unit, &there), MPI_ERR_RANK);
 
-    /* Everybody writes everything of its own, then looks at all. */
+    /* Each process writes its own part, then reads all parts. */
     for (int i = 0; i < own; i++)
         base[i] = 100 * rank + i;
     ok(MPI_Win_fence(0, win));
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
             check_equal(*at++, 100 * other + i);
     ok(MPI_Win_fence(0, win));
 
-    /* One-sided operations and plain stores of others meet in the same memory. */
+    /* One-sided operations and plain stores of other processes access the same memory. */
     long one = 1, got = -1, value = 4711;
     ok(MPI_Accumulate(&one, 1, MPI_LONG, 0, 0, 1, MPI_LONG, MPI_SUM, win));
     ok(MPI_Win_fence(0, win));
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     check_equal(got, 4711);
     ok(MPI_Win_free(&win));
 
-    /* Parts that need not follow each other; large forms; windows of other kinds may be queried, too. */
+    /* Parts that need not be contiguous; large forms; queries of windows of other kinds. */
     MPI_Info info;
     MPI_Aint wide;
     ok(MPI_Info_create(&info));

@@ -1,4 +1,4 @@
-/* Processes that may not share memory cannot make a shared window, which is an error; they can make an allocated
+/* Processes that may not share memory cannot create a shared window, which is an error; they can create an allocated
  * one. */
 #include "check.h"
 

@@ -1,5 +1,5 @@
-/* Shared window memory beyond the size that the process may give files is an error in all processes, and no deadly
- * signal; a window that needs no shared memory is made. */
+/* Shared window memory beyond the file size limit of the process is an error in all processes, and no deadly signal;
+ * a window that needs no shared memory is created. */
 #define _GNU_SOURCE
 #include "check.h"
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-/* An accumulation gives what MPI_Reduce_local gives, for every operation on every type that has it; MPI_REPLACE is for
- * all types. */
+/* An accumulation has the result of MPI_Reduce_local, for every operation on every type that it is defined on;
+ * MPI_REPLACE is for all types. */
 #include "check.h"
 
 static const MPI_Datatype TYPES[] = {
@@ -13,7 +13,7 @@ static const MPI_Op OPS[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_
                              MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
 enum { COUNT = 9, ROOM = 1024 };
 
-/* Small numbers in every type: bytes of 0 and 1 would be strange floating point numbers, so numbers are converted. */
+/* Small numbers in every type: the bytes 0 and 1 would be unusual floating point numbers, so numbers are converted. */
 static void numbers(char *memory, MPI_Datatype type, int seed)
 {
     MPI_Aint lower, extent;
