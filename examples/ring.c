@@ -1,4 +1,4 @@
-/* A token goes round all processes, each adds its rank, and the first one checks the sum.
+/* A token is sent around all processes, each adds its rank, and the first one checks the sum.
  *
  *   mpicc ring.c -o ring && mpiexec -n 4 ./ring
  */

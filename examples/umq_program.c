@@ -1,5 +1,5 @@
-/* A program with long unexpected-message queues, of the kind that is slow for no visible reason: rank 0 collects
- * results from all others, but asks for them in another order than they are sent in. It knows nothing of any tool.
+/* A program with long unexpected-message queues, whose slowness has no visible reason: rank 0 collects
+ * results from all others, but receives them in another order than they are sent in. It uses no tool.
  *
  *   mpicc umq_program.c -o umq_program && mpiexec -n 4 ./umq_program
  */
@@ -8,7 +8,7 @@
 
 enum { RESULTS = 100, STEPS = 5 };
 
-/* Asks for the last result first: until then, all the others wait in the queue. */
+/* Receives the last result first: until then, all the others wait in the queue. */
 static long collect_badly(int sources)
 {
     long sum = 0, result;
@@ -20,7 +20,7 @@ static long collect_badly(int sources)
     return sum;
 }
 
-/* Takes what is there: the queue stays short when senders and receiver keep pace. */
+/* Receives any message: the queue stays short while the receiver is as fast as the senders. */
 static long collect_well(int sources)
 {
     long sum = 0, result;

@@ -1,19 +1,19 @@
-/* A plug-in: a small cache, which shows tools how it is doing and lets them set how large it is. Complete, with
- * all that ferrum_tool.h asks for:
+/* A plug-in: a small cache whose counters tools can read and whose size they can set. A complete example of
+ * ferrum_tool.h:
  *
  *   mpicc -shared -fPIC cache.c -o libcache.so
  *   mpicc cache_program.c -L. -lcache -Wl,-rpath,'$ORIGIN' -o cache_program
  *   mpiexec -n 2 --cvar cache_entries=4 --cvar stats_at_end=all ./cache_program
  *
  * The last line sets the plug-in's variable and prints a table with the others. With another MPI library, or none, the
- * cache works the same, and nobody sees its variables.
+ * cache works the same, without variables.
  */
 #include <ferrum_tool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-/* Not there with other libraries. */
+/* Absent from other libraries. */
 extern __typeof__(ferrum_tool_add) ferrum_tool_add __attribute__((weak));
 extern __typeof__(ferrum_tool_error) ferrum_tool_error __attribute__((weak));
 
@@ -23,7 +23,8 @@ static struct {
     double value;
 } entries[MOST_ENTRIES];
 
-/* Where a variable cannot be added its place is here, so the code that counts need not ask. */
+/* Used in place of the library's words if a variable cannot be added, so that the code that counts has no branch for
+ * it. */
 static uint64_t own[5] = {0, 0, 0, 0, 16};
 static uint64_t *hits = &own[0], *misses = &own[1], *filled = &own[2], *computing = &own[3], *limit = &own[4];
 
@@ -36,7 +37,7 @@ static void add(struct ferrum_tool_variable variable, uint64_t **words)
         fprintf(stderr, "cache: tools will not see %s: %s\n", variable.name, ferrum_tool_error());
 }
 
-/* Runs when the object is loaded, however that happens. */
+/* Runs when the object is loaded. */
 __attribute__((constructor)) static void begin(void)
 {
     add((struct ferrum_tool_variable){.name = "cache_hits", .description = "Values that were there.", .unit = "values",
@@ -77,7 +78,7 @@ static double compute(int key)
 /* The value for a key, which is not negative. For one thread at a time. */
 double cache_get(int key)
 {
-    /* A tool may set it at any time: one load, and what was read is used. */
+    /* A tool may set it at any time, so it is loaded once. */
     unsigned place = (unsigned)key % (unsigned)*limit;
     if (entries[place].used && entries[place].key == key) {
         ++*hits;

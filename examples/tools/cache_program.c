@@ -1,4 +1,4 @@
-/* A program that uses the cache of cache.c, ten times the same eight keys. It knows nothing of its variables. */
+/* A program that uses the cache of cache.c, ten times the same eight keys. It does not use the cache's variables. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
 
 static long messages, bytes;
 
-/* The program's call comes here. The function of the library has the same name with a P in front. */
+/* Called by the program. The function of the library has the same name with a P in front. */
 int MPI_Send(const void *buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm)
 {
     int size;

@@ -1,8 +1,8 @@
-/* A tool that finds the receives which run while many unexpected messages are queued. A receive that has to look behind
- * a long queue is a sign of messages that are taken in another order than they are sent.
+/* A tool that finds the receives that run while many unexpected messages are queued. A receive that searches
+ * a long queue is a sign of messages that are received in another order than they are sent.
  *
  * It is a complete PMPI tool after the example at the end of the standard's section on performance
- * variables. The MPI calls of the program come here first; the library's own functions are reached by their
+ * variables. The program's MPI calls reach this tool, which calls the library's own functions by their
  * PMPI names. Two ways to use it:
  *
  *   mpicc program.c umq_tool.c -o program && mpiexec -n 4 ./program                  linked in front of the library
@@ -43,7 +43,7 @@ static struct findings mine;
 static struct site sites[MAX_SITES];
 static unsigned threshold = 5;
 
-/* The index of the variable, or -1. The class is part of a variable's name: a high-water mark may share it. */
+/* The index of the variable, or -1. The class is compared too: a high-water mark may have the same name. */
 static int find_variable(void)
 {
     int number;
@@ -86,7 +86,7 @@ static int start_watching(void)
     error = PMPI_T_pvar_session_create(&session);
     if (error != MPI_SUCCESS)
         return error;
-    /* The object is given by the address of a variable that holds its handle. */
+    /* The object is passed as the address of a variable that holds its handle. */
     MPI_Comm world = MPI_COMM_WORLD;
     error = PMPI_T_pvar_handle_alloc(session, index, &world, &handle, &count);
     if (error != MPI_SUCCESS)

@@ -1,4 +1,4 @@
-/* Prints which library it runs on and checks that the ABI is the one it was compiled for. */
+/* Prints the library's version and checks that the ABI is the one that the program was compiled for. */
 #include "check.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
-/* What the generated tests of wrong arguments have in common: live and freed objects of every kind, handlers that
- * record who was called, and the check of one case. A case writes a line before its call and one after it, so that
- * the suite can see which case ended the program. HAVE_MPI_X is defined for every function X of the library. */
+/* Functions for the generated tests of wrong arguments: valid and freed objects of every kind, handlers that record
+ * their object, and the check of one case. A case writes a line before its call and one after it, so that the suite
+ * finds the case that ended the program. HAVE_MPI_X is defined for every function X of the library. */
 #ifndef FERRUM_ARGUMENTS_FIXTURE_H
 #define FERRUM_ARGUMENTS_FIXTURE_H
 
@@ -37,7 +37,7 @@ static int category_of_cvars, category_of_pvars, category_of_events;
 static char global_pvar_name[256], cvar_name[256], category_name[256], file_name[512];
 static void *allocated;
 
-/* Words that are no handle at all, and handles of another kind. */
+/* Words that are no handle, and handles of another kind. */
 #define forged_zero NULL
 #define forged_small ((void *)(uintptr_t)0x7)
 #define forged_large ((void *)(uintptr_t)0x7fedcba987654321)
@@ -63,7 +63,7 @@ static void any_function(void)
 {
 }
 
-/* Room for what a call stores, one place an argument, and what stood there before the call. */
+/* Room for the results of a call, one place an argument, and its contents before the call. */
 enum { PLACES = 16, PLACE = 8192 };
 static unsigned char places[PLACES][PLACE], before[PLACES][PLACE];
 static void *room(int place)
@@ -71,13 +71,13 @@ static void *room(int place)
     return places[place];
 }
 
-/* Whose handler is called. */
+/* The object whose handler is called. */
 enum object { NO_OBJECT, COMM, WIN, FILE_HANDLE, SESSION };
 static int calls, called_code;
 static enum object called;
 static uintptr_t called_word;
 
-static void note(enum object object, uintptr_t word, int code)
+static void record(enum object object, uintptr_t word, int code)
 {
     calls++;
     called = object;
@@ -87,27 +87,27 @@ static void note(enum object object, uintptr_t word, int code)
 
 static void on_comm(MPI_Comm *comm, int *code, ...)
 {
-    note(COMM, (uintptr_t)*comm, *code);
+    record(COMM, (uintptr_t)*comm, *code);
 }
 
 static void on_win(MPI_Win *win, int *code, ...)
 {
-    note(WIN, (uintptr_t)*win, *code);
+    record(WIN, (uintptr_t)*win, *code);
 }
 
 static void on_file(MPI_File *file, int *code, ...)
 {
-    note(FILE_HANDLE, (uintptr_t)*file, *code);
+    record(FILE_HANDLE, (uintptr_t)*file, *code);
 }
 
 static void on_session(MPI_Session *session, int *code, ...)
 {
-    note(SESSION, (uintptr_t)*session, *code);
+    record(SESSION, (uintptr_t)*session, *code);
 }
 
-/* The case at hand. */
+/* The current case. */
 static int number, first_case, report = -1, failures;
-/* Whether the calls are made where MPI is not there, and the least number of ranks that the case needs. */
+/* Whether the calls are made while MPI is not running, and the least number of ranks that the case needs. */
 static int outside, required_ranks;
 static char title[256];
 static int expected, tool_call;
@@ -130,7 +130,7 @@ static void wrong(const char *format, long long is, long long should)
     failures++;
 }
 
-/* Begins a case; 0 when it was run by an earlier process, or needs more ranks. */
+/* Begins a case; 0 when an earlier process ran it, or it needs more ranks. */
 static int begin_case(void)
 {
     if (++number < first_case)
@@ -159,7 +159,7 @@ static int class_of(int code)
     return class;
 }
 
-/* A message around the ring of ranks: the communicator, the datatype and the engine still work. */
+/* A message around the ring of ranks, to check the communicator, the datatype and the engine. */
 static void round_trip(void)
 {
     int out = number, in = -1, right = (own_rank + 1) % ranks, left = (own_rank + ranks - 1) % ranks;
@@ -168,7 +168,7 @@ static void round_trip(void)
         wrong("a round trip afterwards gives code %lld and %lld", code, in);
 }
 
-/* The number of the case in which all arguments are right, but MPI is not there. */
+/* The number of the case in which all arguments are right, but MPI is not running. */
 enum { OUTSIDE = -1 };
 static const char *when = "before MPI_Init";
 
@@ -213,7 +213,7 @@ static void end_case(int code)
         say("right", "");
 }
 
-/* Fills the places again, so that no case sees what the one before left. */
+/* Fills the places again, so that no case finds the results of the previous one. */
 static void fresh_places(void)
 {
     memset(places, 0xa5, sizeof places);
@@ -449,7 +449,7 @@ static void make_tool_objects(void)
 }
 
 /* Arguments of the program: the file for the lines of each rank (its rank is added), the first case to run, and a
- * third one where the calls are to be made outside of MPI. */
+ * third one if the calls are to be made while MPI is not running. */
 static void open_report(int argc, char **argv)
 {
     char path[512];
@@ -478,7 +478,7 @@ static void open_and_end_session(void)
 #endif
 }
 
-/* Goes on to the next moment at which MPI is not there; the moments are those of the list in the generator. */
+/* Proceeds to the next state in which MPI is not running; the states are those of the list in the generator. */
 static void pass_to(int moment, int *argc, char ***argv)
 {
     static const char *const names[] = {"before MPI_Init", "after a session", "after MPI_Finalize",

@@ -1,5 +1,5 @@
-/* What MPICH's test programs require of their harness, as far as those that the suite runs do:
- * the programs stay as they are, and this header is found in the place of the harness's own, whose functions for
+/* The functions of MPICH's test harness that the test programs of the suite use. The programs are unchanged and
+ * include this header in place of the harness's own, whose functions for
  * intercommunicators and new processes would require more of a library than the programs do. */
 #ifndef FERRUM_MPITEST_H
 #define FERRUM_MPITEST_H

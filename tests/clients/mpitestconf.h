@@ -1,1 +1,1 @@
-/* The programs use nothing that the harness detects about the machine. */
+/* The programs use nothing that the harness's configuration detects. */

@@ -1,2 +1,2 @@
-/* Threads are in mpitest.h. */
+/* The functions for threads are in mpitest.h. */
 #include "mpitest.h"

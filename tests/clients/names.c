@@ -1,5 +1,5 @@
 /* Adds the variables that Open MPI's own tools look up by name, through ferrum_tool.h, and counts into them by the
- * profiling interface: so the tools, which would end without them, run as they are. For 2 processes. */
+ * profiling interface: the unchanged tools would end without them. For 2 processes. */
 #include <ferrum_tool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Ends itself with code 9. */
+/* Calls MPI_Abort with code 9. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

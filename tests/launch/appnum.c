@@ -1,4 +1,4 @@
-/* Prints which program of the command line a rank belongs to. */
+/* Prints the number of the rank's program on the command line. */
 #include <mpi.h>
 #include <stdio.h>
 

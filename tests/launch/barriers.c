@@ -1,4 +1,4 @@
-/* Microseconds that a barrier takes, over a thousand of them. */
+/* Prints the microseconds of a barrier, the mean of a thousand. */
 #include <mpi.h>
 #include <stdio.h>
 

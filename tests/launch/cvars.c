@@ -1,5 +1,6 @@
-/* What control variables are, name by name: before MPI_Init, and, behind a "+", of one that a plug-in adds after it.
- * A name with "=" and a number is set first, before MPI_Init, and the error class of the result is printed. */
+/* Prints the values of control variables, by name: before MPI_Init, and, behind a "+", of one that a plug-in adds
+ * after it. A name with "=" and a number is set first, before MPI_Init, and the error class of the result is
+ * printed. */
 #include <ferrum_tool.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Rank 1 takes more memory than there is, and uses it. */
+/* Rank 1 allocates and uses more memory than the limit. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Rank 0 reads a line; the others find their input at its end. */
+/* Rank 0 reads a line; the others read the end of their input. */
 #include <mpi.h>
 #include <stdio.h>
 

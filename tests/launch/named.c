@@ -1,5 +1,5 @@
-/* Each rank sends itself a message over a communicator named "solver", names the predefined one, which keeps its name
- * for others, and counts its rank and one in a variable of its own. */
+/* Each rank sends itself a message over a communicator named "solver", sets the name of the predefined one, which
+ * keeps its name in reports, and counts its rank plus one in a variable of its own. */
 #include <ferrum_tool.h>
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-/* A program that leaves after a call that was refused, and one of the same function that was not. */
+/* Makes a successful call and a refused one of the same function, and ends without MPI_Finalize. */
 #include <mpi.h>
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* Rank 0 prints the size of the job, after all have met. */
+/* Rank 0 prints the size of the job after a collective call of all ranks. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* A token goes around and ranks are added up; then the last rank acts as the argument selects, and the others wait
- * for it. Built with several libraries: it uses only what all have. */
+/* A token is sent around and ranks are added up; then the last rank ends as the argument selects, and the others
+ * wait for it. Built with several libraries: it uses only functions that all have. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Uses the session model and never initialises the world. */
+/* Uses the session model and never initialises the world model. */
 #include <mpi.h>
 #include <stdio.h>
 

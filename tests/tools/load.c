@@ -1,6 +1,6 @@
-/* Loads the plug-in that the argument names while a tool is at work: its variables appear at the end of those there
- * were, under their names and in their category, and the stamp moves; they are read as they change; and they stay, with
- * names, descriptions and last values, when the plug-in is unloaded. */
+/* Loads the plug-in named by the argument while a tool runs: its variables have the next indices, with their names
+ * and category, and the stamp changes; their values are read as they change; and they remain, with names,
+ * descriptions and last values, when the plug-in is unloaded. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     check(strcmp(text, "plugin_done") == 0);
     length = sizeof text;
     ok(MPI_T_pvar_get_info(done, NULL, NULL, NULL, NULL, NULL, NULL, text, &length, NULL, NULL, NULL, NULL));
-    check(strstr(text, "What a plug-in does.") == text);
+    check(strstr(text, "Calls of the plug-in.") == text);
     ok(MPI_T_category_get_index("plugin.loaded", &category));
     ok(MPI_T_category_get_info(category, NULL, NULL, NULL, NULL, NULL, &members, NULL));
     check(members == 2);

@@ -1,5 +1,5 @@
-/* A plug-in: when it is loaded it adds a counter and a level to the tool interface, and counts with
- * each call of `plugin_work`. */
+/* A plug-in: when it is loaded it adds a counter and a level to the tool interface, and counts each call of
+ * `plugin_work`. */
 #include <ferrum_tool.h>
 #include <stdlib.h>
 
@@ -7,11 +7,11 @@ static uint64_t *done, *depth;
 
 static uint64_t *add(const char *name, int class)
 {
-    /* The texts are this object's and go with it. */
-    struct ferrum_tool_variable new = {.size = sizeof new, .name = name, .description = "What a plug-in does.",
-                                       .unit = "things", .category = "plugin.loaded",
-                                       .category_description = "A plug-in that comes and goes.", .pvar_class = class,
-                                       .datatype = MPI_UNSIGNED_LONG_LONG, .count = 1};
+    /* The texts are this object's and are unloaded with it. */
+    struct ferrum_tool_variable new = {.size = sizeof new, .name = name, .description = "Calls of the plug-in.",
+                                       .unit = "calls", .category = "plugin.loaded",
+                                       .category_description = "A plug-in that is loaded and unloaded.",
+                                       .pvar_class = class, .datatype = MPI_UNSIGNED_LONG_LONG, .count = 1};
     uint64_t *words;
     if (ferrum_tool_add(&new, &words) != MPI_SUCCESS)
         exit(3);

@@ -1,5 +1,5 @@
-/* Reads cases of topologies from a file and writes what the library answers, one file a rank and one line a case, for
- * `model.py` to compare: cases FILE OUTPUT. A case is a letter and numbers; `model.py` says what they are. */
+/* Reads cases of topologies from a file and writes the library's answers, one file a rank and one line a case, for
+ * `model.py` to compare: cases FILE OUTPUT. A case is a letter and numbers; `model.py` describes them. */
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@ A case is a line: a letter, then numbers.
     C ndims dims... periods... mask step questions coordinates...   a grid; mask has the dimensions that remain
     G nodes edges index... edges...                                 a graph
     A weighted, for each rank (degree ranks... weights...) twice    a distributed graph, by its own edges
-    E weighted count (by source destination weight)...              a distributed graph, by anybody's edges
+    E weighted count (by source destination weight)...              a distributed graph, by edges that any rank names
 """
 
 import itertools
@@ -121,7 +121,7 @@ def dims_are_right(nodes, dims, answer):
 def grid(numbers, rank, ranks):
     ndims = numbers[0]
     dims, periods = numbers[1 : 1 + ndims], numbers[1 + ndims : 1 + 2 * ndims]
-    mask, step, questions, *asked = numbers[1 + 2 * ndims :]
+    mask, step, questions, *coordinates = numbers[1 + 2 * ndims :]
     size = 1
     for dim in dims:
         size *= dim
@@ -146,7 +146,7 @@ def grid(numbers, rank, ranks):
     members = [other for other, cell in enumerate(cells) if all(cell[place] == own[place] for place in lost)]
     words += ["sub", len(kept), "members", *members]
     for question in range(questions):
-        at = wrapped(asked[question * ndims : (question + 1) * ndims])
+        at = wrapped(coordinates[question * ndims : (question + 1) * ndims])
         words += ["at", cells.index(at)] if at in cells else [f"E{ERR_ARG}"]
     return words
 
