@@ -3,12 +3,11 @@
 //!
 //! Invariant: no call of the tools interface calls an error handler, and results are written only after the call has
 //! succeeded.
-//! Not here: the interface's functions (mpi-t).
+//! Not here: the interface's functions (mpi-t), info objects (`imp::tool_info`).
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
-use crate::imp::info;
-use mpi_core::{Handle, Info, abi, functions};
+use mpi_core::{abi, functions};
 use mpi_t::{Registry, TError, TResult};
 
 /// Runs a call (`mpi_core::functions`) on the registry and returns its code. A call before the first MPI_T_init_thread
@@ -112,29 +111,4 @@ pub fn store_all(address: *mut c_int, room: c_int, values: &[c_int]) -> TResult<
 pub fn object_word(object: *const c_void) -> Option<usize> {
     // SAFETY: the program passed the address of a handle, which is one word.
     (!object.is_null()).then(|| unsafe { object.cast::<usize>().read_unaligned() })
-}
-
-/// Passes the hints of an argument to `look`; no hints for `MPI_INFO_NULL`.
-pub fn with_info<R>(word: usize, look: impl FnOnce(&Info) -> TResult<R>) -> TResult<R> {
-    match word {
-        abi::MPI_INFO_NULL => look(&Info::new()),
-        _ => {
-            let hints = info::with("info", word, Info::clone).map_err(|_| bad_info(word))?;
-            look(&hints)
-        }
-    }
-}
-
-/// Creates an info object for an output address, which must not be NULL.
-pub fn new_info(address: *mut usize, make: impl FnOnce() -> Info) -> TResult<usize> {
-    if address.is_null() {
-        return Ok(abi::MPI_INFO_NULL);
-    }
-    info::insert(make()).map_err(|_| TError::MEMORY.because("no more info objects can exist"))
-}
-
-/// The error of a word that is not a live info object.
-#[cold]
-fn bad_info(word: usize) -> TError {
-    TError::INVALID.argument("info", Handle(word), "no live info object has that handle")
 }

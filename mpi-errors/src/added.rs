@@ -14,7 +14,7 @@ use dashmap::mapref::one::RefMut;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_OTHER};
 use rustc_hash::FxBuildHasher;
 
-use crate::codes::LAST_INSTANCE_CODE;
+use crate::code_layout::LAST_INSTANCE_CODE;
 use crate::{Error, Result, classes};
 
 /// The first value that a program can get.

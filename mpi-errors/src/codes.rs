@@ -1,25 +1,17 @@
 //! Error codes: positive ints from which an error's text, or at least its class, is found again (MPI-5.0, section 9.4).
 //!
-//! A class is also a code. The code of an error (an instance) is `serial << 14 | class`; the serial counts from 1 to
-//! 65535 and then starts again. The last 4096 texts are kept, so memory is bounded for any number of errors.
-//! Invariant: `MPI_ERR_LASTCODE < instance code <= LAST_INSTANCE_CODE`, and the low 14 bits are the class.
-//! Not here: classes and codes that programs add (`added`; they start above [`LAST_INSTANCE_CODE`]).
+//! A class is also a code. The code of an error (an instance) has its class and a serial, which counts from 1 and then
+//! starts again. The last 4096 texts are kept, so memory is bounded for any number of errors.
+//! Not here: the layout of a code (`code_layout`), classes and codes that programs add (`added`).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mpi_core::abi::{MPI_ERR_LASTCODE, MPI_ERR_UNKNOWN, MPI_MAX_ERROR_STRING};
 
+use crate::code_layout::{CLASS_BITS, CLASS_MASK, LAST_INSTANCE_CODE, LAST_SERIAL};
 use crate::{AddedCodes, Error, classes};
 
-/// The largest code of an instance.
-pub const LAST_INSTANCE_CODE: i32 = (1 << 30) - 1;
-
-const CLASS_BITS: u32 = 14;
-const CLASS_MASK: i32 = (1 << CLASS_BITS) - 1;
-const LAST_SERIAL: u32 = (1 << 16) - 1;
 const INSTANCES: usize = 4096;
-
-const _: () = assert!(MPI_ERR_LASTCODE == CLASS_MASK);
 
 /// Assigns codes to errors and looks up the texts of codes. Thread-safe; not async-signal-safe.
 #[derive(Debug, Default)]

@@ -12,13 +12,15 @@
 
 mod added;
 pub mod classes;
+mod code_layout;
 mod codes;
 mod errhandler;
 mod error;
 mod report;
 
 pub use added::AddedCodes;
-pub use codes::{ErrorCodes, LAST_INSTANCE_CODE, own_class};
+pub use code_layout::LAST_INSTANCE_CODE;
+pub use codes::{ErrorCodes, own_class};
 pub use errhandler::{Attached, Errhandler, Errhandlers, HandlerKind};
 pub use error::{Error, Result};
 pub use report::{Detail, FatalReport, ReportFormat, fatal_report};

@@ -3,10 +3,10 @@
 //! Writers hold the engine's lock, so an update is a plain load and store. Any thread reads at any time.
 //! Invariant: every field is whole `AtomicU64` words, and zeroed memory is a valid field; another process that can
 //! write the memory can make values wrong, with no other effect.
-//! Not here: declaring (`declare`), the watermarks of a level (`watch`).
+//! Not here: variables on fields (`pvar_def`), levels and their watermarks (`level`).
 
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::{PvarClass, ValueType};
 
@@ -44,12 +44,14 @@ macro_rules! field {
     ($name:ident, $unit:ident, [$($class:ident),+]) => {
         #[allow(unsafe_code)] // see the trait
         // SAFETY: repr(transparent) over one word, or repr(C) with the value first.
-        unsafe impl Field for $name {
-            const CLASSES: &'static [PvarClass] = &[$(PvarClass::$class),+];
-            const UNIT: WordUnit = WordUnit::$unit;
+        unsafe impl $crate::Field for $name {
+            const CLASSES: &'static [$crate::PvarClass] = &[$($crate::PvarClass::$class),+];
+            const UNIT: $crate::field::WordUnit = $crate::field::WordUnit::$unit;
         }
     };
 }
+
+pub(crate) use field;
 
 /// Counts events; wraps at 2^64.
 #[derive(Debug, Default)]
@@ -196,123 +198,6 @@ impl Percentage {
     }
 }
 
-/// How much of a resource is in use, with watermarks for handles.
-///
-/// While no watermark has a handle, a change costs one load and one branch that is not taken. Otherwise only a new
-/// highest or lowest level costs more.
-#[derive(Debug, Default)]
-#[repr(C)]
-pub struct Level {
-    pub(crate) value: AtomicU64,
-    /// The complement of the level above which a high-water mark must be moved; zero: no handle exists.
-    pub(crate) above: AtomicU64,
-    /// The level below which a low-water mark must be moved; zero: no handle exists.
-    pub(crate) below: AtomicU64,
-}
-
-field!(Level, One, [Level, HighWatermark, LowWatermark, Generic]);
-
-impl Level {
-    /// `n` more in use. For the holder of the engine's lock.
-    #[inline(always)]
-    pub fn raise(&self, n: u64) {
-        if !KEPT {
-            return;
-        }
-        let now = self.value.load(Relaxed).wrapping_add(n);
-        self.value.store(now, Relaxed);
-        // The same as `now > !above`.
-        if now.overflowing_add(self.above.load(Relaxed)).1 {
-            crate::watch::rose(self, now);
-        }
-    }
-
-    /// As [`Level::raise`], from any thread and at any place, with an atomic read-modify-write. A level is changed
-    /// either in this way or under one lock.
-    #[inline]
-    pub fn raise_shared(&'static self, n: u64) {
-        if !KEPT {
-            return;
-        }
-        // SeqCst, here and below: either this load comes after `watch::expect` of a new mark, or the thread that sets
-        // the mark sees this value.
-        let now = self.value.fetch_add(n, SeqCst).wrapping_add(n);
-        if now.overflowing_add(self.above.load(SeqCst)).1 {
-            crate::watch::rose_anywhere(self, now);
-        }
-    }
-
-    /// As [`Level::lower`], from any thread and at any place. For levels without a low-water mark.
-    #[inline]
-    pub fn lower_shared(&'static self, n: u64) {
-        if KEPT {
-            self.value.fetch_sub(n, SeqCst);
-        }
-    }
-
-    /// `n` less in use; at least `n` must be. For the holder of the engine's lock.
-    #[inline(always)]
-    pub fn lower(&self, n: u64) {
-        if !KEPT {
-            return;
-        }
-        let before = self.value.load(Relaxed);
-        debug_assert!(before >= n, "a level cannot be below zero: {before} - {n}");
-        let now = before.wrapping_sub(n);
-        self.value.store(now, Relaxed);
-        if now < self.below.load(Relaxed) {
-            crate::watch::fell(self, now);
-        }
-    }
-
-    /// Raises or lowers the level to `now`. For the holder of the engine's lock.
-    #[inline]
-    pub fn follow(&self, now: u64) {
-        if !KEPT {
-            return;
-        }
-        let before = self.get();
-        match now.checked_sub(before) {
-            Some(more) => self.raise(more),
-            None => self.lower(before - now),
-        }
-    }
-
-    /// The level now. Async-signal-safe, thread-safe.
-    #[inline(always)]
-    pub fn get(&self) -> u64 {
-        self.value.load(Relaxed)
-    }
-}
-
-/// A [`Level`] without low-water marks: to lower it costs one instruction.
-#[derive(Debug, Default)]
-#[repr(transparent)]
-pub struct PeakLevel(Level);
-
-field!(PeakLevel, One, [Level, HighWatermark, Generic]);
-
-impl PeakLevel {
-    /// As [`Level::raise`].
-    #[inline(always)]
-    pub fn raise(&self, n: u64) {
-        self.0.raise(n);
-    }
-
-    /// `n` less in use; at least `n` must be. For the holder of the engine's lock.
-    #[inline(always)]
-    pub fn lower(&self, n: u64) {
-        debug_assert!(!KEPT || self.get() >= n, "a level cannot be below zero: {} - {n}", self.get());
-        add(&self.0.value, n.wrapping_neg());
-    }
-
-    /// The level now. Async-signal-safe, thread-safe.
-    #[inline(always)]
-    pub fn get(&self) -> u64 {
-        self.0.get()
-    }
-}
-
 #[inline(always)]
 pub(crate) fn add(word: &AtomicU64, n: u64) {
     store(word, word.load(Relaxed).wrapping_add(n));
@@ -369,11 +254,8 @@ mod tests {
 
     #[test]
     fn fields_take_only_variables_of_their_classes_and_types() {
-        assert!(fits::<Level>(PvarClass::HighWatermark, ValueType::U32));
-        assert!(!fits::<Level>(PvarClass::Counter, ValueType::U32));
         assert!(!fits::<Counter>(PvarClass::Counter, ValueType::F64));
-        assert!(!fits::<Level>(PvarClass::Level, ValueType::I32));
-        assert!(fits::<PeakLevel>(PvarClass::HighWatermark, ValueType::U64));
-        assert!(!fits::<PeakLevel>(PvarClass::LowWatermark, ValueType::U64));
+        assert!(fits::<Counter>(PvarClass::Counter, ValueType::U32));
+        assert!(!fits::<Counter>(PvarClass::Level, ValueType::U32));
     }
 }

@@ -38,51 +38,60 @@
 //! Invariant: an instrument is written by one thread at a time (under the engine's lock) and read by any thread.
 //! Not here: what the variables count, messages, C types.
 
+mod append_only;
+mod cell;
 mod class;
-mod declare;
-mod definition;
+mod cvar_def;
+mod enum_def;
 mod error;
 mod events;
 mod field;
 mod free_list;
 mod handle;
+mod instruments_macro;
 mod last_error;
+mod level;
 mod memory;
+mod pvar_def;
 mod registry;
 mod setting;
+mod state_word;
 mod sync;
 mod tool;
 mod tool_metrics;
 mod value;
-mod watch;
 mod watched;
 
 pub use mpi_core::{Handle, Info};
 
+pub use cell::{Cell, Limits, SWITCH, Setting, SettingType, TEXT_BYTES, Text, TextCell, Word};
 pub use class::{Bind, PvarClass, Scope, ValueType, Verbosity};
-pub use declare::{EnumDef, Instruments, PvarDef};
-pub use definition::{CvarDef, Limits};
+pub use cvar_def::CvarDef;
+pub use enum_def::EnumDef;
 pub use error::{ArgumentValue, TError, TResult};
-pub use events::declare::{bytes_of as __bytes_of, laid_out as __laid_out};
+pub use events::event_def::{bytes_of as __bytes_of, laid_out as __laid_out};
 pub use events::{
     AnyPoint, Dropped, EVENT_BYTES, ElementDef, EventDef, EventInstance, EventPoint, Events, Freed, Payload, Safety,
     SourceDef, any_callback_registered, now_ns,
 };
-pub use field::{Aggregate, Counter, Field, Level, PeakLevel, Percentage, Size, State, Timer};
+pub use field::{Aggregate, Counter, Field, Percentage, Size, State, Timer};
 pub use free_list::{place_settings, retire_settings};
 pub use handle::access::{pvar_readreset_raw, pvar_reset, pvar_set_running, pvar_write_raw};
-pub use handle::table::{disable_handles, pvar_read_raw};
+pub use handle::read::pvar_read_raw;
+pub use handle::table::disable_handles;
 pub use last_error::{clear_failure, last_failure, record_failure, report_failures};
+pub use level::{Level, PeakLevel};
 pub use memory::{
     BlockDescription, HeapMemory, InstrumentMemory, place, place_rows, place_rows_in, rename, retire, retire_rows,
     retire_rows_in,
 };
+pub use pvar_def::{Instruments, PvarDef};
 pub use registry::{
     CAPACITY_HINT, CVAR_OPTION, CVARS_READ, CategoryInfo, CvarInfo, DroppedHandler, EventCallback, EventInfo,
     FreedCallback, OnDemand, Open, PREFIX, PvarInfo, Registry, SETTINGS, SETTINGS_READ, SettingsFile, Source,
     UnknownName, VariableTexts, end_handles, expectation, name_in_environment,
 };
-pub use setting::{Cell, SWITCH, Setting, SettingType, Settings, TEXT_BYTES, Text, TextCell, Word};
+pub use setting::Settings;
 pub use tool::{Cvar, CvarEntry, EventRegistration, Pvar, PvarEntry, PvarHandle, VariableType, Variables};
 pub use tool_metrics::{HandleInstruments, RegistryInstruments, handle_instruments};
 pub use value::Value;

@@ -55,10 +55,10 @@ fn a_description_ends_with_the_values_that_no_enumeration_names() {
         let index = registry.cvar_get_index(name).expect("declared");
         registry.cvar_get_info(index).expect("there").description.clone()
     };
-    assert_eq!(described("size"), "A size. Unit: bytes. Takes a whole number from 1 to 100.");
-    assert_eq!(described("version"), "A constant. Takes a whole number from 0 to 4294967295.");
+    assert_eq!(described("size"), "A size. Unit: bytes. Values: a whole number from 1 to 100.");
+    assert_eq!(described("version"), "A constant. Values: a whole number from 0 to 4294967295.");
     assert_eq!(described("early"), "Only before the start.", "a switch has an enumeration");
-    assert_eq!(described("text"), format!("A text. Takes a text of fewer than {} bytes.", mpi_t::TEXT_BYTES));
+    assert_eq!(described("text"), format!("A text. Values: a text of fewer than {} bytes.", mpi_t::TEXT_BYTES));
     let limits = mpi_t::Limits::Whole(0, 9);
     let texts =
         mpi_t::VariableTexts { name: "bare", description: "", unit: "", category: "x", category_description: "" };

@@ -11,11 +11,11 @@ mod sync {
     }
 }
 
-#[path = "../src/handle/kind.rs"]
+#[path = "../src/state_word/kind.rs"]
 mod kind_file;
 #[path = "../src/handle/slot.rs"]
 mod slot_file;
-#[path = "../src/handle/state.rs"]
+#[path = "../src/state_word/state.rs"]
 mod state_file;
 mod wide_model {
     //! Cells of wide states, without the list of free ones: the models check the words.
@@ -35,23 +35,22 @@ mod wide_model {
     pub(crate) fn give_back(_: u64) {}
 }
 
-mod handle {
+mod state_word {
     pub(crate) use crate::kind_file as kind;
-    pub(crate) use crate::slot_file as slot;
     pub(crate) use crate::state_file as state;
     pub(crate) use crate::wide_model as wide;
 }
 
 use std::sync::Arc;
 
-use handle::kind::Kind;
-use handle::slot::{Facts, Slot, SlotView, Traits};
-use handle::state::{self, Format, HandleEnded, State};
 use loom::thread;
+use slot_file::{Facts, Slot, SlotView, Traits};
+use state_word::kind::Kind;
+use state_word::state::{self, Format, HandleEnded, State};
 use sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 fn initial(kind: Kind, running: bool, source: u64) -> AtomicU64 {
-    AtomicU64::new(kind.initial(1, Format::U64, running, source).0)
+    AtomicU64::new(State::initial(kind, 1, Format::U64, running, source).0)
 }
 
 fn incr(source: &AtomicU64) {
@@ -195,13 +194,13 @@ fn the_fast_read_never_stores_a_value_in_another_handles_format() {
     loom::model(|| {
         let slot = Arc::new(empty_slot());
         let open = |slot: &Slot, handle: usize, format| {
-            slot.open(7, handle, look_for(handle), Kind::Sum.initial(handle as u32, format, true, 0));
+            slot.open(7, handle, look_for(handle), State::initial(Kind::Sum, handle as u32, format, true, 0));
         };
         open(&slot, 1, Format::U64);
         let pool_slot = slot.clone();
         let pool = thread::spawn(move || {
             pool_slot.close();
-            pool_slot.open(7, 2, look_for(2), Kind::Sum.initial(2, Format::U32, true, 0));
+            pool_slot.open(7, 2, look_for(2), State::initial(Kind::Sum, 2, Format::U32, true, 0));
         });
         let state = State(slot.state.load(Ordering::Acquire));
         let mine = slot.word.load(Ordering::Relaxed) == 1 && slot.session.load(Ordering::Relaxed) == 7;

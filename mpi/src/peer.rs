@@ -42,11 +42,19 @@ pub struct Received {
     pub count: usize,
 }
 
-impl<'w, M: ThreadUse> Peer<'w, M> {
-    pub(crate) fn new(world: &'w World<M>, rank: Option<u32>) -> Self {
-        Peer { world, rank }
+impl<M: ThreadUse> World<M> {
+    /// The process with this rank, to send to and receive from. Its calls fail when there is no such process.
+    pub fn process(&self, rank: u32) -> Peer<'_, M> {
+        Peer { world: self, rank: Some(rank) }
     }
 
+    /// Any process, to receive from.
+    pub fn any(&self) -> Peer<'_, M> {
+        Peer { world: self, rank: None }
+    }
+}
+
+impl<M: ThreadUse> Peer<'_, M> {
     /// Sends a message; returns when the data may be changed again. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
     pub fn send<T: Element>(&self, data: &[T], tag: i32) -> Result<()> {
         self.send_in_mode(SEND, data, tag, Mode::Standard)

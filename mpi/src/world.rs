@@ -14,7 +14,7 @@ use mpi_core::functions;
 use mpi_env::{Process, Route};
 
 use crate::call::{Call, CallName};
-use crate::{Error, Peer, Result};
+use crate::{Error, Result};
 
 const FINALIZE: CallName = CallName::new("drop of mpi::World", functions::MPI_FINALIZE);
 
@@ -93,16 +93,6 @@ impl<M: ThreadUse> World<M> {
     /// The number of processes.
     pub fn size(&self) -> u32 {
         self.process.size()
-    }
-
-    /// The process with this rank, to send to and receive from. Its calls fail when there is no such process.
-    pub fn process(&self, rank: u32) -> Peer<'_, M> {
-        Peer::new(self, Some(rank))
-    }
-
-    /// Any process, to receive from.
-    pub fn any(&self) -> Peer<'_, M> {
-        Peer::new(self, None)
     }
 
     /// The handle word of `MPI_COMM_WORLD`, to bind variables to.

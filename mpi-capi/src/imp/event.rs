@@ -7,7 +7,8 @@ use core::ffi::{c_char, c_int, c_void};
 use mpi_core::{Handle, Info, functions};
 use mpi_t::{Bind, EventInfo, TError, TResult};
 
-use crate::tool_edge::{TextOut, length, new_info, object_word, required, store, text, with_info, with_registry};
+use crate::imp::tool_info::{new_info, with_info};
+use crate::tool_edge::{TextOut, length, object_word, required, store, text, with_registry};
 
 /// `MPI_T_event_get_num`
 pub fn event_get_num(count: *mut c_int) -> c_int {

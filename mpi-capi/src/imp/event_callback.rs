@@ -11,7 +11,8 @@ use mpi_core::{Handle, functions};
 use mpi_t::{Dropped, EventCallback, EventInstance, Freed};
 
 use super::event::level;
-use crate::tool_edge::{new_info, required, store, with_info, with_registry};
+use crate::imp::tool_info::{new_info, with_info};
+use crate::tool_edge::{required, store, with_registry};
 
 type EventFunction = unsafe extern "C" fn(usize, usize, i32, *mut c_void);
 type DroppedFunction = unsafe extern "C" fn(i64, usize, c_int, i32, *mut c_void);

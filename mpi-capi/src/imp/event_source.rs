@@ -4,7 +4,8 @@ use core::ffi::{c_char, c_int};
 
 use mpi_core::{Info, abi, functions};
 
-use crate::tool_edge::{TextOut, new_info, required, store, with_registry};
+use crate::imp::tool_info::new_info;
+use crate::tool_edge::{TextOut, required, store, with_registry};
 
 /// Nanoseconds.
 const TICKS_PER_SECOND: i64 = 1_000_000_000;

@@ -51,6 +51,7 @@ pub mod status;
 pub mod status_forms;
 pub mod tool;
 pub mod tool_enum;
+pub mod tool_info;
 pub mod type_contents;
 pub mod type_create;
 pub mod win;

@@ -11,12 +11,12 @@ use mpi_core::Handle;
 use mpi_core::handle::{Kind, MAX_OBJECTS};
 
 use super::clock::now_ns;
-use super::declare::EventDef;
 use super::dispatcher::{Data, Dispatcher, DispatcherTypes, Item, Step};
+use super::event_def::EventDef;
+use super::listeners::Listeners;
 use super::live::{Live, Seen};
-use super::point::PointCore;
 use super::safety::{Restricted, Safety};
-use crate::registry::AppendOnly;
+use crate::append_only::AppendOnly;
 use crate::{Value, ValueType};
 
 /// The callback of an event.
@@ -65,7 +65,7 @@ impl DispatcherTypes for TheParts {
     type Call = Call;
     type Drop = DropCall;
     type Free = (Handle, FreeCall);
-    type Point = &'static PointCore;
+    type Point = &'static Listeners;
 }
 
 /// One source.

@@ -1,7 +1,8 @@
 //! Events: an engine raises them, tools that registered a callback are called (MPI-5.0, section 15.3.8).
 //!
-//! - `declare`: [`events!`](crate::events) and the definition of an event type.
-//! - `point`: [`EventPoint`], where an event is raised; one load and a branch while no callback is registered.
+//! - `event_def`: the definition of an event type. `declare`: [`events!`](crate::events).
+//! - `point`: [`EventPoint`], where an event is raised; one load and a branch while no callback is registered
+//!   (`listeners`).
 //! - `dispatcher`: registrations and queues; which callback runs when, and which events are dropped.
 //! - `live`: the event instances that callbacks read.
 //! - `hub`: all events of one process.
@@ -17,18 +18,22 @@
 //! Not here: indices and names (`registry`), the events themselves (the engine crates).
 
 mod clock;
-pub(crate) mod declare;
+mod declare;
 pub(crate) mod dispatcher;
+pub(crate) mod event_def;
 pub(crate) mod hub;
+mod listeners;
 mod live;
 pub(crate) mod point;
 pub(crate) mod safety;
 mod tool_events;
 
 pub use clock::now_ns;
-pub use declare::{ElementDef, EventDef, Events, Payload, SourceDef};
+pub use declare::Events;
+pub use event_def::{ElementDef, EventDef, Payload, SourceDef};
 pub use hub::{Dropped, EventInstance, Freed};
-pub use point::{AnyPoint, EventPoint, any_callback_registered};
+pub use listeners::any_callback_registered;
+pub use point::{AnyPoint, EventPoint};
 pub use safety::Safety;
 pub(crate) use tool_events::ToolEvents;
 

@@ -2,26 +2,14 @@
 //!
 //! Invariant: with no callback registered in the operating-system process, raising is one relaxed load and one branch
 //! that is not taken: the payload is not computed.
-//! Not here: the callbacks (`dispatcher`).
+//! Not here: the callbacks (`dispatcher`), their number (`listeners`).
 
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{OnceLock, Weak};
 
-use crate::events::declare::Payload;
-use crate::events::dispatcher::Interest;
-use crate::events::hub::Hub;
-use crate::field::KEPT;
-
-/// Registrations with a callback, of all registries and events. One word for all, so that its address is a constant
-/// and one cache line serves every point.
-static LISTENERS: AtomicU32 = AtomicU32::new(0);
-
-/// Whether any event has a callback: one relaxed load. Async-signal-safe; thread-safe.
-#[inline(always)]
-pub fn any_callback_registered() -> bool {
-    KEPT && LISTENERS.load(Relaxed) != 0
-}
+use super::event_def::Payload;
+use super::hub::Hub;
+use super::listeners::{Listeners, any_callback_registered};
 
 /// The place in a program where events of one type are raised; `P` is the tuple of its elements.
 #[derive(Debug)]
@@ -32,7 +20,7 @@ pub struct EventPoint<P> {
 
 #[derive(Debug, Default)]
 pub(crate) struct PointCore {
-    listeners: AtomicU32,
+    listeners: Listeners,
     link: OnceLock<Link>,
 }
 
@@ -72,7 +60,7 @@ impl<P: Payload> EventPoint<P> {
     #[cold]
     #[inline(never)]
     fn raise(&self, payload: impl FnOnce() -> (usize, P)) {
-        if self.core.listeners.load(Relaxed) == 0 {
+        if self.core.listeners.is_empty() {
             return;
         }
         let Some(link) = self.core.link.get() else { return };
@@ -98,21 +86,13 @@ impl<P: Payload> AnyPoint for EventPoint<P> {
 }
 
 impl PointCore {
+    /// The registrations with a callback of this point's events.
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.listeners
+    }
+
     /// Connects the point to this event of a registry, permanently; false if it is already connected.
     pub(crate) fn connect(&self, hub: Weak<Hub>, event: usize) -> bool {
         self.link.set(Link { hub, event }).is_ok()
-    }
-}
-
-impl Interest for &'static PointCore {
-    // Relaxed: the dispatcher selects callbacks under its lock; these counts only decide whether to take it.
-    fn more(&self) {
-        self.listeners.fetch_add(1, Relaxed);
-        LISTENERS.fetch_add(1, Relaxed);
-    }
-
-    fn less(&self) {
-        self.listeners.fetch_sub(1, Relaxed);
-        LISTENERS.fetch_sub(1, Relaxed);
     }
 }

@@ -13,12 +13,13 @@ use mpi_core::abi::{MPI_SUCCESS, MPI_T_PVAR_ALL_HANDLES};
 
 use crate::field::WordUnit;
 use crate::handle::slot::{Slot, SlotView};
-use crate::handle::state::{self, HandleEnded, Stepped};
 use crate::handle::table::Step;
 use crate::handle::value_format::{Scalar, ValueFormat};
 use crate::handle::{pool, refusal, table};
 use crate::last_error::record_failure;
-use crate::{Level, TError, TResult, Value, ValueType, watch};
+use crate::level::watch;
+use crate::state_word::state::{self, HandleEnded, Stepped};
+use crate::{Level, TError, TResult, Value, ValueType};
 
 /// A handle that was found to be live, with consistent facts.
 #[derive(Clone, Copy)]

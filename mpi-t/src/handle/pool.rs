@@ -13,10 +13,11 @@ use mpi_core::handle::{GENERATION_MASK, Kind as HandleKind};
 use mpi_core::{Handle, ShortMutex, ShortMutexGuard};
 
 use crate::handle::slot::{Facts, Slot, SlotView};
-use crate::handle::state::{self, Format, State};
 use crate::handle::{refusal, table};
+use crate::level::watch;
+use crate::state_word::state::{self, Format, State};
 use crate::tool_metrics::{HandleInstruments, handle_instruments};
-use crate::{Level, TError, TResult, watch};
+use crate::{Level, TError, TResult};
 
 /// The most sessions that can exist at a time.
 const SESSIONS: usize = 4096;
@@ -152,7 +153,8 @@ pub(crate) fn open(session: usize, new: NewHandle) -> TResult<Handle> {
     let first = source.as_ptr().cast_mut();
     let view = SlotView { facts, source: first, elements: std::ptr::null_mut(), variable };
     if facts.is_plain() {
-        let state = facts.kind().initial(generation, format, facts.continuous(), source[0].load(Ordering::Relaxed));
+        let state =
+            State::initial(facts.kind(), generation, format, facts.continuous(), source[0].load(Ordering::Relaxed));
         slot.open(session, handle.0, view, state);
     } else {
         pool.open_array_or_mark(slot, session, handle, view, &new);
@@ -238,11 +240,11 @@ impl Pool {
         let source = |i: usize| new.source[i * facts.stride()].load(Ordering::Relaxed);
         let mut elements: *mut AtomicU64 = std::ptr::null_mut();
         let state = if facts.count() == 1 {
-            kind.initial(generation, new.format, running, source(0))
+            State::initial(kind, generation, new.format, running, source(0))
         } else {
             let words = self.elements(facts.count());
             for (i, word) in words.iter().enumerate() {
-                word.store(kind.initial(generation, Format::Other, running, source(i)).0, Ordering::Relaxed);
+                word.store(State::initial(kind, generation, Format::Other, running, source(i)).0, Ordering::Relaxed);
             }
             elements = words.as_ptr().cast_mut();
             State::new(0, generation, Format::Other, running)

@@ -5,8 +5,8 @@
 //! Invariant: facts change only while `word` is 0, under the pool's lock; all memory pointed to is static.
 //! Not here: the steps of a handle (`state`). `tests/loom.rs` checks this file.
 
-use crate::handle::kind::Kind;
-use crate::handle::state::State;
+use crate::state_word::kind::Kind;
+use crate::state_word::state::State;
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
 /// Everything about one handle.

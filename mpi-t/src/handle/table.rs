@@ -1,4 +1,4 @@
-//! The table of slots, and the fast path from a handle word to a value in about twenty instructions.
+//! The table of slots, and the short ways from a handle word to a slot and to the value of one element.
 //!
 //! The slots of all handles of an operating-system process are in one range of addresses, reserved once and never
 //! unmapped, of which only pages in use take memory. A handle's index is the byte offset of its slot, so the look-up is
@@ -6,16 +6,14 @@
 //! handle leads to slot 0, and no handle has slot 0: no extra check is needed.
 //!
 //! Invariant: `mask` is nonzero only after `base` points at the whole range, and `base` never changes after.
-//! Not here: allocating slots (`pool`), the slower operations (`access`).
+//! Not here: allocating slots (`pool`), `MPI_T_pvar_read` (`read`), the slower operations (`access`).
 #![allow(unsafe_code)] // slots are found by address arithmetic; the reads of other crates go through here
 
-use std::ffi::c_void;
 use std::hint::cold_path;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
-use crate::handle::access;
 use crate::handle::slot::{Facts, Slot};
-use crate::handle::state::{Format, State};
+use crate::state_word::state::{Format, State};
 use crate::sync::compare_exchange;
 
 /// Bytes of a slot; the low bits of a handle's index are free for it.
@@ -55,43 +53,6 @@ static STRETCH: Stretch = Stretch {
     bytes: AtomicUsize::new(0),
 };
 
-/// Reads a performance variable into `out` (`MPI_T_pvar_read`): `MPI_SUCCESS` or an `MPI_T_ERR_*` code.
-/// Async-signal-safe; thread-safe. No lock, no allocation, no system call.
-///
-/// # Safety
-/// `out` has room for the variable's elements, by the variable's type and the handle's count. Any words are
-/// fine as `session` and `handle`.
-#[inline(always)]
-pub unsafe fn pvar_read_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
-    let slot = slot_of(handle);
-    // The order matters: state, then the slot's word, then the source, then the state again. The handle was allocated
-    // before this call, so a state loaded before its word is one of this handle's or of a later one; and an equal state
-    // after the source proves that the slot was this handle's all the time. Acquire keeps the order.
-    let state = State(slot.state.load(Ordering::Acquire));
-    let mine = slot.word.load(Ordering::Relaxed) == handle && slot.session.load(Ordering::Relaxed) == session;
-    if mine {
-        let source = slot.source.load(Ordering::Acquire);
-        // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
-        let value = unsafe { &*source }.load(Ordering::Acquire);
-        if slot.state.load(Ordering::Relaxed) == state.0 {
-            let value = state.narrow_own().wrapping_add(value);
-            if state.is_running_u64() {
-                // SAFETY: the format of the handle is u64, so `out` has room for one, by the caller's promise.
-                unsafe { out.cast::<u64>().write_unaligned(value) };
-                return 0;
-            }
-            if state.is_running_u32() {
-                let value = u32::try_from(value).unwrap_or(u32::MAX);
-                // SAFETY: as above, for u32.
-                unsafe { out.cast::<u32>().write_unaligned(value) };
-                return 0;
-            }
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { access::read_raw(session, handle, out) }
-}
-
 /// The bits of the value of a handle with one element and a narrow own part, and the handle's facts; `None` for others.
 #[inline(always)]
 pub(crate) fn read_single(session: usize, handle: usize) -> Option<(u64, Facts)> {
@@ -106,7 +67,7 @@ pub(crate) fn read_single(session: usize, handle: usize) -> Option<(u64, Facts)>
     // SAFETY: a slot's source is static memory of atomic words, whichever handle has the slot.
     let source = unsafe { &*slot.source.load(Ordering::Acquire) }.load(Ordering::Acquire);
     let same = slot.state.load(Ordering::Relaxed) == state.0;
-    same.then(|| (facts.kind().value_of(state, state.narrow_own(), source), facts))
+    same.then(|| (facts.kind().value(state.running(), state.narrow_own(), source), facts))
 }
 
 /// The operation of [`step_sum`].

@@ -1,7 +1,7 @@
 //! Control variables: indices, handles, reading and setting (MPI-5.0, section 15.3.6).
 //!
 //! Invariant: a cell is only set to a value that its declaration accepts.
-//! Not here: the cells (`setting`), values of files, environment and options (`environment`).
+//! Not here: the cells (`cell`), values of files, environment and options (`environment`).
 #![allow(unsafe_code)] // values are stored in and taken from callers' buffers
 
 use std::ffi::c_void;
@@ -47,7 +47,11 @@ impl fmt::Debug for CvarInfo {
 /// Without a text it is empty.
 fn with_values(definition: &CvarDef) -> String {
     let text = described(definition.description, definition.unit);
-    if text.is_empty() || definition.states.is_some() { text } else { format!("{text} Takes {}.", values(definition)) }
+    if text.is_empty() || definition.states.is_some() {
+        text
+    } else {
+        format!("{text} Values: {}.", values(definition))
+    }
 }
 
 impl CvarInfo {

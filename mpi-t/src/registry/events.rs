@@ -85,7 +85,7 @@ impl Registry {
             }
             let source = self.hub.intern_source(definition.source).ok_or_else(full)?;
             let event = self.hub.types.push(TypeFacts { definition, source }).map_err(|_| full())?;
-            self.hub.dispatcher.add_event(point.core());
+            self.hub.dispatcher.add_event(point.core().listeners());
             let elements = match definition.elements {
                 [] => None,
                 elements => {

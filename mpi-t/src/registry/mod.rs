@@ -7,7 +7,6 @@
 //! Invariant: an entry keeps its index and its description; lists only grow.
 //! Not here: handles (`handle`), the fields (`field`).
 
-mod append;
 mod categories;
 mod cvar_slots;
 mod cvars;
@@ -19,11 +18,11 @@ mod file;
 mod names;
 mod nearest;
 mod on_demand;
+mod opening;
 mod pvars;
 mod refusal;
 mod runtime_variables;
 mod value_parser;
-mod word_hasher;
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -35,13 +34,14 @@ use mpi_core::abi::{MPI_ERR_OTHER, MPI_THREAD_MULTIPLE};
 use mpi_core::handle::Kind;
 use mpi_core::{Handle, ShortMutex, ShortMutexGuard, Table, single_threaded};
 use mpi_errors::Error;
+use rustc_hash::FxBuildHasher;
 
+use crate::append_only::AppendOnly;
 use crate::events::ToolEvents;
 use crate::events::hub::Hub;
 use crate::handle::pool;
 use crate::tool_metrics::{self, RegistryInstruments};
 use crate::{Bind, Cell, EnumDef, PvarClass, TError, TResult};
-pub(crate) use append::AppendOnly;
 pub use categories::CategoryInfo;
 use cvar_slots::{CvarHandle, Mirrors};
 pub use cvars::CvarInfo;
@@ -51,11 +51,10 @@ pub use events::{CAPACITY_HINT, DroppedHandler, EventCallback, EventInfo, FreedC
 pub use file::{SETTINGS, SETTINGS_READ, SettingsFile};
 use names::Names;
 pub use on_demand::{OnDemand, Open, end_handles};
-use pvars::Elements;
+use opening::Elements;
 pub use pvars::{Allocated, PvarInfo};
 pub use runtime_variables::VariableTexts;
 pub use value_parser::expectation;
-use word_hasher::BuildWordHasher;
 
 /// All variables of one process.
 ///
@@ -129,18 +128,18 @@ type BlockKey = (Bind, usize, TypeId);
 #[derive(Default)]
 struct RegistryState {
     /// By kind of object and handle word: the key with which the object's events are raised.
-    event_keys: HashMap<(Bind, usize), usize, BuildWordHasher>,
+    event_keys: HashMap<(Bind, usize), usize, FxBuildHasher>,
     category_texts: HashMap<&'static str, &'static str>,
     /// The blocks declared, with the index of their first variable.
     blocks: HashMap<TypeId, usize>,
     /// The words of each block bound.
-    bound: HashMap<BlockKey, &'static [AtomicU64], BuildWordHasher>,
+    bound: HashMap<BlockKey, &'static [AtomicU64], FxBuildHasher>,
     /// The block of the last handle: a tool allocates several for one block.
     last_used: Option<(BlockKey, &'static [AtomicU64])>,
     /// Arrays bound: by kind of object, handle word and variable.
-    elements: HashMap<(Bind, usize, usize), Elements, BuildWordHasher>,
+    elements: HashMap<(Bind, usize, usize), Elements, FxBuildHasher>,
     /// Cells of bound control variables: by kind of object, handle word and variable.
-    cells: HashMap<(Bind, usize, usize), &'static dyn Cell, BuildWordHasher>,
+    cells: HashMap<(Bind, usize, usize), &'static dyn Cell, FxBuildHasher>,
     environment: Environment,
 }
 

@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::append::CAPACITY;
+use crate::append_only::CAPACITY;
 
 /// The places of the first table.
 const FIRST: usize = 256;

@@ -11,48 +11,15 @@
 //! Not here: blocks that are bound permanently (`pvars`).
 
 use std::collections::HashMap;
-use std::fmt;
 
-use mpi_core::Handle;
 use mpi_errors::Result;
+use rustc_hash::FxBuildHasher;
 
 use super::Registry;
-use super::pvars::{Elements, new_handle};
-use super::word_hasher::BuildWordHasher;
-use crate::events::safety::is_restricted;
+use super::opening::{Elements, OnDemandSource};
 use crate::handle::pool;
 use crate::memory::{words_of, words_of_rows};
-use crate::{HeapMemory, Instruments, PvarDef, TError, TResult, place, retire};
-
-/// The function of an owner that opens a handle on the words of an object.
-type OpenFor = dyn Fn(usize, &mut dyn FnMut(Elements) -> TResult<()>) -> TResult<()> + Send + Sync;
-
-/// The owner of a kind of object.
-pub(super) struct OnDemandSource(Box<OpenFor>);
-
-impl fmt::Debug for OnDemandSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OnDemandSource").finish_non_exhaustive()
-    }
-}
-
-impl OnDemandSource {
-    /// Opens a handle of the variable for the object, if its owner has it.
-    pub(super) fn open(&self, session: usize, def: &PvarDef, variable: usize, object: usize) -> TResult<(Handle, u32)> {
-        if is_restricted() {
-            let rule = "cannot get a handle in a callback that may call restricted functions only";
-            return Err(TError::NOT_ACCESSIBLE.because(format!("{} {rule}", def.name)));
-        }
-        let mut opened = Err(TError::INVALID);
-        self.0(object, &mut |rows| {
-            let Elements { words, stride, count } = rows;
-            let handle = pool::open(session, new_handle(def, variable, &words[def.word..], count, stride))?;
-            opened = Ok((handle, count));
-            Ok(())
-        })?;
-        opened
-    }
-}
+use crate::{HeapMemory, Instruments, TResult, place, retire};
 
 /// The argument with which an owner opens a handle; see [`Registry::declare_on_demand`].
 pub type Open<'a, B> = dyn FnMut(&'static [B]) -> TResult<()> + 'a;
@@ -63,7 +30,7 @@ impl Registry {
     ///
     /// `open_for` gets the word of the object's handle (0 for the process), which may be any word. It finds the object,
     /// keeps it from being freed, calls `open` with its block (or its rows, each of which becomes an element) and
-    /// returns its result; or it returns [`TError::INVALID`] when there is no such object. It may wait for a lock under
+    /// returns its result; or it returns [`TError::INVALID`](crate::TError::INVALID) when there is no such object. It may wait for a lock under
     /// which the caller also calls [`end_handles`], but for none under which handles are allocated.
     ///
     /// Errors: as [`Registry::declare`].
@@ -77,7 +44,8 @@ impl Registry {
             stride: (size_of::<B>() / 8) as u16,
             count: u32::try_from(rows.len()).unwrap_or(u32::MAX),
         };
-        let on_demand = OnDemandSource(Box::new(move |object, open| open_for(object, &mut |rows| open(words(rows)))));
+        let on_demand =
+            OnDemandSource::new(Box::new(move |object, open| open_for(object, &mut |rows| open(words(rows)))));
         self.declare_with::<B>(Some(on_demand))
     }
 }
@@ -92,7 +60,7 @@ pub fn end_handles<B: Instruments>(block: &'static B) {
 ///
 /// For the owner of the objects, under its lock.
 #[derive(Debug)]
-pub struct OnDemand<B: Instruments>(HashMap<usize, &'static B, BuildWordHasher>);
+pub struct OnDemand<B: Instruments>(HashMap<usize, &'static B, FxBuildHasher>);
 
 impl<B: Instruments> Default for OnDemand<B> {
     fn default() -> Self {

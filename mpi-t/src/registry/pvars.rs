@@ -6,23 +6,21 @@
 
 use std::any::TypeId;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_T_ENUM_NULL};
 use mpi_errors::{Error, Result};
 
-use super::on_demand::OnDemandSource;
+use super::opening::{Elements, OnDemandSource, facts_of, new_handle};
 use super::{Registry, RegistryState, described, full, int, refusal, taken};
 use crate::handle::access;
-use crate::handle::kind::Kind;
 use crate::handle::pool::{self, NewHandle};
 use crate::handle::refusal::session as session_refused;
-use crate::handle::slot::{Facts, Traits};
-use crate::handle::state::Format;
-use crate::handle::value_format::ValueFormat;
+use crate::handle::slot::Facts;
 use crate::memory::{words_of, words_of_rows};
+use crate::state_word::state::Format;
 use crate::{Bind, Instruments, Level, PvarClass, PvarDef, TError, TResult, Value, ValueType, Verbosity};
 
 /// What tools can read about a performance variable.
@@ -330,53 +328,4 @@ impl Registry {
     pub fn pvar_of_handle(&self, session: Handle, handle: Handle) -> TResult<i32> {
         access::variable_of(session.0, handle.0).map(int)
     }
-}
-
-/// Elements bound in place of a block's field.
-#[derive(Debug)]
-pub(super) struct Elements {
-    /// From the first element's first word on.
-    pub(super) words: &'static [AtomicU64],
-    /// Words from one element to the next.
-    pub(super) stride: u16,
-    pub(super) count: u32,
-}
-
-pub(super) fn new_handle(
-    def: &PvarDef,
-    variable: usize,
-    source: &'static [AtomicU64],
-    count: u32,
-    stride: u16,
-) -> NewHandle {
-    let (facts, format) = facts_of(def, count, stride);
-    NewHandle { facts, format, variable, source }
-}
-
-fn facts_of(def: &PvarDef, count: u32, stride: u16) -> (Facts, Format) {
-    let kind = match def.class {
-        class if class.is_sum() => Kind::Sum,
-        PvarClass::HighWatermark => Kind::High,
-        PvarClass::LowWatermark => Kind::Low,
-        _ => Kind::Mirror,
-    };
-    let value_format = ValueFormat { value: def.value, unit: def.unit_of_word };
-    let format = match (kind, def.value) {
-        (Kind::Sum | Kind::Mirror, ValueType::U64) if count == 1 => Format::U64,
-        (Kind::Sum | Kind::Mirror, ValueType::U32) if count == 1 => Format::U32,
-        _ => Format::Other,
-    };
-    let (readonly, continuous, handles_word) = (def.readonly(), def.continuous, def.handles_word);
-    (
-        Facts::of(Traits {
-            kind,
-            value_format: value_format.bits(),
-            readonly,
-            continuous,
-            handles_word,
-            stride,
-            count,
-        }),
-        format,
-    )
 }

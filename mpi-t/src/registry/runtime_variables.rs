@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::sync::atomic::AtomicU64;
 
 use super::Registry;
-use super::pvars::{Elements, PvarInfo};
+use super::opening::Elements;
+use super::pvars::PvarInfo;
 use super::value_parser::expectation;
 use crate::field::WordUnit;
 use crate::{

@@ -6,7 +6,7 @@
 //! by the level.
 //!
 //! Invariant: after `expect` of a mark, the level reports every value beyond it until the mark has moved.
-//! Not here: the marks' own steps (`handle::state`).
+//! Not here: the marks' own steps (`state_word::state`).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mpi_core::ShortMutex;
 
 use crate::Level;
-use crate::handle::kind::Kind;
-use crate::handle::state;
+use crate::state_word::kind::Kind;
+use crate::state_word::state;
 
 /// The watchers of each watched level, by the level's address.
 static WATCHERS: ShortMutex<BTreeMap<usize, Vec<Watcher>>> = ShortMutex::new(BTreeMap::new());

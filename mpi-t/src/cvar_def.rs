@@ -1,21 +1,10 @@
 //! The definition of a control variable: its name, its type, and the values that it accepts.
 //!
 //! Invariant: the cell of a definition can hold every value that the definition accepts.
-//! Not here: cells and declaring them (`setting`), performance variables (`declare`).
+//! Not here: cells (`cell`), declaring variables (`setting`), performance variables (`pvar_def`).
 
-use crate::setting::SettingType;
+use crate::cell::{Limits, SettingType};
 use crate::{Bind, EnumDef, Scope, Value, ValueType, Verbosity};
-
-/// The values that a control variable accepts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Limits {
-    /// Whole numbers from the first to the second.
-    Whole(i128, i128),
-    /// Numbers from the first to the second.
-    Real(f64, f64),
-    /// At most so many bytes.
-    Length(usize),
-}
 
 /// One control variable as declared.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! A list that only grows, and that readers use without a lock.
 //!
-//! Invariant: an entry's index and address never change. Not here: the lock under which entries are added (the registry's).
+//! Invariant: an entry's index and address never change. Not here: the lock under which entries are added (the user's).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const FIRST: usize = 128;
 const CHUNKS: usize = 10;
 /// Most entries of a list.
-pub(super) const CAPACITY: usize = FIRST * ((1 << CHUNKS) - 1);
+pub(crate) const CAPACITY: usize = FIRST * ((1 << CHUNKS) - 1);
 
 /// Entries by index.
 #[derive(Debug)]

@@ -14,8 +14,8 @@
 //! Not here: the parts of a value (`kind`), which word belongs to which handle (`slot`). `tests/loom.rs` checks this
 //! file.
 
-use crate::handle::kind::Kind;
-use crate::handle::wide;
+use crate::state_word::kind::Kind;
+use crate::state_word::wide;
 use crate::sync::{AtomicU64, Ordering, compare_exchange, fence};
 
 const STOPPED: u64 = 1;
@@ -53,6 +53,19 @@ impl State {
                 | (format as u64) << FORMAT_SHIFT
                 | if running { 0 } else { STOPPED },
         )
+    }
+
+    /// The state of a new handle, which has its starting value.
+    #[inline]
+    pub(crate) fn initial(kind: Kind, turn: u32, format: Format, running: bool, source: u64) -> State {
+        let own = kind.own_for(kind.starting_value(source), running, source);
+        State::new(0, turn, format, running).with_own(own)
+    }
+
+    /// The value, from the source at this state.
+    #[inline]
+    pub(crate) fn value(self, kind: Kind, source: u64) -> u64 {
+        kind.value(self.running(), self.own(), source)
     }
 
     /// The own part of a word that is not wide, sign-extended.
@@ -190,7 +203,7 @@ pub(crate) struct Stepped {
 pub(crate) fn read(word: &AtomicU64, source: &AtomicU64, kind: Kind) -> Result<u64, HandleEnded> {
     loop {
         let state = State(word.load(Ordering::Acquire));
-        let value = kind.value(state, source.load(Ordering::Relaxed));
+        let value = state.value(kind, source.load(Ordering::Relaxed));
         // Pairs with the Release fence in `step`: a source written after a step is not read as one before it.
         fence(Ordering::Acquire);
         if word.load(Ordering::Relaxed) == state.0 {
@@ -222,10 +235,10 @@ pub(crate) fn set_running(
         if state.running() == running {
             return state;
         }
-        let value = kind.value(state, from);
+        let value = state.value(kind, from);
         let own = match (kind, running) {
             // A mark starts: the present level counts.
-            (Kind::High | Kind::Low, true) => kind.value(state.with_running(true), from),
+            (Kind::High | Kind::Low, true) => state.with_running(true).value(kind, from),
             _ => kind.own_for(value, running, from),
         };
         state.with_own(own).with_running(running)
@@ -262,7 +275,7 @@ pub(crate) fn write(word: &AtomicU64, source: &AtomicU64, kind: Kind, value: u64
 pub(crate) fn follow(word: &AtomicU64, kind: Kind, level: u64) {
     let mut state = State(word.load(Ordering::SeqCst));
     loop {
-        let moved = kind.value(state, level);
+        let moved = state.value(kind, level);
         if !state.running() || matches!(state.format(), Format::Ended) || moved == state.own() {
             return;
         }
@@ -329,7 +342,7 @@ fn step(
         let after = next(before, from);
         // While this word is stored, and before the next is visible, their cells belong to them: read them before the
         // swap.
-        let stepped = Stepped { value: kind.value(before, from), own: after.own(), running: after.running() };
+        let stepped = Stepped { value: before.value(kind, from), own: after.own(), running: after.running() };
         // The swap succeeds only if the word is still the one that the source was read with. SeqCst: see `watch`.
         let swapped = compare_exchange(word, before.0, after.0).is_ok();
         if before != after {

@@ -1,9 +1,8 @@
 //! The two parts of a handle's value, by the class of its variable: its own part and the source.
 //!
 //! Invariant: the own part that is computed for a value results in that value, running or stopped.
-//! Not here: reading both parts together (`state`). `tests/loom.rs` checks this file with it.
-
-use crate::handle::state::{Format, State};
+//! Not here: the word that has the own part, and reading both parts together (`state`). `tests/loom.rs` checks this
+//! file with it.
 
 /// The kind of a handle's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +27,10 @@ impl Kind {
         }
     }
 
-    /// The value, from a state and the source at that state.
-    #[inline]
-    pub(crate) fn value(self, state: State, source: u64) -> u64 {
-        self.value_of(state, state.own(), source)
-    }
-
-    /// The same, from the state's own part.
+    /// The value, from the own part and the source at that state.
     #[inline(always)]
-    pub(crate) fn value_of(self, state: State, own: u64, source: u64) -> u64 {
-        if !state.running() {
+    pub(crate) fn value(self, running: bool, own: u64, source: u64) -> u64 {
+        if !running {
             return own;
         }
         match self {
@@ -74,12 +67,5 @@ impl Kind {
             Kind::Sum => 0,
             _ => source,
         }
-    }
-
-    /// The state of a new handle, which has its starting value.
-    #[inline]
-    pub(crate) fn initial(self, turn: u32, format: Format, running: bool, source: u64) -> State {
-        let own = self.own_for(self.starting_value(source), running, source);
-        State::new(0, turn, format, running).with_own(own)
     }
 }
