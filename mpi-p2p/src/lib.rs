@@ -15,6 +15,7 @@
 //!   `chunk_claims`: moving long messages. `copy_job`, `copies`, `copying`: copying them with the lock released.
 //!   `cancel`, `revoke`: taking operations back. `progress`: moving what can move.
 //! - `int_handles`: handles by Fortran integers.
+//! - `owned`: persistent operations with their data, for programs in Rust.
 //! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `buffer_calls`, `remote`,
 //!   `service`, `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
 //! - `instruments`, `events`, `request_events`, `cvars`, `limits`: metrics, events and settings.
@@ -57,6 +58,7 @@ mod matching;
 mod message;
 mod on_demand;
 mod on_demand_handles;
+mod owned;
 mod pair_parts;
 mod pairs;
 mod partition_transfer;
@@ -96,6 +98,7 @@ pub use events::{MessageEvents, WaitEvents};
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use on_demand::{MessageInstruments, RequestInstruments};
+pub use owned::OwnedOperation;
 pub use pending_contexts::MakeContext;
 pub use posted::PostedInstruments;
 pub use request::{Completion, Generalized, Mode, ReceiveFailure};

@@ -62,10 +62,24 @@ impl Engine {
     /// `MPI_ERR_REQUEST` for a request that cannot be started, or is active; those of the operation.
     #[inline]
     pub fn start(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
-        match self.state.get_mut(guard).start(request) {
-            Ok(()) => {}
-            Err(Unstarted::Failed(error)) => return Err(error),
-            Err(Unstarted::ToBeCopied) => return self.start_buffered_recipe(guard, request),
+        match self.state.get_mut(guard).start_at_once(request) {
+            AtOnce::Started => Ok(()),
+            other => self.start_otherwise(guard, request, other),
+        }
+    }
+
+    /// The rest of a start that [`State::start_at_once`] has not carried out.
+    #[inline(never)]
+    fn start_otherwise(&self, guard: &mut Guard<'_>, request: Handle, begun: AtOnce) -> Result<()> {
+        let state = self.state.get_mut(guard);
+        match begun {
+            AtOnce::Started => {}
+            AtOnce::Received(started) => state.core.started_otherwise(request, started)?,
+            AtOnce::Not => match state.start_slowly(request) {
+                Ok(()) => {}
+                Err(Unstarted::Failed(error)) => return Err(error),
+                Err(Unstarted::ToBeCopied) => return self.start_buffered_recipe(guard, request),
+            },
         }
         if self.state.get(guard).core.copies.open > 0 {
             self.copy_at_start(guard);
@@ -83,18 +97,10 @@ impl Engine {
         }
         let mut started = Ok(());
         for (index, request) in requests.iter().enumerate() {
-            started = match self.state.get_mut(guard).start(*request) {
-                Ok(()) => continue,
-                Err(Unstarted::Failed(error)) => Err(error),
-                Err(Unstarted::ToBeCopied) => self.start_buffered_recipe(guard, *request),
-            };
+            started = self.start(guard, *request).map_err(|error| error.arg("index", &index));
             if started.is_err() {
-                started = started.map_err(|error| error.arg("index", &index));
                 break;
             }
-        }
-        if self.state.get(guard).core.copies.open > 0 {
-            self.copy_at_start(guard);
         }
         started
     }
@@ -177,9 +183,20 @@ impl From<Error> for Unstarted {
     }
 }
 
+/// What a start that needs nothing else has come to.
+enum AtOnce {
+    /// The operation is under way, or over.
+    Started,
+    /// A receive has been started under another request than its own, or not at all.
+    Received(Result<Handle>),
+    /// Nothing has happened.
+    Not,
+}
+
 impl State {
-    #[inline]
-    fn start(&mut self, request: Handle) -> Result<(), Unstarted> {
+    /// Starts a short send that finds room, or a receive that matches no message yet.
+    #[inline(always)] // its callers are the starts
+    fn start_at_once(&mut self, request: Handle) -> AtOnce {
         let State { endpoint, core } = self;
         if let Some(RecipeRequest { activity, recipe, context, .. }) = core.recipes.get_mut(request)
             && *activity == Activity::Inactive
@@ -187,7 +204,7 @@ impl State {
             match recipe {
                 Recipe::Eager(send) if core.backlogged == 0 && send.send_line(endpoint, core.instruments) => {
                     *activity = Activity::Over;
-                    return Ok(());
+                    return AtOnce::Started;
                 }
                 Recipe::Receive(PersistentReceive { key, buffer, operation }) => {
                     // SAFETY: the recipe's buffer is touched by one operation at a time, and the recipe itself leaves it
@@ -196,17 +213,16 @@ impl State {
                     let (context, key, operation) = (*context, *key, *operation);
                     *activity = Activity::UnderWay(operation);
                     return match self.restart_receive(context, key, again, operation) {
-                        Ok(started) if started == operation => Ok(()),
-                        other => Ok(self.core.started_otherwise(request, other)?),
+                        Ok(started) if started == operation => AtOnce::Started,
+                        other => AtOnce::Received(other),
                     };
                 }
                 _ => {}
             }
         }
-        self.start_slowly(request)
+        AtOnce::Not
     }
 
-    #[inline(never)]
     fn start_slowly(&mut self, request: Handle) -> Result<(), Unstarted> {
         let Some(RecipeRequest { context, activity: Activity::Inactive, freed: false, recipe }) =
             self.core.recipes.get_mut(request)
@@ -230,7 +246,7 @@ impl State {
                     Started::Under(operation) => Activity::UnderWay(operation),
                 }
             }
-            // `State::start` starts receives.
+            // `start_at_once` starts receives.
             Recipe::PartitionedSend(_) | Recipe::PartitionedReceive(_) => return Ok(self.start_partitioned(request)?),
             Recipe::Receive(_) | Recipe::Generalized(_) => return Ok(self.core.check_startable(request)?),
         };

@@ -2,7 +2,7 @@
 //!
 //! - [`init`] gives the [`World`]; when it goes out of scope, MPI is finalized. [`run`] does both, and turns an error
 //!   into a report that ends the job.
-//! - [`Peer`]: messages to and from one process, or from any. `collective`: calls of all processes.
+//! - [`Peer`]: messages to and from one process, or from any. [`Persistent`]: those that are sent again and again. `collective`: calls of all processes.
 //! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions.
 //! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
 //! - [`File`]: a file that all processes open together.
@@ -30,6 +30,7 @@ mod file;
 mod grid;
 mod layout;
 mod peer;
+mod persistent;
 pub mod tool;
 mod world;
 
@@ -51,4 +52,5 @@ pub use layout::Layout;
 pub use mpi_datatype::Element;
 pub use mpi_errors::{Error, Result};
 pub use peer::{ANY_TAG, Peer, Received};
+pub use persistent::Persistent;
 pub use world::{Multiple, Single, ThreadUse, World, init, init_multiple, run};

@@ -26,7 +26,7 @@ pub const ANY_TAG: i32 = MPI_ANY_TAG;
 /// One process, or any: the source or destination of messages.
 #[derive(Debug)]
 pub struct Peer<'w, M: ThreadUse = Single> {
-    world: &'w World<M>,
+    pub(crate) world: &'w World<M>,
     /// `None`: any.
     rank: Option<u32>,
 }
@@ -143,14 +143,14 @@ impl<M: ThreadUse> Peer<'_, M> {
     }
 
     /// The rank to receive from, if it and the tag are valid for a receive.
-    fn source(&self, tag: i32) -> Result<i32> {
+    pub(crate) fn source(&self, tag: i32) -> Result<i32> {
         let source = self.rank.map_or(Ok(MPI_ANY_SOURCE), |rank| self.check_rank(rank))?;
         check_tag(tag, true)?;
         Ok(source)
     }
 
     /// The rank to send to, if it and the tag are valid for a send.
-    fn destination(&self, tag: i32) -> Result<i32> {
+    pub(crate) fn destination(&self, tag: i32) -> Result<i32> {
         let dest = match self.rank {
             Some(rank) => self.check_rank(rank)?,
             None => return Err(Error::new(MPI_ERR_RANK, "a message goes to one process, not to any")),
@@ -177,7 +177,7 @@ fn check_tag(tag: i32, any: bool) -> Result<()> {
     Err(Error::new(MPI_ERR_TAG, rule).arg("tag", &tag))
 }
 
-fn received<T: Element>(status: &Status) -> Result<Received> {
+pub(crate) fn received<T: Element>(status: &Status) -> Result<Received> {
     let (bytes, size) = (status.bytes() as usize, size_of::<T>().max(1));
     if !bytes.is_multiple_of(size) {
         let rule =

@@ -55,6 +55,18 @@ fn the_ring_comes_round_with_any_number_of_processes() {
 }
 
 #[test]
+fn persistent_and_partitioned_operations_are_started_again_and_again() {
+    for processes in [1, 2, 4] {
+        let ended = run(processes, "persistent", &[]);
+        assert!(ended.status.success(), "{}", text(&ended.stderr));
+        for rank in 0..processes {
+            let line = format!("rank {rank} received 5 messages and 10 partitions");
+            assert!(text(&ended.stdout).contains(&line), "{}", text(&ended.stdout));
+        }
+    }
+}
+
+#[test]
 fn neighbours_in_a_grid_exchange_numbers() {
     for (processes, dims) in [(1, "1 times 1"), (4, "2 times 2"), (6, "3 times 2"), (7, "7 times 1")] {
         let ended = run(processes, "grid", &[]);

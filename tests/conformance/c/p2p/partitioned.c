@@ -31,12 +31,12 @@ static void one_shape(int n)
         ok(MPI_Start(&list[0]));
         if (rank == 0) {
             MPI_Isend(&out, 1, MPI_INT, 1, 99, MPI_COMM_WORLD, &list[1]);
+            /* Without partitions it may be complete already. */
             ok(MPI_Test(&list[0], &flag, MPI_STATUS_IGNORE));
-            if (parts > 0)
-                check(!flag);
+            check(!flag || parts == 0);
             if (round == 0 && parts > 0)
                 ok(MPI_Pready_range(0, parts - 1, list[0]));
-            else if (round == 1)
+            else if (round == 1 && parts > 0)
                 ok(MPI_Pready_list(parts, backwards, list[0]));
             else
                 for (int i = 0; i < parts; i++)

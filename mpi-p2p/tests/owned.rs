@@ -1,0 +1,82 @@
+//! Operations that own their data: what is accessible when, and what a drop does.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{CONTEXT, Rank, run_multiple};
+use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_COUNT};
+use mpi_p2p::{Engine, OwnedOperation};
+
+/// The engine of a rank, which exists as long as the process.
+fn engine(rank: &Arc<Rank>) -> &'static Engine {
+    &Box::leak(Box::new(rank.clone())).engine
+}
+
+#[test]
+fn data_are_accessible_between_two_operations_alone() {
+    run_multiple(1, |rank: Arc<Rank>| {
+        let engine = engine(&rank);
+        let lock = || engine.lock();
+        let mut send = OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4]).expect("made");
+        let mut receive = OwnedOperation::receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4]).expect("made");
+        for round in 1..4u32 {
+            send.data_mut().expect("inactive").fill(round);
+            receive.start(&mut lock()).expect("inactive");
+            assert!(receive.data().is_none() && receive.data_mut().is_none());
+            assert!(receive.start(&mut lock()).is_err(), "it is active");
+            send.start(&mut lock()).expect("inactive");
+            send.wait(lock()).expect("sent");
+            assert_eq!(receive.wait(lock()).expect("received").bytes(), 16);
+            assert_eq!(receive.data(), Some(&[round; 4][..]));
+        }
+    });
+}
+
+#[test]
+fn partitions_are_accessible_until_they_are_ready_and_once_they_have_arrived() {
+    run_multiple(1, |rank: Arc<Rank>| {
+        let engine = engine(&rank);
+        let lock = || engine.lock();
+        let make = |parts| OwnedOperation::partitioned_send(engine, &mut lock(), CONTEXT, (0, 1), vec![0u8; 6], parts);
+        assert_eq!(make(4).expect_err("not equal").class(), MPI_ERR_COUNT);
+        assert_eq!(make(0).expect_err("no partitions").class(), MPI_ERR_COUNT);
+        let mut send = make(3).expect("made");
+        let mut receive =
+            OwnedOperation::partitioned_receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u8; 6], 2).expect("made");
+        receive.start(&mut lock()).expect("inactive");
+        send.start(&mut lock()).expect("inactive");
+        for partition in [2, 1, 0] {
+            send.partition_mut(partition).expect("not ready").fill(partition as u8 + 1);
+            send.mark_ready(&mut lock(), partition).expect("not ready");
+            assert_eq!(send.partition_mut(partition).expect_err("ready").class(), MPI_ERR_ARG);
+        }
+        assert_eq!(send.partition_mut(3).expect_err("there is none").class(), MPI_ERR_ARG);
+        while receive.arrived(1).expect("a receive").is_none() {}
+        assert_eq!(receive.arrived(1).expect("a receive"), Some(&[2, 3, 3][..]));
+        send.wait(lock()).expect("sent");
+        receive.wait(lock()).expect("received");
+        assert_eq!(receive.data(), Some(&[1, 1, 2, 2, 3, 3][..]));
+    });
+}
+
+#[test]
+fn operations_are_dropped_at_any_time() {
+    run_multiple(1, |rank: Arc<Rank>| {
+        let engine = engine(&rank);
+        let lock = || engine.lock();
+        let mut receive = OwnedOperation::receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u32; 4]).expect("made");
+        receive.start(&mut lock()).expect("inactive");
+        drop(receive);
+        let mut send = OwnedOperation::send(engine, &mut lock(), CONTEXT, (0, 2), vec![7u8; 200_000]).expect("made");
+        send.start(&mut lock()).expect("inactive");
+        drop(send);
+        let mut inbox = vec![0u8; 200_000];
+        assert_eq!(rank.recv(0, 2, &mut inbox).expect("the send goes on").bytes(), 200_000);
+        assert!(inbox.iter().all(|is| *is == 7));
+        let mut parts =
+            OwnedOperation::partitioned_send(engine, &mut lock(), CONTEXT, (0, 3), vec![7u8; 4], 2).expect("made");
+        parts.start(&mut lock()).expect("inactive");
+        drop(parts);
+    });
+}

@@ -1,0 +1,144 @@
+//! Persistent and partitioned messages (MPI-5.0, 3.9 and 4.2): operations that are started again and again.
+//!
+//! An operation owns its data. They are accessible while it is inactive, and by partitions as these come and go.
+//! Invariant: an operation lives within its [`World`], so it is freed before MPI is finalized.
+//! Not here: single messages (`peer`).
+
+use mpi_core::functions;
+use mpi_datatype::Element;
+use mpi_p2p::OwnedOperation;
+
+use crate::call::CallName;
+use crate::peer::{Peer, Received, received};
+use crate::world::{Single, ThreadUse};
+use crate::{Result, World};
+
+const SEND_INIT: CallName = CallName::new("Peer::persistent_send", functions::MPI_SEND_INIT);
+const RECV_INIT: CallName = CallName::new("Peer::persistent_receive", functions::MPI_RECV_INIT);
+const PSEND_INIT: CallName = CallName::new("Peer::partitioned_send", functions::MPI_PSEND_INIT);
+const PRECV_INIT: CallName = CallName::new("Peer::partitioned_receive", functions::MPI_PRECV_INIT);
+const START: CallName = CallName::new("Persistent::start", functions::MPI_START);
+const WAIT: CallName = CallName::new("Persistent::wait", functions::MPI_WAIT);
+const READY: CallName = CallName::new("Persistent::ready", functions::MPI_PREADY);
+const ARRIVED: CallName = CallName::new("Persistent::arrived", functions::MPI_PARRIVED);
+
+/// A send or a receive that is started again and again.
+///
+/// ```no_run
+/// # fn work(world: &mpi::World) -> mpi::Result<()> {
+/// let mut values = world.process(1).persistent_send(vec![0.0f64; 8], 0)?;
+/// for step in 0..100 {
+///     values.data_mut().expect("inactive").fill(f64::from(step));
+///     values.start()?;
+///     values.wait()?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Persistent<'w, T: Element, M: ThreadUse = Single> {
+    world: &'w World<M>,
+    operation: OwnedOperation<T>,
+}
+
+impl<'w, M: ThreadUse> Peer<'w, M> {
+    /// A persistent send of `data`. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
+    pub fn persistent_send<T: Element>(&self, data: Vec<T>, tag: i32) -> Result<Persistent<'w, T, M>> {
+        self.world.call(SEND_INIT, |call| {
+            let dest = self.destination(tag)?;
+            let mut guard = call.enter(dest, tag, data.len() as u64);
+            let operation = OwnedOperation::send(&call.process.engine, &mut guard, call.context, (dest, tag), data)?;
+            Ok(Persistent { world: self.world, operation })
+        })
+    }
+
+    /// A persistent receive of at most `count` elements. Errors: as [`Peer::persistent_send`].
+    pub fn persistent_receive<T: Element + Default>(&self, count: usize, tag: i32) -> Result<Persistent<'w, T, M>> {
+        self.world.call(RECV_INIT, |call| {
+            let (source, data) = (self.source(tag)?, vec![T::default(); count]);
+            let mut guard = call.enter(source, tag, count as u64);
+            let operation =
+                OwnedOperation::receive(&call.process.engine, &mut guard, call.context, (source, tag), data)?;
+            Ok(Persistent { world: self.world, operation })
+        })
+    }
+
+    /// A send of `data` in equal partitions, each of which leaves when it is ready ([`Persistent::ready`]). The n-th one to a
+    /// process with a tag goes to the n-th partitioned receive there. Errors: as [`Peer::persistent_send`], and
+    /// `MPI_ERR_COUNT` when the partitions would not be equal.
+    pub fn partitioned_send<T: Element>(
+        &self,
+        data: Vec<T>,
+        partitions: u32,
+        tag: i32,
+    ) -> Result<Persistent<'w, T, M>> {
+        self.world.call(PSEND_INIT, |call| {
+            let to = (self.destination(tag)?, tag);
+            let mut guard = call.enter(to.0, tag, data.len() as u64);
+            let (engine, context) = (&call.process.engine, call.context);
+            let operation = OwnedOperation::partitioned_send(engine, &mut guard, context, to, data, partitions)?;
+            Ok(Persistent { world: self.world, operation })
+        })
+    }
+
+    /// A receive of `count` elements in equal partitions, as many as the sender has or not ([`Persistent::arrived`]).
+    /// Errors: as [`Peer::partitioned_send`]; `MPI_ERR_RANK` for any process and `MPI_ERR_TAG` for any tag, too.
+    pub fn partitioned_receive<T: Element + Default>(
+        &self,
+        count: usize,
+        partitions: u32,
+        tag: i32,
+    ) -> Result<Persistent<'w, T, M>> {
+        self.world.call(PRECV_INIT, |call| {
+            let (from, data) = ((self.destination(tag)?, tag), vec![T::default(); count]);
+            let mut guard = call.enter(from.0, tag, count as u64);
+            let (engine, context) = (&call.process.engine, call.context);
+            let operation = OwnedOperation::partitioned_receive(engine, &mut guard, context, from, data, partitions)?;
+            Ok(Persistent { world: self.world, operation })
+        })
+    }
+}
+
+impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
+    /// Starts the operation. Errors: `MPI_ERR_REQUEST` while it is active.
+    pub fn start(&mut self) -> Result<()> {
+        self.world.call(START, |call| self.operation.start(&mut call.enter(-1, 0, 0)))
+    }
+
+    /// Waits until the send is over. Errors: those of the operation.
+    pub fn wait(&mut self) -> Result<()> {
+        self.world.call(WAIT, |call| self.operation.wait(call.enter(-1, 0, 0)).map(drop))
+    }
+
+    /// Waits until the receive is over. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE` for one that
+    /// is not made of whole elements.
+    pub fn wait_received(&mut self) -> Result<Received> {
+        self.world.call(WAIT, |call| received::<T>(&self.operation.wait(call.enter(-1, 0, 0))?))
+    }
+
+    /// The data; `None` while the operation is active.
+    pub fn data(&self) -> Option<&[T]> {
+        self.operation.data()
+    }
+
+    /// The data, to be changed; `None` while the operation is active.
+    pub fn data_mut(&mut self) -> Option<&mut [T]> {
+        self.operation.data_mut()
+    }
+
+    /// A partition of a send, to be changed before it is ready. Errors: `MPI_ERR_ARG` for one that does not exist or is ready.
+    pub fn partition_mut(&mut self, partition: u32) -> Result<&mut [T]> {
+        self.operation.partition_mut(partition)
+    }
+
+    /// Marks a partition of an active send ready: it leaves now. Errors: `MPI_ERR_ARG` as [`Persistent::partition_mut`],
+    /// `MPI_ERR_REQUEST` for an inactive send or another operation.
+    pub fn ready(&mut self, partition: u32) -> Result<()> {
+        self.world.call(READY, |call| self.operation.mark_ready(&mut call.enter(-1, 0, 0), partition))
+    }
+
+    /// A partition of a receive, once it has arrived. Errors: as [`Persistent::ready`].
+    pub fn arrived(&self, partition: u32) -> Result<Option<&[T]>> {
+        self.operation.arrived(partition).map_err(|error| error.call(ARRIVED.rust))
+    }
+}
