@@ -1,5 +1,5 @@
 /* Time of one partitioned message of 1 MiB in 16 partitions, from the start of both sides to the end, with as many
- * threads in each process as the argument says: each marks its share of the partitions ready, or looks for them with
+ * threads in each process as the argument gives: each marks its share of the partitions ready, or looks for them with
  * MPI_Parrived. */
 #include "bench.h"
 #include <pthread.h>

@@ -373,8 +373,8 @@ pub fn is_no_memory(address: *const c_void) -> bool {
 /// Lowest address at which a program's data can be: the first page of memory is never mapped.
 const FIRST_ADDRESS: i64 = 4096;
 
-/// Accepts an address that does not refer to memory if the data is empty, or if it is `MPI_BOTTOM` and the displacements
-/// of the datatype are addresses.
+/// Accepts an address that does not refer to memory if the data is empty, or if it is `MPI_BOTTOM` and the
+/// displacements of the datatype are addresses.
 #[cold]
 pub fn no_data(name: &'static str, address: *const c_void, count: u64, datatype: &Datatype) -> Result<()> {
     let absolute = address.is_null() && datatype.lowest_byte(count) >= FIRST_ADDRESS;

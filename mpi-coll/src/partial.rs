@@ -98,8 +98,8 @@ impl<'a> Partial<'a> {
     }
 }
 
-/// The elements of a receive buffer as they stand in memory. For buffers of predefined types, and those in memory of the
-/// library ([`in_scratch`]).
+/// The elements of a receive buffer as they stand in memory. For buffers of predefined types, and those in memory of
+/// the library ([`in_scratch`]).
 #[inline]
 pub(crate) fn elements_mut<'b>(buffer: &'b mut RecvBuf<'_>) -> Result<&'b mut [u8]> {
     buffer

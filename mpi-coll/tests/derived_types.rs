@@ -19,8 +19,8 @@ fn maps(rank: u32, count: usize) -> Vec<u64> {
     (0..2 * count as u64).map(|part| mixed(&[u64::from(rank), part]) | 1).collect()
 }
 
-/// Composes x -> a x + b, which is associative and not commutative, on two numbers of which the second lies 24 bytes before the first, in elements that follow each
-/// other downwards.
+/// Composes x -> a x + b, which is associative and not commutative, on two numbers of which the second lies 24 bytes
+/// before the first, in elements that follow each other downwards.
 fn composition_backwards() -> (Op, Datatype) {
     let double = predefined(MPI_DOUBLE).expect("predefined");
     let pair = Datatype::hvector(2, 1, -24, double, Form::Small).expect("small");

@@ -50,8 +50,8 @@ impl<'a> BothGroups<'a> {
         BothGroups { engine, local, meeting, leaders: [0; 2], remote_size: remote.group().size() as usize }
     }
 
-    /// The processes of a communicator with this leader and a group of which its leader alone, who has the way to the
-    /// group's leader, has heard; [`BothGroups::meet`] comes first.
+    /// The processes of a communicator with this leader and a group that is not known yet, except to its leader, which
+    /// can reach the group's leader; [`BothGroups::meet`] comes first.
     pub fn apart(engine: &'a Engine, comm: &Comm, leader: u32, meeting: Option<Meeting>) -> BothGroups<'a> {
         let local = Exchange::among_all(engine, comm, TAG).starting_at(leader as usize);
         BothGroups { engine, local, meeting, leaders: [leader as usize, 0], remote_size: 0 }

@@ -1,10 +1,10 @@
 //! The communicator: context, group, rank, topology, name and error handler (MPI-5.0, 7.2.4).
 //!
-//! Invariant: group, rank and topology never change, and the context changes once at most, before the communicator is used; so a
-//! `Comm` is shared without a lock. Its name and its error handler, which programs may set at any time, are locked
-//! apart.
-//! Not here: when a handler is freed (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`), the other side of an
-//! intercommunicator (`remote`).
+//! Invariant: group, rank and topology never change, and the context changes once at most, before the communicator is
+//! used; so a `Comm` is shared without a lock. Its name and its error handler, which programs may set at any time, are
+//! locked apart.
+//! Not here: when a handler is freed (`mpi_errors::Errhandlers`), the context's queues (`mpi-p2p`), the other side of
+//! an intercommunicator (`remote`).
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -147,7 +147,8 @@ impl Comm {
         self.remote.as_deref().map(|(remote, _)| remote)
     }
 
-    /// A communicator of an intercommunicator's local group for the library's own messages; an intracommunicator itself.
+    /// A communicator of an intercommunicator's local group for the library's own messages; an intracommunicator
+    /// itself.
     #[inline]
     pub fn local(&self) -> &Comm {
         self.remote.as_deref().map_or(self, |(_, local)| local)

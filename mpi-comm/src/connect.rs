@@ -1,7 +1,7 @@
 //! Connecting two groups: the remote group and the context ids of a new intercommunicator (MPI-5.0, 7.6.2).
 //!
-//! The leaders exchange their groups through a communicator that both are in, and distribute what they received. Then the
-//! processes of both groups agree on the context ids.
+//! The leaders exchange their groups through a communicator that both are in, and distribute what they received. Then
+//! the processes of both groups agree on the context ids.
 //! Invariant: an error of the leader, and groups with a common process, are errors in all processes of the local group.
 //! Not here: the exchange itself (`both_groups`), the new communicator (`create`).
 
@@ -39,13 +39,14 @@ pub struct Connection {
     pub remote: Group,
 }
 
-/// Connects the processes of `local`, whose leader has this rank, with another group. Collective over both groups; waits.
-/// `peer` is significant at the leader, where it is an error if the leader's arguments were wrong; `None` is right in the
-/// others. Several connections of one communicator are made one after the other; those of different communicators whose
-/// leaders use the same peer communicator at once differ in their tags.
+/// Connects the processes of `local`, whose leader has this rank, with another group. Collective over both groups;
+/// waits.
+/// `peer` is significant at the leader, where it is an error if the leader's arguments were wrong; `None` is right in
+/// the others. Several connections of one communicator are made one after the other; those of different communicators
+/// whose leaders use the same peer communicator at once differ in their tags.
 ///
-/// Errors, in all processes of both groups: `MPI_ERR_COMM` if a process is in both; `MPI_ERR_GROUP` if a leader was given
-/// a group that is not the other one. In all processes of the local group: the class of the leader's
+/// Errors, in all processes of both groups: `MPI_ERR_COMM` if a process is in both; `MPI_ERR_GROUP` if a leader was
+/// given a group that is not the other one. In all processes of the local group: the class of the leader's
 /// error; `MPI_ERR_OTHER` when no process has context ids left.
 pub fn connect(
     engine: &Engine,
@@ -86,8 +87,8 @@ pub fn connect(
     Ok(Connection { context, remote: remote.derived_from(local.group()) })
 }
 
-/// Exchanges the groups with the other leader: the world ranks of its group, and its rank in it. An error of one leader is
-/// an error in both.
+/// Exchanges the groups with the other leader: the world ranks of its group, and its rank in it. An error of one leader
+/// is an error in both.
 fn meet(engine: &Engine, local: &Comm, leader: u32, way: Meeting, expected: Option<&Group>) -> Result<(Vec<u64>, u32)> {
     let mut head = [0; 2];
     way.swap(engine, &[u64::from(local.size()), u64::from(leader)], &mut head)?;

@@ -1,10 +1,10 @@
-//! Edges on their way to their two ends (`MPI_Dist_graph_create`, MPI-5.0, 8.5.4).
+//! The exchange of edges with the processes at their two ends (`MPI_Dist_graph_create`, MPI-5.0, 8.5.4).
 //!
 //! Each process sends one message to each process at an end of the edges that it names. A sum over all processes gives
 //! the number of messages that each of them receives, so that nothing grows with the square of their number.
 //! Invariant: a message of the next call cannot arrive in this one, because each call begins with an agreement of all
 //! processes, which no process reaches before it has all of its messages.
-//! Not here: what is in the messages (`topology`).
+//! Not here: the contents of the messages (`topology`).
 
 use mpi_core::abi::MPI_ANY_SOURCE;
 use mpi_datatype::{RecvBuf, SendBuf};
@@ -20,8 +20,8 @@ use crate::topology::{Distributed, EdgeList};
 const COUNTS: i32 = 0x7005;
 const EDGES: i32 = 0x7007;
 
-/// The edges of this process, as all processes have named them: this one those in `named`. Collective over `comm`; waits,
-/// with no guard held. The caller has agreed with all processes on `weighted`.
+/// The edges of this process, as all processes have named them: this one those in `named`. Collective over `comm`;
+/// waits, with no guard held. The caller has agreed with all processes on `weighted`.
 pub fn distribute(engine: &Engine, comm: &Comm, named: &EdgeList, weighted: bool) -> Result<Distributed> {
     let own = comm.rank();
     let mut parcels = named.parcels();

@@ -10,9 +10,9 @@ use crate::context_agreement::Agreement;
 use crate::group::Group;
 use crate::remote::Remote;
 
-/// The processes of both groups of `parent`, whose other side is `remote`: first those of the group that passed `high` as
-/// 0. If both groups passed the same, first the group whose process with rank 0 has the lower world rank. The first word
-/// of each process is its `high`, 0 or 1.
+/// The processes of both groups of `parent`, whose other side is `remote`: first those of the group that passed `high`
+/// as 0. If both groups passed the same, first the group whose process with rank 0 has the lower world rank. The first
+/// word of each process is its `high`, 0 or 1.
 ///
 /// Errors: `MPI_ERR_ARG` when the processes of one group passed different values.
 pub fn merged(parent: &Comm, remote: &Remote, agreed: &Agreement) -> Result<Group> {

@@ -38,8 +38,8 @@ impl<'e, 'b> PendingOps<'e, 'b> {
     /// No operations.
     ///
     /// # Safety
-    /// The value is dropped, or consumed by [`PendingOps::wait_all`], before `'b` ends: not leaked by `mem::forget` or by
-    /// a cycle of references.
+    /// The value is dropped, or consumed by [`PendingOps::wait_all`], before `'b` ends: not leaked by `mem::forget` or
+    /// by a cycle of references.
     #[inline]
     pub unsafe fn new(engine: &'e Engine) -> PendingOps<'e, 'b> {
         let (requests, expected) = (SmallVec::new(), SmallVec::new());

@@ -31,8 +31,8 @@ impl Remote {
         &self.group
     }
 
-    /// World ranks of both groups, in the same order in all processes: first the group whose process with rank 0 has the
-    /// lower world rank.
+    /// World ranks of both groups, in the same order in all processes: first the group whose process with rank 0 has
+    /// the lower world rank.
     #[inline]
     pub fn members(&self) -> &Arc<[u32]> {
         &self.members

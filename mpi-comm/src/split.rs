@@ -16,8 +16,8 @@ pub fn by_color(parent: &Comm, words: &[[i32; 2]]) -> Option<Group> {
     (own != MPI_UNDEFINED).then(|| of_color(own, parent.group(), words).derived_from(parent.group()))
 }
 
-/// [`by_color`] in an intercommunicator: the groups of those with this process's color on both sides; `None` also if there
-/// is no such process in the remote group.
+/// [`by_color`] in an intercommunicator: the groups of those with this process's color on both sides; `None` also if
+/// there is no such process in the remote group.
 pub fn by_color_in_both(parent: &Comm, remote: &Remote, agreed: &Agreement) -> Option<[Group; 2]> {
     let local = by_color(parent, &agreed.words)?;
     let others = of_color(agreed.words[parent.rank as usize][0], remote.group(), &agreed.remote_words);

@@ -15,8 +15,8 @@ pub(crate) fn group_tag(tag: i32) -> i32 {
     if tag >= BESIDE_WILDCARDS { LAST_TAGS + (tag - BESIDE_WILDCARDS) } else { i32::MIN + tag }
 }
 
-/// The internal tag of the messages between the leaders of two groups (`MPI_Intercomm_create`). No tag of a group is the
-/// same, except that of the same tag of the program from 0x7000_0000: there are not enough internal tags for both.
+/// The internal tag of the messages between the leaders of two groups (`MPI_Intercomm_create`). No tag of a group is
+/// the same, except that of the same tag of the program from 0x7000_0000: there are not enough internal tags for both.
 pub(crate) fn leader_tag(tag: i32) -> i32 {
     if tag < LAST_TAGS - LEADER_TAGS { LEADER_TAGS + tag } else { group_tag(tag) }
 }

@@ -1,4 +1,4 @@
-//! Rules of distributed graphs between processes: every edge reaches both of its ends, whoever names it.
+//! Rules of distributed graphs between processes: every edge reaches both of its ends, whichever process names it.
 
 use std::sync::{Arc, Barrier};
 

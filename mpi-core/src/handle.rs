@@ -4,10 +4,10 @@
 //! the slot's generation, so that arithmetic and one compare detect a null, stale, forged or wrong-kind word.
 //!
 //! A Fortran `INTEGER` has 32 bits (MPI-5.0, 19.3.4; also `MPI_Comm_toint` and its like): [`Handle::to_fortran`]. A
-//! predefined handle is its constant there, too. Any other is negative: below the sign bit, 9 bits of the generation and
-//! 22 of the index. The kind follows from the call; it is also mixed into the generation, so that words of two kinds
-//! with equal slots differ. Requests are in three tables, and a word must lead to one of them: the first bits of the index
-//! are the table's prefix. The handle table itself maps the word to the whole handle
+//! predefined handle is its constant there, too. Any other is negative: below the sign bit, 9 bits of the generation
+//! and 22 of the index. The kind follows from the call; it is also mixed into the generation, so that words of two
+//! kinds with equal slots differ. Requests are in three tables, and a word must lead to one of them: the first bits of
+//! the index are the table's prefix. The handle table itself maps the word to the whole handle
 //! ([`Table::from_fortran`](crate::Table::from_fortran)); no second table is needed.
 //!
 //! Invariant: a packed handle is never below [`FIRST_DYNAMIC`], and never negative as an `intptr_t`.

@@ -143,8 +143,8 @@ impl<Access> TypedBuf<'_, Access> {
         }
     }
 
-    /// Calls `run` with the address and length of each run of the packed bytes `at .. at + length`, clipped to the buffer,
-    /// in packing order, until it returns `false`.
+    /// Calls `run` with the address and length of each run of the packed bytes `at .. at + length`, clipped to the
+    /// buffer, in packing order, until it returns `false`.
     pub fn each_run(&self, at: u64, length: u64, mut run: impl FnMut(usize, usize) -> bool) {
         let at = at.min(self.bytes);
         let mut left = length.min(self.bytes - at);
@@ -206,7 +206,8 @@ impl Clone for SendBuf<'_> {
 }
 
 impl<'a> SendBuf<'a> {
-    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes, or the type is not committed.
+    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes, or the type is not
+    /// committed.
     /// `start` may be null when there are no data bytes, and when the type's displacements are absolute addresses.
     ///
     /// # Safety
@@ -245,9 +246,9 @@ impl<'a> SendBuf<'a> {
 }
 
 impl<'a> RecvBuf<'a> {
-    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes, the type is not committed, or
-    /// its elements certainly overlap, which is not allowed where data is stored (MPI-5.0, 5.1.11). `start` may be null as
-    /// for [`SendBuf::new`].
+    /// `count` elements of `datatype` at `start`; `None` when no memory has that many bytes, the type is not committed,
+    /// or its elements certainly overlap, which is not allowed where data is stored (MPI-5.0, 5.1.11). `start` may be
+    /// null as for [`SendBuf::new`].
     ///
     /// # Safety
     /// The data bytes are writable, initialised or not, and no other code reads or writes them for `'a`.
@@ -347,8 +348,8 @@ impl<'a> RecvBuf<'a> {
     }
 }
 
-/// The layout of elements that are not contiguous by their type; `Contiguous` for those that are one block, from the first
-/// data byte on. `None` when there are too many, the type is not committed, or, with `storing`, they overlap.
+/// The layout of elements that are not contiguous by their type; `Contiguous` for those that are one block, from the
+/// first data byte on. `None` when there are too many, the type is not committed, or, with `storing`, they overlap.
 #[cold]
 #[inline(never)] // what it returns fits into registers, so that buffers of contiguous elements never go through memory
 fn layout_of(count: u64, datatype: &Datatype, storing: bool) -> Option<LayoutRef> {
@@ -363,7 +364,8 @@ fn layout_of(count: u64, datatype: &Datatype, storing: bool) -> Option<LayoutRef
 /// Moves the packed bytes `at .. at + length` between memory and packed data.
 ///
 /// # Safety
-/// The bytes that the layout places there, at offsets from `start`, and `length` at `packed` are valid for the direction.
+/// The bytes that the layout places there, at offsets from `start`, and `length` at `packed` are valid for the
+/// direction.
 #[inline(never)]
 unsafe fn move_all<D: Direction>(layout: &Layout, start: *mut u8, at: u64, packed: *mut u8, length: usize) {
     let mut cursor = layout.cursor(at);

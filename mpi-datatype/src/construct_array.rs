@@ -1,4 +1,5 @@
-//! The constructors of parts of arrays: `MPI_Type_create_subarray`, `MPI_Type_create_darray` (MPI-5.0, 5.1.3 and 5.1.4).
+//! The constructors of parts of arrays: `MPI_Type_create_subarray`, `MPI_Type_create_darray` (MPI-5.0, 5.1.3 and
+//! 5.1.4).
 //!
 //! Both have the bounds of the whole array. Errors, besides those of the other constructors: `MPI_ERR_ARG` for sizes,
 //! starts, distributions and process grids that do not fit together, with the dimension and the values.

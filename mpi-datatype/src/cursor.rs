@@ -1,8 +1,8 @@
 //! A position in the packed bytes of elements of a shape: seeks to any byte, and gives the memory from there on as
 //! regular pieces.
 //!
-//! Invariant: the shape has data; the position is always at a byte, for elements follow each other without end. Who reads
-//! a buffer bounds the bytes.
+//! Invariant: the shape has data; the position is always at a byte, for elements follow each other without end. The
+//! reader of a buffer bounds the bytes.
 //! Not here: moving the bytes of a piece (`kernels`).
 
 use smallvec::SmallVec;
@@ -10,7 +10,8 @@ use smallvec::SmallVec;
 use crate::offsets::OffsetList;
 use crate::shape::{Kind, Shape};
 
-/// Memory of packed bytes that follow each other, as a regular piece of a shape. Offsets count from the buffer's address.
+/// Memory of packed bytes that follow each other, as a regular piece of a shape. Offsets count from the buffer's
+/// address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Piece<'s> {
     /// Rows of `count` blocks of `length` bytes.
@@ -159,8 +160,8 @@ impl<'s> Cursor<'s> {
         self.leaf.cut(limit)
     }
 
-    /// Offset and length of the next bytes that follow each other in one block, at most `limit` bytes; the position moves
-    /// behind them.
+    /// Offset and length of the next bytes that follow each other in one block, at most `limit` bytes; the position
+    /// moves behind them.
     pub fn next_block(&mut self, limit: u64) -> (i64, u64) {
         let (offset, length) = self.run();
         let length = length.min(limit);

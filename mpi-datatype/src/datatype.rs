@@ -230,8 +230,8 @@ impl Datatype {
         (self.is_contiguous() || self.span(count) <= isize::MAX as u64).then_some(bytes)
     }
 
-    /// Data bytes of `count` elements that are contiguous; `None` when these are more than memory can have, and for other
-    /// types.
+    /// Data bytes of `count` elements that are contiguous; `None` when these are more than memory can have, and for
+    /// other types.
     #[inline]
     pub(crate) fn contiguous_bytes_of(&self, count: u64) -> Option<u64> {
         let bytes = count.checked_mul(self.size).filter(|bytes| *bytes <= isize::MAX as u64)?;

@@ -18,8 +18,8 @@ pub fn size(count: u64, datatype: &Datatype) -> Option<u64> {
     datatype.signature().external_bytes().checked_mul(count).filter(|bytes| *bytes <= i64::MAX as u64)
 }
 
-/// Packs a buffer of whole elements of a type into `out`, which has to be [`size`] bytes long at least. Returns the bytes
-/// stored.
+/// Packs a buffer of whole elements of a type into `out`, which has to be [`size`] bytes long at least. Returns the
+/// bytes stored.
 pub fn pack(buffer: &SendBuf<'_>, datatype: &Datatype, out: &mut [u8]) -> usize {
     let signature = datatype.signature();
     let mut chunk = [0; CHUNK];

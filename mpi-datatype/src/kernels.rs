@@ -1,6 +1,6 @@
 //! Moving the bytes of a piece between memory and packed data.
 //!
-//! Blocks of the lengths that occur most have loops of their own, whose loads and stores the compiler knows the size of.
+//! Blocks of the lengths that occur most have loops of their own, in which the sizes of loads and stores are constants.
 //! One source serves both directions.
 //! Not here: cutting pieces (`cursor`), bounds (`buffer`).
 #![allow(unsafe_code)] // reads and writes memory at offsets that the cursor computes
@@ -258,8 +258,8 @@ unsafe fn scattered_sized<D: Direction, O: Copy + Into<i64>, T: Copy>(memory: *m
 /// Moves a block of any length, with no call when it is short: two moves of one size that may overlap each other.
 #[inline]
 pub(crate) unsafe fn short<D: Direction>(memory: *mut u8, packed: *mut u8, length: usize) {
-    // SAFETY: the caller promises `length` bytes at both places, and each arm stays inside of them. Both moves of an arm
-    // move the same bytes where they overlap.
+    // SAFETY: the caller promises `length` bytes at both places, and each arm stays inside of them. Both moves of an
+    // arm move the same bytes where they overlap.
     unsafe {
         match length {
             0 => {}

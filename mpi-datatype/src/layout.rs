@@ -32,8 +32,8 @@ impl Layout {
         Layout { shape, extent, offset, lowest: range.0, span: range.1, skip: 0, owns_gaps: false }
     }
 
-    /// The memory of `bytes` packed bytes, from the lowest to the highest data byte: its offset from the first element's
-    /// address, and its length. `None` unless the bytes are whole elements.
+    /// The memory of `bytes` packed bytes, from the lowest to the highest data byte: its offset from the first
+    /// element's address, and its length. `None` unless the bytes are whole elements.
     pub(crate) fn memory_of(&self, bytes: u64) -> Option<(i64, usize)> {
         if bytes == 0 || self.skip > 0 || !bytes.is_multiple_of(self.size()) {
             return None;
@@ -60,8 +60,8 @@ impl Layout {
         self.shape.ascending_end().is_some_and(|end| self.extent >= end)
     }
 
-    /// Number of data bytes of one element that lie below `place`, in bytes from the element's address; for layouts that
-    /// ascend.
+    /// Number of data bytes of one element that lie below `place`, in bytes from the element's address; for layouts
+    /// that ascend.
     pub fn bytes_below(&self, place: i64) -> u64 {
         match place.checked_sub(self.offset) {
             Some(place) => self.shape.bytes_below(place),
@@ -70,8 +70,8 @@ impl Layout {
         }
     }
 
-    /// The place of the packed byte `at`, in bytes from the first element's address, and the number of packed bytes that
-    /// follow each other in memory from there on. For layouts with data.
+    /// The place of the packed byte `at`, in bytes from the first element's address, and the number of packed bytes
+    /// that follow each other in memory from there on. For layouts with data.
     pub fn run(&self, at: u64) -> (i64, u64) {
         self.cursor(at).run()
     }
@@ -124,8 +124,8 @@ impl LayoutRef {
 }
 
 impl LayoutRef {
-    /// The bytes that a buffer's address moves when its first `at` packed bytes are left out, and the layout from there.
-    /// For layouts with data.
+    /// The bytes that a buffer's address moves when its first `at` packed bytes are left out, and the layout from
+    /// there. For layouts with data.
     pub fn behind(&self, at: u64) -> (i64, LayoutRef) {
         let Some(layout) = self.get() else { return (at as i64, LayoutRef::Contiguous) };
         let at = at + layout.skip;

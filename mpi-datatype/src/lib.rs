@@ -2,8 +2,8 @@
 //!
 //! - [`datatype`]: [`Datatype`]: size, bounds and layout of a type. [`construct`] and [`construct_array`] derive types,
 //!   [`envelope`] keeps how.
-//! - [`layout`]: where packed bytes lie in memory: a program of loops (`shape`), a position in it (`cursor`), and moving
-//!   bytes (`kernels`, `direct_copy`).
+//! - [`layout`]: where packed bytes lie in memory: a program of loops (`shape`), a position in it (`cursor`), and
+//!   moving bytes (`kernels`, `direct_copy`).
 //! - [`mod@predefined`]: the types of the standard, by handle.
 //! - [`buffer`]: [`SendBuf`] and [`RecvBuf`]: user memory with its type, and the only code that accesses it.
 //! - [`scalar`]: how reductions read an element. [`signature`]: the basic elements of a type.

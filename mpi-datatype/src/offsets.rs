@@ -1,5 +1,5 @@
-//! Offsets of blocks, in 32 bits each where they fit: irregular blocks are short, and reading their offsets is half of the
-//! work of packing them.
+//! Offsets of blocks, in 32 bits each where they fit: irregular blocks are short, and reading their offsets is half of
+//! the work of packing them.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! How reductions see an element: its number format, and the group of the standard's table (MPI-5.0, 6.9.2).
+//! The properties of an element that reductions use: its number format, and the group of the standard's table (MPI-5.0,
+//! 6.9.2).
 
 /// The number format of one element, for reductions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,8 +1,8 @@
 //! Type signatures: the basic elements of a type in the order of its type map (MPI-5.0, 5.1), as runs and loops.
 //!
 //! A pair of the standard has two basic elements, a complex number one.
-//! Invariants: packed data are the basic elements one after the other; the caller has checked that the bytes fit into an
-//! `i64`; no part is empty, except that a whole signature may be.
+//! Invariants: packed data are the basic elements one after the other; the caller has checked that the bytes fit into
+//! an `i64`; no part is empty, except that a whole signature may be.
 //! Not here: where elements lie in memory (`layout`).
 
 use std::sync::Arc;
@@ -262,8 +262,8 @@ impl Signature {
         counted.checked_add(within).filter(|bytes| *bytes <= i64::MAX as u64)
     }
 
-    /// The basic element that holds packed byte `at`, which is at its start, of a buffer of elements with this signature;
-    /// and the bytes from there to the end of its run.
+    /// The basic element that holds packed byte `at`, which is at its start, of a buffer of elements with this
+    /// signature; and the bytes from there to the end of its run.
     pub fn run(&self, at: u64) -> (Basic, u64) {
         let mut rest = if self.bytes == 0 { 0 } else { at % self.bytes };
         let mut part = self;

@@ -100,7 +100,7 @@ fn a_description_of_any_number_of_blocks_is_small() {
         assert_eq!(datatype.size(), 8 * many);
         assert!(format!("{:?}", datatype.layout()).len() < 1000, "it has a few nodes");
     }
-    // A position in the middle is found without walking there.
+    // A position in the middle is found without visiting the blocks before it.
     let column = column.committed();
     let layout = column.layout().expect("it has gaps");
     assert_eq!(layout.run(8 * 777_777_777 + 3), (16 * 777_777_777 + 3, 5));

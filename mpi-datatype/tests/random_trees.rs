@@ -15,8 +15,8 @@ fn each_type(mut check: impl FnMut(&mut Numbers, Datatype, Model)) {
         let mut numbers = Numbers(seed);
         let levels = numbers.within(1, 4) as u32;
         let (datatype, model) = random_type(&mut numbers, levels);
-        let told = format!("seed {seed}");
-        let guard = OnPanic(told);
+        let case = format!("seed {seed}");
+        let guard = OnPanic(case);
         check(&mut numbers, datatype.committed(), model);
         std::mem::forget(guard);
     }

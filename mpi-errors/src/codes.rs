@@ -34,8 +34,8 @@ impl ErrorCodes {
         ErrorCodes { added: AddedCodes::new(), recent: Mutex::new(Recent { serial: 0, texts: Vec::new() }) }
     }
 
-    /// Assigns a code to this error, unless it has one. The text is kept until 4096 further errors have occurred; the class
-    /// can always be found.
+    /// Assigns a code to this error, unless it has one. The text is kept until 4096 further errors have occurred; the
+    /// class can always be found.
     #[cold]
     pub fn code_for(&self, error: &Error) -> i32 {
         if let Some(code) = error.code() {

@@ -10,8 +10,8 @@
 //! Among the threads of one process one at a time waits in this way. The others wait on a [`ThreadWord`] each, which
 //! that thread sets when it has completed their operation.
 //!
-//! Invariant: `waiters` counts live [`Ticket`]s. Not here: what is polled (`ring`), the process lock (above), which thread
-//! polls (the engine).
+//! Invariant: `waiters` counts live [`Ticket`]s. Not here: what is polled (`ring`), the process lock (above), which
+//! thread polls (the engine).
 
 #[cfg(all(loom, test))]
 mod model;

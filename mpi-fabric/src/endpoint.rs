@@ -93,8 +93,8 @@ impl Endpoint {
 
     /// Appends a record to the ring at `dest` (which may be this rank) and wakes the receiver if it sleeps.
     ///
-    /// `Full`: there is no room now; poll, so that no processes wait for each other, and try again. Panics if `dest` is not a rank
-    /// or the payload longer than [`Self::max_payload`].
+    /// `Full`: there is no room now; poll, so that no processes wait for each other, and try again. Panics if `dest` is
+    /// not a rank or the payload longer than [`Self::max_payload`].
     #[inline(always)] // on the path of every short message
     pub fn push(&mut self, dest: u32, head: &RecordHead, payload: &[u8]) -> Result<(), Full> {
         // A peer on a network has a ring that never has room: the bounds check and the check for room also choose the
@@ -266,7 +266,8 @@ impl Endpoint {
         self.settings
     }
 
-    /// A transfer slot in the block of a rank that shares memory, `index` 0..256. Panics if there is no such rank or slot.
+    /// A transfer slot in the block of a rank that shares memory, `index` 0..256. Panics if there is no such rank or
+    /// slot.
     pub fn transfer_slot(&self, owner: u32, index: u32) -> TransferSlot<'_> {
         assert!((index as usize) < block::TRANSFER_SLOTS, "transfer slot {index}");
         let local = self.outputs[owner as usize].local.expect("a rank that shares memory");

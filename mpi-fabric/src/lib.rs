@@ -7,8 +7,8 @@
 //! - [`layout`]: where everything lies in the job memory.
 //! - [`ring`]: the single-producer, single-consumer queue of records.
 //! - [`doorbell`]: spin, yield, sleep; and the protocol that loses no wake-up.
-//! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread. [`remote`]:
-//!   how copies between processes are made. [`SharedMemory`]: memory that others map too.
+//! - [`RegionKey`], [`Registration`]: memory that peers may read and write. [`Copier`]: copies by any thread.
+//!   [`remote`]: how copies between processes are made. [`SharedMemory`]: memory that others map too.
 //! - [`Transport`]: the interface to a network. [`simulated`]: a network in virtual time, for tests.
 //! - [`recorder`]: the flight recorder, the last calls of each rank.
 //! - [`instruments`]: variables that live in the job memory, visible from outside.

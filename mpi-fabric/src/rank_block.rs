@@ -1,7 +1,7 @@
 //! A rank's block in the job memory: life, process id, probe word, doorbell words, connections.
 //!
-//! Writers: the rank itself writes everything except `waiters` (its own threads), `futex` (each process that wakes it) and
-//! `connected` (each sender its own bit).
+//! Writers: the rank itself writes everything except `waiters` (its own threads), `futex` (each process that wakes it)
+//! and `connected` (each sender its own bit).
 
 use std::sync::atomic::Ordering;
 

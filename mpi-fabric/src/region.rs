@@ -1,11 +1,11 @@
 //! Registered regions: memory that peers may access, identified by a key and an offset.
 //!
 //! A process registers memory and sends the [`RegionKey`] to its peers in a record. They read and write by key and
-//! offset until the [`Registration`] is dropped. A peer in another process copies through the kernel, which checks every
-//! address. A peer in the same process (ranks as threads, a rank and itself) reaches registered memory only, so a forged
-//! key is an error there and changes nothing.
-//! Invariant: a copy within the process touches only memory that is registered while the copy lasts. No copy keeps other
-//! threads from registering memory.
+//! offset until the [`Registration`] is dropped. A peer in another process copies through the kernel, which checks
+//! every address. A peer in the same process (ranks as threads, a rank and itself) reaches registered memory only, so a
+//! forged key is an error there and changes nothing.
+//! Invariant: a copy within the process touches only memory that is registered while the copy lasts. No copy keeps
+//! other threads from registering memory.
 //! Not here: the copies between processes (`remote`), the way to each peer (`endpoint`).
 
 use std::fmt;

@@ -123,7 +123,8 @@ pub(crate) struct Producer<M> {
 }
 
 impl<M: RingMemory> Producer<M> {
-    /// A sender for a ring that is all zero. The first `push` finds no room and reads the receiver's report; see [`Self::grow`].
+    /// A sender for a ring that is all zero. The first `push` finds no room and reads the receiver's report; see
+    /// [`Self::grow`].
     pub(crate) fn new(memory: M) -> Producer<M> {
         Producer { memory, pos: 0, stop: 0, zeroed: usize::MAX, laps: 0, consumed: 0 }
     }
@@ -157,7 +158,8 @@ impl<M: RingMemory> Producer<M> {
         // SAFETY: 0 and `pos` are multiples of 64 below `bytes()`.
         let (begin, here) = unsafe { (self.memory.word(0), self.memory.word(self.pos)) };
         begin.store(0, Ordering::Relaxed);
-        // Release pairs with the Acquire in `Consumer::poll`: a receiver that sees the mark sees the 0 at the ring's begin.
+        // Release pairs with the Acquire in `Consumer::poll`: a receiver that sees the mark sees the 0 at the ring's
+        // begin.
         here.store(WRAP_WORD, Ordering::Release);
         self.laps += end as u64;
         self.stop = end.min(free - gap).saturating_sub(SPARE);

@@ -3,8 +3,8 @@
 //! It is an object without a name: the owner sends the number of its descriptor, the others open it through the
 //! owner's entry in `/proc`, and check that it is the object before they use it. The descriptor can be closed
 //! as soon as all have it.
-//! Invariant: no process can make the object shorter, so no access to the mapping can fail later. In front of the memory
-//! is a page with the lock and a word that identifies the object.
+//! Invariant: no process can make the object shorter, so no access to the mapping can fail later. In front of the
+//! memory is a page with the lock and a word that identifies the object.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};

@@ -3,8 +3,8 @@
 //! [`run`] starts each rank as a thread with a small stack and gives it an [`Endpoint`] whose peers all lie behind a
 //! [`Transport`](crate::Transport). The simulation lets one rank run at a time, always the one whose virtual clock is
 //! lowest, so every count and every clock is the same in each run. A record costs its sender an overhead, waits for its
-//! link, and arrives after the link's latency and the time that its bytes take. An empty poll takes virtual time too, so
-//! a loop of tests ends. The data of a pair of ranks is allocated when the pair first communicates.
+//! link, and arrives after the link's latency and the time that its bytes take. An empty poll takes virtual time too,
+//! so a loop of tests ends. The data of a pair of ranks is allocated when the pair first communicates.
 //!
 //! A process that is lost ([`Topology::lose`]) gives its peers an error once they could have detected the loss. Ranks
 //! that all wait for each other get an error too: no run hangs.
@@ -39,8 +39,8 @@
 //! # Ok::<(), mpi_errors::Error>(())
 //! ```
 //!
-//! Invariant: a rank runs only while the scheduler has given it the turn; its thread must not wait for another rank's by
-//! other means than its endpoint. One thread per rank.
+//! Invariant: a rank runs only while the scheduler has given it the turn; its thread must not wait for another rank's
+//! by other means than its endpoint. One thread per rank.
 //! Not here: real time, congestion inside the network, ranks that share memory.
 
 mod schedule;

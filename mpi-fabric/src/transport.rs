@@ -46,7 +46,8 @@ pub trait Transport: Send {
     /// A peer is lost (`MPI_ERR_PROC_ABORTED`), or the network failed.
     fn poll(&mut self, sink: &mut dyn Sink) -> Result<usize>;
 
-    /// Whether [`NetworkCopies::read`] and [`NetworkCopies::write`] work with a peer. Where they do not, data travels in records.
+    /// Whether [`NetworkCopies::read`] and [`NetworkCopies::write`] work with a peer. Where they do not, data travels
+    /// in records.
     fn can_copy(&self, peer: u32) -> bool;
 
     /// Registers memory for the peers until the result is dropped; the number becomes [`RegionKey::number`].
@@ -66,8 +67,8 @@ pub trait Transport: Send {
     fn waiter(&self) -> Arc<dyn Waiter>;
 }
 
-/// Copies to and from the regions of peers beyond shared memory. Thread-safe: threads of the rank copy at the same time,
-/// also while another uses the [`Transport`].
+/// Copies to and from the regions of peers beyond shared memory. Thread-safe: threads of the rank copy at the same
+/// time, also while another uses the [`Transport`].
 pub trait NetworkCopies: Send + Sync {
     /// Copies from a peer's region, from `offset` on. Returns when the bytes are there.
     /// # Errors

@@ -64,7 +64,8 @@ impl View {
     }
 
     /// The view with these arguments. Errors: `MPI_ERR_ARG` for a negative displacement, `MPI_ERR_TYPE` for types
-    /// without data or not committed, for a filetype that is not made of etypes, and for one whose offsets do not ascend.
+    /// without data or not committed, for a filetype that is not made of etypes, and for one whose offsets do not
+    /// ascend.
     pub fn new(displacement: i64, etype: ViewType, filetype: ViewType, representation: Representation) -> Result<View> {
         let wrong = |name: &'static str, rule: &'static str, of: &ViewType| {
             let called = if of.datatype.name().is_empty() { "a derived datatype" } else { of.datatype.name() };

@@ -1,10 +1,10 @@
-//! Which partitions of a receive have arrived, readable without a lock (`MPI_Parrived`).
+//! The partitions of a receive that have arrived, readable without a lock (`MPI_Parrived`).
 //!
-//! For each partition a word counts the bytes that are still missing. Threads that hold the process's lock lower it, after
-//! they have stored the bytes; 0 means that the partition is there. Any thread reads it at any time.
+//! For each partition a word counts the bytes that are still missing. Threads that hold the process's lock lower it,
+//! after they have stored the bytes; 0 means that the partition is there. Any thread reads it at any time.
 //! The words of a receive are found by its handle (`mpi_core::Facts`). Their memory is never freed, only used again
 //! for another receive: a thread that reads the words of a request that is freed meanwhile, which is an error of the
-//! program, gets an answer without a meaning, from valid memory.
+//! program, reads a value without a meaning, from valid memory.
 //! Invariants: a thread that reads 0 sees all bytes of the partition. One thread at a time writes, under the process's
 //! lock.
 //! Not here: which bytes arrive (`partitions`). Model: `tests/loom_arrivals.rs`.
@@ -80,8 +80,8 @@ impl Arrivals {
         if partition >= self.partitions() {
             return None;
         }
-        // Acquire pairs with the Release in `stored` and `end_all`. The index is checked again, because the words may serve
-        // another receive by now, with more partitions than before but never more than there are words.
+        // Acquire pairs with the Release in `stored` and `end_all`. The index is checked again, because the words may
+        // serve another receive by now, with more partitions than before but never more than there are words.
         self.missing.get(partition).map(|word| word.load(Ordering::Acquire) == 0)
     }
 }

@@ -1,6 +1,6 @@
 //! Attaching, detaching and flushing the buffers of buffered sends (MPI-5.0, 3.6).
 //!
-//! Not here: which buffer a message uses, and what it holds (`buffered`).
+//! Not here: the buffer that a message uses, and its contents (`buffered`).
 
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};

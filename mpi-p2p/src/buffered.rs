@@ -3,8 +3,8 @@
 //! A message uses the buffer of its communicator; without one, that of the session that its communicator is derived
 //! from; without one, that of the process. A buffer bounds what may be pending; the bytes themselves wait in memory
 //! that the library allocates, so a program that frees its buffer too early cannot corrupt a message.
-//! Invariant: `in_use` of a buffer is the sum of the sizes, overhead included, of its messages that are not yet on their
-//! way.
+//! Invariant: `in_use` of a buffer is the sum of the sizes, overhead included, of its messages that are not yet on
+//! their way.
 
 use std::collections::HashMap;
 
@@ -99,8 +99,8 @@ impl Buffered {
         self.pending.is_empty() || self.buffers.get(&owner).is_none_or(|buffer| buffer.in_use == 0)
     }
 
-    /// The buffer for a message of so many bytes on a communicator. Errors: `MPI_ERR_BUFFER` without a buffer, or without
-    /// room for the message.
+    /// The buffer for a message of so many bytes on a communicator. Errors: `MPI_ERR_BUFFER` without a buffer, or
+    /// without room for the message.
     pub fn choose(&self, context: u32, session: Option<Handle>, bytes: u64) -> Result<BufferOwner> {
         let owners = [Some(BufferOwner::Comm(context)), session.map(BufferOwner::Session), Some(BufferOwner::Process)];
         let found = owners.into_iter().flatten().find_map(|owner| Some((owner, self.buffers.get(&owner)?)));

@@ -1,7 +1,7 @@
 //! Buffered sends: their data are copied, and the copy is sent (MPI-5.0, 3.4).
 //!
-//! Invariant: when a call here returns, the program may use the buffer again. Long data are copied with the process lock
-//! released.
+//! Invariant: when a call here returns, the program may use the buffer again. Long data are copied with the process
+//! lock released.
 //! Not here: the room in the attached buffer (`buffered`), sending (`send`).
 
 use mpi_core::abi::MPI_PROC_NULL;
@@ -31,8 +31,8 @@ impl Engine {
         state.start_send_slowly(context, dest, tag, data, Mode::Buffered, Receiver::Matching).map(drop)
     }
 
-    /// A start of an inactive persistent buffered send. Errors: as [`Engine::start_buffered`], and `MPI_ERR_REQUEST` when
-    /// another thread has started or freed the request meanwhile.
+    /// A start of an inactive persistent buffered send. Errors: as [`Engine::start_buffered`], and `MPI_ERR_REQUEST`
+    /// when another thread has started or freed the request meanwhile.
     #[cold]
     pub(crate) fn start_buffered_recipe(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         let found = self.state.get(guard).core.recipes.get(request);

@@ -1,11 +1,12 @@
-//! Cancelling (MPI-5.0, 3.8.4): a receive that is posted, a send that has not left, a message that has not been received.
+//! Cancelling (MPI-5.0, 3.8.4): a receive that is posted, a send that has not left, a message that has not been
+//! received.
 //!
-//! For a message that has left, the sender requests the cancel from the receiver, by the token that the message carries.
-//! The receiver removes the message from its unexpected messages, or answers that it was matched. Until the answer
-//! arrives, the send is not complete.
+//! For a message that has left, the sender requests the cancel from the receiver, by the token that the message
+//! carries. The receiver removes the message from its unexpected messages, or answers that it was matched. Until the
+//! answer arrives, the send is not complete.
 //! A wait for a send that was cancelled after it had left therefore lasts until its receiver makes an MPI call.
-//! All messages of a persistent send carry the handle of its request. A cancel is for the last of them: if an earlier one
-//! still waits, so does the last, because they have one source and one tag and are matched in order.
+//! All messages of a persistent send carry the handle of its request. A cancel is for the last of them: if an earlier
+//! one still waits, so does the last, because they have one source and one tag and are matched in order.
 //! Invariant: the cancel request follows its message in the same ring, so the receiver has processed the message when
 //! the request arrives.
 //! Not here: handles of cancelled requests (`complete`).

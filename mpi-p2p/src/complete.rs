@@ -2,8 +2,8 @@
 //!
 //! `MPI_REQUEST_NULL` stands for an operation long complete. A handle that names no request is an error before
 //! anything else happens. A handle that a list has twice completes at its first place and is null at the others.
-//! Completion is the same for every kind of request. Where the program is called to fill a status (generalized requests),
-//! that happens last, with no lock held.
+//! Completion is the same for every kind of request. Where the program is called to fill a status (generalized
+//! requests), that happens last, with no lock held.
 //! Invariant: a request whose completion was returned is no longer in its table, or persistent and inactive.
 
 use std::collections::HashMap;
@@ -96,8 +96,8 @@ impl Engine {
     }
 
     /// Waits for at least one of several and passes the completions of all that are done to `each`, with their indices;
-    /// `None` for a place that names a request of an earlier place once more. Returns `None` when all are null; else how
-    /// many completions were passed.
+    /// `None` for a place that names a request of an earlier place once more. Returns `None` when all are null; else
+    /// how many completions were passed.
     pub fn wait_some(
         &self,
         guard: Guard<'_>,

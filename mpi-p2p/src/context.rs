@@ -218,7 +218,7 @@ impl Contexts {
         self.live += 1;
     }
 
-    /// A request with a recipe that used the context is gone.
+    /// A request with a recipe that used the context was freed.
     pub fn release(&mut self, id: u32) {
         if let Some(context) = self.get_mut(id) {
             context.holds -= 1;

@@ -137,7 +137,8 @@ impl Core {
         }
     }
 
-    /// Completes the receives whose messages are in place, and drops the revoked ones that nobody copies into any more.
+    /// Completes the receives whose messages are in place, and drops the revoked ones that no copier writes to any
+    /// more.
     pub fn complete_copies(&mut self, endpoint: &mut Endpoint) {
         let mut at = 0;
         while at < self.copies.list.len() {
@@ -183,8 +184,8 @@ impl Core {
         true
     }
 
-    /// The receiver needs an offered send no more: the send completes, but not while a thread of this process copies from
-    /// its data.
+    /// The receiver needs an offered send no more: the send completes, but not while a thread of this process copies
+    /// from its data.
     pub fn end_offer(&mut self, request: Handle) {
         match offered(&mut self.requests, request) {
             Some((copiers, over)) if *copiers > 0 => *over = true,
@@ -203,7 +204,7 @@ impl Core {
         }
     }
 
-    /// Ends the claims of a request that is revoked. Jobs that nobody copies for any more leave with the next
+    /// Ends the claims of a request that is revoked. Jobs without copiers are removed by the next
     /// [`Core::complete_copies`]. Whether a job of the request is left; then the request stays in its table, detached.
     pub fn close_copies(&mut self, endpoint: &Endpoint, request: Handle) -> bool {
         let mut at = 0;

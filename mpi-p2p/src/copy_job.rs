@@ -3,10 +3,10 @@
 //! A job is a region of another process, an offset in it, and memory of this process. A thread claims a part under the
 //! process lock, copies it with the lock released, and counts it under the lock again. Where the sender copies as well,
 //! both processes claim chunks from a transfer slot.
-//! Invariant: from the claim of a part until its count, the job stays in the list ([`CopyJob::copiers`]), and the memory
-//! of the part stays with its request: a receive completes, or is dropped, only without copiers, and so does a send
-//! (`Work::Offered`, `PartitionedSend::copying`). All of this state is under the process lock, which orders it for all threads;
-//! only the words of a transfer slot are shared without the lock (`chunk_claims`).
+//! Invariant: from the claim of a part until its count, the job stays in the list ([`CopyJob::copiers`]), and the
+//! memory of the part stays with its request: a receive completes, or is dropped, only without copiers, and so does a
+//! send (`Work::Offered`, `PartitionedSend::copying`). All of this state is under the process lock, which orders it for
+//! all threads; only the words of a transfer slot are shared without the lock (`chunk_claims`).
 //! Not here: claiming, counting and completing (`copies`), the release of the lock (`copying`).
 #![allow(unsafe_code)] // parts of a receive's buffer are copied into at the same time
 
@@ -71,7 +71,8 @@ impl Side {
 /// How parts are claimed.
 #[derive(Debug)]
 pub(crate) enum Claims {
-    /// By this process alone, in order: `claimed` bytes so far. Where several threads may copy, at most `most` at a time.
+    /// By this process alone, in order: `claimed` bytes so far. Where several threads may copy, at most `most` at a
+    /// time.
     Alone { claimed: u64, most: u64 },
     /// By both processes: chunks, in a transfer slot of the receiver.
     Slot(SharedClaims),
@@ -92,8 +93,8 @@ pub(crate) struct SharedClaims {
     pub chunks: u64,
     /// Bytes of a chunk.
     pub chunk: u64,
-    /// This process has claimed chunks below this one only. The other process can write the slot; if it sets the count of
-    /// claims back, no two threads copy the same chunk.
+    /// This process has claimed chunks below this one only. The other process can write the slot; if it sets the count
+    /// of claims back, no two threads copy the same chunk.
     pub next: u64,
     /// Of a revoked receive: the number of chunks that were claimed when the slot was closed.
     pub claimed_at_close: Option<u64>,
@@ -167,7 +168,8 @@ impl CopyJobs {
         self.list.iter().any(|job| job.request == request)
     }
 
-    /// Whether the other process may still copy a chunk of a receive: it reports that in the slot, and no doorbell rings.
+    /// Whether the other process may still copy a chunk of a receive: it reports that in the slot, and no doorbell
+    /// rings.
     pub fn await_chunks(&self) -> bool {
         let mut jobs = self.list.iter();
         jobs.any(|job| matches!((&job.side, &job.claims), (Side::Receive { .. }, Claims::Slot(_))))

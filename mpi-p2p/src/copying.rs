@@ -1,11 +1,11 @@
 //! Copying long messages with the process lock released.
 //!
-//! A pass claims a part of a message under the lock, copies it without the lock, and counts it under the lock. The thread
-//! that polls for other waiting threads copies one part in a pass, so that it polls between two parts; any other call
-//! copies all parts that it can claim. Where no other thread can need the lock it stays held, and a message that this
-//! process alone copies is one part.
-//! Invariants: no copy of more than [`LOCKED_MAX`] bytes is made with the lock held while another thread may need it. No
-//! message is copied inside a service's call, so that a service that starts a receive keeps the lock.
+//! A pass claims a part of a message under the lock, copies it without the lock, and counts it under the lock. The
+//! thread that polls for other waiting threads copies one part in a pass, so that it polls between two parts; any other
+//! call copies all parts that it can claim. Where no other thread can need the lock it stays held, and a message that
+//! this process alone copies is one part.
+//! Invariants: no copy of more than [`LOCKED_MAX`] bytes is made with the lock held while another thread may need it.
+//! No message is copied inside a service's call, so that a service that starts a receive keeps the lock.
 //! Not here: claims and pins (`copies`, `copy_job`), what else a pass does (`progress`).
 
 use mpi_core::Guard;
@@ -90,8 +90,8 @@ impl Engine {
         copied
     }
 
-    /// Copies the message of a receive that has just been started, and what else there is to copy. What a service starts is
-    /// copied when the service has returned.
+    /// Copies the message of a receive that has just been started, and what else there is to copy. What a service
+    /// starts is copied when the service has returned.
     #[cold]
     pub(crate) fn copy_at_start(&self, guard: &mut Guard<'_>) {
         if self.state.get(guard).core.services.calls == 0 {
@@ -99,8 +99,8 @@ impl Engine {
         }
     }
 
-    /// Makes a copy of so many bytes: without the process lock, if the copy is long and another thread may need the lock.
-    /// Other threads may have changed every object of the process meanwhile.
+    /// Makes a copy of so many bytes: without the process lock, if the copy is long and another thread may need the
+    /// lock. Other threads may have changed every object of the process meanwhile.
     #[inline]
     pub fn copy_unlocked<R>(&self, guard: &mut Guard<'_>, bytes: u64, copy: impl FnOnce() -> R) -> R {
         if !is_long(bytes) || !self.lock.is_contended() {

@@ -11,8 +11,8 @@ use mpi_fabric::{Payload, RecordHead};
 
 use crate::chains::Key;
 
-/// The source and tag of a message, if the record comes from the rank that it names and its tag is not the wildcard. The library's
-/// own messages may have negative tags.
+/// The source and tag of a message, if the record comes from the rank that it names and its tag is not the wildcard.
+/// The library's own messages may have negative tags.
 #[inline]
 pub(crate) fn message_key(world_ranks: &[u32], from: u32, head: &RecordHead) -> Option<Key> {
     let source = head.a as usize;

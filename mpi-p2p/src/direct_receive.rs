@@ -104,8 +104,8 @@ impl State {
         }
     }
 
-    /// Turns a direct receive that is over into a request when a service is to be called or a long message to be copied:
-    /// the call that completes the request does that first.
+    /// Turns a direct receive that is over into a request when a service is to be called or a long message to be
+    /// copied: the call that completes the request does that first.
     #[cold]
     fn make_request_for_calls(&mut self, context: u32) -> Result<()> {
         let core = &mut self.core;

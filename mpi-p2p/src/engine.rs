@@ -29,9 +29,9 @@ use crate::send::Started;
 
 /// A chapter's handler of the messages that arrive for one context.
 ///
-/// Both functions are called by any call of the process that makes progress, with the process's lock held. They must not
-/// wait, take the lock, or run the program's code; they may start operations. While one of them has released the lock
-/// ([`Engine::copy_unlocked`]), other threads may call them: the service keeps messages in order itself then.
+/// Both functions are called by any call of the process that makes progress, with the process's lock held. They must
+/// not wait, take the lock, or run the program's code; they may start operations. While one of them has released the
+/// lock ([`Engine::copy_unlocked`]), other threads may call them: the service keeps messages in order itself then.
 pub trait Service: Send + Sync {
     /// A message has arrived that was sent with [`Engine::send_to_service`].
     fn message(&self, engine: &Engine, guard: &mut Guard<'_>, message: ServiceMessage<'_>);
@@ -153,7 +153,7 @@ impl Engine {
             context.room.end(&mut core.posting);
         }
         core.contexts.free(id);
-        core.partitions.forget(id);
+        core.partitions.remove_context(id);
         core.buffered.detach(BufferOwner::Comm(id));
         core.drop_unclaimed_ids(id);
     }

@@ -1,4 +1,5 @@
-//! The events of the engine (MPI-5.0, 15.3.8): messages of the program as they come, are matched and complete, and waits.
+//! The events of the engine (MPI-5.0, 15.3.8): messages of the program as they come, are matched and complete, and
+//! waits.
 //!
 //! Invariant: events are raised under the process lock; the library's own messages raise none. While no listener is
 //! registered, each place costs one load and a branch, and the path of a short send has none.

@@ -1,8 +1,8 @@
 //! Generalized requests: operations of the program's own (MPI-5.0, 13.2).
 //!
-//! The program completes the operation; `query_fn`, `free_fn` and `cancel_fn` are the methods of [`Generalized`]. A call
-//! that completes the request calls `query`, then `free`; a request that was freed is ended by whichever comes last of
-//! `MPI_Request_free` and `MPI_Grequest_complete`, with `free` alone.
+//! The program completes the operation; `query_fn`, `free_fn` and `cancel_fn` are the methods of [`Generalized`]. A
+//! call that completes the request calls `query`, then `free`; a request that was freed is ended by whichever comes
+//! last of `MPI_Request_free` and `MPI_Grequest_complete`, with `free` alone.
 //! Invariants: callbacks of the program run with no lock held. `free` runs once, and is the last.
 //! Not here: waits and tests (`complete`), cancelling (`start`).
 
@@ -28,8 +28,8 @@ impl Engine {
         })
     }
 
-    /// Completes the operation of a generalized request (`MPI_Grequest_complete`). Errors: `MPI_ERR_REQUEST` for a request
-    /// of another kind, or one that is complete; that of `free` if the request was freed.
+    /// Completes the operation of a generalized request (`MPI_Grequest_complete`). Errors: `MPI_ERR_REQUEST` for a
+    /// request of another kind, or one that is complete; that of `free` if the request was freed.
     pub fn complete_generalized(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         let core = &mut self.state.get_mut(guard).core;
         let Some(RecipeRequest { activity: Activity::UnderWay(operation), freed, .. }) = core.recipes.get(request)
@@ -77,8 +77,8 @@ impl Engine {
         Ok(status)
     }
 
-    /// Ends a generalized request whose completion was taken: calls the program for the status, and to free. An error of
-    /// a callback is the completion's; of two the last.
+    /// Ends a generalized request whose completion was taken: calls the program for the status, and to free. An error
+    /// of a callback is the completion's; of two the last.
     #[cold]
     pub(crate) fn end_generalized(&self, guard: &mut Guard<'_>, request: Handle, completion: &mut Completion) {
         let Some(removed) = self.state.get_mut(guard).core.remove_recipe(request) else { return };

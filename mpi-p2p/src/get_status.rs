@@ -1,4 +1,4 @@
-//! Looking at the status of requests, which stay as they are (MPI-5.0, 3.7.6).
+//! Reading the status of requests, which stay as they are (MPI-5.0, 3.7.6).
 //!
 //! A null or inactive request counts as complete with an empty status where all are meant, and is passed over where any
 //! or some are.
@@ -29,8 +29,8 @@ impl Engine {
         Ok(status)
     }
 
-    /// The statuses of all requests if all are complete (`MPI_Request_get_status_all`): each is passed to `each` with its
-    /// index. Returns whether they are. Errors: as [`Engine::request_get_status`].
+    /// The statuses of all requests if all are complete (`MPI_Request_get_status_all`): each is passed to `each` with
+    /// its index. Returns whether they are. Errors: as [`Engine::request_get_status`].
     pub fn request_get_status_all(
         &self,
         guard: &mut Guard<'_>,
@@ -53,8 +53,8 @@ impl Engine {
         Ok(true)
     }
 
-    /// The first of several active requests that is complete (`MPI_Request_get_status_any`), with its index. `Some(None)`
-    /// when none is active, `None` when none is complete. Errors: as [`Engine::request_get_status`].
+    /// The first of several active requests that is complete (`MPI_Request_get_status_any`), with its index.
+    /// `Some(None)` when none is active, `None` when none is complete. Errors: as [`Engine::request_get_status`].
     pub fn request_get_status_any(
         &self,
         guard: &mut Guard<'_>,
@@ -75,8 +75,9 @@ impl Engine {
         Ok(None)
     }
 
-    /// The statuses of those active requests that are complete (`MPI_Request_get_status_some`): each is passed to `each`
-    /// with its index. Returns their number; `None` when no request is active. Errors: as [`Engine::request_get_status`].
+    /// The statuses of those active requests that are complete (`MPI_Request_get_status_some`): each is passed to
+    /// `each` with its index. Returns their number; `None` when no request is active. Errors: as
+    /// [`Engine::request_get_status`].
     pub fn request_get_status_some(
         &self,
         guard: &mut Guard<'_>,

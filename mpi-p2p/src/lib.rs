@@ -16,8 +16,8 @@
 //!   `cancel`, `revoke`: taking operations back. `progress`: moving what can move.
 //! - `int_handles`: handles by Fortran integers.
 //! - `owned`: persistent operations with their data, for programs in Rust.
-//! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `buffer_calls`, `remote`,
-//!   `service`, `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
+//! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `buffer_calls`,
+//!   `remote`, `service`, `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
 //! - `instruments`, `events`, `request_events`, `cvars`, `limits`: metrics, events and settings.
 //!
 //! The graph of modules has no cycle.

@@ -1,7 +1,8 @@
 //! Metrics of single requests and messages, created when a handle is allocated for one (MPI-5.0, 15.3.2 and 15.3.7).
 //!
-//! A request has metrics from when an MPI_T handle is allocated for it until the program's handle of it is stale. A flag
-//! among those that every operation on the request reads anyway marks such a request, so that all others cost nothing.
+//! A request has metrics from when an MPI_T handle is allocated for it until the program's handle of it is stale. A
+//! flag among those that every operation on the request reads anyway marks such a request, so that all others cost
+//! nothing.
 //! Invariant: exactly the requests and sends that have metrics here have the flag.
 //! Not here: allocating handles (`on_demand_handles`), the operations (`transfer`, `send`).
 

@@ -52,7 +52,8 @@ impl OperationState {
 }
 
 impl Engine {
-    /// Opens a handle on the metrics of a request; for [`mpi_t::Registry::declare_on_demand`]. Waits for the process's lock.
+    /// Opens a handle on the metrics of a request; for [`mpi_t::Registry::declare_on_demand`]. Waits for the process's
+    /// lock.
     /// Errors: `MPI_T_ERR_INVALID` for a word that is no handle of a request; `MPI_T_ERR_NOT_ACCESSIBLE` while the
     /// process lock is in its single-threaded form.
     pub fn open_request(&self, request: usize, open: &mut Open<'_, RequestInstruments>) -> TResult<()> {

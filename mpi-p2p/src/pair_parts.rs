@@ -1,4 +1,4 @@
-//! The table of sends and receives that are two under one request.
+//! The table of sends and receives of which two have one request.
 //!
 //! Not here: the operations (`pairs`).
 
@@ -12,7 +12,7 @@ pub(crate) struct Part {
     /// The request that the program has.
     pub whole: Handle,
     pub is_receive: bool,
-    /// What the send sends, if it is a copy.
+    /// The data of the send, if it is a copy.
     pub data: Vec<u8>,
 }
 

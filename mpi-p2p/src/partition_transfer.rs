@@ -1,8 +1,9 @@
 //! Moving partitions: grants, data, and what is written straight into the receiver's buffer (MPI-5.0, 4.2).
 //!
-//! A start of the receive sends a grant. The sender then sends each partition as soon as it is ready: short ones through
-//! the ring, several neighbours in one record; long ones by writing into the receiver's memory, where the kernel allows
-//! it, and reporting that. A sender whose message is not as long as the receiver's room reports its size first.
+//! A start of the receive sends a grant. The sender then sends each partition as soon as it is ready: short ones
+//! through the ring, several neighbours in one record; long ones by writing into the receiver's memory, where the
+//! kernel allows it, and reporting that. A sender whose message is not as long as the receiver's room reports its size
+//! first.
 //! Invariant: everything in a record is checked before use: token, process, place, length.
 //! Not here: what partitions a send still has to send (`partitions`), the calls (`partitioned`).
 
@@ -33,8 +34,8 @@ impl Core {
         }
     }
 
-    /// Sends what is ready of a partitioned send, as far as the receiver has granted it and there is room; completes the
-    /// send when all is on its way.
+    /// Sends what is ready of a partitioned send, as far as the receiver has granted it and there is room; completes
+    /// the send when all is on its way.
     pub fn send_partitions(&mut self, endpoint: &mut Endpoint, request: Handle) {
         let found = self.recipes.get_mut(request);
         let Some(RecipeRequest {

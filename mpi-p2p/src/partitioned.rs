@@ -22,9 +22,9 @@ use crate::request::{Request, Work, no_such_request, token, too_many_requests};
 use crate::wire;
 
 impl Engine {
-    /// A partitioned send (`MPI_Psend_init`), inactive: `buffer` has the data of all partitions, which are as long as each
-    /// other. It is matched with a partitioned receive in the order of initialisation. Errors: `MPI_ERR_COMM` for an unknown
-    /// context, `MPI_ERR_INTERN` without room.
+    /// A partitioned send (`MPI_Psend_init`), inactive: `buffer` has the data of all partitions, which are as long as
+    /// each other. It is matched with a partitioned receive in the order of initialisation. Errors: `MPI_ERR_COMM` for
+    /// an unknown context, `MPI_ERR_INTERN` without room.
     pub fn psend_init(
         &self,
         guard: &mut Guard<'_>,
@@ -83,9 +83,10 @@ impl Engine {
         Ok(request)
     }
 
-    /// Marks the partitions of the ranges `low..=high` of an active send ready, or none; they leave as soon as the receive
-    /// has been started (`MPI_Pready` and its kin). Any thread may call it. Errors: `MPI_ERR_REQUEST` for a request that is no
-    /// active partitioned send; `MPI_ERR_ARG` for a partition that it does not have, or that is ready already.
+    /// Marks the partitions of the ranges `low..=high` of an active send ready, or none; they leave as soon as the
+    /// receive has been started (`MPI_Pready` and its kin). Any thread may call it. Errors: `MPI_ERR_REQUEST` for a
+    /// request that is no active partitioned send; `MPI_ERR_ARG` for a partition that it does not have, or that is
+    /// ready already.
     pub fn pready(
         &self,
         guard: &mut Guard<'_>,
@@ -113,9 +114,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a partition of a receive has arrived (`MPI_Parrived`); true while it is inactive. Takes no lock if it has. If it
-    /// has not, makes progress unless another thread holds the lock. Errors: `MPI_ERR_REQUEST` for a request that is no
-    /// partitioned receive, `MPI_ERR_ARG` for a partition that it does not have.
+    /// Whether a partition of a receive has arrived (`MPI_Parrived`); true while it is inactive. Takes no lock if it
+    /// has. If it has not, makes progress unless another thread holds the lock. Errors: `MPI_ERR_REQUEST` for a request
+    /// that is no partitioned receive, `MPI_ERR_ARG` for a partition that it does not have.
     pub fn parrived(&self, request: Handle, partition: i32) -> Result<bool> {
         let arrivals = self.arrivals.get(request).ok_or_else(|| self.no_partitioned_receive(request))?;
         let arrivals = std::ptr::with_exposed_provenance::<Arrivals>(arrivals as usize);
@@ -211,8 +212,8 @@ impl Core {
         }
     }
 
-    /// Frees a partitioned request; one that is active ends by itself. Errors: `MPI_ERR_REQUEST` for a send with partitions
-    /// that are not ready, because nothing could make them ready any more.
+    /// Frees a partitioned request; one that is active ends by itself. Errors: `MPI_ERR_REQUEST` for a send with
+    /// partitions that are not ready, because nothing could make them ready any more.
     pub fn free_partitioned(&mut self, request: Handle) -> Result<()> {
         let found = self.recipes.get_mut(request).ok_or_else(|| no_such_request(request))?;
         if let Some(operation) = found.under_way()

@@ -89,8 +89,8 @@ impl Partitions {
         None
     }
 
-    /// The communicator with this context is gone.
-    pub fn forget(&mut self, context: u32) {
+    /// Removes the state of a communicator that was freed.
+    pub fn remove_context(&mut self, context: u32) {
         self.numbers.retain(|line, _| line.context != context);
         self.early.retain(|pair, _| pair.line.context != context);
     }

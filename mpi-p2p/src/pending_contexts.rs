@@ -10,8 +10,8 @@ use mpi_core::Handle;
 
 use crate::context::ContextSpec;
 
-/// Returns the contexts of a communicator with the id that has arrived: one, two of an intercommunicator, none when they
-/// are no longer needed. Called with the process's lock held, so it must take no lock itself.
+/// Returns the contexts of a communicator with the id that has arrived: one, two of an intercommunicator, none when
+/// they are no longer needed. Called with the process's lock held, so it must take no lock itself.
 pub type MakeContext = Box<dyn FnOnce(u32) -> Vec<ContextSpec> + Send>;
 
 /// Sent when the provider has no id left: ids are even.

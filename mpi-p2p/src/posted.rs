@@ -1,4 +1,5 @@
-//! Room in the buffers of posted receives, by communicator, kept while an MPI_T handle is bound to it (MPI-5.0, 15.3.7).
+//! Room in the buffers of posted receives, by communicator, kept while an MPI_T handle is bound to it (MPI-5.0,
+//! 15.3.7).
 //!
 //! A communicator gets the block when a handle is first allocated for it, with the room that is posted then. From then
 //! on each receive that is posted or removed updates the block, until an update finds no handle left; the next handle

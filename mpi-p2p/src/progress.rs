@@ -15,8 +15,8 @@ impl State {
         self.endpoint.poll(&mut self.core).map_err(|fault| self.core.fail_waits(fault))
     }
 
-    /// Answers what arrived and pushes queued records; does not copy long messages. Returns the number of steps that made
-    /// progress, with the `moved` ones before.
+    /// Answers what arrived and pushes queued records; does not copy long messages. Returns the number of steps that
+    /// made progress, with the `moved` ones before.
     #[inline(never)]
     pub fn advance_pending(&mut self, moved: usize) -> Result<usize> {
         let State { endpoint, core, .. } = self;
@@ -94,8 +94,8 @@ impl Core {
         (self.backlogged, queues, self.streams.len() + self.copies.list.len())
     }
 
-    /// Whether something waits for room in a ring or for a chunk another process copies: no doorbell rings for those, so
-    /// a thread that waits keeps polling.
+    /// Whether something waits for room in a ring or for a chunk another process copies: no doorbell rings for those,
+    /// so a thread that waits keeps polling.
     pub fn has_pushes_waiting(&self) -> bool {
         let pushes = self.backlogged > 0 || !self.replies.is_empty() || !self.streams.is_empty();
         pushes || !self.partitions.pending.is_empty() || self.copies.await_chunks()

@@ -56,8 +56,8 @@ impl State {
         }
     }
 
-    /// Starts a receive under the request `operation`, which is complete, or under a new one; the caller keeps the buffer
-    /// valid until it is done. Returns the request.
+    /// Starts a receive under the request `operation`, which is complete, or under a new one; the caller keeps the
+    /// buffer valid until it is done. Returns the request.
     #[inline(never)]
     pub fn restart_receive(
         &mut self,
@@ -220,7 +220,7 @@ impl Core {
     }
 
     /// Posts a receive behind all others of its context, under a request that is complete, if it matches no unexpected
-    /// message: `searched` says that none was found. Gives the buffer back if there are unexpected messages.
+    /// message: `searched`: none was found. Returns the buffer if there are unexpected messages.
     #[inline(always)] // one caller posts what the other has searched for
     fn post_under(
         &mut self,

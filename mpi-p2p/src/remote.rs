@@ -49,8 +49,8 @@ impl Engine {
     }
 
     /// Copies from a region of another process, as many bytes as `into` has. `None`, and nothing is done, when those
-    /// do not lie one after the other. A long copy is made without the process lock. Errors: `MPI_ERR_OTHER` when the copy
-    /// is refused or the key is bad.
+    /// do not lie one after the other. A long copy is made without the process lock. Errors: `MPI_ERR_OTHER` when the
+    /// copy is refused or the key is bad.
     #[inline]
     pub fn copy_from(
         &self,

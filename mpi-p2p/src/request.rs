@@ -53,11 +53,11 @@ pub struct Completion {
 /// What becomes of a request that is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It is gone.
-    Gone,
+    /// It is freed.
+    Freed,
     /// It stays, inactive.
     Kept,
-    /// It goes once the program's callbacks have been called (`Engine::end_generalized`).
+    /// It is freed once the program's callbacks have been called (`Engine::end_generalized`).
     Callbacks,
 }
 
@@ -67,10 +67,10 @@ impl Completion {
         Completion::of(Status::EMPTY, None, NO_CONTEXT)
     }
 
-    /// The completion of an operation in this context; its request is gone.
+    /// The completion of an operation in this context; its request is freed.
     #[inline]
     pub(crate) const fn of(status: Status, error: Option<Error>, context: u32) -> Completion {
-        Completion { status, error, context, ending: Ending::Gone }
+        Completion { status, error, context, ending: Ending::Freed }
     }
 
     /// Context id of the operation; none for a null and for a generalized request.
@@ -210,9 +210,9 @@ pub(crate) enum Work {
     AwaitContext,
     /// A synchronous send waits to be matched by world rank `dest`.
     AwaitMatch { dest: u32 },
-    /// A large message was offered to world rank `dest`, which may read its data until it reports the end. `copiers`: the
-    /// number of threads of this process that copy from the data, which pin it; `over`: the end has come, and waits for
-    /// them.
+    /// A large message was offered to world rank `dest`, which may read its data until it reports the end. `copiers`:
+    /// the number of threads of this process that copy from the data, which pin it; `over`: the end has come, and waits
+    /// for them.
     Offered { data: Data, dest: u32, copiers: u32, over: bool, _registration: Registration },
     /// A send feeds fragments to the receive that `peer` names, up to `limit` bytes; `at` are under way.
     Streaming { data: Data, dest: u32, peer: u64, at: u64, limit: u64 },

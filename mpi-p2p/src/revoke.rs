@@ -13,8 +13,8 @@ use crate::engine::Engine;
 use crate::request::Work;
 
 impl State {
-    /// Revokes a request. While a thread or another process may still copy from or into its buffer, the request stays in
-    /// its table, detached; the count of the last part, or [`crate::core::Core::complete_copies`], drops it.
+    /// Revokes a request. While a thread or another process may still copy from or into its buffer, the request stays
+    /// in its table, detached; the count of the last part, or [`crate::core::Core::complete_copies`], drops it.
     #[cold]
     fn revoke(&mut self, request: Handle) {
         self.take_back(request);
@@ -50,7 +50,7 @@ impl Engine {
             if !requests.iter().any(|request| core.copies.has(*request)) {
                 return;
             }
-            // A claimed part is a matter of microseconds, unless its claimant is stopped.
+            // A claimed part takes microseconds, unless the thread that claimed it is stopped.
             drop(guard);
             yield_now();
             guard = self.lock();

@@ -122,7 +122,8 @@ impl State {
         }
     }
 
-    /// Starts a send that cannot be complete at once, or must not be. Of a buffered send the data may be a copy already.
+    /// Starts a send that cannot be complete at once, or must not be. Of a buffered send the data may be a copy
+    /// already.
     #[inline(never)]
     pub fn start_send_slowly(
         &mut self,
@@ -193,8 +194,8 @@ impl State {
 }
 
 impl Core {
-    /// The owner of the buffer that a buffered send of so many bytes uses. Errors: `MPI_ERR_BUFFER` without one, or without
-    /// room in it.
+    /// The owner of the buffer that a buffered send of so many bytes uses. Errors: `MPI_ERR_BUFFER` without one, or
+    /// without room in it.
     pub fn buffer_owner(&self, context: u32, bytes: u64) -> Result<BufferOwner> {
         let session = self.contexts.get(context).and_then(|context| context.spec.session);
         self.buffered.choose(context & !1, session, bytes)

@@ -25,8 +25,9 @@ use crate::send::Started;
 use crate::wire;
 
 impl Engine {
-    /// A persistent send (`MPI_Send_init` and its kin), inactive. The buffer stays borrowed until the request is freed and
-    /// its last operation is complete. Errors: `MPI_ERR_COMM` for an unknown context, `MPI_ERR_INTERN` without room.
+    /// A persistent send (`MPI_Send_init` and its kin), inactive. The buffer stays borrowed until the request is freed
+    /// and its last operation is complete. Errors: `MPI_ERR_COMM` for an unknown context, `MPI_ERR_INTERN` without
+    /// room.
     pub fn send_init(
         &self,
         guard: &mut Guard<'_>,
@@ -58,7 +59,8 @@ impl Engine {
         })
     }
 
-    /// Starts the operation of an inactive request (`MPI_Start`). May release the lock as [`Engine::irecv`] does. Errors:
+    /// Starts the operation of an inactive request (`MPI_Start`). May release the lock as [`Engine::irecv`] does.
+    /// Errors:
     /// `MPI_ERR_REQUEST` for a request that cannot be started, or is active; those of the operation.
     #[inline]
     pub fn start(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
@@ -207,8 +209,8 @@ impl State {
                     return AtOnce::Started;
                 }
                 Recipe::Receive(PersistentReceive { key, buffer, operation }) => {
-                    // SAFETY: the recipe's buffer is touched by one operation at a time, and the recipe itself leaves it
-                    // alone.
+                    // SAFETY: the recipe's buffer is touched by one operation at a time, and the recipe itself leaves
+                    // it alone.
                     let again = unsafe { buffer.reborrow().detach() };
                     let (context, key, operation) = (*context, *key, *operation);
                     *activity = Activity::UnderWay(operation);

@@ -171,8 +171,8 @@ impl Core {
         }
     }
 
-    /// Sends fragments to the receivers that requested them, as far as their rings have room: some of each message in one
-    /// pass, because a network has room for all.
+    /// Sends fragments to the receivers that requested them, as far as their rings have room: some of each message in
+    /// one pass, because a network has room for all.
     pub fn feed_streams(&mut self, endpoint: &mut Endpoint) {
         let most = endpoint.max_payload() as u64;
         let mut at = 0;

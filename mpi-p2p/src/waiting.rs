@@ -46,8 +46,8 @@ impl Engine {
 
     /// Waits until `ready` gives a value, moving messages meanwhile. `awaited` is what the value depends on.
     ///
-    /// A process of one thread keeps the lock until it must sleep. Beside others a thread polls for a turn, then releases
-    /// the lock.
+    /// A process of one thread keeps the lock until it must sleep. Beside others a thread polls for a turn, then
+    /// releases the lock.
     #[inline]
     pub(crate) fn block<'e, T>(
         &'e self,

@@ -34,15 +34,16 @@ pub(crate) const CANCELLED: u8 = 11;
 /// A whole message for the service of its context; the payload is its data.
 pub(crate) const SERVICE: u8 = 12;
 
-/// A partitioned receive has been started: `a` is the receiver's rank, with the number of the pair in its high half, `b`
-/// the receiver's token; payload: bytes of room, the region of the buffer.
+/// A partitioned receive has been started: `a` is the receiver's rank, with the number of the pair in its high half,
+/// `b` the receiver's token; payload: bytes of room, the region of the buffer.
 pub(crate) const PARTITIONS_GRANTED: u8 = 13;
-/// Data of a partitioned message: `b` is the receiver's token, `a` the offset in bytes. Without data: an empty message is
-/// complete.
+/// Data of a partitioned message: `b` is the receiver's token, `a` the offset in bytes. Without data: an empty message
+/// is complete.
 pub(crate) const PARTITIONS: u8 = 14;
 /// As [`PARTITIONS`], for data that is in place already; the payload is its length.
 pub(crate) const PARTITIONS_WRITTEN: u8 = 15;
-/// A partitioned message is not as long as the receiver's room: `b` is the receiver's token, `a` the bytes of the message.
+/// A partitioned message is not as long as the receiver's room: `b` is the receiver's token, `a` the bytes of the
+/// message.
 pub(crate) const PARTITIONED_SIZE: u8 = 16;
 
 /// In the flags of an [`OFFER`]: the message is for the service of its context.

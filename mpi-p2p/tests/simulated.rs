@@ -64,7 +64,8 @@ fn a_token_visits_1024_ranks_in_1024_records_and_the_time_of_its_hops() {
     });
     assert_eq!(outcome.results.into_iter().next().expect("rank 0").expect("no fault"), 1024);
     assert_eq!((outcome.traffic.records, outcome.traffic.copies, outcome.traffic.pairs), (1024, 0, 1024));
-    // 16 hops between hosts, the last one back to rank 0, and 1008 within: latencies and overheads, and polls on the way.
+    // 16 hops between hosts, the last one back to rank 0, and 1008 within: latencies and overheads, and polls on the
+    // way.
     let least = 16 * 1500 + 1008 * 300 + 1024 * 100;
     let took = outcome.clocks_ns[0];
     assert!((least..least + 1024 * 200).contains(&took), "{took} ns, at least {least}");

@@ -15,7 +15,8 @@ use mpi_p2p::Mode;
 const LONG: i32 = 1;
 const OTHER: u32 = gated::OTHER_CONTEXT;
 
-/// Calls that are complete only if this thread gets the lock: a message to this process itself, on another communicator.
+/// Calls that are complete only if this thread gets the lock: a message to this process itself, on another
+/// communicator.
 fn short_calls(rank: &Rank) {
     let engine = &rank.engine;
     for n in 0..10u8 {

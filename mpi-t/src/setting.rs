@@ -39,8 +39,8 @@ pub trait Settings: Sync + 'static {
 /// The types are `bool` (off and on), `i32` (with `states`: a choice), `u32`, `u64`, `f64` and [`Text`](crate::Text).
 /// The struct's name may be followed by what the block is bound to, `: Comm` for example ([`Bind`](crate::Bind)); each
 /// object then has a block of its own. Then may follow the intended readers of its variables,
-/// `, verbosity: TunerDetail` ([`Verbosity`](crate::Verbosity)). Only the name is required. The other keys are optional: `unit`,
-/// `category` (by default the name up to its first `_`), `scope` (a [`Scope`](crate::Scope),
+/// `, verbosity: TunerDetail` ([`Verbosity`](crate::Verbosity)). Only the name is required. The other keys are
+/// optional: `unit`, `category` (by default the name up to its first `_`), `scope` (a [`Scope`](crate::Scope),
 /// `Local` by default), `range`, `real_range`, `states`, `verbosity`, `until_init`, as the methods of
 /// [`CvarDef`](crate::CvarDef). A registry that the block is added to sets each cell from the environment variable
 /// with the registry's prefix and the name in capitals ([`Registry::with_prefix`](crate::Registry::with_prefix)).

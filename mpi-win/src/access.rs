@@ -1,7 +1,8 @@
 //! Put, get and accumulate (MPI-5.0, 12.3): starting operations, and completing those that can be complete at once.
 //!
 //! Invariant: nothing here waits, and long copies run with the process lock released. An operation on memory that this
-//! process has mapped, and a direct copy, is complete when the call returns; all others, which use the program's buffer until then, are complete with the next fence.
+//! process has mapped, and a direct copy, is complete when the call returns; all others, which use the program's buffer
+//! until then, are complete with the next fence.
 
 use mpi_core::Guard;
 use mpi_core::abi::{MPI_ERR_RMA_SYNC, MPI_ERR_TRUNCATE, MPI_ERR_TYPE};

@@ -98,8 +98,8 @@ impl Memory {
         }
     }
 
-    /// Takes the lock under which elements are accumulated to, for some microseconds at most. The process lock may be held,
-    /// and must not be taken before this one is released.
+    /// Takes the lock under which elements are accumulated to, for some microseconds at most. The process lock may be
+    /// held, and must not be taken before this one is released.
     #[inline]
     pub fn lock(&self) -> MemoryGuard<'_> {
         match &self.source {

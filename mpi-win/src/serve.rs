@@ -36,7 +36,8 @@ pub(crate) struct WinService {
     memory: Arc<Memory>,
     /// Batches that have arrived since the window was created. Changed under the process's lock.
     batches: AtomicU64,
-    /// Operations of the service that are not complete, and batches that are not applied. Changed under the process's lock.
+    /// Operations of the service that are not complete, and batches that are not applied. Changed under the process's
+    /// lock.
     pending: AtomicU64,
     /// Threads that access the memory without the process's lock. Changed under it.
     unlocked: AtomicU64,

@@ -1,4 +1,5 @@
-//! The environment of a started process: its place in a job of our own launcher, in a job of another launcher, or alone.
+//! The environment of a started process: its place in a job of our own launcher, in a job of another launcher, or
+//! alone.
 //!
 //! Invariant: a process that some launcher started as one of several never becomes a world of its own in silence.
 //! Not here: the variables of other launchers (`other_launchers`), sharing memory under them (`rendezvous`).
@@ -47,8 +48,8 @@ pub const RESERVED: &[&str] = &[
     pmix::LIBRARY,
 ];
 
-/// The options of `mpiexec` with which the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the variables that
-/// hold their values, where there are any.
+/// The options of `mpiexec` with which the program was started: keys of `MPI_INFO_ENV` (MPI-4.1, 11.2.1) and the
+/// variables that hold their values, where there are any.
 pub const INFO_ENV_VARIABLES: [(&str, &str); 5] = [
     ("maxprocs", "FERRUM_INFO_MAXPROCS"),
     ("soft", "FERRUM_INFO_SOFT"),

@@ -31,8 +31,8 @@ impl Manager {
         link.map_or(Ok(()), |mut link| link.finalize())
     }
 
-    /// Requests the launcher to end the job with an exit code, 1 to 255, and waits a moment for it to do so. Takes no lock
-    /// that another thread holds; does nothing after `finalize`.
+    /// Requests the launcher to end the job with an exit code, 1 to 255, and waits a moment for it to do so. Takes no
+    /// lock that another thread holds; does nothing after `finalize`.
     pub fn abort(&self, status: i32) {
         if std::process::id() != self.pid {
             return;

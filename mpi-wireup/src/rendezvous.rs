@@ -2,8 +2,8 @@
 //!
 //! Each process puts its host info. Rank 0 creates the job memory and puts its address: a descriptor of its own, which
 //! the others open through `/proc`. After a fence rank 0 checks that all processes are on its host, and the others open
-//! the memory. A process that fails puts a sentence. After a second fence every process reads that sentence, if there is
-//! one, so that all processes fail or none does.
+//! the memory. A process that fails puts a sentence. After a second fence every process reads that sentence, if there
+//! is one, so that all processes fail or none does.
 //!
 //! Invariant: no process continues alone; values of other processes are checked before they are used.
 //! Not here: the form of the values (`host_info`), the launchers (`pmi`, `pmix`).

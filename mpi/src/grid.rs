@@ -1,7 +1,7 @@
 //! Grids of processes: Cartesian topologies (MPI-5.0, 8.5).
 //!
 //! Messages between neighbours go through the [`World`]: [`Grid::process`] is the peer for a place in the grid.
-//! Invariant: a [`Grid`] lives within its [`World`], so its communicator is freed before MPI is finalized.
+//! Invariant: a [`Grid`] borrows its [`World`], so its communicator is freed before MPI is finalized.
 //! Not here: the arithmetic (`mpi_comm::topology`), graphs (`mpi_env::Process` has them).
 
 use std::fmt;
@@ -138,8 +138,8 @@ impl<'w, M: ThreadUse> Grid<'w, M> {
         self.cartesian()?.shift(self.rank(), direction, steps).map_err(|error| error.call("Grid::shift"))
     }
 
-    /// The process with this rank in the grid, to send to and receive from. Its messages are those of the world: they
-    /// are told apart from others by their tags. Errors: `MPI_ERR_RANK`.
+    /// The process with this rank in the grid, to send to and receive from. Its messages are those of the world: their
+    /// tags distinguish them from others. Errors: `MPI_ERR_RANK`.
     pub fn process(&self, rank: u32) -> Result<Peer<'w, M>> {
         match self.comm.group().world_ranks().get(rank as usize) {
             Some(world_rank) => Ok(self.world.process(*world_rank)),

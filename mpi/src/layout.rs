@@ -10,8 +10,8 @@ use mpi_datatype::{Datatype, Element, Form, RecvBuf, SendBuf, Subarray};
 
 use crate::{Error, Result};
 
-/// Which elements of a slice a message holds, and in which order. Both sides of a message may have different layouts of as
-/// many elements. Cheap to clone; safe to use from any thread.
+/// Which elements of a slice a message holds, and in which order. Both sides of a message may have different layouts of
+/// as many elements. Cheap to clone; safe to use from any thread.
 ///
 /// ```
 /// use mpi::Layout;

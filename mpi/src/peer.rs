@@ -60,8 +60,8 @@ impl<M: ThreadUse> Peer<'_, M> {
         self.send_in_mode(SEND, data, tag, Mode::Standard)
     }
 
-    /// Sends the elements of `data` that a layout selects. Errors: as [`Peer::send`], and `MPI_ERR_BUFFER` when the layout
-    /// reaches out of `data`.
+    /// Sends the elements of `data` that a layout selects. Errors: as [`Peer::send`], and `MPI_ERR_BUFFER` when the
+    /// layout reaches out of `data`.
     pub fn send_layout<T: Element>(&self, data: &[T], layout: &Layout<T>, tag: i32) -> Result<()> {
         self.world.call(SEND, |call| {
             let (dest, data) = (self.destination(tag)?, layout.send_from(data)?);

@@ -2,8 +2,8 @@
 //! [`Variables`], opened on the library's own registry.
 //!
 //! A program adds variables and events of its own to [`Variables::registry`], declared as [`mpi_t`] shows; tools see
-//! them beside the library's. A block placed in the memory of the job (`mpi::env::running()?.instrument_memory()`) is in
-//! the table of `stats_at_end` too, one on the heap is not.
+//! them beside the library's. A block placed in the memory of the job (`mpi::env::running()?.instrument_memory()`) is
+//! in the table of `stats_at_end` too, one on the heap is not.
 //!
 //! ```no_run
 //! use mpi::tool::{self, PvarClass};

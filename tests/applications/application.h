@@ -1,4 +1,4 @@
-/* What the programs share: errors end the program, and results are printed bit for bit. */
+/* Functions for all programs of this folder: errors end the program, and results are printed bit for bit. */
 #ifndef APPLICATION_H
 #define APPLICATION_H
 
@@ -18,7 +18,7 @@ static inline uint64_t digest(uint64_t seed, const void *data, size_t bytes)
     return hash;
 }
 
-/* Numbers that look random and depend on `key` alone. */
+/* Pseudo-random numbers that depend on `key` alone. */
 static inline uint64_t scrambled(uint64_t key)
 {
     key += 0x9e3779b97f4a7c15u;
@@ -33,7 +33,7 @@ static inline double fraction(uint64_t key)
     return (double)(scrambled(key) >> 11) * 0x1p-53;
 }
 
-/* Memory that is there. */
+/* Allocated memory; without it the program ends. */
 static inline void *memory(size_t count, size_t size)
 {
     void *made = calloc(count ? count : 1, size);

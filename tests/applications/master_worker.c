@@ -1,4 +1,4 @@
-/* A master gives out tasks of different lengths to whoever is free, with persistent requests: one receive for each
+/* A master gives tasks of different lengths to workers that are free, with persistent requests: one receive for each
  * worker, which are started again and again, and persistent sends in the workers. Which worker does which task
  * differs from run to run, the results do not. */
 #include "application.h"
@@ -42,7 +42,7 @@ static void serve(void)
     MPI_Request_free(&requests[1]);
 }
 
-/* Gives every worker its first task, then the next one to whoever answers. */
+/* Gives every worker its first task, then the next one to each worker that answers. */
 static uint64_t lead(int workers)
 {
     result *answers = memory(workers, sizeof *answers);

@@ -66,9 +66,11 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Check the rules of the house: module docs, dependency direction, cycles of modules, generated files, machine paths
+    /// Check the rules of the house: module docs, dependency direction, cycles of modules, generated files, machine
+    /// paths
     Tidy {
-        /// Check nothing; print the graph of a crate's modules, or of all crates', for Graphviz (edges on cycles are red)
+        /// Check nothing; print the graph of a crate's modules, or of all crates', for Graphviz (edges on cycles are
+        /// red)
         #[arg(long, value_name = "CRATE", num_args = 0..=1, default_missing_value = "")]
         graph: Option<String>,
     },

@@ -1,5 +1,5 @@
-//! Calls for layers of Fortran: what they state about their types, and datatypes by class and size (MPI-5.0, 19.1.9
-//! and 20.5).
+//! Calls for layers of Fortran: the properties of its types, which a layer sets, and datatypes by class and size
+//! (MPI-5.0, 19.1.9 and 20.5).
 //!
 //! Not here: handles and statuses of Fortran (`int_handles`, `status_forms`).
 

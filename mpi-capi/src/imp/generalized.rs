@@ -1,8 +1,8 @@
 //! Generalized requests (MPI-5.0, 13.2).
 //!
-//! Invariant: no lock of the library is held during a callback of the program. A code that a callback returns is the code
-//! of the call that caused the callback.
-//! Not here: when which callback is called (`mpi_p2p`).
+//! Invariant: no lock of the library is held during a callback of the program. A code that a callback returns is the
+//! code of the call that caused the callback.
+//! Not here: the order of the callbacks (`mpi_p2p`).
 
 use core::ffi::{c_int, c_void};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Handles as integers: `MPI_Comm_toint`, `MPI_Comm_fromint`, and the older names `MPI_Comm_c2f` and `MPI_Comm_f2c`, for each
-//! kind of handle (MPI-5.0, 19.3.4 and 20.4).
+//! Handles as integers: `MPI_Comm_toint`, `MPI_Comm_fromint`, and the older names `MPI_Comm_c2f` and `MPI_Comm_f2c`,
+//! for each kind of handle (MPI-5.0, 19.3.4 and 20.4).
 //!
 //! The calls return no error code, and programs make them at any time. A predefined handle is its constant. An integer
 //! that names no live object of its kind gives the null handle; so does a handle that has no integer: one of an object

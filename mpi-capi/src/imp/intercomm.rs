@@ -1,7 +1,7 @@
 //! Intercommunicators (MPI-5.0, 7.6).
 //!
-//! Invariant: arguments that are significant at the leader are checked by the leader alone, and a wrong one is an error in
-//! all processes of the local group.
+//! Invariant: arguments that are significant at the leader are checked by the leader alone, and a wrong one is an error
+//! in all processes of the local group.
 //! Not here: the meeting of the groups (mpi-comm), duplicates and parts of intercommunicators (`comm_create`).
 
 use core::ffi::c_char;
@@ -71,8 +71,8 @@ pub fn intercomm_create(
     Ok(())
 }
 
-/// `MPI_Intercomm_create_from_groups`: the remote group and its leader are significant at the local leader. If one of the
-/// groups is empty, the call is local and there is no communicator.
+/// `MPI_Intercomm_create_from_groups`: the remote group and its leader are significant at the local leader. If one of
+/// the groups is empty, the call is local and there is no communicator.
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn intercomm_create_from_groups(
     cx: CallContext,

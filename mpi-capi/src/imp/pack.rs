@@ -158,7 +158,8 @@ impl Packed {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the program passed memory of `size` bytes, which holds these; it does not change them during the call.
+        // SAFETY: the program passed memory of `size` bytes, which holds these; it does not change them during the
+        // call.
         unsafe { core::slice::from_raw_parts(self.start, self.length) }
     }
 

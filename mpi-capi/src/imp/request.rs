@@ -49,7 +49,7 @@ pub fn request_free(cx: CallContext, request: Out<usize>) -> Outcome {
         request.set(abi::MPI_REQUEST_NULL);
         return Ok(());
     }
-    // The free callback of a generalized request may fail: the request is gone all the same.
+    // The free callback of a generalized request may fail: the request is freed nevertheless.
     if context.is_some() && process.engine.request_context(&guard, handle).is_none() {
         request.set(abi::MPI_REQUEST_NULL);
     }

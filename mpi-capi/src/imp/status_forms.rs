@@ -1,5 +1,5 @@
-//! A status in its three forms: of C, of the older Fortran bindings (an array of integers) and of `mpi_f08` (a derived type);
-//! MPI-5.0, 19.3.5.
+//! A status in its three forms: of C, of the older Fortran bindings (an array of integers) and of `mpi_f08` (a derived
+//! type); MPI-5.0, 19.3.5.
 //!
 //! Invariant: all three forms have the same memory, so that a conversion is a copy and keeps what is opaque.
 

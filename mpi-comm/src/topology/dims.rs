@@ -98,7 +98,7 @@ struct Found {
 }
 
 impl Found {
-    /// What is better is less.
+    /// The better result is less.
     fn measure(&self) -> (u32, u64, Reverse<u32>) {
         (self.spread, self.sum, Reverse(self.smallest))
     }

@@ -31,8 +31,8 @@ impl Graph {
         Ok(before as usize)
     }
 
-    /// The graph of a communicator of `processes` with this index, which [`Graph::edge_count`] has accepted, and as many
-    /// edges as that counts.
+    /// The graph of a communicator of `processes` with this index, which [`Graph::edge_count`] has accepted, and as
+    /// many edges as that counts.
     ///
     /// Errors: `MPI_ERR_ARG` for more nodes than processes, `MPI_ERR_RANK` for an edge to what is no node.
     pub fn new(index: &[i32], edges: &[i32], processes: u32) -> Result<Graph> {

@@ -1,8 +1,8 @@
 //! Which process takes which node of a topology (`reorder`): neighbours get processes on near cores.
 //!
 //! The processes are sorted by package and core. The nodes are placed one after the other: each time the one with the
-//! most links into the current core, then into the current package, then with the fewest to nodes without a place. The result is taken only if fewer links cross
-//! packages, or as many and fewer cross cores, than with unchanged ranks.
+//! most links into the current core, then into the current package, then with the fewest to nodes without a place. The
+//! result is taken only if fewer links cross packages, or as many and fewer cross cores, than with unchanged ranks.
 //! Invariant: the result depends on the arguments alone, so that all processes compute the same one.
 //! Not here: where a process runs (`mpi-env`).
 
@@ -96,7 +96,7 @@ impl Links {
 
 fn grow(neighbors: &[Vec<u32>], locations: &[Location]) -> Vec<u32> {
     let nodes = neighbors.len();
-    // An edge is a link in both directions, whoever names it.
+    // An edge is a link in both directions, whichever end names it.
     let mut links_of: Vec<Vec<u32>> = vec![Vec::new(); nodes];
     for (list, node) in neighbors.iter().zip(0..) {
         for other in list.iter().filter(|other| **other != node) {

@@ -1,6 +1,7 @@
 //! Building the shape of a sequence of parts, in their order.
 //!
-//! Adjacent blocks are merged, short lists inside a list dissolved, and a regular sequence of equal parts becomes loops.
+//! Adjacent blocks are merged, short lists inside a list dissolved, and a regular sequence of equal parts becomes
+//! loops.
 
 use std::sync::Arc;
 

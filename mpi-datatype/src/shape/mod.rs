@@ -1,7 +1,8 @@
 //! Shapes: where the data bytes of one element lie relative to its first one, as a program of loops.
 //!
-//! A shape is in a normal form: adjacent blocks are merged and loops collapsed, so most layouts that programs describe in
-//! several ways have one shape. (Irregular blocks of nearly one length are split again into blocks of exactly one.) Its memory is that of the description: a loop of any number of blocks is one node.
+//! A shape is in a normal form: adjacent blocks are merged and loops collapsed, so most layouts that programs describe
+//! in several ways have one shape. (Irregular blocks of nearly one length are split again into blocks of exactly one.)
+//! Its memory is that of the description: a loop of any number of blocks is one node.
 //! Invariants: the order of blocks is that of the type map, in which data is packed; the first block is at offset 0; no
 //! part is empty, except that a whole shape may be; loops have at least two rounds and lists at least two entries; the
 //! caller has checked that all offsets and sizes fit into an `i64`.

@@ -1,6 +1,7 @@
 //! Filling and reading the cache of communicators' error handlers (`errhandler_cache`).
 //!
-//! Invariant: every change of the handler of a communicator calls `update_errhandler_cache`, with the process lock held.
+//! Invariant: every change of the handler of a communicator calls `update_errhandler_cache`, with the process lock
+//! held.
 //! Not here: handlers of other objects (`handlers`).
 #![allow(unsafe_code)] // the cache stores the address of the counters beside the function's
 

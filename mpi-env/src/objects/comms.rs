@@ -54,8 +54,8 @@ impl Process {
     }
 
     /// `MPI_Comm_split`: a communicator of the processes with the same color, ordered by key; `MPI_COMM_NULL` for the
-    /// color `MPI_UNDEFINED`, and in an intercommunicator for a color that no process of the remote group has. The caller
-    /// has checked that no other negative color is passed. Collective; waits, with no guard held. Errors:
+    /// color `MPI_UNDEFINED`, and in an intercommunicator for a color that no process of the remote group has. The
+    /// caller has checked that no other negative color is passed. Collective; waits, with no guard held. Errors:
     /// `MPI_ERR_COMM`, `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn comm_split(&self, parent: Handle, color: i32, key: i32) -> Result<Handle> {
         let parent = self.parent(parent)?;

@@ -83,9 +83,9 @@ impl Process {
 
     /// `MPI_Intercomm_create_from_groups`: an intercommunicator of `local`, in which this process is and the leader has
     /// this rank, and of another group; the string `tag` distinguishes calls of the same groups. The remote group is
-    /// significant at the leader, where it is an error if the leader's arguments were wrong. Collective over both groups;
-    /// waits, with no guard held. The caller has checked the error handler. Errors: `MPI_ERR_GROUP` when the groups have
-    /// a common process or the remote group is not what its processes pass as their local one; else as
+    /// significant at the leader, where it is an error if the leader's arguments were wrong. Collective over both
+    /// groups; waits, with no guard held. The caller has checked the error handler. Errors: `MPI_ERR_GROUP` when the
+    /// groups have a common process or the remote group is not what its processes pass as their local one; else as
     /// [`Process::intercomm_create`].
     pub fn intercomm_create_from_groups(
         &self,

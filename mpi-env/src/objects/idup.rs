@@ -1,8 +1,9 @@
 //! Non-blocking duplicates: `MPI_Comm_idup` (MPI-5.0, 7.4.2).
 //!
-//! `MPI_Comm_idup` creates the handle, the group, the topology, the error handler and the instruments at once, so that the caller can
-//! copy attributes and the tool interface can bind to the duplicate. One of the processes sends the context id; the
-//! call that receives it while it makes progress creates the context. Using the duplicate earlier is an error.
+//! `MPI_Comm_idup` creates the handle, the group, the topology, the error handler and the instruments at once, so that
+//! the caller can copy attributes and the tool interface can bind to the duplicate. One of the processes sends the
+//! context id; the call that receives it while it makes progress creates the context. Using the duplicate earlier is an
+//! error.
 //! Not here: the choice of the process that sends the id (`mpi-p2p`), communicators without a context (`unsettled`).
 
 use mpi_comm::CommSpec;

@@ -1,7 +1,8 @@
 //! Intercommunicators (MPI-5.0, 7.6): creating them from two groups, and the intracommunicator of both groups.
 //!
 //! Invariant: an error of the leader is an error in all processes of its group.
-//! Not here: creating them from groups alone (`from_groups`), duplicates and parts of intercommunicators (`comms`, `idup`), the meeting of the leaders (`mpi-comm`).
+//! Not here: creating them from groups alone (`from_groups`), duplicates and parts of intercommunicators (`comms`,
+//! `idup`), the meeting of the leaders (`mpi-comm`).
 
 use mpi_comm::{Comm, CommSpec, Connection, PeerLeader, RemoteSpec, agree, connect, merged};
 use mpi_core::Handle;
@@ -12,11 +13,11 @@ use mpi_p2p::CommMeters;
 use crate::record::process::Process;
 
 impl Process {
-    /// `MPI_Intercomm_create`: an intercommunicator of the processes of `local`, an intracommunicator in which the leader
-    /// has this rank, and of another leader's. `peer` is called in the leader alone and returns the way to the other
-    /// one. Collective over both groups; waits, with no guard held. Errors: `MPI_ERR_COMM`, also when a process is in
-    /// both groups; `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`; in all processes of the local group the class of an error of
-    /// `peer`.
+    /// `MPI_Intercomm_create`: an intercommunicator of the processes of `local`, an intracommunicator in which the
+    /// leader has this rank, and of another leader's. `peer` is called in the leader alone and returns the way to the
+    /// other one. Collective over both groups; waits, with no guard held. Errors: `MPI_ERR_COMM`, also when a process
+    /// is in both groups; `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`; in all processes of the local group the class of an error
+    /// of `peer`.
     pub fn intercomm_create(
         &self,
         local: Handle,
@@ -40,8 +41,9 @@ impl Process {
         self.connected(&local, leader, peer, local.errhandler().get())
     }
 
-    /// `MPI_Intercomm_merge`: an intracommunicator of both groups, first those of the group that passes `high` as false;
-    /// [`merged`] has the order if both pass the same. Collective over both groups; waits, with no guard held. Errors:
+    /// `MPI_Intercomm_merge`: an intracommunicator of both groups, first those of the group that passes `high` as
+    /// false; [`merged`] has the order if both pass the same. Collective over both groups; waits, with no guard held.
+    /// Errors:
     /// `MPI_ERR_COMM`; `MPI_ERR_ARG` in all processes when those of one group pass different values; `MPI_ERR_NO_MEM`,
     /// `MPI_ERR_OTHER`.
     pub fn intercomm_merge(&self, parent: Handle, high: bool) -> Result<Handle> {
@@ -59,7 +61,8 @@ impl Process {
         *self.unseen.get_or_init(|| CommMeters::detached(self.engine.size()))
     }
 
-    /// The intercommunicator of `local` and the group that its leader meets at `peer`. As [`Process::intercomm_create`].
+    /// The intercommunicator of `local` and the group that its leader meets at `peer`. As
+    /// [`Process::intercomm_create`].
     pub(crate) fn connected(
         &self,
         local: &Comm,

@@ -78,8 +78,8 @@ impl Process {
         self.adopt(guard, CommSpec::duplicate(&parent, context))
     }
 
-    /// `MPI_Comm_disconnect`: [`Process::comm_free`] once no operation of the communicator is under way here. Waits, with
-    /// no guard held. Errors: as there; `MPI_ERR_COMM` also for a duplicate whose request is not complete.
+    /// `MPI_Comm_disconnect`: [`Process::comm_free`] once no operation of the communicator is under way here. Waits,
+    /// with no guard held. Errors: as there; `MPI_ERR_COMM` also for a duplicate whose request is not complete.
     pub fn comm_disconnect(&self, handle: Handle) -> Result<()> {
         let comm = self.parent(handle)?;
         self.engine.wait_for_operations(self.engine.lock(), comm.context())?;

@@ -79,8 +79,8 @@ impl Process {
         self.map(parent, graph.map(Topology::Graph), "graphs")
     }
 
-    /// `MPI_Dist_graph_create_adjacent`: each process gives the edges at its own end; sources, destinations, and what it
-    /// states about weights. Collective; waits, with no guard held. Errors: as [`Process::cart_create`];
+    /// `MPI_Dist_graph_create_adjacent`: each process gives the edges at its own end; sources, destinations, and what
+    /// it states about weights. Collective; waits, with no guard held. Errors: as [`Process::cart_create`];
     /// `MPI_ERR_NOT_SAME` when some processes give weights and others give edges without.
     pub fn dist_graph_create_adjacent(
         &self,

@@ -22,8 +22,8 @@ pub(crate) struct Unsettled {
 }
 
 impl Process {
-    /// Creates the communicator of a spec without a context id (`UNSETTLED`), and reserves its handle. `name` is the name
-    /// of its instruments.
+    /// Creates the communicator of a spec without a context id (`UNSETTLED`), and reserves its handle. `name` is the
+    /// name of its instruments.
     pub(crate) fn unsettled(&self, guard: &mut Guard<'_>, spec: CommSpec, name: &str) -> Result<Unsettled> {
         self.retire_left(guard);
         let handle = self.comms.get_mut(guard).reserve();

@@ -1,8 +1,8 @@
 //! A cache of communicators' error handlers that are functions of the program, readable without the process lock
 //! (MPI-5.0, 9.3), for `MPI_Comm_call_errhandler`.
 //!
-//! Invariant: an entry equals the communicator's attached handler, or is empty; a change of that handler updates it, under
-//! the lock.
+//! Invariant: an entry equals the communicator's attached handler, or is empty; a change of that handler updates it,
+//! under the lock.
 //! Not here: the attached handler (`mpi_errors::Attached`), predefined handlers, other objects (`handlers`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};

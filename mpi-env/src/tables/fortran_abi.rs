@@ -1,5 +1,5 @@
-//! What a Fortran layer states about its types (MPI-5.0, 20.5): the sizes of its basic types and the bytes of its truth
-//! values. Any thread may set and read them at any time.
+//! Properties of Fortran's types, which a Fortran layer sets (MPI-5.0, 20.5): the sizes of the basic types and the
+//! bytes of the truth values. Any thread may set and read them at any time.
 //!
 //! Invariant: each of the two is set once at most.
 //! Not here: the predefined datatypes (`mpi-datatype`), whose sizes are fixed: a Fortran layer with others is refused.

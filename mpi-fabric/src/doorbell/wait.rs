@@ -134,8 +134,8 @@ impl Doorbell {
         }
     }
 
-    /// Waits until `word`, which the calling thread has armed, is set: spins for a moment, then sleeps. Takes no lock and
-    /// polls no ring.
+    /// Waits until `word`, which the calling thread has armed, is set: spins for a moment, then sleeps. Takes no lock
+    /// and polls no ring.
     pub fn wait_on(&self, word: &ThreadWord) {
         let Shared { policy, instruments, thread_spins, .. } = &*self.shared;
         if thread_spins.spin(word, policy) {
@@ -203,7 +203,7 @@ pub enum WaitStep<'a> {
 }
 
 impl<'a> Wait<'a> {
-    /// The next step; yields the core itself when the policy says so. Thread-safe; needs no lock.
+    /// The next step; yields the core itself when the policy requires it. Thread-safe; needs no lock.
     #[inline(always)]
     #[expect(clippy::should_implement_trait, reason = "it never ends, and its items are steps, not values")]
     pub fn next(&mut self) -> WaitStep<'a> {

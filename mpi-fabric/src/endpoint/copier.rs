@@ -16,8 +16,8 @@ use crate::region::{NotRegistered, RegionKey, Regions};
 use crate::remote;
 use crate::transport::NetworkCopies;
 
-/// Copies to and from the regions of one peer. Thread-safe; cheap to clone. It can outlive its endpoint: then copies are
-/// errors once the peer has ended.
+/// Copies to and from the regions of one peer. Thread-safe; cheap to clone. It can outlive its endpoint: then copies
+/// are errors once the peer has ended.
 #[derive(Clone)]
 pub struct Copier {
     peer: u32,

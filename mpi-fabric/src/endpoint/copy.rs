@@ -35,8 +35,8 @@ impl Endpoint {
         self.way(peer) == Way::SharedMemory
     }
 
-    /// Whether to use [`Self::read`] and [`Self::write`] with a peer: they work, and `fabric_single_copy` allows them. False until the peer
-    /// has attached.
+    /// Whether to use [`Self::read`] and [`Self::write`] with a peer: they work, and `fabric_single_copy` allows them.
+    /// False until the peer has attached.
     pub fn can_copy(&self, peer: u32) -> bool {
         match &self.network {
             Some(network) if self.way(peer) == Way::Network => network.can_copy(peer),

@@ -1,8 +1,8 @@
 //! The process of a peer, and whether this one can copy to and from it: determined once, then kept in private memory.
 //!
-//! A process id in the job memory may be overwritten by a stray store, and the kernel reuses the id of a process that has
-//! ended. So the id is read from there once; the process behind it must show the peer's probe word; and from then on its
-//! start time is compared now and then, more often than ids can come round.
+//! A process id in the job memory may be overwritten by a stray store, and the kernel reuses the id of a process that
+//! has ended. So the id is read from there once; the process behind it must show the peer's probe word; and from then
+//! on its start time is compared now and then, more often than ids can come round.
 //! Invariant: no copy goes to a process that was not probed.
 
 use std::cell::OnceCell;

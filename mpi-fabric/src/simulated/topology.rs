@@ -28,7 +28,8 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// So many ranks, at least 1, on hosts of 64; 300 ns and 10 GB/s within a host, 1500 ns and 12.5 GB/s between hosts.
+    /// So many ranks, at least 1, on hosts of 64; 300 ns and 10 GB/s within a host, 1500 ns and 12.5 GB/s between
+    /// hosts.
     pub fn new(ranks: u32) -> Topology {
         Topology {
             ranks: ranks.max(1),

@@ -52,7 +52,8 @@ impl Guard {
         self.groups[rank as usize].store(group, Ordering::Relaxed);
     }
 
-    /// The rank has ended. Its group stays recorded while it has members; later its number may be that of another group.
+    /// The rank has ended. Its group stays recorded while it has members; later its number may be that of another
+    /// group.
     pub(super) fn rank_ended(&self, rank: u32) {
         let group = self.groups[rank as usize].load(Ordering::Relaxed);
         if group > 1 && !os::group_exists(group) {

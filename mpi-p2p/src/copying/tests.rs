@@ -1,5 +1,6 @@
-//! A thread that copies without the lock keeps the buffer of its request, whatever the other process and other threads do
-//! meanwhile. The other process is a bare endpoint, which follows the protocol, or breaks it, as the tested rule requires.
+//! A thread that copies without the lock keeps the buffer of its request, whatever the other process and other threads
+//! do meanwhile. The other process is a bare endpoint, which follows the protocol, or breaks it, as the tested rule
+//! requires.
 #![allow(unsafe_code)] // keeps the buffers of requests, and waits for the requests
 
 use std::sync::Arc;

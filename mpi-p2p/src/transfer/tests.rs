@@ -37,7 +37,8 @@ fn engine(endpoint: Endpoint) -> Engine {
     engine
 }
 
-/// Offers a region of [`BYTES`] and claims one chunk of the transfer; false when the receiver was faster and copied all of them.
+/// Offers a region of [`BYTES`] and claims one chunk of the transfer; false when the receiver was faster and copied all
+/// of them.
 fn offer_and_claim_one_chunk(peer: &mut Endpoint, region: RegionKey, round: u64) -> bool {
     let offer = Offer { bytes: BYTES as u64, region };
     let head = RecordHead { kind: wire::OFFER, flags: 0, context: 0, tag: 1, a: 1, b: 77 };

@@ -23,7 +23,7 @@ pub const BYTE: u8 = 42;
 pub const OTHER_CONTEXT: u32 = 2;
 
 /// Long enough for any thread to get a core.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// The first copy begins, and waits until the gate is open.
 #[derive(Clone, Default)]
@@ -47,7 +47,7 @@ impl Gate {
     }
 
     fn wait_until(&self, mut ready: impl FnMut(&GateState) -> bool) -> bool {
-        let waited = self.0.1.wait_timeout_while(self.state(), PATIENCE, |state| !ready(state));
+        let waited = self.0.1.wait_timeout_while(self.state(), TIME_LIMIT, |state| !ready(state));
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 

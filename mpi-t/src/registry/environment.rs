@@ -266,8 +266,8 @@ impl Registry {
     }
 }
 
-/// The name of an environment variable: `FERRUM_` and the control variable's name in capitals; `name` may begin with the
-/// prefix already.
+/// The name of an environment variable: `FERRUM_` and the control variable's name in capitals; `name` may begin with
+/// the prefix already.
 pub fn name_in_environment(name: &str) -> String {
     with_prefix(PREFIX, name)
 }

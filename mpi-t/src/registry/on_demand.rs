@@ -30,8 +30,9 @@ impl Registry {
     ///
     /// `open_for` gets the word of the object's handle (0 for the process), which may be any word. It finds the object,
     /// keeps it from being freed, calls `open` with its block (or its rows, each of which becomes an element) and
-    /// returns its result; or it returns [`TError::INVALID`](crate::TError::INVALID) when there is no such object. It may wait for a lock under
-    /// which the caller also calls [`end_handles`], but for none under which handles are allocated.
+    /// returns its result; or it returns [`TError::INVALID`](crate::TError::INVALID) when there is no such object. It
+    /// may wait for a lock under which the caller also calls [`end_handles`], but for none under which handles are
+    /// allocated.
     ///
     /// Errors: as [`Registry::declare`].
     pub fn declare_on_demand<B: Instruments>(

@@ -29,7 +29,8 @@ struct Rank {
     ids: Guarded<ContextIds>,
 }
 
-/// Runs `body` on ranks at `MPI_THREAD_MULTIPLE`, with a window of `count` words whose accumulations are sent as messages.
+/// Runs `body` on ranks at `MPI_THREAD_MULTIPLE`, with a window of `count` words whose accumulations are sent as
+/// messages.
 fn run(size: u32, count: usize, body: impl Fn(&Arc<Rank>, &Arc<Win>) + Send + Sync + 'static) {
     let (body, (report, reports)) = (Arc::new(body), channel());
     for endpoint in Endpoint::threads(size).expect("memory for a few ranks") {

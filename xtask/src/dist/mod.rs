@@ -46,7 +46,8 @@ pub fn build(prefix: &Path) -> Result<PathBuf> {
 }
 
 /// Builds what the cost of instruments is measured against: header, libraries and compiler wrappers of a library that
-/// counts, raises and records nothing. It is in no distribution; its programs run under the launcher of the distribution.
+/// counts, raises and records nothing. It is in no distribution; its programs run under the launcher of the
+/// distribution.
 pub fn build_uninstrumented() -> Result<PathBuf> {
     ui::step("building the library without instruments (profile dist)");
     let cargo_folder = paths::target().join("dist-build-uninstrumented");

@@ -1,5 +1,5 @@
-//! Whole programs of the kinds that users write (`tests/applications`), whose output must be the same, byte for byte, with our
-//! library and with MPICH.
+//! Whole programs of the kinds that users write (`tests/applications`), whose output must be the same, byte for byte,
+//! with our library and with MPICH.
 //!
 //! Not here: programs that test one rule each (`conformance`).
 

@@ -1,7 +1,7 @@
 //! The conformance programs on a library with AddressSanitizer, which must not report anything.
 //!
-//! Every program runs with the numbers of ranks of the manifest up to `MOST_RANKS`. Where the compilers have no sanitizer
-//! the programs run under valgrind on the distribution; without valgrind too the suite is skipped.
+//! Every program runs with the numbers of ranks of the manifest up to `MOST_RANKS`. Where the compilers have no
+//! sanitizer the programs run under valgrind on the distribution; without valgrind too the suite is skipped.
 
 use super::conformance::{self, Verdict};
 use super::{Context, Report};

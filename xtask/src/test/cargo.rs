@@ -21,8 +21,8 @@ pub fn unit(_: &Context, report: &mut Report) -> Result<()> {
 }
 
 /// The models that loom runs through all interleavings: of the ring and the doorbell inside their crate, compiled
-/// for loom; of facts about objects, the handles of variables, the claims of chunks and the arrival of partitions as tests of their
-/// own.
+/// for loom; of facts about objects, the handles of variables, the claims of chunks and the arrival of partitions as
+/// tests of their own.
 pub fn loom(_: &Context, report: &mut Report) -> Result<()> {
     for (package, arguments, flags) in [
         ("mpi-fabric", ["--lib", "model::"].as_slice(), "--cfg loom"),

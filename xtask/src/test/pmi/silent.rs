@@ -37,7 +37,8 @@ const ALONE: [&[(&str, &str)]; 4] = [
     &[("PMI_FD", "77"), ("PMI_RANK", "0"), ("PMI_SIZE", "1")],
 ];
 
-/// The answers of a launcher to the lines it gets, before it closes the connection or, at `None`, sends nothing more; the error text.
+/// The answers of a launcher to the lines it gets, before it closes the connection or, at `None`, sends nothing more;
+/// the error text.
 const ANSWERS: [(&[Option<&[u8]>], &str); 8] = [
     (&[], "closed the connection instead of answering cmd=initack"),
     (&[None], "does not answer cmd=initack within 1 seconds"),
