@@ -1,6 +1,6 @@
 /* Starts as many operations as the first argument gives, all through `one_start`, whose calls callgrind counts; the
- * harness subtracts the counts of two runs, so that calls made once do not count. The second argument selects
- * the operation: `start` or `isend` (sends of 8 bytes), `start_recv` or `irecv` (receives of 8 bytes, posted before their
+ * harness subtracts the counts of two runs, so that calls made once do not count. The second argument selects the
+ * operation: `start` or `isend` (sends of 8 bytes), `start_recv` or `irecv` (receives of 8 bytes, posted before their
  * message). A start of a persistent request is to cost at most 0.7 of the call that it stands for. */
 #include "bench.h"
 
