@@ -119,7 +119,7 @@ impl<T: Element> OwnedOperation<T> {
             return Err(Error::new(MPI_ERR_COUNT, rule).arg("partitions", &partitions));
         }
         let data = Box::into_raw(data.into_boxed_slice());
-        // SAFETY: just made, and used by nobody else.
+        // SAFETY: just made, and used by no other owner.
         let request = init(unsafe { &mut *data }).inspect_err(|_| {
             // SAFETY: from `Box::into_raw`; no request was made.
             drop(unsafe { Box::from_raw(data) });

@@ -1,7 +1,7 @@
 //! Persistent and partitioned messages (MPI-5.0, 3.9 and 4.2): operations that are started again and again.
 //!
 //! An operation owns its data. They are accessible while it is inactive, and by partitions as these come and go.
-//! Invariant: an operation lives within its [`World`], so it is freed before MPI is finalized.
+//! Invariant: an operation borrows its [`World`], so it is freed before MPI is finalized.
 //! Not here: single messages (`peer`).
 
 use mpi_core::functions;

@@ -1,6 +1,6 @@
 /* A real program on persistent requests: a master deals out rows of the Mandelbrot set to whichever worker is free,
  * and collects the counts of steps; each worker has one persistent receive for its task and one persistent send for
- * its result, started for every task. The counts of all rows, whoever computed them, agree with those that the
+ * its result, started for every task. The counts of all rows, whichever worker computed them, agree with those that the
  * master computes alone. */
 #include "check.h"
 
