@@ -16,9 +16,9 @@ use crate::remote::Remote;
 /// Tag of the messages within a group, and between the groups of an intercommunicator.
 const TAG: i32 = 0x7005;
 
-/// The way from one leader to the other one.
+/// The connection of one leader with the other one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Meeting {
+pub(crate) struct LeaderLink {
     /// Context id of the messages, for collectives.
     pub context: u32,
     /// Rank of the other leader in it.
@@ -31,8 +31,8 @@ pub(crate) struct BothGroups<'a> {
     engine: &'a Engine,
     /// The local group, its leader first.
     local: Exchange<'a>,
-    /// The way to the other group, in the leader.
-    meeting: Option<Meeting>,
+    /// The connection with the other group, in the leader.
+    link: Option<LeaderLink>,
     /// Rank of the leader in the local group, and in the remote group.
     leaders: [usize; 2],
     remote_size: usize,
@@ -45,20 +45,20 @@ impl<'a> BothGroups<'a> {
     /// The groups of an intercommunicator. Their leaders are the processes with rank 0.
     pub fn of(engine: &'a Engine, comm: &Comm, remote: &Remote) -> BothGroups<'a> {
         let local = Exchange::among_all(engine, comm.local(), TAG);
-        let meeting = Meeting { context: comm.collective_context(), rank: 0, tag: TAG };
-        let meeting = (comm.rank == 0).then_some(meeting);
-        BothGroups { engine, local, meeting, leaders: [0; 2], remote_size: remote.group().size() as usize }
+        let link = LeaderLink { context: comm.collective_context(), rank: 0, tag: TAG };
+        let link = (comm.rank == 0).then_some(link);
+        BothGroups { engine, local, link, leaders: [0; 2], remote_size: remote.group().size() as usize }
     }
 
-    /// The processes of a communicator with this leader and a group that is not known yet, except to its leader, which
-    /// can reach the group's leader; [`BothGroups::meet`] comes first.
-    pub fn apart(engine: &'a Engine, comm: &Comm, leader: u32, meeting: Option<Meeting>) -> BothGroups<'a> {
+    /// The processes of a communicator with this leader, and a remote group that [`BothGroups::set_remote`] describes
+    /// once the leader has received it. `link` is significant at the leader.
+    pub fn unconnected(engine: &'a Engine, comm: &Comm, leader: u32, link: Option<LeaderLink>) -> BothGroups<'a> {
         let local = Exchange::among_all(engine, comm, TAG).starting_at(leader as usize);
-        BothGroups { engine, local, meeting, leaders: [leader as usize, 0], remote_size: 0 }
+        BothGroups { engine, local, link, leaders: [leader as usize, 0], remote_size: 0 }
     }
 
     /// Sets size and leader of the remote group, which the leader has received.
-    pub fn meet(&mut self, remote_size: u32, remote_leader: u32) {
+    pub fn set_remote(&mut self, remote_size: u32, remote_leader: u32) {
         self.remote_size = remote_size as usize;
         self.leaders[1] = remote_leader as usize;
     }
@@ -72,8 +72,8 @@ impl<'a> BothGroups<'a> {
     pub fn all<const N: usize>(&self, own: [u64; N]) -> Result<Words<N>> {
         let mut local = self.local.all(own)?;
         let mut remote = vec![[0; N]; self.remote_size];
-        if let Some(meeting) = &self.meeting {
-            meeting.swap(self.engine, local.as_flattened(), remote.as_flattened_mut())?;
+        if let Some(link) = &self.link {
+            link.swap(self.engine, local.as_flattened(), remote.as_flattened_mut())?;
         }
         self.local.distribute(remote.as_flattened_mut())?;
         // Each group's leader is the first in its exchange.
@@ -83,10 +83,10 @@ impl<'a> BothGroups<'a> {
     }
 }
 
-impl Meeting {
+impl LeaderLink {
     /// Sends words to the other leader, and receives as many as there is room for.
     pub fn swap(&self, engine: &Engine, own: &[u64], others: &mut [u64]) -> Result<()> {
-        let Meeting { context, rank, tag } = *self;
+        let LeaderLink { context, rank, tag } = *self;
         let (send, recv) = (SendBuf::from_slice(own), RecvBuf::from_slice(others));
         engine.sendrecv(engine.lock(), context, rank, tag, send, rank, tag, recv)?;
         Ok(())

@@ -75,7 +75,7 @@ impl Comm {
 
     /// The same communicator as an intercommunicator whose local group is its group; `between` is a communicator of the
     /// local group for the library's own messages, and the two groups have no process in common.
-    pub(crate) fn facing(self, remote: Group, between: Comm) -> Comm {
+    pub(crate) fn into_intercomm(self, remote: Group, between: Comm) -> Comm {
         let remote = Remote::new(&self.group, remote);
         Comm { peers: remote.group().size(), remote: Some(Box::new((remote, between))), ..self }
     }
@@ -92,8 +92,8 @@ impl Comm {
         self.topology.as_ref()
     }
 
-    /// Context id of the program's messages, even; collectives use the id above it. `UNSETTLED` in a duplicate whose
-    /// request is not complete.
+    /// Context id of the program's messages, even; collectives use the id above it. `PENDING_CONTEXT` in a duplicate
+    /// whose request is not complete.
     #[inline]
     pub fn context(&self) -> u32 {
         // Relaxed: it changes once, under the process lock, before the request completes that makes the duplicate
@@ -102,10 +102,10 @@ impl Comm {
     }
 
     /// Sets the context id of a duplicate, once; the caller holds the process lock.
-    pub fn settle(&self, context: u32) {
+    pub fn set_context(&self, context: u32) {
         self.context.store(context, Ordering::Relaxed);
         if let Some(inter) = &self.remote {
-            inter.1.settle(context + LOCAL_CONTEXT);
+            inter.1.set_context(context + LOCAL_CONTEXT);
         }
     }
 
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn intercommunicators_compare_both_groups() {
         let inter = |context: u32, local: &[u32], remote: &[u32]| {
-            comm(context, local).facing(Group::new(remote), comm(context + LOCAL_CONTEXT, local))
+            comm(context, local).into_intercomm(Group::new(remote), comm(context + LOCAL_CONTEXT, local))
         };
         let first = inter(4, &[0, 1], &[3, 2]);
         assert_eq!(first.compare(&first), Comparison::Ident);

@@ -2,7 +2,7 @@
 //!
 //! The processes of a communicator take turns, so that a job runs out of ids only when all shares are used up.
 //! Processes that end up in different communicators may share the id: no process is in two of them, so their messages
-//! cannot meet.
+//! cannot be confused.
 //! Invariant: when there is no id left, all processes of the call get the error.
 //! Not here: duplicates that do not wait (`mpi-p2p`), which process gets into which communicator (`split`).
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mpi_core::abi::MPI_ERRORS_ARE_FATAL;
 use mpi_core::{Guard, Handle};
-use mpi_p2p::{CommMeters, ContextSpec, Engine, UNSETTLED};
+use mpi_p2p::{CommMeters, ContextSpec, Engine, PENDING_CONTEXT};
 
 use crate::comm::{Comm, LOCAL_CONTEXT};
 use crate::context::ContextIds;
@@ -40,7 +40,7 @@ pub struct RemoteSpec {
     pub group: Group,
     /// The instruments of the library's own messages within the local group, with a row at least for each of its
     /// processes; intercommunicators may share them.
-    pub unseen: CommMeters,
+    pub internal_meters: CommMeters,
 }
 
 impl RemoteSpec {
@@ -48,7 +48,7 @@ impl RemoteSpec {
     fn of(parent: &Comm, group: Option<Group>) -> Option<RemoteSpec> {
         let remote = parent.remote()?;
         let group = group.unwrap_or_else(|| remote.group().clone());
-        Some(RemoteSpec { group, unseen: parent.local().instruments() })
+        Some(RemoteSpec { group, internal_meters: parent.local().instruments() })
     }
 }
 
@@ -133,9 +133,9 @@ pub fn unregistered(spec: CommSpec, instruments: CommMeters) -> Comm {
     let CommSpec { context, group, remote, rank, name, errhandler, topology } = spec;
     let local = group.clone();
     let comm = Comm::new(context, rank, group, &name, errhandler, instruments).with_topology(topology);
-    let Some(RemoteSpec { group, unseen }) = remote else { return comm };
-    let following = if context == UNSETTLED { UNSETTLED } else { context + LOCAL_CONTEXT };
-    comm.facing(group, Comm::new(following, rank, local, "", Handle(MPI_ERRORS_ARE_FATAL), unseen))
+    let Some(RemoteSpec { group, internal_meters }) = remote else { return comm };
+    let following = if context == PENDING_CONTEXT { PENDING_CONTEXT } else { context + LOCAL_CONTEXT };
+    comm.into_intercomm(group, Comm::new(following, rank, local, "", Handle(MPI_ERRORS_ARE_FATAL), internal_meters))
 }
 
 /// The contexts of a communicator whose context id is, or will be, `context`: one, or two of an intercommunicator.

@@ -24,14 +24,14 @@ const EDGES: i32 = 0x7007;
 /// waits, with no guard held. The caller has agreed with all processes on `weighted`.
 pub fn distribute(engine: &Engine, comm: &Comm, named: &EdgeList, weighted: bool) -> Result<Distributed> {
     let own = comm.rank();
-    let mut parcels = named.parcels();
+    let mut by_process = named.by_process();
     let mut announced = vec![0; comm.size() as usize];
-    let kept = parcels.remove(&own).unwrap_or_default();
-    parcels.keys().for_each(|dest| announced[*dest as usize] = 1);
+    let kept = by_process.remove(&own).unwrap_or_default();
+    by_process.keys().for_each(|dest| announced[*dest as usize] = 1);
     let expected = Exchange::among_all(engine, comm, COUNTS).sum(announced)?[own as usize];
     let context = comm.collective_context();
     let mut received = PendingOps::scope(engine, |sends| {
-        for (dest, words) in &parcels {
+        for (dest, words) in &by_process {
             sends.isend(&mut engine.lock(), context, *dest, EDGES, SendBuf::from_slice(words))?;
         }
         (0..expected).map(|_| receive(engine, context)).collect::<Result<Vec<_>>>()

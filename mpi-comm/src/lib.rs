@@ -4,7 +4,7 @@
 //! - `comm`: the communicator: context, group, own rank, name, error handler.
 //! - `remote`: the other side of an intercommunicator.
 //! - `context`: context ids that no two communicators of a job ever share.
-//! - `connect`: a new intercommunicator of two groups. `merge`, `subsets`: communicators created from one.
+//! - `connect`, `leaders`: a new intercommunicator of two groups. `merge`, `subsets`: communicators created from one.
 //! - `create`: creating and freeing communicators. `split`: groups by color and key.
 //! - `exchange`: words of each process, received by all. `both_groups`: the same in two groups. `tags`: their tags.
 //! - `context_agreement`: the context id of a new communicator.
@@ -26,6 +26,7 @@ mod create;
 mod edge_exchange;
 mod exchange;
 mod group;
+mod leaders;
 mod merge;
 mod outcome;
 mod pending_ops;
@@ -37,13 +38,14 @@ mod tags;
 pub mod topology;
 
 pub use comm::{Comm, Comparison};
-pub use connect::{Connection, PeerLeader, connect};
+pub use connect::{Connection, ExpectedRemote, PeerLeader, connect};
 pub use context::ContextIds;
 pub use context_agreement::{Agreement, agree, agree_in_group, agree_on_context};
 pub use create::{CommSpec, RemoteSpec, contexts_of, register, unregister, unregistered};
 pub use edge_exchange::distribute;
 pub use exchange::Exchange;
 pub use group::{Group, GroupRelation};
+pub use leaders::{RemoteSide, Sides, agree_on_leaders};
 pub use merge::merged;
 pub use outcome::Outcome;
 pub use pending_ops::{Expected, PendingOps};

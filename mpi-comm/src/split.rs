@@ -42,7 +42,7 @@ pub(crate) mod tests {
     /// An intercommunicator of these groups, in which this process has a rank in the first one.
     pub(crate) fn inter(local: &[u32], remote: &[u32], rank: u32) -> Comm {
         let comm = |context| Comm::new(context, rank, Group::new(local), "", Handle(0), CommMeters::detached(4));
-        comm(4).facing(Group::new(remote), comm(6))
+        comm(4).into_intercomm(Group::new(remote), comm(6))
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use mpi_comm::{
-    Comm, CommSpec, ContextIds, Group, PeerLeader, RemoteSpec, agree, agree_on_context, by_color_in_both, connect,
-    merged, place_in, register, subsets, unregister,
+    Comm, CommSpec, ContextIds, ExpectedRemote, Group, PeerLeader, RemoteSpec, agree, agree_on_context,
+    by_color_in_both, connect, merged, place_in, register, subsets, unregister,
 };
 use mpi_core::abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_RANK, MPI_UNDEFINED};
 use mpi_core::{Guarded, Handle, ProcessLock};
@@ -22,7 +22,7 @@ struct Rank {
     engine: Engine,
     ids: Guarded<ContextIds>,
     world: Comm,
-    unseen: CommMeters,
+    internal_meters: CommMeters,
 }
 
 /// Runs `body` on all ranks of a job; the values that it returned, by rank.
@@ -31,9 +31,9 @@ fn simulate<T: Send>(ranks: u32, body: impl Fn(&Rank) -> T + Sync) -> Vec<T> {
         let lock = Arc::new(ProcessLock::new(false));
         let engine = Engine::new(rank.endpoint, lock.clone(), &HeapMemory);
         let ids = Guarded::new(&lock, ContextIds::new(engine.rank(), ranks));
-        let unseen = CommMeters::detached(ranks);
-        let world = register(&engine, &mut engine.lock(), CommSpec::world(engine.rank(), ranks), unseen);
-        body(&Rank { engine, ids, world, unseen })
+        let internal_meters = CommMeters::detached(ranks);
+        let world = register(&engine, &mut engine.lock(), CommSpec::world(engine.rank(), ranks), internal_meters);
+        body(&Rank { engine, ids, world, internal_meters })
     });
     outcome.expect("memory and threads for the ranks").results
 }
@@ -56,10 +56,11 @@ impl Rank {
             comm: &self.world,
             rank: remote_leader,
             tag,
-            group: None,
+            expected: None,
+            refusal: 0,
         }));
         let made = connect(&self.engine, local, leader, peer, &self.ids)?;
-        let remote = Some(RemoteSpec { group: made.remote, unseen: self.unseen });
+        let remote = Some(RemoteSpec { group: made.remote, internal_meters: self.internal_meters });
         let (context, group, rank) = (made.context, local.group().clone(), local.rank());
         let (name, errhandler) = (String::new(), ERRHANDLER);
         Ok(self.register(CommSpec { context, group, remote, rank, name, errhandler, topology: None }))
@@ -122,7 +123,7 @@ fn sides(groups: &[Group; 2], world_rank: u32) -> Option<(usize, usize)> {
 }
 
 #[test]
-fn groups_of_any_shape_meet_and_their_messages_arrive() {
+fn groups_of_any_shape_connect_and_their_messages_arrive() {
     for seed in 1..30 {
         let ranks = 2 + seed as u32 % 23;
         let results = simulate(ranks, |rank| {
@@ -265,11 +266,46 @@ fn another_group_than_the_leader_was_given_is_an_error_in_both() {
         let local = rank.intra(&group);
         // The first leader expects one process less; the second expects what there is, in another order.
         let expected = if me < 3 { Group::new([3, 4]) } else { Group::new([2, 1, 0]) };
-        let peer = PeerLeader { comm: &rank.world, rank: if me < 3 { 5 } else { 0 }, tag: 2, group: Some(&expected) };
+        let leaders = if me < 3 { [0, 5] } else { [5, 0] };
+        let expected = Some(ExpectedRemote { group: &expected, leaders });
+        let peer = PeerLeader { comm: &rank.world, rank: leaders[1], tag: 2, expected, refusal: 0 };
         let peer = (local.rank() == 0).then_some(Ok(peer));
         connect(&rank.engine, &local, 0, peer, &rank.ids).map(|_| ()).map_err(|error| error.class())
     });
     assert_eq!(results, vec![Err(MPI_ERR_GROUP); 6]);
+}
+
+#[test]
+fn a_refusal_is_an_error_in_both_groups() {
+    let results = simulate(5, |rank| {
+        let me = rank.engine.rank();
+        let group = if me < 2 { Group::new([0, 1]) } else { Group::new([2, 3, 4]) };
+        let local = rank.intra(&group);
+        let (other, refusal) = if me < 2 { (2, MPI_ERR_RANK) } else { (0, 0) };
+        let peer = PeerLeader { comm: &rank.world, rank: other, tag: 2, expected: None, refusal };
+        let peer = (local.rank() == 0).then_some(Ok(peer));
+        let made = connect(&rank.engine, &local, 0, peer, &rank.ids).map(|_| ()).map_err(|error| error.class());
+        rank.inter(&local, 0, other, 2).expect("nothing of the failed call is left");
+        made
+    });
+    assert_eq!(results, vec![Err(MPI_ERR_RANK); 5]);
+}
+
+#[test]
+fn leaders_that_the_groups_name_differently_are_an_error_in_both() {
+    let results = simulate(5, |rank| {
+        let me = rank.engine.rank();
+        let groups = [Group::new([0, 1]), Group::new([2, 3, 4])];
+        let (local, remote) = if me < 2 { (&groups[0], &groups[1]) } else { (&groups[1], &groups[0]) };
+        // The first group's leader is process 1; the second group takes process 0 for it.
+        let leaders = if me < 2 { [1, 2] } else { [2, 0] };
+        let local = rank.intra(local);
+        let expected = Some(ExpectedRemote { group: remote, leaders });
+        let peer = PeerLeader { comm: &rank.world, rank: if me < 2 { 2 } else { 0 }, tag: 2, expected, refusal: 0 };
+        let peer = (local.rank() == 0).then_some(Ok(peer));
+        connect(&rank.engine, &local, 0, peer, &rank.ids).map(|_| ()).map_err(|error| error.class())
+    });
+    assert_eq!(results, vec![Err(MPI_ERR_RANK); 5]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::envelope::Envelope;
 use crate::layout::{Layout, LayoutRef};
 use crate::scalar::{Category, Scalar};
 use crate::shape::Shape;
-use crate::signature::{Basic, Signature};
+use crate::signature::{BasicType, Signature};
 
 /// A datatype: size, bounds, layout, and how it was constructed. Cheap to clone; safe to use from any thread.
 ///
@@ -200,7 +200,7 @@ impl Datatype {
 
     /// The basic element at packed byte `at`, where one starts, and the packed bytes from there to the end of the
     /// equal elements behind it. For types with data.
-    pub fn basic_run(&self, at: u64) -> (Basic, u64) {
+    pub fn basic_run(&self, at: u64) -> (BasicType, u64) {
         self.signature().run(at)
     }
 

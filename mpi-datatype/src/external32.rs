@@ -8,7 +8,7 @@
 
 use crate::buffer::{RecvBuf, SendBuf};
 use crate::datatype::Datatype;
-use crate::signature::{Basic, External, Signature};
+use crate::signature::{BasicType, External, Signature};
 
 /// Bytes that are converted at once. The largest element has 32 bytes.
 const CHUNK: usize = 4096;
@@ -93,7 +93,7 @@ fn decode(signature: &Signature, at: u64, data: &[u8], native: &mut [u8]) -> (us
 }
 
 /// Calls `convert` with the index of each number of these elements, its bytes in memory and in `external32`.
-fn each_number(basic: Basic, elements: usize, mut convert: impl FnMut(usize, usize, usize)) {
+fn each_number(basic: BasicType, elements: usize, mut convert: impl FnMut(usize, usize, usize)) {
     let numbers = (basic.bytes / basic.number) as usize;
     let (width, other) = (basic.number as usize, basic.external_bytes() as usize / numbers);
     (0..elements * numbers).for_each(|number| convert(number, width, other));

@@ -42,4 +42,4 @@ pub use envelope::{Envelope, Form};
 pub use layout::Layout;
 pub use predefined::{predefined, predefined_unwatched};
 pub use scalar::{Category, Scalar};
-pub use signature::{Basic, External};
+pub use signature::{BasicType, External};

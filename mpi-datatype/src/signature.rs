@@ -13,7 +13,7 @@ use crate::scalar::Scalar;
 
 /// A basic element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Basic {
+pub struct BasicType {
     /// Bytes of the element.
     pub bytes: u8,
     /// Bytes of each number in it: half of them for a complex number.
@@ -35,10 +35,10 @@ pub enum External {
     FromX87,
 }
 
-impl Basic {
+impl BasicType {
     /// An element that is one number, or one piece of data without a format.
-    pub(crate) const fn plain(bytes: u8) -> Basic {
-        Basic { bytes, number: bytes, external: External::Swapped }
+    pub(crate) const fn plain(bytes: u8) -> BasicType {
+        BasicType { bytes, number: bytes, external: External::Swapped }
     }
 
     /// Bytes of the element in `external32`.
@@ -63,9 +63,9 @@ pub(crate) struct Signature {
 #[derive(Debug, Clone)]
 enum Kind {
     Empty,
-    Run(Basic),
+    Run(BasicType),
     /// Two elements in turn.
-    Pair(Basic, Basic),
+    Pair(BasicType, BasicType),
     Repeat(Arc<Signature>),
     /// Parts, with the packed offset of each.
     List(Arc<Vec<(u64, Signature)>>),
@@ -92,16 +92,18 @@ impl Signature {
         let all = size as u8;
         let (first, second) = match scalar {
             Scalar::ComplexF16 | Scalar::ComplexF32 | Scalar::ComplexF64 | Scalar::ComplexF80 | Scalar::ComplexF128 => {
-                (Basic { bytes: all, number: all / 2, external }, None)
+                (BasicType { bytes: all, number: all / 2, external }, None)
             }
-            Scalar::PairF32F32 | Scalar::PairF64F64 => (Basic::plain(all / 2), Some(Basic::plain(all / 2))),
+            Scalar::PairF32F32 | Scalar::PairF64F64 => (BasicType::plain(all / 2), Some(BasicType::plain(all / 2))),
             Scalar::PairF32I32
             | Scalar::PairI32I32
             | Scalar::PairF64I32
             | Scalar::PairI64I32
             | Scalar::PairI16I32
-            | Scalar::PairF80I32 => (Basic { bytes: all - 4, number: all - 4, external }, Some(Basic::plain(4))),
-            _ => (Basic { bytes: all, number: all, external }, None),
+            | Scalar::PairF80I32 => {
+                (BasicType { bytes: all - 4, number: all - 4, external }, Some(BasicType::plain(4)))
+            }
+            _ => (BasicType { bytes: all, number: all, external }, None),
         };
         match second {
             None => {
@@ -264,12 +266,12 @@ impl Signature {
 
     /// The basic element that holds packed byte `at`, which is at its start, of a buffer of elements with this
     /// signature; and the bytes from there to the end of its run.
-    pub fn run(&self, at: u64) -> (Basic, u64) {
+    pub fn run(&self, at: u64) -> (BasicType, u64) {
         let mut rest = if self.bytes == 0 { 0 } else { at % self.bytes };
         let mut part = self;
         loop {
             part = match &part.kind {
-                Kind::Empty => return (Basic::plain(1), 1),
+                Kind::Empty => return (BasicType::plain(1), 1),
                 Kind::Run(basic) => return (*basic, part.bytes - rest),
                 Kind::Pair(first, second) => {
                     let (one, both) = (u64::from(first.bytes), u64::from(first.bytes + second.bytes));

@@ -40,7 +40,7 @@ pub use metrics::heap::{Heap, HeapInstruments};
 pub use metrics::instruments::{DatatypeInstruments, ErrhandlerInstruments, ObjectEvents, ObjectInstruments};
 pub use metrics::objects::ObjectMetrics;
 pub use metrics::on_demand::{GroupInstruments, OpInstruments, SessionInstruments};
-pub use objects::from_groups::RemoteSide;
+pub use mpi_comm::RemoteSide;
 pub use objects::handlers::Object;
 pub use objects::lookups::CommRef;
 pub use process::abort::{Route, fatal_without_process};

@@ -292,7 +292,7 @@ fn finalize_waits_for_everybody_and_for_buffered_messages() {
 }
 
 #[test]
-fn a_duplicate_settles_when_its_request_completes_and_one_freed_before_leaves_nothing() {
+fn a_duplicate_is_usable_when_its_request_completes_and_one_freed_before_leaves_nothing() {
     running(3, MPI_THREAD_SINGLE, |process| {
         let live = || process.comms.get(&process.engine.lock()).len();
         for round in 0..50 {

@@ -18,7 +18,7 @@ use crate::message::Message;
 use crate::posted::Room;
 
 /// The context id of a communicator that has none yet; no communicator ever gets it, because ids end far below.
-pub const UNSETTLED: u32 = u32::MAX - 1;
+pub const PENDING_CONTEXT: u32 = u32::MAX - 1;
 
 /// The facts of a new communicator.
 #[derive(Debug, Clone)]
@@ -264,7 +264,7 @@ impl Contexts {
 #[cold]
 pub(crate) fn unknown_context(id: u32) -> Error {
     let why = match id & !1 {
-        UNSETTLED => "the communicator is a duplicate whose request is not complete yet".to_owned(),
+        PENDING_CONTEXT => "the communicator is a duplicate whose request is not complete yet".to_owned(),
         _ => format!("the communicator with context id {id} has been freed"),
     };
     Error::new(MPI_ERR_COMM, why)

@@ -15,7 +15,7 @@ use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{Payload, RecordHead};
 
-use crate::context::{UNSETTLED, unknown_context};
+use crate::context::{PENDING_CONTEXT, unknown_context};
 use crate::core::{Core, Reply, State};
 use crate::engine::Engine;
 use crate::pending_contexts::{Awaited, Key, MakeContext, NO_ID, take};
@@ -61,7 +61,7 @@ impl Engine {
         let calls = state.core.context_agreement.named_calls.entry(digest).or_insert(0);
         let provider = provider_of_named(members, digest, *calls);
         *calls = calls.wrapping_add(1);
-        state.agree(Key::Named(provider, digest), UNSETTLED, (provider, members), id, make)
+        state.agree(Key::Named(provider, digest), PENDING_CONTEXT, (provider, members), id, make)
     }
 
     /// World rank of the process that gives the id of the next duplicate of a communicator; `None` for an unknown one.
@@ -103,11 +103,11 @@ impl State {
             let word = id.map_or(NO_ID, u64::from);
             let others = members.iter().filter(|member| **member != provider);
             core.replies.extend(others.map(|dest| record(*dest, key, word)));
-            core.settle(awaited, word);
+            core.apply_id(awaited, word);
             core.flush_replies(&mut self.endpoint);
             core.wake_leader_for_work();
         } else if let Some(word) = take(&mut core.context_agreement.known, key) {
-            core.settle(awaited, word);
+            core.apply_id(awaited, word);
         } else {
             core.context_agreement.awaited.entry(key).or_default().push(awaited);
         }
@@ -121,7 +121,7 @@ fn record(dest: u32, key: Key, word: u64) -> Reply {
     let plain = |head| Reply { dest, head, payload: [0; 32], len: 0 };
     match key {
         Key::Duplicate(parent, number) => plain(head(parent, number as i32)),
-        Key::Named(_, digest) => plain(head(UNSETTLED, 0)).with(&wire::join::<2, 16>(digest)),
+        Key::Named(_, digest) => plain(head(PENDING_CONTEXT, 0)).with(&wire::join::<2, 16>(digest)),
     }
 }
 
@@ -130,8 +130,8 @@ impl Core {
     #[cold]
     pub fn context_id_arrived(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) -> Result<(), NotYet> {
         let key = match (head.context, payload.len()) {
-            (UNSETTLED, 16) => Key::Named(from, [payload.word(0), payload.word(1)]),
-            (UNSETTLED, _) => {
+            (PENDING_CONTEXT, 16) => Key::Named(from, [payload.word(0), payload.word(1)]),
+            (PENDING_CONTEXT, _) => {
                 self.fault(from, "a malformed context id");
                 return Ok(());
             }
@@ -148,7 +148,7 @@ impl Core {
         if provider != from || head.context & 1 != 0 {
             self.fault(from, "a context id that another process gives out");
         } else if let Some(awaited) = take(&mut self.context_agreement.awaited, key) {
-            self.settle(awaited, head.b);
+            self.apply_id(awaited, head.b);
         } else {
             self.context_agreement.known.entry(key).or_default().push(head.b);
         }
@@ -156,7 +156,7 @@ impl Core {
     }
 
     /// Makes the contexts, and completes the request.
-    fn settle(&mut self, awaited: Awaited, word: u64) {
+    fn apply_id(&mut self, awaited: Awaited, word: u64) {
         let id = u32::try_from(word).ok().filter(|id| id.is_multiple_of(2) && self.contexts.get(*id).is_none());
         match id.map(awaited.make) {
             Some(specs) if specs.iter().all(|spec| self.contexts.get(spec.id).is_none()) => {

@@ -91,7 +91,7 @@ mod waiting;
 mod wire;
 
 pub use buffered::{Attached, BufferOwner};
-pub use context::{ContextSpec, UNSETTLED};
+pub use context::{ContextSpec, PENDING_CONTEXT};
 pub use cvars::{CommSettings, EngineSettings};
 pub use engine::{Engine, Service, ServiceMessage};
 pub use events::{MessageEvents, WaitEvents};

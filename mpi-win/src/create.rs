@@ -44,7 +44,7 @@ impl OneSided {
         let (size, unit) = self.check(&what)?;
         let context = agree_on_context(&self.engine, parent, ids)?;
         let spec = CommSpec { errhandler: Handle(MPI_ERRORS_ARE_FATAL), ..CommSpec::duplicate(parent, context) };
-        let comm = register(&self.engine, &mut self.engine.lock(), spec, self.unseen);
+        let comm = register(&self.engine, &mut self.engine.lock(), spec, self.internal_meters);
         // SAFETY: the caller passes the program's promise on.
         let Obtained { exposed, own, peers, registration } =
             match unsafe { self.obtain(&comm, &what, size, unit, room) } {

@@ -64,13 +64,13 @@ pub struct OneSided {
     coll: Collectives,
     settings: &'static WinSettings,
     /// Messages of windows are not the program's: all windows share a block that tools do not see.
-    unseen: CommMeters,
+    internal_meters: CommMeters,
 }
 
 impl OneSided {
     /// The one-sided calls over an engine and its collectives.
     pub fn new(engine: Arc<Engine>, coll: Collectives) -> OneSided {
-        OneSided { unseen: CommMeters::detached(engine.size()), engine, coll, settings: WinSettings::new() }
+        OneSided { internal_meters: CommMeters::detached(engine.size()), engine, coll, settings: WinSettings::new() }
     }
 
     /// Control variables of one-sided communication.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: arguments that are significant at the leader are checked by the leader alone, and a wrong one is an error
 //! in all processes of the local group.
-//! Not here: the meeting of the groups (mpi-comm), duplicates and parts of intercommunicators (`comm_create`).
+//! Not here: the handshake of the groups (mpi-comm), duplicates and parts of intercommunicators (`comm_create`).
 
 use core::ffi::c_char;
 
@@ -71,8 +71,10 @@ pub fn intercomm_create(
     Ok(())
 }
 
-/// `MPI_Intercomm_create_from_groups`: the remote group and its leader are significant at the local leader. If one of
-/// the groups is empty, the call is local and there is no communicator.
+/// `MPI_Intercomm_create_from_groups`: the remote group and its leader are significant at the local leader. If the local
+/// group is empty, the call is local and there is no communicator; nor is there one if the leader's remote group is
+/// empty. A wrong argument that leaves the local group and the string tag usable is an error in all processes of both
+/// groups.
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn intercomm_create_from_groups(
     cx: CallContext,
@@ -89,27 +91,49 @@ pub fn intercomm_create_from_groups(
     let remote = group(&cx, "remote_group", remote_group);
     let process = cx.process;
     drop(cx);
-    let errhandler = given(process, errhandler, HandlerKind::Comm)?;
+    let handler = given(process, errhandler, HandlerKind::Comm);
+    let errhandler = *handler.as_ref().unwrap_or(&Handle(abi::MPI_ERRORS_ARE_FATAL));
+    let raised = |error: Error| Raised::to_passed(error, errhandler, HandlerKind::Comm);
+    let (bad_handler, handler) = (handler.is_err(), handler.map(|_| ()));
+    // Arguments that are not needed to reach the other processes: an error in one of them takes part in the call.
+    let (mut hints_found, mut place) = (None, None);
     let make = || {
-        let (local, tag, hints) = (local?, string_tag(tag)?, hints(info)?);
-        let new = check::out("newintercomm", new)?;
+        let (local, tag) = (local?, string_tag(tag)?);
         let ranks = |size| move || format!("the group has {size} processes, ranks 0 to {}", i64::from(size) - 1);
-        let empty = local.size() == 0 || remote.as_ref().is_ok_and(|remote| remote.size() == 0);
-        if empty {
-            return Ok((new, Handle(abi::MPI_COMM_NULL)));
+        let others = handler
+            .and_then(|()| Ok(hints_found = hints(info)?))
+            .and_then(|()| Ok(place = Some(check::out("newintercomm", new)?)));
+        if local.size() == 0 {
+            return others.map(|()| Handle(abi::MPI_COMM_NULL));
         }
-        let local_leader = leader("local_leader", local_leader, local.size(), ranks(local.size()))?;
+        let local_leader = leader("local_leader", local_leader, local.size(), ranks(local.size()));
+        let (local_leader, own) = match (local_leader, others) {
+            (Ok(rank), others) => (rank, others),
+            (Err(error), others) => (u32::MAX, others.and(Err(error))),
+        };
         let at_leader = || {
             let group = remote?;
-            let leader = leader("remote_leader", remote_leader, group.size(), ranks(group.size()))?;
+            // There is no leader of an empty group.
+            let leader = match group.size() {
+                0 => Ok(0),
+                size => leader("remote_leader", remote_leader, size, ranks(size)),
+            };
             Ok(RemoteSide { group, leader })
         };
-        let made = process.intercomm_create_from_groups(&local, local_leader, at_leader, tag.to_bytes(), errhandler)?;
-        set_hints(process, made, hints.as_ref());
-        Ok((new, made))
+        process.intercomm_create_from_groups(&local, local_leader, own, at_leader, tag.to_bytes(), errhandler)
     };
-    let (new, made) = make().map_err(|error| Raised::to_passed(error, errhandler, HandlerKind::Comm))?;
-    new.set(made.0);
+    let made = match make() {
+        Ok(made) => made,
+        // A wrong error handler takes no error.
+        Err(error) if bad_handler => return Err(error.into()),
+        Err(error) => return Err(raised(error)),
+    };
+    if made.0 != abi::MPI_COMM_NULL {
+        set_hints(process, made, hints_found.as_ref());
+    }
+    if let Some(place) = place {
+        place.set(made.0);
+    }
     Ok(())
 }
 

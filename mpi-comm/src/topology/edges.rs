@@ -1,5 +1,5 @@
-//! Edges that any process may name (`MPI_Dist_graph_create`, MPI-5.0, 8.5.4), and the parcels of them for the processes
-//! at their ends.
+//! Edges that any process may name (`MPI_Dist_graph_create`, MPI-5.0, 8.5.4), and the lists of them for the
+//! processes at their ends.
 //!
 //! Invariant: a process has its edges in the order of the ranks that named them, and of one rank's list.
 //! Not here: the messages (`edge_exchange`).
@@ -57,21 +57,21 @@ impl EdgeList {
 
     /// For each process at an end of an edge: three words for each of its ends, which are the direction, the process at
     /// the other end and the weight.
-    pub fn parcels(&self) -> BTreeMap<u32, Vec<i32>> {
-        let mut parcels: BTreeMap<u32, Vec<i32>> = BTreeMap::new();
+    pub fn by_process(&self) -> BTreeMap<u32, Vec<i32>> {
+        let mut by_process: BTreeMap<u32, Vec<i32>> = BTreeMap::new();
         for [source, destination, weight] in &self.edges {
-            parcels.entry(*source as u32).or_default().extend([AWAY, *destination, *weight]);
-            parcels.entry(*destination as u32).or_default().extend([HERE, *source, *weight]);
+            by_process.entry(*source as u32).or_default().extend([AWAY, *destination, *weight]);
+            by_process.entry(*destination as u32).or_default().extend([HERE, *source, *weight]);
         }
-        parcels
+        by_process
     }
 
-    /// The edges of a process of `processes`, from the parcels that it got: each with the rank that named its edges.
-    /// Errors: `MPI_ERR_INTERN` for what is no parcel.
-    pub fn unpack(mut parcels: Vec<(i32, Vec<i32>)>, weighted: bool, processes: u32) -> Result<Distributed> {
-        parcels.sort_unstable_by_key(|(by, _)| *by);
+    /// The edges of a process of `processes`, from the lists that it received, each with the rank of its
+    /// sender. Errors: `MPI_ERR_INTERN` for a list with a rank that the communicator does not have.
+    pub fn unpack(mut lists: Vec<(i32, Vec<i32>)>, weighted: bool, processes: u32) -> Result<Distributed> {
+        lists.sort_unstable_by_key(|(by, _)| *by);
         let (mut sources, mut destinations) = (Adjacency::default(), Adjacency::default());
-        for (_, words) in &parcels {
+        for (_, words) in &lists {
             for [away, rank, weight] in words.as_chunks().0 {
                 let list = if *away == AWAY { &mut destinations } else { &mut sources };
                 list.ranks.push(*rank);
@@ -98,8 +98,8 @@ mod tests {
         let list = EdgeList::new(&[0, 2], &[2, 1], &[1, 0, 0], Some(&[5, 6, 7]), 3).expect("edges");
         let expected =
             [(0, vec![AWAY, 1, 5, AWAY, 0, 6, HERE, 0, 6, HERE, 2, 7]), (1, vec![HERE, 0, 5]), (2, vec![AWAY, 0, 7])];
-        assert_eq!(list.parcels(), BTreeMap::from(expected));
-        assert!(EdgeList::default().parcels().is_empty());
+        assert_eq!(list.by_process(), BTreeMap::from(expected));
+        assert!(EdgeList::default().by_process().is_empty());
     }
 
     #[test]

@@ -2,28 +2,22 @@
 //! `MPI_Intercomm_create_from_groups` (MPI-5.0, 7.6.2).
 //!
 //! Invariant: a temporary communicator of a call has no handle, and is unregistered before the call returns.
-//! Not here: the agreement on the context id (`mpi-p2p`), the meeting of two groups (`mpi-comm`).
+//! Not here: the agreement on the context id (`mpi-p2p`), the handshake of two groups (`mpi-comm`).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use mpi_comm::{Comm, CommSpec, Group, PeerLeader, contexts_of, unregister, unregistered};
+use mpi_comm::{
+    Comm, CommSpec, ExpectedRemote, Group, PeerLeader, RemoteSide, Sides, agree_on_leaders, contexts_of, unregister,
+    unregistered,
+};
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_GROUP, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Handle};
 use mpi_errors::{Error, Result};
-use mpi_p2p::{MakeContext, UNSETTLED};
+use mpi_p2p::{MakeContext, PENDING_CONTEXT};
 
-use crate::objects::unsettled::Unsettled;
+use crate::objects::pending_comm::PendingComm;
 use crate::record::process::Process;
-
-/// The remote group as the leader of the local group passes it to [`Process::intercomm_create_from_groups`].
-#[derive(Debug)]
-pub struct RemoteSide {
-    /// The group.
-    pub group: Group,
-    /// The rank of its leader, a rank of the group.
-    pub leader: u32,
-}
 
 /// A communicator of a call, without a handle; unregistered when it is dropped.
 struct Temporary<'p> {
@@ -50,12 +44,19 @@ impl Process {
         let mut guard = self.engine.lock();
         let name = format!("communicator \"{}\"", String::from_utf8_lossy(tag));
         let group = group.clone();
-        let spec =
-            CommSpec { context: UNSETTLED, group, remote: None, rank, name: String::new(), errhandler, topology: None };
-        let Unsettled { handle, comm, make } = self.unsettled(&mut guard, spec, &name)?;
+        let spec = CommSpec {
+            context: PENDING_CONTEXT,
+            group,
+            remote: None,
+            rank,
+            name: String::new(),
+            errhandler,
+            topology: None,
+        };
+        let PendingComm { handle, comm, make } = self.pending_comm(&mut guard, spec, &name)?;
         let group = comm.group().clone();
         let request = self.named(&mut guard, &group, digest("a communicator", &group, tag), make);
-        match self.place_unsettled(&mut guard, handle, comm, request) {
+        match self.place_pending_comm(&mut guard, handle, comm, request) {
             Err(error) => Err(error),
             Ok(request) => match self.engine.wait(guard, request)?.error {
                 None => Ok(handle),
@@ -82,44 +83,52 @@ impl Process {
     }
 
     /// `MPI_Intercomm_create_from_groups`: an intercommunicator of `local`, in which this process is and the leader has
-    /// this rank, and of another group; the string `tag` distinguishes calls of the same groups. The remote group is
-    /// significant at the leader, where it is an error if the leader's arguments were wrong. Collective over both
-    /// groups; waits, with no guard held. The caller has checked the error handler. Errors: `MPI_ERR_GROUP` when the
-    /// groups have a common process or the remote group is not what its processes pass as their local one; else as
-    /// [`Process::intercomm_create`].
+    /// this rank, and of another group; the string `tag` distinguishes calls of the same groups. `MPI_COMM_NULL` if the
+    /// leader's remote group is empty. The remote group is significant at the leader; `own` is an error of the other
+    /// arguments of this process. Collective over both groups; waits, with no guard held. The caller has checked the
+    /// error handler.
+    ///
+    /// The processes of each group agree on their arguments first. Then the processes with the lowest world rank of each
+    /// group exchange the groups, so that a wrong leader is an error in both groups.
+    ///
+    /// Errors: `own`, and its class in all processes of both groups; `MPI_ERR_RANK` when processes name different
+    /// leaders; `MPI_ERR_GROUP` when the groups have a common process or the remote group is not what its processes
+    /// pass as their local one; else as [`Process::intercomm_create`]. If the leader has no remote group, or one that
+    /// is not disjoint, the other group does not receive the error.
     pub fn intercomm_create_from_groups(
         &self,
         local: &Group,
         leader: u32,
+        own: Result<()>,
         remote: impl FnOnce() -> Result<RemoteSide>,
         tag: &[u8],
         errhandler: Handle,
     ) -> Result<Handle> {
-        let own = self.rank_in(local)?;
+        let rank = self.rank_in(local)?;
         let own_group = self.temporary(local, digest("the local group of an intercommunicator", local, tag))?;
-        let way = (own == leader).then(|| {
-            let RemoteSide { group, leader: other } = remote()?;
-            let common = local.intersection(&group).size();
-            if common > 0 {
-                return Err(overlap(&group, common));
-            }
-            let mut leaders = [self.rank(), group.world_ranks()[other as usize]];
-            leaders.sort_unstable();
-            let other = u32::from(leaders[0] == self.rank());
-            let leaders = Group::new(leaders);
-            let leaders = self.temporary(&leaders, digest("the leaders of an intercommunicator", &leaders, tag))?;
-            Ok((leaders, other, group))
-        });
-        let (leaders, group);
-        let peer = match way {
-            None => None,
-            Some(Err(error)) => Some(Err(error)),
-            Some(Ok((found, rank, remote))) => {
-                (leaders, group) = (found, remote);
-                Some(Ok(PeerLeader { comm: &leaders.comm, rank, tag: 0, group: Some(&group) }))
-            }
+        let Some(Sides { remote, leaders, error }) =
+            agree_on_leaders(&self.engine, &own_group.comm, leader, own, remote)?
+        else {
+            return Ok(Handle(MPI_COMM_NULL));
         };
-        self.connected(&own_group.comm, leader, peer, errhandler)
+        let lowest = |group: &Group| group.world_ranks().iter().copied().min().expect("a group of some");
+        let first = local.rank_of(lowest(local)).expect("one of the group");
+        let connected_first = (rank == first).then(|| {
+            let mut pair = [lowest(local), lowest(&remote)];
+            pair.sort_unstable();
+            let other = u32::from(pair[0] == self.rank());
+            let pair = Group::new(pair);
+            Ok((self.temporary(&pair, digest("two groups of an intercommunicator", &pair, tag))?, other))
+        });
+        let refusal = error.as_ref().map_or(0, Error::class);
+        let expected = Some(ExpectedRemote { group: &remote, leaders });
+        let peer = connected_first.as_ref().map(|pair| match pair {
+            Ok((pair, rank)) => Ok(PeerLeader { comm: &pair.comm, rank: *rank, tag: 0, expected, refusal }),
+            Err(error) => Err(Error::clone(error)),
+        });
+        let made = self.connected(&own_group.comm, first, peer, errhandler);
+        // The agreed error describes the cause; the other one only that the call has failed.
+        made.map_err(|failed| error.unwrap_or(failed))
     }
 
     /// This process's rank in a group. Errors: `MPI_ERR_GROUP`.
@@ -134,13 +143,13 @@ impl Process {
     fn temporary(&self, group: &Group, digest: [u64; 2]) -> Result<Temporary<'_>> {
         let (rank, name) = (self.rank_in(group)?, String::new());
         let errhandler = Handle(MPI_ERRORS_RETURN);
-        let (context, group) = (UNSETTLED, group.clone());
+        let (context, group) = (PENDING_CONTEXT, group.clone());
         let spec = CommSpec { context, group, remote: None, rank, name, errhandler, topology: None };
-        let comm = Arc::new(unregistered(spec, self.unseen()));
-        let settled = comm.clone();
+        let comm = Arc::new(unregistered(spec, self.internal_meters()));
+        let pending = comm.clone();
         let make = Box::new(move |id| {
-            settled.settle(id);
-            contexts_of(&settled, id)
+            pending.set_context(id);
+            contexts_of(&pending, id)
         });
         let mut guard = self.engine.lock();
         let request = self.named(&mut guard, comm.group(), digest, make)?;
@@ -159,12 +168,6 @@ pub(crate) fn digest(purpose: &str, group: &Group, tag: &[u8]) -> [u64; 2] {
         (salt, purpose, tag, group.world_ranks()).hash(&mut hasher);
         hasher.finish()
     })
-}
-
-#[cold]
-fn overlap(remote: &Group, common: u32) -> Error {
-    let rule = format!("{common} of them are in the local group, too; the two groups must have no process in common");
-    Error::new(MPI_ERR_GROUP, rule).arg("remote_group", &format_args!("of {} processes", remote.size()))
 }
 
 #[cfg(test)]

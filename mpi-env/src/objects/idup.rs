@@ -4,14 +4,14 @@
 //! the caller can copy attributes and the tool interface can bind to the duplicate. One of the processes sends the
 //! context id; the call that receives it while it makes progress creates the context. Using the duplicate earlier is an
 //! error.
-//! Not here: the choice of the process that sends the id (`mpi-p2p`), communicators without a context (`unsettled`).
+//! Not here: the choice of the process that sends the id (`mpi-p2p`), communicators without a context (`pending_comm`).
 
 use mpi_comm::CommSpec;
 use mpi_core::Handle;
 use mpi_errors::Result;
-use mpi_p2p::UNSETTLED;
+use mpi_p2p::PENDING_CONTEXT;
 
-use crate::objects::unsettled::Unsettled;
+use crate::objects::pending_comm::PendingComm;
 use crate::record::process::Process;
 
 impl Process {
@@ -21,13 +21,14 @@ impl Process {
         let parent = self.parent(parent)?;
         let guard = &mut self.engine.lock();
         let name = format!("a duplicate of communicator {}", parent.context() / 2);
-        let Unsettled { handle, comm, make } = self.unsettled(guard, CommSpec::duplicate(&parent, UNSETTLED), &name)?;
+        let PendingComm { handle, comm, make } =
+            self.pending_comm(guard, CommSpec::duplicate(&parent, PENDING_CONTEXT), &name)?;
         let gives_id = self.engine.duplicate_provider(guard, parent.context()) == Some(self.engine.rank());
         let id = gives_id.then(|| {
             let ids = self.context_ids.get_mut(guard);
             if parent.remote().is_some() { ids.take_pair().ok() } else { ids.take().ok() }
         });
         let request = self.engine.duplicate(guard, parent.context(), id, make);
-        Ok((handle, self.place_unsettled(guard, handle, comm, request)?))
+        Ok((handle, self.place_pending_comm(guard, handle, comm, request)?))
     }
 }

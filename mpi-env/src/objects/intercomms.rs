@@ -2,7 +2,7 @@
 //!
 //! Invariant: an error of the leader is an error in all processes of its group.
 //! Not here: creating them from groups alone (`from_groups`), duplicates and parts of intercommunicators (`comms`,
-//! `idup`), the meeting of the leaders (`mpi-comm`).
+//! `idup`), the handshake of the leaders (`mpi-comm`).
 
 use mpi_comm::{Comm, CommSpec, Connection, PeerLeader, RemoteSpec, agree, connect, merged};
 use mpi_core::Handle;
@@ -35,7 +35,7 @@ impl Process {
             Some(Err(error)) => Some(Err(error)),
             Some(Ok((found, rank, tag))) => {
                 comm = found;
-                Some(Ok(PeerLeader { comm: &comm, rank, tag, group: None }))
+                Some(Ok(PeerLeader { comm: &comm, rank, tag, expected: None, refusal: 0 }))
             }
         };
         self.connected(&local, leader, peer, local.errhandler().get())
@@ -57,11 +57,11 @@ impl Process {
     }
 
     /// The instruments of communicators that the library uses for its own messages.
-    pub(crate) fn unseen(&self) -> CommMeters {
-        *self.unseen.get_or_init(|| CommMeters::detached(self.engine.size()))
+    pub(crate) fn internal_meters(&self) -> CommMeters {
+        *self.internal_meters.get_or_init(|| CommMeters::detached(self.engine.size()))
     }
 
-    /// The intercommunicator of `local` and the group that its leader meets at `peer`. As
+    /// The intercommunicator of `local` and the group whose leader is reached through `peer`. As
     /// [`Process::intercomm_create`].
     pub(crate) fn connected(
         &self,
@@ -72,7 +72,7 @@ impl Process {
     ) -> Result<Handle> {
         let Connection { context, remote } = connect(&self.engine, local, leader, peer, &self.context_ids)?;
         let (group, rank, name) = (local.group().clone(), local.rank, String::new());
-        let remote = Some(RemoteSpec { group: remote, unseen: self.unseen() });
+        let remote = Some(RemoteSpec { group: remote, internal_meters: self.internal_meters() });
         let guard = &mut self.engine.lock();
         self.adopt(guard, CommSpec { context, group, remote, rank, name, errhandler, topology: None })
     }

@@ -1,6 +1,6 @@
 //! The functions that create, look up, change and free the program's objects, under the process lock.
 //!
-//! - `lookups`, `comms`, `intercomms`, `from_groups`, `idup`, `unsettled`, `topologies`, `files`, `windows`,
+//! - `lookups`, `comms`, `intercomms`, `from_groups`, `idup`, `pending_comm`, `topologies`, `files`, `windows`,
 //!   `int_handles`: handles, creating and freeing objects.
 //! - `handlers`, `cached_handlers`: error handlers of objects. `updates`: changes of the objects' metrics.
 //!
@@ -15,7 +15,7 @@ pub(crate) mod idup;
 pub(crate) mod int_handles;
 pub(crate) mod intercomms;
 pub(crate) mod lookups;
+pub(crate) mod pending_comm;
 pub(crate) mod topologies;
-pub(crate) mod unsettled;
 pub(crate) mod updates;
 pub(crate) mod windows;

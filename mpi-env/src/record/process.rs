@@ -85,7 +85,7 @@ pub struct Process {
     /// Rank and size of each communicator in `comms`, readable without the lock.
     pub(crate) facts: Facts,
     /// The instruments of communicators for the library's own messages, once there is one.
-    pub(crate) unseen: OnceLock<CommMeters>,
+    pub(crate) internal_meters: OnceLock<CommMeters>,
     pub(crate) errhandler_cache: ErrhandlerCache,
     /// Whether the program has set the error handler of `MPI_COMM_SELF`.
     pub(crate) comm_self_handler_set: AtomicBool,
@@ -195,7 +195,7 @@ impl Process {
             names_and_hints: Guarded::new(&lock, NamesAndHints::default()),
             blocks: Guarded::new(&lock, Blocks::default()),
             facts: Facts::new(),
-            unseen: OnceLock::new(),
+            internal_meters: OnceLock::new(),
             errhandler_cache: ErrhandlerCache::default(),
             comm_self_handler_set: AtomicBool::new(false),
             users: Guarded::new(&lock, 0),

@@ -15,16 +15,16 @@ use crate::objects::comms::fact;
 use crate::record::process::Process;
 
 /// A communicator without a context yet, and the function that creates the context.
-pub(crate) struct Unsettled {
+pub(crate) struct PendingComm {
     pub handle: Handle,
     pub comm: Arc<Comm>,
     pub make: MakeContext,
 }
 
 impl Process {
-    /// Creates the communicator of a spec without a context id (`UNSETTLED`), and reserves its handle. `name` is the
-    /// name of its instruments.
-    pub(crate) fn unsettled(&self, guard: &mut Guard<'_>, spec: CommSpec, name: &str) -> Result<Unsettled> {
+    /// Creates the communicator of a spec without a context id (`PENDING_CONTEXT`), and reserves its handle. `name` is
+    /// the name of its instruments.
+    pub(crate) fn pending_comm(&self, guard: &mut Guard<'_>, spec: CommSpec, name: &str) -> Result<PendingComm> {
         self.retire_left(guard);
         let handle = self.comms.get_mut(guard).reserve();
         let handle = handle.map_err(|_| Error::new(MPI_ERR_NO_MEM, "there are too many communicators"))?;
@@ -35,17 +35,17 @@ impl Process {
         let weak = Arc::downgrade(&comm);
         let make = Box::new(move |id| match weak.upgrade() {
             Some(comm) => {
-                comm.settle(id);
+                comm.set_context(id);
                 contexts_of(&comm, id)
             }
             None => Vec::new(),
         });
-        Ok(Unsettled { handle, comm, make })
+        Ok(PendingComm { handle, comm, make })
     }
 
     /// Fills the reserved handle with the communicator if the request for its context id was made; otherwise frees the
     /// handle and the instruments.
-    pub(crate) fn place_unsettled(
+    pub(crate) fn place_pending_comm(
         &self,
         guard: &mut Guard<'_>,
         handle: Handle,
