@@ -85,7 +85,8 @@ impl Core {
         let region = RegionKey::from_words([payload.word(1), payload.word(2)]);
         let grant = Grant { token: head.b, room: payload.word(0), region, messages: 1 };
         let line = Line { context: head.context, peer: peer as i32, tag: head.tag, is_send: true };
-        let Some(request) = self.partitions.granted(PairKey { line, number }, grant) else { return };
+        let freed = context.freed;
+        let Some(request) = self.partitions.granted(PairKey { line, number }, grant, freed) else { return };
         let Some(RecipeRequest { recipe: Recipe::PartitionedSend(send), .. }) = self.recipes.get_mut(request) else {
             return;
         };
@@ -268,3 +269,6 @@ fn push_ready(
     }
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,7 +38,8 @@ impl Engine {
         let shape = Shape { partitions, each: buffer.bytes() / u64::from(partitions.max(1)) };
         let pair = core.partitions.next_pair(Line { context, peer: dest, tag, is_send: true });
         let send = PartitionedSend::new(pair, world, shape, buffer);
-        let request = core.add_recipe(context, |_, _| (Recipe::PartitionedSend(Box::new(send)), Activity::Inactive))?;
+        let recipe = |_: &Core, _| (Recipe::PartitionedSend(Box::new(send)), Activity::Inactive);
+        let request = core.add_recipe(context, recipe).inspect_err(|_| core.partitions.drop_pair(pair))?;
         if world.is_some()
             && let Some(grant) = core.partitions.add_send(pair, request)
             && let Some(RecipeRequest { recipe: Recipe::PartitionedSend(send), .. }) = core.recipes.get_mut(request)
@@ -78,7 +79,10 @@ impl Engine {
             got: 0,
         };
         let recipe = |_: &Core, _| (Recipe::PartitionedReceive(Box::new(receive)), Activity::Inactive);
-        let request = core.add_recipe(context, recipe).inspect_err(|_| core.partitions.give_back(arrivals))?;
+        let request = core.add_recipe(context, recipe).inspect_err(|_| {
+            core.partitions.give_back(arrivals);
+            core.partitions.drop_pair(pair);
+        })?;
         self.arrivals.set(request, std::ptr::from_ref(arrivals).expose_provenance() as u64);
         Ok(request)
     }

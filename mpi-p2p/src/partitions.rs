@@ -72,21 +72,35 @@ impl Partitions {
         PairKey { line, number }
     }
 
+    /// The newest operation of a line was not made after all.
+    pub fn drop_pair(&mut self, pair: PairKey) {
+        if let Some(next) = self.numbers.get_mut(&pair.line) {
+            *next -= 1;
+        }
+    }
+
     /// Adds a send; returns what its receiver has granted already.
     pub fn add_send(&mut self, pair: PairKey, request: Handle) -> Option<Grant> {
         self.sends.insert(pair, request);
         self.early.remove(&pair)
     }
 
-    /// A grant arrives. Returns the send; `None` if it is not made yet, or not any more.
-    pub fn granted(&mut self, pair: PairKey, grant: Grant) -> Option<Handle> {
+    /// A grant arrives. Returns the send; `None` if it is not made yet, or not any more. `freed`: the communicator makes
+    /// no more sends.
+    pub fn granted(&mut self, pair: PairKey, grant: Grant, freed: bool) -> Option<Handle> {
         if let Some(send) = self.sends.get(&pair) {
             return Some(*send);
         }
-        if pair.number >= self.numbers.get(&pair.line).copied().unwrap_or(0) {
+        if !freed && pair.number >= self.numbers.get(&pair.line).copied().unwrap_or(0) {
             self.early.entry(pair).or_insert(Grant { messages: 0, ..grant }).messages += 1;
         }
         None
+    }
+
+    /// Number of pairs with grants for sends that are not made yet.
+    #[cfg(test)]
+    pub fn early_grants(&self) -> usize {
+        self.early.len()
     }
 
     /// Removes the state of a communicator that was freed.

@@ -106,6 +106,19 @@ impl Generalized for Nothing {
     }
 }
 
+/// Waits until the only waiting thread of the process, whose folder in `/proc` this is, sleeps for its requests.
+fn await_sleep(rank: &Rank, thread: &std::path::Path) {
+    let is_asleep = || {
+        let stat = std::fs::read_to_string(thread.join("stat")).expect("the thread runs");
+        // The state follows the name, which is in parentheses.
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
+    };
+    // Behind the count it takes no lock that another thread holds.
+    while rank.sleeps() == 0 || !is_asleep() {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn a_request_that_another_thread_completes_wakes_a_wait_whose_list_has_an_inactive_request_too() {
     common::run_multiple(1, |rank: Arc<Rank>| {
@@ -115,13 +128,15 @@ fn a_request_that_another_thread_completes_wakes_a_wait_whose_list_has_an_inacti
         let request = engine.start_generalized(&mut engine.lock(), Arc::new(Nothing)).expect("made");
         let (report, reports) = channel();
         let waiter = rank.clone();
+        let (identify, identified) = channel();
         let thread = std::thread::spawn(move || {
+            identify.send(std::fs::read_link("/proc/thread-self").expect("/proc")).expect("the test waits");
             let engine = &waiter.engine;
             let taken = engine.wait_any(engine.lock(), &[inactive, request]).expect("live");
             report.send(taken.map(|(index, _)| index)).expect("the test waits");
         });
-        // Time for the thread to fall asleep; without it the test would pass whether or not anything wakes the thread.
-        std::thread::sleep(Duration::from_millis(50));
+        // If the thread were awake, the test would pass whether or not anything wakes the thread.
+        await_sleep(&rank, &std::path::Path::new("/proc").join(identified.recv().expect("the thread's name")));
         engine.complete_generalized(&mut engine.lock(), request).expect("waits to be completed");
         assert_eq!(reports.recv_timeout(Duration::from_secs(20)), Ok(Some(1)));
         thread.join().expect("no panic");

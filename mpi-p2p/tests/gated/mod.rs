@@ -101,14 +101,22 @@ struct Region {
 // SAFETY: an address, whose memory stays while it is registered.
 unsafe impl Send for Region {}
 
+/// The records for one rank.
+#[derive(Default)]
+struct Inbox {
+    records: VecDeque<Record>,
+    /// The rank was woken since it last slept.
+    woken: bool,
+}
+
 struct Network {
-    inboxes: [(Mutex<VecDeque<Record>>, Condvar); 2],
+    inboxes: [(Mutex<Inbox>, Condvar); 2],
     regions: Mutex<HashMap<u64, Region>>,
     gate: Gate,
 }
 
 impl Network {
-    fn inbox(&self, rank: u32) -> MutexGuard<'_, VecDeque<Record>> {
+    fn inbox(&self, rank: u32) -> MutexGuard<'_, Inbox> {
         self.inboxes[rank as usize].0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -170,13 +178,13 @@ impl Transport for Port {
             all[..bytes.len()].copy_from_slice(bytes);
             *word = u64::from_ne_bytes(all);
         }
-        self.network.inbox(dest).push_back((self.rank, *head, words, payload.len()));
+        self.network.inbox(dest).records.push_back((self.rank, *head, words, payload.len()));
         self.network.inboxes[dest as usize].1.notify_all();
         Ok(())
     }
 
     fn poll(&mut self, sink: &mut dyn Sink) -> Result<usize> {
-        let arrived = std::mem::take(&mut *self.network.inbox(self.rank));
+        let arrived = std::mem::take(&mut self.network.inbox(self.rank).records);
         for (from, head, words, len) in &arrived {
             sink.record(*from, head, Payload::from_words(words, *len));
         }
@@ -214,15 +222,13 @@ struct Bed {
 
 impl Waiter for Bed {
     fn sleep(&self) {
-        let inbox = self.network.inbox(self.rank);
-        if inbox.is_empty() {
-            // A wake-up that comes before the sleep shortens it by this much at most.
-            let slept = self.network.inboxes[self.rank as usize].1.wait_timeout(inbox, Duration::from_millis(1));
-            drop(slept.unwrap_or_else(PoisonError::into_inner));
-        }
+        let (inbox, arrived) = (self.network.inbox(self.rank), &self.network.inboxes[self.rank as usize].1);
+        let slept = arrived.wait_timeout_while(inbox, TIME_LIMIT, |inbox| inbox.records.is_empty() && !inbox.woken);
+        slept.unwrap_or_else(PoisonError::into_inner).0.woken = false;
     }
 
     fn wake(&self) {
+        self.network.inbox(self.rank).woken = true;
         self.network.inboxes[self.rank as usize].1.notify_all();
     }
 }
