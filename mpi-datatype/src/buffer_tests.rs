@@ -158,8 +158,8 @@ fn one_block_is_a_contiguous_buffer() {
     let memory = numbered(16);
     let block = bytes_at(&[4], &[3], 100);
     assert_eq!(SendBuf::over(&memory, 1, &block).expect("fits").contiguous(), Some(&[3, 4, 5, 6][..]));
-    let (first, second) = (&raw const memory[3], &raw const memory[9]);
-    let addresses = [first.expose_provenance() as i64, second.expose_provenance() as i64];
+    let start = memory.as_ptr().expose_provenance() as i64;
+    let addresses = [start + 3, start + 9];
     let absolute = bytes_at(&[4, 2], &addresses, 1);
     // SAFETY: the displacements are addresses of live memory.
     let buffer = unsafe { SendBuf::new(ptr::null(), 1, &absolute) }.expect("small");

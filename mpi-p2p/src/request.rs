@@ -57,6 +57,10 @@ pub(crate) enum Ending {
     Freed,
     /// It stays, inactive.
     Kept,
+    /// It was inactive before, and stays so.
+    Unchanged,
+    /// There was none: the handle is null, or stands in the list before.
+    Absent,
     /// It is freed once the program's callbacks have been called (`Engine::end_generalized`).
     Callbacks,
 }
@@ -64,7 +68,7 @@ pub(crate) enum Ending {
 impl Completion {
     /// The completion of a null or inactive request: the empty status.
     pub const fn empty() -> Completion {
-        Completion::of(Status::EMPTY, None, NO_CONTEXT)
+        Completion { status: Status::EMPTY, error: None, context: NO_CONTEXT, ending: Ending::Absent }
     }
 
     /// The completion of an operation in this context; its request is freed.
@@ -82,7 +86,14 @@ impl Completion {
     /// Whether the request still exists, inactive, because it is persistent; otherwise its handle is stale.
     #[inline]
     pub fn keeps_request(&self) -> bool {
-        self.ending == Ending::Kept
+        matches!(self.ending, Ending::Kept | Ending::Unchanged)
+    }
+
+    /// Whether nothing was to be completed, because the request is null or inactive: the status is empty, and its error
+    /// field is `MPI_SUCCESS` (MPI-5.0, 3.7.3).
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        matches!(self.ending, Ending::Unchanged | Ending::Absent)
     }
 
     /// Whether the program is to be called before this is returned.

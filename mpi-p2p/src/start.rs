@@ -375,6 +375,7 @@ impl Core {
     #[inline(never)]
     pub fn take_recipe_if_done(&mut self, handle: Handle) -> Option<Option<Completion>> {
         let found = self.recipes.get(handle).filter(|found| !found.freed)?;
+        let was_inactive = matches!(found.activity, Activity::Inactive);
         let mut completion = match found.activity {
             Activity::Inactive => Completion::of(Status::EMPTY, None, found.context),
             Activity::Over if self.cancel_requests.is_empty() => Completion::of(Status::EMPTY, None, found.context),
@@ -401,6 +402,7 @@ impl Core {
                 found.freed = true;
                 Ending::Callbacks
             }
+            _ if was_inactive => Ending::Unchanged,
             _ => Ending::Kept,
         };
         Some(Some(completion))

@@ -32,7 +32,7 @@ pub fn request_get_status_any(
         None => index.set(abi::MPI_UNDEFINED),
         Some(None) => {
             index.set(abi::MPI_UNDEFINED);
-            status.set(Status::EMPTY);
+            status.set_all(Status::EMPTY);
         }
         Some(Some((at, found))) => {
             index.set(at as i32);

@@ -40,7 +40,9 @@ impl Failures {
     fn completed(&mut self, place: usize, completion: Completion) {
         let context = completion.context();
         match completion.error {
-            None if self.failed.is_empty() => self.statuses.set_keeping_error(place, completion.status),
+            None if self.failed.is_empty() && !completion.is_empty() => {
+                self.statuses.set_keeping_error(place, completion.status);
+            }
             None => self.statuses.set(place, with_error(completion.status, abi::MPI_SUCCESS)),
             Some(error) => self.failed(place, completion.status, error, context),
         }
@@ -237,7 +239,7 @@ fn end(requests: &mut [Handle], kept: &[usize]) {
 /// Stores the result for only null or inactive requests: an empty status and no index.
 fn none_active(index: Out<i32>, status: StatusOut) -> Outcome {
     index.set(abi::MPI_UNDEFINED);
-    status.set(Status::EMPTY);
+    status.set_all(Status::EMPTY);
     Ok(())
 }
 

@@ -60,8 +60,10 @@ pub fn request_free(cx: CallContext, request: Out<usize>) -> Outcome {
 pub fn request_get_status(cx: CallContext, request: usize, flag: Out<i32>, status: StatusOut) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
     let found = process.engine.request_get_status(&mut guard, Handle(request))?;
-    if let Some(found) = found {
-        status.set(found);
+    match found {
+        Some(empty) if request == abi::MPI_REQUEST_NULL => status.set_all(empty),
+        Some(found) => status.set(found),
+        None => {}
     }
     flag.set(i32::from(found.is_some()));
     Ok(())
@@ -76,7 +78,10 @@ pub fn cancel(cx: CallContext, request: Out<usize>) -> Outcome {
 /// The result of a completed operation: its status, or its error on its communicator.
 #[inline]
 pub fn finish(completion: Completion, status: StatusOut) -> Outcome {
-    status.set(completion.status);
+    match completion.is_empty() {
+        false => status.set(completion.status),
+        true => status.set_all(completion.status),
+    }
     let context = completion.context();
     match completion.error {
         None => Ok(()),

@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(1800);
 const SELECTED: [(&str, &[&str]); 4] = [
     ("mpi-core", &["table::", "handle::", "info::", "text::", "status::", "facts::"]),
     ("mpi-t", &["memory::", "setting::", "free_list::", "declare::", "field::"]),
-    ("mpi-datatype", &["element::", "predefined::"]),
+    ("mpi-datatype", &["buffer::", "element::", "external32::", "predefined::"]),
     ("mpi-p2p", &["matching::", "chains::"]),
 ];
 

@@ -46,11 +46,13 @@ int main(int argc, char **argv)
     ok(MPI_Request_get_status_all(5, list, &flag, MPI_STATUSES_IGNORE));
     check(flag && memcmp(before, list, sizeof list) == 0);
     ok(MPI_Waitall(3, list, MPI_STATUSES_IGNORE));
-    /* None is active. */
+    /* None is active: the empty status, with its error field. */
+    status.MPI_ERROR = MPI_ERR_OTHER;
     ok(MPI_Request_get_status_any(5, list, &index, &flag, &status));
     check(flag);
     check_equal(index, MPI_UNDEFINED);
     check_equal(status.MPI_SOURCE, MPI_ANY_SOURCE);
+    check_equal(status.MPI_ERROR, MPI_SUCCESS);
     ok(MPI_Request_get_status_some(5, list, &count, indices, statuses));
     check_equal(count, MPI_UNDEFINED);
     ok(MPI_Request_get_status_all(0, NULL, &flag, MPI_STATUSES_IGNORE));
