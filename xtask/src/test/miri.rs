@@ -15,10 +15,26 @@ const LIMIT: Duration = Duration::from_secs(1800);
 
 /// Packages, with the modules whose tests are run.
 const SELECTED: [(&str, &[&str]); 4] = [
-    ("mpi-core", &["table::", "handle::", "info::", "text::", "status::", "facts::"]),
-    ("mpi-t", &["memory::", "setting::", "free_list::", "declare::", "field::"]),
+    ("mpi-core", &["table::", "handle::", "handle_names::", "info::", "json::", "text::", "status::", "facts::"]),
+    (
+        "mpi-t",
+        &[
+            "error::",
+            "events::event_def::",
+            "field::",
+            "free_list::",
+            "instruments_macro::",
+            "last_error::",
+            "level::",
+            "memory::",
+            "registry::nearest::",
+            "registry::value_parser::",
+            "setting::",
+            "state_word::",
+        ],
+    ),
     ("mpi-datatype", &["buffer::", "element::", "external32::", "predefined::"]),
-    ("mpi-p2p", &["matching::", "chains::"]),
+    ("mpi-p2p", &["matching::", "chains::", "buffered::", "context::", "limits::"]),
 ];
 
 /// The suite `miri`; skipped if nightly Rust has no Miri and none can be installed.
