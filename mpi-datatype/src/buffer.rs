@@ -147,30 +147,15 @@ impl<Access> TypedBuf<'_, Access> {
     /// buffer, in packing order, until it returns `false`.
     pub fn each_run(&self, at: u64, length: u64, mut run: impl FnMut(usize, usize) -> bool) {
         let at = at.min(self.bytes);
-        let mut left = length.min(self.bytes - at);
-        let Some(layout) = self.layout.get() else {
-            if left > 0 {
-                run(self.start as usize + at as usize, left as usize);
+        let length = length.min(self.bytes - at);
+        match self.layout.get() {
+            _ if length == 0 => {}
+            None => {
+                run(self.start as usize + at as usize, length as usize);
             }
-            return;
-        };
-        let mut cursor = layout.cursor(at);
-        let (mut address, mut bytes) = (0, 0);
-        while left > 0 {
-            let (offset, length) = cursor.next_block(left);
-            left -= length;
-            let place = (self.start as usize).wrapping_add(offset as usize);
-            if bytes > 0 && place == address + bytes {
-                bytes += length as usize;
-                continue;
-            }
-            if bytes > 0 && !run(address, bytes) {
-                return;
-            }
-            (address, bytes) = (place, length as usize);
-        }
-        if bytes > 0 {
-            run(address, bytes);
+            Some(layout) => layout.each_run(at, length, |offset, length| {
+                run((self.start as usize).wrapping_add(offset as usize), length as usize)
+            }),
         }
     }
 }

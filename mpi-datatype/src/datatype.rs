@@ -181,6 +181,30 @@ impl Datatype {
         }
     }
 
+    /// The handle word of the predefined type that all data of this type are elements of; `None` if they are of
+    /// several types, or there are no data. A pair of the standard is a predefined type.
+    pub fn only_type(&self) -> Option<usize> {
+        self.signature().only_type()
+    }
+
+    /// Whether `count` elements of a committed type certainly store some byte twice. Not every overlap is found.
+    pub fn surely_overlaps(&self, count: u64) -> bool {
+        self.layout().is_some_and(|layout| layout.surely_overlaps(count))
+    }
+
+    /// Calls `run` with the offset from the first element's address, and the length, of each run of the packed bytes
+    /// `at .. at + length` of consecutive elements, in packing order, until it returns `false`. Of a type with data,
+    /// and for elements whose [`span`](Datatype::span) memory can have.
+    pub fn each_run(&self, at: u64, length: u64, mut run: impl FnMut(i64, u64) -> bool) {
+        match self.layout() {
+            Some(layout) if length > 0 => layout.each_run(at, length, run),
+            None if length > 0 => {
+                run(at as i64, length);
+            }
+            _ => {}
+        }
+    }
+
     /// Number of basic elements of one element; a pair of the standard has two.
     pub fn basic_elements(&self) -> u64 {
         self.signature().elements()

@@ -76,6 +76,28 @@ impl Layout {
         self.cursor(at).run()
     }
 
+    /// Calls `run` with the offset from the first element's address, and the length, of each run of the packed bytes
+    /// `at .. at + length`, in packing order, until it returns `false`. For layouts with data.
+    pub(crate) fn each_run(&self, at: u64, length: u64, mut run: impl FnMut(i64, u64) -> bool) {
+        let mut cursor = self.cursor(at);
+        let (mut place, mut bytes, mut left) = (0i64, 0, length);
+        while left > 0 {
+            let (offset, length) = cursor.next_block(left);
+            left -= length;
+            if bytes > 0 && offset == place.wrapping_add_unsigned(bytes) {
+                bytes += length;
+                continue;
+            }
+            if bytes > 0 && !run(place, bytes) {
+                return;
+            }
+            (place, bytes) = (offset, length);
+        }
+        if bytes > 0 {
+            run(place, bytes);
+        }
+    }
+
     /// Whether a receive into `count` elements would store some byte twice, as far as that is cheap to find.
     pub(crate) fn surely_overlaps(&self, count: u64) -> bool {
         count > 0 && self.shape.surely_overlaps() || count > 1 && self.shape.overlaps_at(self.extent)

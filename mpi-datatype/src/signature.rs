@@ -57,7 +57,28 @@ pub(crate) struct Signature {
     bytes: u64,
     /// Packed bytes in `external32`.
     external: u64,
+    made_of: MadeOf,
     kind: Kind,
+}
+
+/// The predefined types that data are elements of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MadeOf {
+    /// There are no data.
+    Nothing,
+    /// The one with this handle word.
+    One(usize),
+    Several,
+}
+
+impl MadeOf {
+    fn and(self, other: MadeOf) -> MadeOf {
+        match (self, other) {
+            (MadeOf::Nothing, other) | (other, MadeOf::Nothing) => other,
+            (one, other) if one == other => one,
+            _ => MadeOf::Several,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -75,7 +96,8 @@ enum Kind {
 const DISSOLVE: usize = 1024;
 
 impl Signature {
-    pub const EMPTY: Signature = Signature { elements: 0, bytes: 0, external: 0, kind: Kind::Empty };
+    pub const EMPTY: Signature =
+        Signature { elements: 0, bytes: 0, external: 0, made_of: MadeOf::Nothing, kind: Kind::Empty };
 
     /// The signature of a predefined type.
     pub const fn predefined(word: usize, scalar: Scalar, size: u64) -> Signature {
@@ -89,7 +111,7 @@ impl Signature {
                 _ => External::Swapped,
             },
         };
-        let all = size as u8;
+        let (all, made_of) = (size as u8, MadeOf::One(word));
         let (first, second) = match scalar {
             Scalar::ComplexF16 | Scalar::ComplexF32 | Scalar::ComplexF64 | Scalar::ComplexF80 | Scalar::ComplexF128 => {
                 (BasicType { bytes: all, number: all / 2, external }, None)
@@ -108,11 +130,11 @@ impl Signature {
         match second {
             None => {
                 let external = first.external_bytes() as u64;
-                Signature { elements: 1, bytes: size, external, kind: Kind::Run(first) }
+                Signature { elements: 1, bytes: size, external, made_of, kind: Kind::Run(first) }
             }
             Some(second) => {
                 let external = first.external_bytes() as u64 + second.external_bytes() as u64;
-                Signature { elements: 2, bytes: size, external, kind: Kind::Pair(first, second) }
+                Signature { elements: 2, bytes: size, external, made_of, kind: Kind::Pair(first, second) }
             }
         }
     }
@@ -120,6 +142,14 @@ impl Signature {
     /// Packed bytes in `external32`.
     pub fn external_bytes(&self) -> u64 {
         self.external
+    }
+
+    /// The handle word of the predefined type that all data are elements of; `None` if there are several, or no data.
+    pub fn only_type(&self) -> Option<usize> {
+        match self.made_of {
+            MadeOf::One(word) => Some(word),
+            MadeOf::Nothing | MadeOf::Several => None,
+        }
     }
 
     /// Number of basic elements.
@@ -137,13 +167,13 @@ impl Signature {
             kind => kind.clone(),
         };
         let (elements, bytes) = (self.elements * count, self.bytes * count);
-        Signature { elements, bytes, external: self.external * count, kind }
+        Signature { elements, bytes, external: self.external * count, made_of: self.made_of, kind }
     }
 
     /// The signature of parts in their order.
     pub fn list(parts: impl Iterator<Item = Signature>) -> Signature {
         let mut list: Vec<(u64, Signature)> = Vec::new();
-        let (mut elements, mut bytes, mut external) = (0, 0, 0);
+        let (mut elements, mut bytes, mut external, mut made_of) = (0, 0, 0, MadeOf::Nothing);
         let mut push = |part: &Signature| {
             if let Some((_, last)) = list.last_mut()
                 && last.goes_on_in(part)
@@ -151,12 +181,14 @@ impl Signature {
                 last.elements += part.elements;
                 last.bytes += part.bytes;
                 last.external += part.external;
+                last.made_of = last.made_of.and(part.made_of);
             } else {
                 list.push((bytes, part.clone()));
             }
             elements += part.elements;
             bytes += part.bytes;
             external += part.external;
+            made_of = made_of.and(part.made_of);
             list.len()
         };
         let mut length = 0;
@@ -172,7 +204,7 @@ impl Signature {
         match list.len() {
             0 => Signature::EMPTY,
             1 => list.swap_remove(0).1,
-            _ => Signature { elements, bytes, external, kind: Kind::List(Arc::new(list)) },
+            _ => Signature { elements, bytes, external, made_of, kind: Kind::List(Arc::new(list)) },
         }
     }
 

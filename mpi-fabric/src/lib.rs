@@ -44,6 +44,8 @@ mod os;
 #[cfg(not(loom))]
 mod pages_on_demand;
 #[cfg(not(loom))]
+mod pieces;
+#[cfg(not(loom))]
 mod rank_block;
 #[cfg(not(loom))]
 mod region;
@@ -76,6 +78,7 @@ pub use {
     instruments::JobInstruments,
     job::{AbortCause, Job, JobOptions},
     pages_on_demand::PagesOnDemand,
+    pieces::Piece,
     rank_block::Life,
     recorder::{Mark, Recorder},
     region::{Access, RegionKey, Registration},

@@ -5,9 +5,9 @@
 #![allow(unsafe_code)] // forwards its caller's guarantee about memory
 
 use mpi_core::Guard;
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_datatype::{RecvBuf, SendBuf, TypedBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Access, RegionKey, Registration, SharedMemory};
+use mpi_fabric::{Access, Piece, RegionKey, Registration, SharedMemory};
 
 use crate::engine::Engine;
 
@@ -79,4 +79,63 @@ impl Engine {
         let bytes = memory.len() as u64;
         Some(copier.and_then(|copier| self.copy_unlocked(guard, bytes, || copier.write(region, offset, memory))))
     }
+
+    /// As [`Engine::copy_from`], from several runs of the region, which `runs` returns as offset and bytes, in the order
+    /// of the data; the memory may have gaps. Copies as many bytes as `into` has, which the runs have at least.
+    pub fn copy_from_runs(
+        &self,
+        guard: &mut Guard<'_>,
+        world_rank: u32,
+        region: RegionKey,
+        runs: impl FnOnce() -> Vec<(u64, u64)>,
+        into: &mut RecvBuf<'_>,
+    ) -> Result<()> {
+        let copier = self.state.get(guard).endpoint.copier(world_rank)?;
+        self.copy_unlocked(guard, into.bytes(), || {
+            let pieces = pieces(&runs(), into);
+            // SAFETY: the buffer's own memory, exclusively borrowed here.
+            unsafe { copier.read_pieces(region, &pieces) }
+        })
+    }
+
+    /// Copies to several runs of a region; otherwise like [`Engine::copy_from_runs`].
+    pub fn copy_to_runs(
+        &self,
+        guard: &mut Guard<'_>,
+        world_rank: u32,
+        region: RegionKey,
+        runs: impl FnOnce() -> Vec<(u64, u64)>,
+        data: &SendBuf<'_>,
+    ) -> Result<()> {
+        let copier = self.state.get(guard).endpoint.copier(world_rank)?;
+        self.copy_unlocked(guard, data.bytes(), || {
+            let pieces = pieces(&runs(), data);
+            // SAFETY: the buffer's own memory, which no code writes while the buffer is borrowed.
+            unsafe { copier.write_pieces(region, &pieces) }
+        })
+    }
+}
+
+/// The parts of a buffer and of runs of a region that hold the same data.
+fn pieces<Access>(runs: &[(u64, u64)], buffer: &TypedBuf<'_, Access>) -> Vec<Piece> {
+    let (mut pieces, mut runs) = (Vec::with_capacity(runs.len()), runs.iter().copied());
+    let (mut offset, mut room) = (0, 0);
+    buffer.each_run(0, u64::MAX, |mut address, mut bytes| {
+        while bytes > 0 {
+            if room == 0 {
+                match runs.next() {
+                    Some(next) => (offset, room) = next,
+                    None => return false,
+                }
+            }
+            let length = room.min(bytes as u64);
+            if length > 0 {
+                pieces.push(Piece { offset, address, bytes: length as usize });
+            }
+            (offset, room) = (offset + length, room - length);
+            (address, bytes) = (address + length as usize, bytes - length as usize);
+        }
+        true
+    });
+    pieces
 }

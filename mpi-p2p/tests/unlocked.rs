@@ -117,7 +117,7 @@ fn other_threads_call_while_one_copies_a_long_message() {
 
 #[test]
 fn other_threads_call_while_one_puts_or_gets() {
-    for put in [false, true] {
+    for (put, in_runs) in [(false, false), (true, false), (false, true), (true, true)] {
         let gate = Gate::new();
         let Pair { receiver, sender } = pair(gate.clone());
         let memory = vec![gated::BYTE; BYTES].leak();
@@ -137,9 +137,14 @@ fn other_threads_call_while_one_puts_or_gets() {
         });
         let mut local = vec![7; BYTES];
         let engine = &receiver.engine;
-        let copied = match put {
-            true => engine.copy_to(&mut engine.lock(), 1, (key, 0), &SendBuf::from_slice(&local)),
-            false => engine.copy_from(&mut engine.lock(), 1, (key, 0), &mut RecvBuf::from_slice(&mut local)),
+        let guard = &mut engine.lock();
+        let half = BYTES as u64 / 2;
+        let runs = || vec![(half, half), (0, half)];
+        let copied = match (put, in_runs) {
+            (true, false) => engine.copy_to(guard, 1, (key, 0), &SendBuf::from_slice(&local)),
+            (false, false) => engine.copy_from(guard, 1, (key, 0), &mut RecvBuf::from_slice(&mut local)),
+            (true, true) => Some(engine.copy_to_runs(guard, 1, key, runs, &SendBuf::from_slice(&local))),
+            (false, true) => Some(engine.copy_from_runs(guard, 1, key, runs, &mut RecvBuf::from_slice(&mut local))),
         };
         copied.expect("contiguous").expect("registered");
         assert!(!gate.has_failed(), "the thread that copied held the lock");

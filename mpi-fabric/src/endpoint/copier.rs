@@ -5,13 +5,18 @@
 //! Invariant: a copy goes to the process that was probed, or within this one to registered memory.
 //! Not here: which peers can be reached (`copy`), how one is probed (`process`).
 
+#![allow(unsafe_code)] // accesses memory of this process by the addresses of pieces
+
 use std::fmt;
+use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+use std::slice;
 use std::sync::Arc;
 
 use mpi_errors::{Error, Result};
 
 use super::process::ProbedProcess;
 use crate::fault;
+use crate::pieces::{self, Piece};
 use crate::region::{NotRegistered, RegionKey, Regions};
 use crate::remote;
 use crate::transport::NetworkCopies;
@@ -84,6 +89,45 @@ impl Copier {
                 .map_err(|error| copy_failed("write", self.peer, process.pid, &error)),
             CopyWay::Network(network) => network.write(self.peer, key, offset, data),
         }
+    }
+
+    /// Copies pieces of the peer's region to this process; otherwise like [`Self::read`]. After an error some pieces
+    /// may have been copied.
+    ///
+    /// # Safety
+    /// The pieces of this process are writable memory that no other code uses meanwhile.
+    pub unsafe fn read_pieces(&self, key: RegionKey, pieces: &[Piece]) -> Result<()> {
+        if let CopyWay::Kernel(process) = &self.way {
+            return process
+                .check()
+                // SAFETY: the caller's promise.
+                .and_then(|()| unsafe { pieces::read(process.pid, key.address(), pieces) })
+                .map_err(|error| copy_failed("read", self.peer, process.pid, &error));
+        }
+        pieces.iter().try_for_each(|piece| {
+            let place = with_exposed_provenance_mut(piece.address);
+            // SAFETY: the caller's promise.
+            self.read(key, piece.offset, unsafe { slice::from_raw_parts_mut(place, piece.bytes) })
+        })
+    }
+
+    /// Copies pieces of this process to the peer's region; otherwise like [`Self::read_pieces`].
+    ///
+    /// # Safety
+    /// The pieces of this process are readable memory that no code writes meanwhile.
+    pub unsafe fn write_pieces(&self, key: RegionKey, pieces: &[Piece]) -> Result<()> {
+        if let CopyWay::Kernel(process) = &self.way {
+            return process
+                .check()
+                // SAFETY: the caller's promise; `PeerProcess::probe` makes a `ProbedProcess` of other processes only.
+                .and_then(|()| unsafe { pieces::write(process.pid, key.address(), pieces) })
+                .map_err(|error| copy_failed("write", self.peer, process.pid, &error));
+        }
+        pieces.iter().try_for_each(|piece| {
+            let place = with_exposed_provenance(piece.address);
+            // SAFETY: the caller's promise.
+            self.write(key, piece.offset, unsafe { slice::from_raw_parts(place, piece.bytes) })
+        })
     }
 }
 
