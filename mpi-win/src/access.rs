@@ -14,34 +14,58 @@ use crate::OneSided;
 use crate::accumulate::combine_there;
 use crate::basic::Basic;
 use crate::combine::Combine;
-use crate::place::Place;
-use crate::target::Target;
+use crate::elements::Elements;
+use crate::place::{Cut, Place};
+use crate::target::{Target, overlap_free};
 use crate::window::Win;
 use crate::wire::{Head, PIECE, REPLY, Verb};
 
 impl OneSided {
     /// `MPI_Put`. The program leaves the data unchanged until the next fence, hence `'static`. Does not wait.
     ///
-    /// Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`, `MPI_ERR_TYPE`, `MPI_ERR_RMA_RANGE`, `MPI_ERR_TRUNCATE`,
-    /// `MPI_ERR_RMA_SYNC` outside of an epoch, `MPI_ERR_OTHER` when a direct copy fails.
+    /// Errors: `MPI_ERR_RANK`, `MPI_ERR_DISP`, `MPI_ERR_TYPE`, also for elements that overlap at the target,
+    /// `MPI_ERR_RMA_RANGE`, `MPI_ERR_TRUNCATE`, `MPI_ERR_RMA_SYNC` outside of an epoch, `MPI_ERR_OTHER` when a direct
+    /// copy fails.
     pub fn put(&self, guard: &mut Guard<'_>, win: &Win, data: SendBuf<'static>, target: &Target<'_>) -> Result<()> {
-        let checked = |place: &Place| fits(data.bytes(), place.bytes(), "origin_count", "the target");
-        let Some(place) = win.begin(guard, target, checked)? else { return Ok(()) };
+        let elements = target.copied()?;
+        let checked = |place: &Place<'_>| {
+            fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
+            overlap_free(&place.elements)
+        };
+        let Some(place) = win.begin(guard, target, elements, checked)? else { return Ok(()) };
+        let bytes = data.bytes();
         let instruments = win.instruments();
         instruments.puts.incr();
-        instruments.put_bytes.add(data.bytes());
+        instruments.put_bytes.add(bytes);
         if let Some(memory) = win.reach(place.rank) {
-            self.engine.copy_unlocked(guard, data.bytes(), || place.in_memory_mut(memory).copy_from(&data));
+            self.engine.copy_unlocked(guard, bytes, || place.in_memory_mut(memory).copy_from(&data));
             return Ok(());
         }
-        if !win.epoch.get_mut(guard).prefers_sending(data.bytes())
-            && let Some(there) = self.direct(guard, win, &place)
-            && let Some(copied) = self.engine.copy_to(guard, win.world_rank(place.rank), there, &data)
+        if !win.epoch.get_mut(guard).prefers_sending(bytes)
+            && let Some(region) = self.direct(guard, win, place.rank)
         {
-            return copied;
+            let rank = win.world_rank(place.rank);
+            if place.elements.datatype().is_contiguous()
+                && let Some(copied) = self.engine.copy_to(guard, rank, (region, place.offset), &data)
+            {
+                return copied;
+            }
+            if bytes > 0 && place.has_long_runs(&data, bytes) {
+                return self.engine.copy_to_runs(guard, rank, region, || place.runs(bytes), &data);
+            }
         }
-        if data.bytes() > 0 {
-            win.send(guard, Verb::Put, 0, &place, data.bytes(), Some(data));
+        if place.elements.derived.is_none() {
+            if bytes > 0 {
+                win.send(guard, Verb::Put, 0, &place.cut(0, place.bytes()), bytes, Some(data));
+            }
+            return Ok(());
+        }
+        let mut done = 0;
+        while done < bytes {
+            let cut = place.cut(done, bytes - done);
+            let part = data.part(done, cut.bytes);
+            done += cut.bytes;
+            win.send(guard, Verb::Put, 0, &cut, cut.bytes, Some(part));
         }
         Ok(())
     }
@@ -54,8 +78,9 @@ impl OneSided {
         mut memory: RecvBuf<'static>,
         target: &Target<'_>,
     ) -> Result<()> {
-        let checked = |place: &Place| fits(place.bytes(), memory.bytes(), "target_count", "the origin");
-        let Some(place) = win.begin(guard, target, checked)? else { return Ok(()) };
+        let elements = target.copied()?;
+        let checked = |place: &Place<'_>| fits(place.bytes(), memory.bytes(), "target_count", "the origin");
+        let Some(place) = win.begin(guard, target, elements, checked)? else { return Ok(()) };
         let bytes = place.bytes();
         let instruments = win.instruments();
         instruments.gets.incr();
@@ -67,19 +92,32 @@ impl OneSided {
         if bytes == 0 {
             return Ok(());
         }
-        if let Some(there) = self.direct(guard, win, &place) {
+        if let Some(region) = self.direct(guard, win, place.rank) {
+            let rank = win.world_rank(place.rank);
             let mut part = memory.part(0, bytes);
-            if let Some(copied) = self.engine.copy_from(guard, win.world_rank(place.rank), there, &mut part) {
+            if place.elements.datatype().is_contiguous()
+                && let Some(copied) = self.engine.copy_from(guard, rank, (region, place.offset), &mut part)
+            {
                 return copied;
             }
+            if place.has_long_runs(&part, bytes) {
+                return self.engine.copy_from_runs(guard, rank, region, || place.runs(bytes), &mut part);
+            }
         }
-        self.await_reply(guard, win, place.rank, bytes, memory)?;
-        win.send(guard, Verb::Get, 0, &place, bytes, None);
+        let mut done = 0;
+        while done < bytes {
+            let cut = place.cut(done, bytes - done);
+            let (part, rest) = memory.split_at(cut.bytes);
+            memory = rest;
+            done += cut.bytes;
+            self.await_reply(guard, win, place.rank, cut.bytes, part)?;
+            win.send(guard, Verb::Get, 0, &cut, cut.bytes, None);
+        }
         Ok(())
     }
 
-    /// `MPI_Accumulate`, with the word of a predefined operation, and the word of the origin's type. Does not wait.
-    /// Errors: as [`OneSided::put`], and `MPI_ERR_OP`.
+    /// `MPI_Accumulate`, with the word of a predefined operation, and the word of the origin's type. All data of both
+    /// types are elements of one predefined type. Does not wait. Errors: as [`OneSided::put`], and `MPI_ERR_OP`.
     pub fn accumulate(
         &self,
         guard: &mut Guard<'_>,
@@ -89,14 +127,18 @@ impl OneSided {
         target: &Target<'_>,
         op: usize,
     ) -> Result<()> {
-        let of_origin = Basic::of("origin_datatype", origin.1, origin.0)?;
-        let of_target = Basic::of("target_datatype", target.handle, target.datatype)?;
+        let of_origin = Basic::in_all_of("origin_datatype", origin.1, origin.0)?;
+        let of_target = Basic::in_all_of("target_datatype", target.handle, target.datatype)?;
         if data.bytes() > 0 {
             same_elements("origin_datatype", of_origin, of_target, target)?;
         }
         let combine = Combine::on_any(target.has_no_elements(), op, of_target)?;
-        let checked = |place: &Place| fits(data.bytes(), place.bytes(), "origin_count", "the target");
-        let Some(place) = win.begin(guard, target, checked)? else { return Ok(()) };
+        let elements = target.combined(of_target)?;
+        let checked = |place: &Place<'_>| {
+            fits(data.bytes(), place.bytes(), "origin_count", "the target")?;
+            overlap_free(&place.elements)
+        };
+        let Some(place) = win.begin(guard, target, elements, checked)? else { return Ok(()) };
         let instruments = win.instruments();
         instruments.accumulates.incr();
         instruments.accumulate_bytes.add(data.bytes());
@@ -104,13 +146,12 @@ impl OneSided {
             self.engine.copy_unlocked(guard, data.bytes(), || combine_there(memory, &combine, &place, &data));
             return Ok(());
         }
-        let (datatype, bytes) = (of_target.datatype, data.bytes());
-        let mut done = 0;
+        let (mut done, bytes) = (0, data.bytes());
         while done < bytes {
-            let part = data.part(done, at_once(datatype));
-            let piece = place.piece(done, part.bytes());
-            done += part.bytes().max(1);
-            win.send(guard, Verb::Accumulate, op, &piece, part.bytes(), Some(part));
+            let cut = place.cut(done, at_once(of_target.datatype).min(bytes - done));
+            let part = data.part(done, cut.bytes);
+            done += cut.bytes;
+            win.send(guard, Verb::Accumulate, op, &cut, cut.bytes, Some(part));
         }
         Ok(())
     }
@@ -129,14 +170,25 @@ impl OneSided {
         Ok(())
     }
 
-    /// The region and offset of a place in its owner's memory, if it can be copied to and from directly.
+    /// The region of a rank's memory, if it can be copied to and from directly.
     #[inline]
-    fn direct(&self, guard: &Guard<'_>, win: &Win, place: &Place) -> Option<(RegionKey, u64)> {
-        let can = place.basic.datatype.is_contiguous()
-            && self.settings.direct.get()
-            && self.engine.can_copy(guard, win.world_rank(place.rank));
-        let exposed = win.exposed(place.rank as i32).filter(|_| can)?;
-        Some((exposed.region, place.offset))
+    fn direct(&self, guard: &Guard<'_>, win: &Win, rank: u32) -> Option<RegionKey> {
+        let can = self.settings.direct.get() && self.engine.can_copy(guard, win.world_rank(rank));
+        win.exposed(rank as i32).filter(|_| can).map(|exposed| exposed.region)
+    }
+}
+
+impl<'t> Target<'t> {
+    /// The elements, to be copied.
+    #[inline]
+    fn copied(&self) -> Result<Elements<'t>> {
+        Elements::copied("target_datatype", self.handle, self.count, self.datatype)
+    }
+
+    /// The elements, to be combined, with the predefined type of their data.
+    #[inline]
+    pub(crate) fn combined(&self, basic: Basic) -> Result<Elements<'t>> {
+        Elements::combined("target_datatype", self.handle, basic, self.count, self.datatype)
     }
 }
 
@@ -146,16 +198,17 @@ pub(crate) fn at_once(datatype: &Datatype) -> u64 {
 }
 
 impl Win {
-    /// The memory that an operation names. Counts the operation as started when all checks, `check` included, have
-    /// passed; `None` for `MPI_PROC_NULL`.
+    /// The memory that an operation names, whose elements are these. Counts the operation as started when all checks,
+    /// `check` included, have passed; `None` for `MPI_PROC_NULL`.
     #[inline]
-    pub(crate) fn begin(
+    pub(crate) fn begin<'t>(
         &self,
         guard: &mut Guard<'_>,
         target: &Target<'_>,
-        check: impl FnOnce(&Place) -> Result<()>,
-    ) -> Result<Option<Place>> {
-        let place = self.place(target)?;
+        elements: Elements<'t>,
+        check: impl FnOnce(&Place<'t>) -> Result<()>,
+    ) -> Result<Option<Place<'t>>> {
+        let place = self.place(target, elements)?;
         let epoch = self.epoch.get_mut(guard);
         if !epoch.open {
             return Err(self.no_epoch());
@@ -167,29 +220,27 @@ impl Win {
         Ok(place)
     }
 
-    /// Adds an operation to the records that the target's service applies.
+    /// Adds an operation on a part of a place to the records that the target's service applies. `bytes` are those of
+    /// the data; of a get, of the reply.
     pub(crate) fn send(
         &self,
         guard: &mut Guard<'_>,
         verb: Verb,
         op: usize,
-        place: &Place,
+        cut: &Cut<'_>,
         bytes: u64,
         data: Option<SendBuf<'static>>,
     ) {
         self.instruments().messages.incr();
-        // Words of predefined objects are small.
-        let (op, datatype) = (op as u32, place.basic.handle as u32);
-        let head = Head { verb, op, datatype, offset: place.offset, count: place.count, bytes };
-        self.epoch.get_mut(guard).send(place.rank, &head, data);
+        let head = Head::new(verb, op, &cut.place, cut.blocks.len(), bytes);
+        self.epoch.get_mut(guard).send(cut.place.rank, &head, &cut.blocks, data);
     }
 
-    /// As [`Win::send`], with short data, which are copied.
-    pub(crate) fn send_copied(&self, guard: &mut Guard<'_>, verb: Verb, place: &Place, data: &[u8]) {
+    /// Adds an operation on one element of a predefined type, with short data, which are copied.
+    pub(crate) fn send_copied(&self, guard: &mut Guard<'_>, verb: Verb, place: &Place<'_>, data: &[u8]) {
         self.instruments().messages.incr();
-        let (bytes, datatype) = (data.len() as u64, place.basic.handle as u32);
-        let head = Head { verb, op: 0, datatype, offset: place.offset, count: place.count, bytes };
-        self.epoch.get_mut(guard).send_inline(place.rank, &head, |room| room.copy_from_slice(data));
+        let head = Head::new(verb, 0, place, 0, data.len() as u64);
+        self.epoch.get_mut(guard).send_inline(place.rank, &head, &[], |room| room.copy_from_slice(data));
     }
 
     #[cold]

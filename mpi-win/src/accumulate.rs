@@ -13,28 +13,30 @@ use crate::place::Place;
 
 /// Bytes of data that are combined with a memory's lock held: some microseconds.
 const LOCKED: u64 = 32 << 10;
+/// Bytes of data that are combined at once if they have gaps.
+const SCRATCH: usize = 4096;
 
 /// Combines data with the elements of a place.
-pub(crate) fn combine_there(memory: &Memory, combine: &Combine, place: &Place, data: &SendBuf<'_>) {
-    let size = place.basic.datatype.size();
+pub(crate) fn combine_there(memory: &Memory, combine: &Combine, place: &Place<'_>, data: &SendBuf<'_>) {
+    let (size, basic) = (place.unit(), place.elements.basic);
     let mut into = place.in_memory_mut(memory);
     if let Some(data) = data.contiguous().filter(|data| memory.is_apart_from(data)) {
         let mut done = 0;
         for data in data.chunks((LOCKED / size * size) as usize) {
             let _held = memory.lock();
-            combine.apply(into.part(done, data.len() as u64), place.basic, data);
+            combine.apply(&mut into, done, basic, data);
             done += data.len() as u64;
         }
         return;
     }
     // The data have gaps, or lie in the window themselves.
-    let mut scratch = [0; 4096];
-    let at_once = scratch.len() as u64 / size * size;
+    let mut scratch = [0; SCRATCH];
+    let at_once = (SCRATCH as u64 / size * size) as usize;
     let mut done = 0;
     while done < data.bytes() {
-        let length = data.pack(done, &mut scratch[..at_once as usize]);
+        let length = data.pack(done, &mut scratch[..at_once]);
         let _held = memory.lock();
-        combine.apply(into.part(done, length as u64), place.basic, &scratch[..length]);
+        combine.apply(&mut into, done, basic, &scratch[..length]);
         done += length as u64;
     }
 }
@@ -43,23 +45,27 @@ pub(crate) fn combine_there(memory: &Memory, combine: &Combine, place: &Place, d
 pub(crate) fn fetch_there(
     memory: &Memory,
     combine: Option<&Combine>,
-    place: &Place,
+    place: &Place<'_>,
     data: &SendBuf<'_>,
     mut result: RecvBuf<'_>,
 ) {
-    let size = place.basic.datatype.size();
+    let (size, basic) = (place.unit(), place.elements.basic);
+    let from = place.in_memory(memory);
+    // Elements that are only read may overlap.
+    let mut into = combine.map(|combine| (combine, place.in_memory_mut(memory)));
     // The program's data may lie in the window.
-    let mut scratch = [0; 4096];
-    let at_once = scratch.len() as u64 / size * size;
+    let (mut scratch, mut fetched) = ([0; SCRATCH], [0; SCRATCH]);
+    let at_once = (SCRATCH as u64 / size * size) as usize;
     let mut done = 0;
     while done < place.bytes() {
-        let piece = place.piece(done, at_once.min(place.bytes() - done));
-        let length = data.part(done, at_once).pack(0, &mut scratch);
-        let _held = memory.lock();
-        result.part(done, piece.bytes()).copy_from(&piece.in_memory(memory));
-        if let Some(combine) = combine {
-            combine.apply(piece.in_memory_mut(memory), place.basic, &scratch[..length]);
+        let length = data.pack(done, &mut scratch[..at_once]);
+        let held = memory.lock();
+        let bytes = from.pack(done, &mut fetched[..at_once]);
+        if let Some((combine, into)) = &mut into {
+            combine.apply(into, done, basic, &scratch[..length]);
         }
-        done += piece.bytes();
+        drop(held);
+        result.unpack(done, &fetched[..bytes]);
+        done += bytes as u64;
     }
 }

@@ -5,7 +5,7 @@
 
 use mpi_coll::{Op, Reducer};
 use mpi_core::abi::{MPI_ERR_OP, MPI_NO_OP, MPI_OP_NULL, MPI_REPLACE};
-use mpi_datatype::RecvBuf;
+use mpi_datatype::{Datatype, RecvBuf};
 use mpi_errors::{Error, Result};
 
 use crate::basic::Basic;
@@ -54,32 +54,46 @@ impl Combine {
         }
     }
 
-    /// Combines packed data with as many elements of `into`.
-    pub fn apply(&self, mut into: RecvBuf<'_>, basic: Basic, data: &[u8]) {
+    /// Combines packed data with the elements of `into` from packed byte `at` on. Both are whole elements of the basic
+    /// type.
+    pub fn apply(&self, into: &mut RecvBuf<'_>, at: u64, basic: Basic, data: &[u8]) {
         let reducer = match self {
             Combine::Replace => {
-                into.unpack(0, data);
+                into.unpack(at, data);
                 return;
             }
             Combine::With(reducer) => reducer,
         };
         let size = basic.datatype.size();
-        if let Some(elements) = into.contiguous_mut() {
+        if basic.datatype.is_contiguous()
+            && let Some(elements) = into.contiguous_mut()
+        {
+            let elements = &mut elements[at as usize..];
             let length = data.len().min(elements.len());
-            reducer.apply(&data[..length], &mut elements[..length], length as u64 / size.max(1));
+            reducer.apply(&data[..length], &mut elements[..length], length as u64 / size);
             return;
         }
-        let mut scratch = [0; AT_ONCE as usize * EXTENT];
         for (step, data) in data.chunks((AT_ONCE * size) as usize).enumerate() {
-            let count = data.len() as u64 / size;
-            let mut part = into.part(step as u64 * AT_ONCE * size, count * size);
-            let elements = RecvBuf::over(&mut scratch, count, basic.datatype);
-            let (Some(mut elements), Some(into)) = (elements, part.native_mut()) else { return };
-            elements.unpack(0, data);
-            let Some(elements) = elements.native_mut() else { return };
-            reducer.apply(elements, into, count);
+            through_scratch(reducer, into, at + step as u64 * AT_ONCE * size, basic.datatype, data);
         }
     }
+}
+
+/// Combines up to [`AT_ONCE`] elements in memory on the stack, where they lie as their type has them.
+fn through_scratch(reducer: &Reducer<'static>, into: &mut RecvBuf<'_>, at: u64, basic: &Datatype, data: &[u8]) {
+    let (mut ours, mut theirs) = ([0; AT_ONCE as usize * EXTENT], [0; AT_ONCE as usize * EXTENT]);
+    let mut packed = [0; AT_ONCE as usize * EXTENT];
+    let packed = &mut packed[..data.len()];
+    let length = into.pack(at, packed);
+    let count = length as u64 / basic.size();
+    let (new, old) = (RecvBuf::over(&mut ours, count, basic), RecvBuf::over(&mut theirs, count, basic));
+    let (Some(mut new), Some(mut old)) = (new, old) else { return };
+    new.unpack(0, data);
+    old.unpack(0, packed);
+    let (Some(from), Some(elements)) = (new.native_mut(), old.native_mut()) else { return };
+    reducer.apply(from, elements, count);
+    old.pack(0, packed);
+    into.unpack(at, packed);
 }
 
 #[cold]
@@ -113,8 +127,11 @@ mod tests {
             data.extend_from_slice(&((at % 10) as i16).to_ne_bytes());
             data.extend_from_slice(&2i32.to_ne_bytes());
         }
-        let into = RecvBuf::over(&mut memory, pairs as u64, kind.datatype).expect("room");
-        Combine::new(MPI_MAXLOC, kind).expect("defined").apply(into, kind, &data);
+        let mut into = RecvBuf::over(&mut memory, pairs as u64, kind.datatype).expect("room");
+        let combine = Combine::new(MPI_MAXLOC, kind).expect("defined");
+        let (first, second) = data.split_at(6 * 300);
+        combine.apply(&mut into, 0, kind, first);
+        combine.apply(&mut into, 6 * 300, kind, second);
         for at in 0..pairs {
             let pair = &memory[at * 8..at * 8 + 8];
             let (value, index) = if at % 10 > 5 { ((at % 10) as i16, 2) } else { (5, 1) };

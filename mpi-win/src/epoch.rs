@@ -5,6 +5,7 @@
 use mpi_core::Handle;
 use mpi_datatype::SendBuf;
 
+use crate::blocks::Block;
 use crate::wire::{BATCH_FULL, Head};
 
 /// Longest put, in bytes, that is sent as a record if there are many.
@@ -68,21 +69,21 @@ impl Epoch {
         self.sends || self.small > FEW
     }
 
-    /// Adds a record with its data, if it has any.
-    pub fn send(&mut self, target: u32, head: &Head, data: Option<SendBuf<'static>>) {
+    /// Adds a record with its blocks, and its data if it has any.
+    pub fn send(&mut self, target: u32, head: &Head, blocks: &[Block], data: Option<SendBuf<'static>>) {
         match data {
-            Some(data) if head.is_inline() => self.send_inline(target, head, |room| {
+            Some(data) if head.is_inline() => self.send_inline(target, head, blocks, |room| {
                 data.pack(0, room);
             }),
             data => {
-                self.send_inline(target, head, |_| {});
+                self.send_inline(target, head, blocks, |_| {});
                 self.outgoing[target as usize].data.extend(data);
             }
         }
     }
 
     /// Adds a record with data inside the batch, stored by `fill`.
-    pub fn send_inline(&mut self, target: u32, head: &Head, fill: impl FnOnce(&mut [u8])) {
+    pub fn send_inline(&mut self, target: u32, head: &Head, blocks: &[Block], fill: impl FnOnce(&mut [u8])) {
         if self.outgoing.is_empty() {
             self.outgoing.resize_with(self.size, Outgoing::default);
         }
@@ -92,10 +93,12 @@ impl Epoch {
             outgoing.batches.push(Vec::new());
         }
         let batch = outgoing.batches.last_mut().expect("there is one now");
+        let end = batch.len() + head.record_bytes();
         batch.extend_from_slice(&head.encode());
+        blocks.iter().for_each(|block| batch.extend_from_slice(&block.encode()));
         if head.is_inline() {
             let start = batch.len();
-            batch.resize(start + head.record_bytes() - Head::BYTES, 0);
+            batch.resize(end, 0);
             fill(&mut batch[start..start + head.bytes as usize]);
         }
     }

@@ -175,8 +175,8 @@ impl<'e> FenceOps<'e> {
 /// The heads of the records in a batch that this process has made.
 fn heads(batch: &[u8]) -> Vec<Head> {
     let (mut heads, mut rest) = (Vec::new(), batch);
-    while let Ok((head, _, behind)) = Head::decode(rest) {
-        heads.push(head);
+    while let Ok((record, behind)) = Head::decode(rest) {
+        heads.push(record.head);
         rest = behind;
     }
     heads

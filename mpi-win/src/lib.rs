@@ -3,8 +3,8 @@
 //! - [`Win`]: a window: its processes, the memory that each of them exposes, its name, hints and error handler.
 //! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` and `fetch` have the
 //!   operations, `fence` the synchronisation of active targets.
-//! - `exposure`: the arguments of a new window. `target`, `place`: the memory that an operation names. `basic`:
-//!   predefined datatypes, which records carry. `combine`: the effect of an accumulation on elements. `accumulate`:
+//! - `exposure`: the arguments of a new window. `target`, `place`: the memory that an operation names. `elements`,
+//!   `basic`: their types. `blocks`: memory of derived types in records. `combine`: the effect of an accumulation on elements. `accumulate`:
 //!   accumulations in steps, each under the memory's lock.
 //! - `wire`, `epoch`, `serve`: operations that are sent as messages, which their target's service applies as they
 //!   arrive.
@@ -13,7 +13,7 @@
 //!
 //! Data transfer: memory that the library allocates is mapped by all processes of the window, which then perform all
 //! operations themselves, accumulations under a lock of that memory. In memory of the program, the kernel copies a put
-//! or a get of contiguous bytes at once where it permits that; accumulations, and other operations that cannot be
+//! or a get of contiguous bytes, or of long runs of bytes, at once where it permits that; accumulations, and other operations that cannot be
 //! copied directly, are sent as messages, and the process that owns the memory applies them, under a lock of the
 //! memory, in any call that makes progress. In either case each element is changed by one accumulation at a time. The
 //! process lock is released while an operation on more than some kilobytes runs. A fence computes how many messages
@@ -26,8 +26,10 @@
 mod access;
 mod accumulate;
 mod basic;
+mod blocks;
 mod combine;
 mod create;
+mod elements;
 mod epoch;
 mod exposure;
 mod fence;

@@ -12,7 +12,8 @@ use mpi_core::{ShortMutex, ShortMutexGuard};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_fabric::{SharedMemory, SharedMemoryGuard};
 
-use crate::basic::{Basic, inside};
+use crate::basic::inside;
+use crate::elements::Elements;
 
 /// The least alignment of a window's own memory: a cache line.
 const ALIGNMENT: usize = 64;
@@ -124,23 +125,23 @@ impl Memory {
         end <= self.base || start >= self.base.wrapping_add(self.bytes as usize)
     }
 
-    /// Elements of a type, to be written or changed; `None` when they do not lie inside.
-    pub fn elements_mut(&self, offset: u64, count: u64, basic: Basic) -> Option<RecvBuf<'static>> {
-        let start = self.start(offset, count, basic)?;
+    /// Elements, the first at `offset`, to be written or changed; `None` when they do not lie inside, or overlap.
+    pub fn elements_mut(&self, offset: u64, elements: &Elements<'_>) -> Option<RecvBuf<'static>> {
+        let start = self.start(offset, elements)?;
         // SAFETY: the elements lie inside memory that stays valid, see the module's text; a program that accesses it at
         // the same time breaks the rules of one-sided communication and reads undefined values.
-        unsafe { RecvBuf::new(start, count, basic.datatype) }
+        unsafe { RecvBuf::new(start, elements.count, elements.datatype()) }
     }
 
-    /// Elements of a type, to be read; `None` when they do not lie inside.
-    pub fn elements(&self, offset: u64, count: u64, basic: Basic) -> Option<SendBuf<'static>> {
-        let start = self.start(offset, count, basic)?;
+    /// Elements, the first at `offset`, to be read; `None` when they do not lie inside.
+    pub fn elements(&self, offset: u64, elements: &Elements<'_>) -> Option<SendBuf<'static>> {
+        let start = self.start(offset, elements)?;
         // SAFETY: as for `elements_mut`.
-        unsafe { SendBuf::new(start, count, basic.datatype) }
+        unsafe { SendBuf::new(start, elements.count, elements.datatype()) }
     }
 
-    fn start(&self, offset: u64, count: u64, basic: Basic) -> Option<*mut u8> {
-        if !inside(offset, count, basic.datatype, self.bytes) {
+    fn start(&self, offset: u64, elements: &Elements<'_>) -> Option<*mut u8> {
+        if !inside(offset, elements.count, elements.datatype(), self.bytes) {
             return None;
         }
         Some(with_exposed_provenance_mut(self.base.wrapping_add(offset as usize)))
@@ -150,6 +151,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::basic::Basic;
     use mpi_core::abi::MPI_INT;
 
     #[test]
@@ -157,11 +159,12 @@ mod tests {
         for (hint, least) in [(0, 64), (4096, 4096), (48, 64), (1 << 40, 64)] {
             let memory = Memory::allocate(4000, hint).expect("little memory");
             assert!(memory.base().is_multiple_of(least), "{hint}");
-            let int = Basic::predefined(MPI_INT).expect("predefined");
-            let all = memory.elements(0, 1000, int).expect("inside");
+            let basic = Basic::predefined(MPI_INT).expect("predefined");
+            let ints = |count| Elements { count, basic, derived: None };
+            let all = memory.elements(0, &ints(1000)).expect("inside");
             assert!(all.contiguous().expect("in one piece").iter().all(|byte| *byte == 0));
-            assert!(memory.elements(0, 1001, int).is_none() && memory.elements_mut(4, 1000, int).is_none());
-            assert!(memory.elements_mut(u64::MAX, 1, int).is_none());
+            assert!(memory.elements(0, &ints(1001)).is_none() && memory.elements_mut(4, &ints(1000)).is_none());
+            assert!(memory.elements_mut(u64::MAX, &ints(1)).is_none());
         }
         assert!(Memory::allocate(1 << 62, 0).is_none());
         assert_eq!(Memory::allocate(0, 0).expect("nothing").bytes(), 0);

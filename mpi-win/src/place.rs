@@ -2,42 +2,114 @@
 //!
 //! Not here: the check that their owner exposed them (`target`, `serve`).
 
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_datatype::{RecvBuf, SendBuf, TypedBuf};
 
-use crate::basic::Basic;
+use crate::blocks::Block;
+use crate::elements::Elements;
 use crate::memory::Memory;
+
+/// Bytes of a run of data, on average, from which on the kernel copies runs one by one; shorter ones are packed and
+/// sent.
+const LONG_RUN: u64 = 512;
+/// Runs that the average is computed of.
+const SAMPLE: u64 = 64;
 
 /// Memory of one process that an operation may access.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Place<'t> {
     /// Its owner's rank in the window's group.
     pub rank: u32,
-    /// Bytes from the start of the owner's window.
+    /// Bytes from the start of the owner's window to the address of the first element.
     pub offset: u64,
-    pub count: u64,
-    pub basic: Basic,
+    pub elements: Elements<'t>,
 }
 
-impl Place {
+/// A part of a place, as a record names it.
+#[derive(Debug)]
+pub(crate) struct Cut<'t> {
+    /// Elements of a predefined type; significant if there are no blocks.
+    pub place: Place<'t>,
+    /// The memory of the part, if its elements are of a derived type.
+    pub blocks: Vec<Block>,
+    /// Bytes of data.
+    pub bytes: u64,
+}
+
+impl<'t> Place<'t> {
     /// Bytes of data that the elements have.
     #[inline]
     pub fn bytes(&self) -> u64 {
-        self.count.saturating_mul(self.basic.datatype.size())
+        self.elements.bytes()
     }
 
-    /// The elements that hold the data bytes `at .. at + bytes`, both of whole elements.
-    pub fn piece(&self, at: u64, bytes: u64) -> Place {
-        let (size, extent) = (self.basic.datatype.size(), self.basic.datatype.extent() as u64);
-        Place { offset: self.offset + at / size * extent, count: bytes / size, ..*self }
+    /// Bytes of data that have to stay together: those of an element that is combined.
+    #[inline]
+    pub fn unit(&self) -> u64 {
+        self.elements.basic.datatype.size()
+    }
+
+    /// The part that has the data bytes from `at` on, of which one record can name some: up to `most`. Both are whole
+    /// numbers of units.
+    pub fn cut(&self, at: u64, most: u64) -> Cut<'t> {
+        let Some(datatype) = self.elements.derived else {
+            let (size, extent) = (self.unit(), self.elements.basic.datatype.extent() as u64);
+            let elements = Elements { count: most / size, ..self.elements };
+            let place = Place { offset: self.offset + at / size * extent, elements, ..*self };
+            return Cut { place, blocks: Vec::new(), bytes: most };
+        };
+        let (mut blocks, mut bytes) = Block::list(self.offset, datatype, at, most);
+        if !bytes.is_multiple_of(self.unit()) {
+            // The list is full within an element.
+            (blocks, bytes) = Block::list(self.offset, datatype, at, bytes / self.unit() * self.unit());
+        }
+        Cut { place: *self, blocks, bytes }
+    }
+
+    /// The offsets from the start of the window, and the lengths, of the runs of the first `bytes` data bytes.
+    pub fn runs(&self, bytes: u64) -> Vec<(u64, u64)> {
+        let mut runs = Vec::new();
+        self.elements.datatype().each_run(0, bytes, |offset, length| {
+            runs.push((self.offset.wrapping_add_signed(offset), length));
+            true
+        });
+        runs
+    }
+
+    /// Whether the place and a buffer have long runs, as far as the first ones show.
+    pub fn has_long_runs<Access>(&self, buffer: &TypedBuf<'_, Access>, bytes: u64) -> bool {
+        let mut place = Sample::default();
+        self.elements.datatype().each_run(0, bytes, |_, length| place.takes(length));
+        let mut memory = Sample::default();
+        buffer.each_run(0, bytes, |_, length| memory.takes(length as u64));
+        place.is_long() && memory.is_long()
     }
 
     /// Its elements in its owner's memory, to be read.
     pub fn in_memory(&self, memory: &Memory) -> SendBuf<'static> {
-        memory.elements(self.offset, self.count, self.basic).expect("the mapping is as long as its owner's memory")
+        memory.elements(self.offset, &self.elements).expect("the mapping is as long as its owner's memory")
     }
 
     /// Its elements in its owner's memory, to be written or changed.
     pub fn in_memory_mut(&self, memory: &Memory) -> RecvBuf<'static> {
-        memory.elements_mut(self.offset, self.count, self.basic).expect("the mapping is as long as its owner's memory")
+        memory.elements_mut(self.offset, &self.elements).expect("they do not overlap, and lie inside of the memory")
+    }
+}
+
+/// The first runs of some memory.
+#[derive(Default)]
+struct Sample {
+    runs: u64,
+    bytes: u64,
+}
+
+impl Sample {
+    /// Whether more are needed after this one.
+    fn takes(&mut self, length: u64) -> bool {
+        (self.runs, self.bytes) = (self.runs + 1, self.bytes.saturating_add(length));
+        self.runs < SAMPLE
+    }
+
+    fn is_long(&self) -> bool {
+        self.bytes >= self.runs * LONG_RUN
     }
 }

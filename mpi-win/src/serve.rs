@@ -14,18 +14,21 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use mpi_core::abi::MPI_NO_OP;
 use mpi_core::{Guard, Guarded, Handle, ProcessLock};
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_p2p::{Completion, Engine, Mode, Service, ServiceMessage};
 
 use crate::accumulate::{combine_there, fetch_there};
 use crate::basic::Basic;
+use crate::blocks::Block;
 use crate::combine::Combine;
+use crate::elements::Elements;
 use crate::memory::Memory;
 use crate::place::Place;
 use crate::swap::{comparable, swap};
-use crate::wire::{DATA, Head, PIECE, REPLY, Verb, malformed};
+use crate::wire::{DATA, Head, PIECE, REPLY, Record, Verb, malformed};
 
 /// The service of one window.
 #[derive(Debug)]
@@ -69,7 +72,7 @@ enum Operation {
     /// Receives the data of a put into the window.
     Put { source: i32, head: Head },
     /// Receives the data of another record, which is then applied.
-    Data { source: i32, head: Head, data: Vec<u8> },
+    Data { source: i32, head: Head, blocks: Blocks, data: Vec<u8> },
     /// Receives the data of a refused record, to discard them.
     Refused { source: i32 },
     /// Sends an answer from this memory; from the window's own if it is empty.
@@ -131,9 +134,9 @@ impl WinService {
                 return;
             }
             let result = match Head::decode(records) {
-                Ok((head, data, behind)) => {
+                Ok((record, behind)) => {
                     records = behind;
-                    self.begin_record(engine, guard, source, head, data)
+                    self.begin_record(engine, guard, source, record)
                 }
                 Err(error) => {
                     records = &[];
@@ -186,10 +189,17 @@ impl WinService {
     }
 
     /// Applies a record whose data are inside the batch, or starts to receive its long data.
-    fn begin_record(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: Head, data: &[u8]) -> Result<()> {
-        let Some(place) = self.place(&head) else { return self.refuse(engine, guard, source, &head) };
+    fn begin_record(
+        &self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        source: i32,
+        Record { head, blocks, data }: Record<'_>,
+    ) -> Result<()> {
+        let Some(blocks) = blocks_of(blocks) else { return self.refuse(engine, guard, source, &head) };
+        let Some(place) = self.place(&head, &blocks) else { return self.refuse(engine, guard, source, &head) };
         if !head.has_data_behind() {
-            return self.apply(engine, guard, source, &head, data);
+            return self.apply(engine, guard, source, &head, &place, data);
         }
         if head.verb == Verb::Put {
             let part = place.in_memory_mut(&self.memory).split_at(head.bytes).0;
@@ -201,26 +211,33 @@ impl WinService {
         }
         let mut data = vec![0; head.bytes as usize];
         let request = engine.irecv(guard, self.context, source, DATA, borrowed_mut(&mut data))?;
-        self.await_data(engine, guard, source, request, Operation::Data { source, head, data });
+        self.await_data(engine, guard, source, request, Operation::Data { source, head, blocks, data });
         Ok(())
     }
 
-    /// The elements that a record names, if they lie inside the window and fit the data.
-    fn place(&self, head: &Head) -> Option<Place> {
+    /// The elements that a record names, if they lie inside the window and fit the data, and do not overlap where they
+    /// are changed.
+    fn place<'b>(&self, head: &Head, blocks: &'b Blocks) -> Option<Place<'b>> {
         let basic = Basic::predefined(head.datatype as usize)?;
-        let memory = self.memory.elements_mut(head.offset, head.count, basic)?;
-        let place = Place { rank: self.rank, offset: head.offset, count: head.count, basic };
-        head.makes_sense(basic, memory.bytes()).then_some(place)
+        let elements = Elements { count: head.count, basic, derived: blocks.as_ref() };
+        let room = match head.verb {
+            Verb::Get => self.memory.elements(head.offset, &elements)?.bytes(),
+            Verb::Fetch if head.op as usize == MPI_NO_OP => self.memory.elements(head.offset, &elements)?.bytes(),
+            _ => self.memory.elements_mut(head.offset, &elements)?.bytes(),
+        };
+        let place = Place { rank: self.rank, offset: head.offset, elements };
+        head.makes_sense(&elements, room).then_some(place)
     }
 
     /// Applies the puts and accumulations at the start of a batch whose data are inside the batch. Returns the records
     /// from the first other one on. Needs no process lock.
     fn apply_inline<'r>(&self, mut records: &'r [u8]) -> (&'r [u8], Result<()>) {
         let mut result = Ok(());
-        while let Ok((head, data, behind)) = Head::decode(records)
+        while let Ok((Record { head, blocks, data }, behind)) = Head::decode(records)
             && head.is_inline()
             && !head.is_answered()
-            && let Some(place) = self.place(&head)
+            && let Some(blocks) = blocks_of(blocks)
+            && let Some(place) = self.place(&head, &blocks)
         {
             result = result.and(self.store(&place, &head, data));
             records = behind;
@@ -229,11 +246,11 @@ impl WinService {
     }
 
     /// Applies a put or an accumulation. Needs no process lock.
-    fn store(&self, place: &Place, head: &Head, data: &[u8]) -> Result<()> {
+    fn store(&self, place: &Place<'_>, head: &Head, data: &[u8]) -> Result<()> {
         match head.verb {
             Verb::Put => drop(place.in_memory_mut(&self.memory).unpack(0, data)),
             _ => {
-                let combine = Combine::new(head.op as usize, place.basic)?;
+                let combine = Combine::new(head.op as usize, place.elements.basic)?;
                 combine_there(&self.memory, &combine, place, &SendBuf::from_slice(data));
             }
         }
@@ -241,11 +258,18 @@ impl WinService {
     }
 
     /// Applies a record of a busy rank with all its data.
-    fn apply(&self, engine: &Engine, guard: &mut Guard<'_>, source: i32, head: &Head, data: &[u8]) -> Result<()> {
-        let Some(place) = self.place(head) else { return Ok(()) };
+    fn apply(
+        &self,
+        engine: &Engine,
+        guard: &mut Guard<'_>,
+        source: i32,
+        head: &Head,
+        place: &Place<'_>,
+        data: &[u8],
+    ) -> Result<()> {
         match head.verb {
             Verb::Put | Verb::Accumulate => {
-                self.with_memory(engine, guard, head.bytes, || self.store(&place, head, data))
+                self.with_memory(engine, guard, head.bytes, || self.store(place, head, data))
             }
             // Memory that is only read is sent from where it is.
             Verb::Get => {
@@ -253,12 +277,12 @@ impl WinService {
                 self.answer(engine, guard, source, there.part(0, head.bytes), Vec::new())
             }
             Verb::Fetch => {
-                let combine = Combine::fetching(head.op as usize, place.basic);
+                let combine = Combine::fetching(head.op as usize, place.elements.basic);
                 let mut kept = Vec::new();
                 if let Ok(combine) = &combine {
                     kept.resize(place.bytes() as usize, 0);
                     let (data, into) = (SendBuf::from_slice(data), RecvBuf::from_slice(&mut kept));
-                    let fetch = || fetch_there(&self.memory, combine.as_ref(), &place, &data, into);
+                    let fetch = || fetch_there(&self.memory, combine.as_ref(), place, &data, into);
                     self.with_memory(engine, guard, place.bytes(), fetch);
                 }
                 self.answer(engine, guard, source, borrowed(&kept), kept)?;
@@ -338,8 +362,11 @@ impl Service for WinService {
         };
         let result = match operation {
             Operation::Put { head, .. } => complete(&head),
-            Operation::Data { source, head, data } => match complete(&head) {
-                Ok(()) => self.apply(engine, guard, source, &head, &data),
+            Operation::Data { source, head, blocks, data } => match complete(&head) {
+                Ok(()) => match self.place(&head, &blocks) {
+                    Some(place) => self.apply(engine, guard, source, &head, &place, &data),
+                    None => Ok(()),
+                },
                 Err(error) => {
                     let answered = match head.is_answered() {
                         true => self.answer(engine, guard, source, SendBuf::empty(), Vec::new()),
@@ -375,13 +402,26 @@ fn borrowed_mut(kept: &mut [u8]) -> RecvBuf<'static> {
     unsafe { RecvBuf::from_slice(kept).detach() }
 }
 
+/// The type of the memory that a record's list of blocks names; `None` if the list is empty.
+type Blocks = Option<Datatype>;
+
+/// The memory that a list of blocks names. `None` if the list makes no sense.
+fn blocks_of(list: &[u8]) -> Option<Blocks> {
+    if list.is_empty() { Some(None) } else { Block::datatype(list).ok().map(Some) }
+}
+
 impl Head {
-    /// Whether the data fit elements of this type that have `room` bytes of data.
-    fn makes_sense(&self, basic: Basic, room: u64) -> bool {
+    /// Whether the data fit these elements, which have `room` bytes of data.
+    fn makes_sense(&self, elements: &Elements<'_>, room: u64) -> bool {
+        // Elements are combined whole.
+        let whole = elements.derived.is_none() || room.is_multiple_of(elements.basic.datatype.size());
         match self.verb {
             Verb::Put | Verb::Get => self.bytes <= room,
-            Verb::Accumulate | Verb::Fetch => self.bytes <= room.min(PIECE),
-            Verb::Swap => self.count == 1 && self.bytes == 2 * room && comparable(basic).is_ok(),
+            Verb::Accumulate | Verb::Fetch => self.bytes <= room.min(PIECE) && whole,
+            Verb::Swap => {
+                let one = self.count == 1 && elements.derived.is_none();
+                one && self.bytes == 2 * room && comparable(elements.basic).is_ok()
+            }
         }
     }
 }

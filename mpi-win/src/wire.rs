@@ -1,12 +1,15 @@
 //! The messages of operations that are not copied directly.
 //!
 //! All messages travel in the window's own context, each kind under its tag. A batch is a sequence of records: a head,
-//! followed by the operation's data if they are short. Longer data follow as separate messages, in the order of their
+//! followed by a list of blocks if the elements are of a derived type, and by the operation's data if they are short. Longer data follow as separate messages, in the order of their
 //! records. Data for gets and fetches are sent back as replies, in the order of the records.
 //! Invariant: a record is checked before use: another process wrote it.
 
 use mpi_core::abi::MPI_ERR_INTERN;
 use mpi_errors::{Error, Result};
+
+use crate::blocks::{Block, MOST};
+use crate::place::Place;
 
 /// Tag of a batch of records.
 pub(crate) const BATCH: i32 = 1;
@@ -46,9 +49,11 @@ pub(crate) struct Head {
     pub op: u32,
     /// Handle word of a predefined datatype.
     pub datatype: u32,
-    /// Bytes from the start of the window to the first element.
+    /// Number of blocks that the memory is; 0 for elements of the predefined datatype.
+    pub blocks: u32,
+    /// Bytes from the start of the window to the first element; 0 for blocks.
     pub offset: u64,
-    /// Elements that may be accessed.
+    /// Elements that may be accessed; 1 for blocks, together.
     pub count: u64,
     /// Bytes of data that come with the record, packed; of a get, those of the reply.
     pub bytes: u64,
@@ -56,6 +61,14 @@ pub(crate) struct Head {
 
 impl Head {
     pub const BYTES: usize = 40;
+
+    /// The head of an operation on a place, or on a part of it that so many blocks name, with so many bytes of data.
+    pub fn new(verb: Verb, op: usize, place: &Place<'_>, blocks: usize, bytes: u64) -> Head {
+        let (offset, count) = if blocks > 0 { (0, 1) } else { (place.offset, place.elements.count) };
+        // Words of predefined objects are small.
+        let (op, datatype) = (op as u32, place.elements.basic.handle as u32);
+        Head { verb, op, datatype, blocks: blocks as u32, offset, count, bytes }
+    }
 
     /// Whether the data are inside the batch.
     pub fn is_inline(&self) -> bool {
@@ -74,13 +87,14 @@ impl Head {
 
     /// Bytes of the whole record in a batch; records begin at multiples of 8.
     pub fn record_bytes(&self) -> usize {
-        Head::BYTES + if self.is_inline() { (self.bytes as usize).next_multiple_of(8) } else { 0 }
+        let data = if self.is_inline() { (self.bytes as usize).next_multiple_of(8) } else { 0 };
+        Head::BYTES + self.blocks as usize * Block::BYTES + data
     }
 
     pub fn encode(&self) -> [u8; Head::BYTES] {
         let words = [
             self.verb as u64 | u64::from(self.op) << 32,
-            u64::from(self.datatype),
+            u64::from(self.datatype) | u64::from(self.blocks) << 32,
             self.offset,
             self.count,
             self.bytes,
@@ -92,8 +106,8 @@ impl Head {
         bytes
     }
 
-    /// The first record of a batch, its data if the batch contains them, and the rest of the batch.
-    pub fn decode(batch: &[u8]) -> Result<(Head, &[u8], &[u8])> {
+    /// The first record of a batch, and the rest of the batch.
+    pub fn decode(batch: &[u8]) -> Result<(Record<'_>, &[u8])> {
         let Some((head, rest)) = batch.split_first_chunk::<{ Head::BYTES }>() else { return Err(malformed("is cut")) };
         let word = |index: usize| {
             let bytes: [u8; 8] = head[index * 8..index * 8 + 8].try_into().expect("eight bytes of forty");
@@ -111,17 +125,33 @@ impl Head {
             verb,
             op: (word(0) >> 32) as u32,
             datatype: word(1) as u32,
+            blocks: (word(1) >> 32) as u32,
             offset: word(2),
             count: word(3),
             bytes: word(4),
         };
+        if head.blocks as usize > MOST {
+            return Err(malformed("has too many blocks"));
+        }
         let length = head.record_bytes() - Head::BYTES;
         if rest.len() < length {
             return Err(malformed("is cut"));
         }
-        let (data, rest) = rest.split_at(length);
-        Ok((head, if head.is_inline() { &data[..head.bytes as usize] } else { &[] }, rest))
+        let (record, rest) = rest.split_at(length);
+        let (blocks, data) = record.split_at(head.blocks as usize * Block::BYTES);
+        let data = if head.is_inline() { &data[..head.bytes as usize] } else { &[] };
+        Ok((Record { head, blocks, data }, rest))
     }
+}
+
+/// A record of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Record<'b> {
+    pub head: Head,
+    /// The list of blocks.
+    pub blocks: &'b [u8],
+    /// The data, if the batch contains them.
+    pub data: &'b [u8],
 }
 
 #[cold]
@@ -134,18 +164,22 @@ pub(crate) fn malformed(what: &str) -> Error {
 mod tests {
     use super::*;
 
-    const HEAD: Head = Head { verb: Verb::Put, op: 7, datatype: 0x244, offset: 1 << 40, count: 3, bytes: 11 };
+    const HEAD: Head =
+        Head { verb: Verb::Put, op: 7, datatype: 0x244, blocks: 0, offset: 1 << 40, count: 3, bytes: 11 };
 
     #[test]
     fn records_follow_each_other_at_multiples_of_eight() {
         let mut batch = HEAD.encode().to_vec();
         batch.extend_from_slice(b"hello worldPADDI");
-        let get = Head { verb: Verb::Get, bytes: 1 << 30, ..HEAD };
+        let get = Head { verb: Verb::Get, blocks: 2, bytes: 1 << 30, ..HEAD };
         batch.extend_from_slice(&get.encode());
-        let (first, data, rest) = Head::decode(&batch).expect("whole");
-        assert_eq!((first, data, rest.len()), (HEAD, b"hello world".as_slice(), Head::BYTES));
-        let (second, data, rest) = Head::decode(rest).expect("whole");
-        assert_eq!((second, data.len(), rest.len()), (get, 0, 0));
+        batch.extend_from_slice(&[5; 2 * Block::BYTES]);
+        let (first, rest) = Head::decode(&batch).expect("whole");
+        let length = Head::BYTES + 2 * Block::BYTES;
+        let expected = Record { head: HEAD, blocks: &[], data: b"hello world" };
+        assert_eq!((first, rest.len()), (expected, length));
+        let (second, rest) = Head::decode(rest).expect("whole");
+        assert_eq!((second, rest.len()), (Record { head: get, blocks: &[5; 2 * Block::BYTES], data: &[] }, 0));
     }
 
     #[test]
@@ -155,6 +189,9 @@ mod tests {
         for length in [0, 1, Head::BYTES - 1, Head::BYTES, batch.len() - 1] {
             assert_eq!(Head::decode(&batch[..length]).expect_err("cut").class(), MPI_ERR_INTERN);
         }
+        let many = Head { blocks: MOST as u32 + 1, ..HEAD }.encode();
+        let room = [many.as_slice(), &[0; (MOST + 2) * Block::BYTES]].concat();
+        assert_eq!(Head::decode(&room).expect_err("too many").class(), MPI_ERR_INTERN);
         batch[0] = 9;
         assert_eq!(Head::decode(&batch).expect_err("unknown").class(), MPI_ERR_INTERN);
     }

@@ -114,11 +114,10 @@ pub fn fetch_and_op(
         _ => cx.send_buffer("origin_addr", address, 1, &datatype)?,
     };
     let result = cx.recv_buffer("result_addr", result, 1, &datatype)?;
-    let of_all = (&*datatype, datatype.word());
     let CallContext { process, mut guard, .. } = cx;
     process.on_op_used(&guard, op, data.bytes());
     let target = target(rank, displacement, 1, &datatype);
-    Ok(process.one_sided.get_accumulate(&mut guard, &win.win, data, of_all, result, of_all, &target, op)?)
+    Ok(process.one_sided.fetch_and_op(&mut guard, &win.win, data, result, &target, op)?)
 }
 
 /// `MPI_Compare_and_swap`

@@ -91,7 +91,8 @@ impl Rank {
 
 /// A word of this process's part of the window.
 fn word(win: &Win, index: u64) -> u64 {
-    let place = win.memory.elements(8 * index, 1, Basic::predefined(u64::HANDLE).expect("predefined"));
+    let basic = Basic::predefined(u64::HANDLE).expect("predefined");
+    let place = win.memory.elements(8 * index, &Elements { count: 1, basic, derived: None });
     let mut word = [0; 8];
     place.expect("inside").pack(0, &mut word);
     u64::from_ne_bytes(word)
