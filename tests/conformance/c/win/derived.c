@@ -1,5 +1,5 @@
-/* Elements of derived types at the origin and at the target: puts, gets, accumulations and what they fetch move the data
- * of the types and nothing else; the types may be freed before the fence; what is wrong has no effect. */
+/* Elements of derived types at the origin and at the target: puts, gets, accumulations and what they fetch move the
+ * data of the types and nothing else; the types may be freed before the fence; what is wrong has no effect. */
 #include "check.h"
 
 #include <stddef.h>
@@ -58,7 +58,8 @@ static void columns(MPI_Win win, double *matrix, int width)
     ok(MPI_Type_free(&from));
     ok(MPI_Win_fence(0, win));
     for (int i = 0; i < ROWS * COLUMNS; i++) {
-        int row = i / COLUMNS, at = i % COLUMNS, n = row * width + at, there = n % COLUMNS >= 5 && n % COLUMNS < 5 + width;
+        int row = i / COLUMNS, at = i % COLUMNS, n = row * width + at;
+        int there = n % COLUMNS >= 5 && n % COLUMNS < 5 + width;
         if (at < width)
             check(own[i] == (there ? cell(n / COLUMNS, n % COLUMNS - 2, rank) : -1));
         else
