@@ -56,21 +56,19 @@ pub fn compare_exchange(word: &AtomicU64, current: u64, new: u64) -> Result<u64,
 #[inline(always)]
 unsafe fn swap_single_threaded(word: &AtomicU64, current: u64, new: u64) -> Result<u64, u64> {
     let mut seen = current;
-    let swapped: u8;
     // SAFETY: the word is valid and has interior mutability. By the caller's promise only signal handlers can
     // interrupt, and to them one instruction is atomic. The compiler assumes that the assembly accesses any memory.
     unsafe {
         core::arch::asm!(
             "cmpxchg qword ptr [{at}], {new}",
-            "sete {swapped}",
             at = in(reg) word.as_ptr(),
             new = in(reg) new,
-            swapped = lateout(reg_byte) swapped,
             inout("rax") seen,
             options(nostack),
         );
     }
-    if swapped != 0 { Ok(seen) } else { Err(seen) }
+    // The instruction stores the word's value in `rax` exactly if that is another one.
+    if seen == current { Ok(seen) } else { Err(seen) }
 }
 
 #[cfg(test)]

@@ -9,6 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// small: it is built on the stack of the thread that starts the library.
 const FIRST: usize = 128;
 const CHUNKS: usize = 10;
+/// The first indices of the second and of the third chunk.
+const SECOND: usize = FIRST;
+const THIRD: usize = 3 * FIRST;
+const _: () = assert!(place_of(SECOND).0 == 1 && place_of(THIRD - 1).0 == 1 && place_of(THIRD).0 == 2);
 /// Most entries of a list.
 pub(crate) const CAPACITY: usize = FIRST * ((1 << CHUNKS) - 1);
 
@@ -29,7 +33,20 @@ impl<T> AppendOnly<T> {
         self.len.load(Ordering::Acquire)
     }
 
+    #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
+        // Two compares cost less than the position of the highest bit, and most lists have no further entries.
+        let (chunk, place) = match index {
+            0..SECOND => (0, index),
+            SECOND..THIRD => (1, index - SECOND),
+            _ => return self.further(index),
+        };
+        self.chunks[chunk].get()?.get(place)?.get()
+    }
+
+    /// An entry of any chunk.
+    #[inline(never)]
+    fn further(&self, index: usize) -> Option<&T> {
         let (chunk, place) = place_of(index);
         self.chunks.get(chunk)?.get()?.get(place)?.get()
     }

@@ -249,6 +249,37 @@ pub unsafe fn pvar_readreset_raw(session: usize, handle: usize, out: *mut c_void
 #[cold]
 #[inline(never)]
 unsafe fn readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 {
+    if let Some(value) = reset_single(session, handle) {
+        // SAFETY: the caller's promise, and the value is of the handle's type.
+        unsafe { value.store(out, 0) };
+        return MPI_SUCCESS;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { readreset_slowly(session, handle, out) }
+}
+
+/// Resets a live handle of one element that can be reset; its value before. `None`, and nothing is changed, for all
+/// others: arrays and errors.
+#[inline]
+fn reset_single(session: usize, handle: usize) -> Option<Scalar> {
+    let slot = table::slot_of(handle);
+    let view = slot.view(session, handle)?;
+    let facts = view.facts;
+    if !table::is_enabled() || facts.readonly() || facts.count() != 1 || !view.elements.is_null() {
+        return None;
+    }
+    let found = Found { handle, slot, view };
+    let step = state::reset(&slot.state, found.element(0).1, facts.kind()).ok()?;
+    found.watch(step);
+    Some(found.value_format().to_scalar(step.value))
+}
+
+/// The remaining cases: arrays and errors, which need room for a [`TError`].
+///
+/// # Safety
+/// As [`pvar_readreset_raw`].
+#[inline(never)]
+unsafe fn readreset_slowly(session: usize, handle: usize, out: *mut c_void) -> i32 {
     code(
         "MPI_T_pvar_readreset",
         find(session, handle).and_then(|found| {
@@ -322,6 +353,15 @@ fn set_running_slowly(session: usize, handle: usize, running: bool) -> i32 {
 #[cold]
 #[inline(never)]
 fn reset_code(session: usize, handle: usize) -> i32 {
+    if reset_single(session, handle).is_some() {
+        return MPI_SUCCESS;
+    }
+    reset_slowly(session, handle)
+}
+
+/// The remaining cases: arrays, all handles of a session, and errors.
+#[inline(never)]
+fn reset_slowly(session: usize, handle: usize) -> i32 {
     code("MPI_T_pvar_reset", reset(session, handle))
 }
 

@@ -5,7 +5,8 @@
 //! Not here: which variable is in which category (their declarations say so).
 
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+
+use mpi_core::ShortMutex;
 
 use super::{Registry, RegistryState, int, joined, names};
 use crate::{TError, TResult};
@@ -15,7 +16,7 @@ use crate::{TError, TResult};
 pub struct CategoryInfo {
     name: String,
     description: String,
-    members: Mutex<Members>,
+    members: ShortMutex<Members>,
 }
 
 #[derive(Debug, Default)]
@@ -63,8 +64,7 @@ impl CategoryInfo {
     }
 
     fn with<R>(&self, use_them: impl FnOnce(&mut Members) -> R) -> R {
-        // Members are only pushed, so a panic elsewhere leaves the lists complete.
-        use_them(&mut self.members.lock().unwrap_or_else(PoisonError::into_inner))
+        use_them(&mut self.members.lock())
     }
 }
 
@@ -149,7 +149,7 @@ impl Registry {
         }
         let parent = path.rsplit_once('.').and_then(|(prefix, _)| self.category(state, prefix));
         let description = joined(state.category_texts.get(path).unwrap_or(&""));
-        let category = CategoryInfo { name: path.to_owned(), description, members: Mutex::default() };
+        let category = CategoryInfo { name: path.to_owned(), description, members: ShortMutex::default() };
         let index = self.categories.push(category).ok()?;
         self.names
             .categories
