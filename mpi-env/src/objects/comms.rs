@@ -18,7 +18,7 @@ use mpi_errors::{Error, Result};
 use mpi_p2p::CommMeters;
 
 use crate::objects::lookups::no_comm;
-use crate::record::process::Process;
+use crate::record::process::{self, Process};
 
 const NULL: Handle = Handle(MPI_COMM_NULL);
 
@@ -73,11 +73,13 @@ impl Process {
     /// and async-signal-safe.
     #[inline]
     pub fn rank_and_size(&self, handle: Handle) -> Option<(u32, u32)> {
-        match handle.0 {
-            MPI_COMM_WORLD if self.has_world() => Some((self.world.rank, self.world.size())),
-            MPI_COMM_SELF if self.has_world() => Some((0, 1)),
-            _ => self.facts.get(handle).map(|fact| (fact as u32, (fact >> 32) as u32 & !INTER)),
-        }
+        let fact = match handle.0 {
+            MPI_COMM_WORLD | MPI_COMM_SELF if self.has_world() => {
+                self.predefined_facts[usize::from(handle.0 == MPI_COMM_SELF)]
+            }
+            _ => self.facts.get(handle)?,
+        };
+        Some((fact as u32, (fact >> 32) as u32 & !INTER))
     }
 
     /// Whether a communicator is an intercommunicator; `None` as for [`Process::comm`]. Takes no lock; thread-safe and
@@ -186,10 +188,10 @@ impl Process {
 /// Marks the size of an intercommunicator's local group in its fact; a size is below 2^31, as an `int`.
 const INTER: u32 = 1 << 31;
 
-/// The word that calls read without the lock: a communicator's size, and the process's rank in it.
+/// The fact of a communicator: of an intercommunicator, the size has the bit `INTER`.
 pub(crate) fn fact(comm: &Comm) -> u64 {
     let inter = if comm.remote().is_some() { INTER } else { 0 };
-    u64::from(comm.size() | inter) << 32 | u64::from(comm.rank())
+    process::fact(comm.rank(), comm.size() | inter)
 }
 
 fn part_of(group: &Group, parent: &Comm) -> Result<()> {

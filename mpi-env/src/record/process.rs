@@ -89,6 +89,8 @@ pub struct Process {
     pub(crate) errhandler_cache: ErrhandlerCache,
     /// Whether the program has set the error handler of `MPI_COMM_SELF`.
     pub(crate) comm_self_handler_set: AtomicBool,
+    /// The facts, as in `facts`, of `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+    pub(crate) predefined_facts: [u64; 2],
     pub(crate) world: Arc<Comm>,
     pub(crate) comm_self: Arc<Comm>,
     pub(crate) context_ids: Guarded<ContextIds>,
@@ -104,6 +106,12 @@ pub struct Process {
     pub(crate) life: AtomicU32,
     pub(crate) thread_level: AtomicI32,
     pub(crate) main_thread: OnceLock<ThreadId>,
+}
+
+/// The word that calls read without the lock: a communicator's size, and the process's rank in it.
+#[inline]
+pub(crate) const fn fact(rank: u32, size: u32) -> u64 {
+    (size as u64) << 32 | rank as u64
 }
 
 /// The state of the world model in a process.
@@ -195,6 +203,7 @@ impl Process {
             names_and_hints: Guarded::new(&lock, NamesAndHints::default()),
             blocks: Guarded::new(&lock, Blocks::default()),
             facts: Facts::new(),
+            predefined_facts: [fact(rank, size), fact(0, 1)],
             internal_meters: OnceLock::new(),
             errhandler_cache: ErrhandlerCache::default(),
             comm_self_handler_set: AtomicBool::new(false),
