@@ -25,15 +25,55 @@ impl Collectives {
         &self,
         comm: &Comm,
         send: Option<SendBuf<'_>>,
+        recv: RecvBuf<'_>,
+        what: &Reduction<'_>,
+    ) -> Result<()> {
+        self.allreduce_with(self.engine.lock(), comm, send, recv, what)
+    }
+
+    /// As [`Collectives::allreduce`], for a caller that has the process lock, which it releases.
+    #[inline]
+    pub fn allreduce_with<'a>(
+        &'a self,
+        guard: Guard<'a>,
+        comm: &'a Comm,
+        send: Option<SendBuf<'_>>,
         mut recv: RecvBuf<'_>,
         what: &Reduction<'_>,
     ) -> Result<()> {
         if needs_scratch(what.datatype, &mut recv) {
-            return in_scratch(send, recv, what, |inside| self.allreduce(comm, None, inside, what));
+            drop(guard);
+            return self.allreduce_in_scratch(comm, send, recv, what);
         }
+        self.allreduce_in_place(guard, comm, send, recv, what)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn allreduce_in_scratch(
+        &self,
+        comm: &Comm,
+        send: Option<SendBuf<'_>>,
+        recv: RecvBuf<'_>,
+        what: &Reduction<'_>,
+    ) -> Result<()> {
+        in_scratch(send, recv, what, |inside| self.allreduce_in_place(self.engine.lock(), comm, None, inside, what))
+    }
+
+    /// As [`Collectives::allreduce`], where the elements may be combined in the receive buffer. A separate function,
+    /// because one that calls itself is not inlined.
+    #[inline(always)]
+    fn allreduce_in_place<'a>(
+        &'a self,
+        guard: Guard<'a>,
+        comm: &'a Comm,
+        send: Option<SendBuf<'_>>,
+        recv: RecvBuf<'_>,
+        what: &Reduction<'_>,
+    ) -> Result<()> {
         let reducer = what.op.on(what.datatype, what.handle)?;
         let bytes = recv.bytes();
-        let (calling, guard) = self.begin(comm, (CollOp::Allreduce, bytes), |it| {
+        let (calling, guard) = self.begin_with(guard, comm, (CollOp::Allreduce, bytes), |it| {
             it.allreduce_calls.incr();
             it.allreduce_bytes.add(bytes);
         });

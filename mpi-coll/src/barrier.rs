@@ -15,7 +15,13 @@ impl Collectives {
     /// Returns once every process of the communicator has called it.
     #[inline]
     pub fn barrier(&self, comm: &Comm) -> Result<()> {
-        let (calling, guard) = self.begin(comm, (CollOp::Barrier, 0), |it| it.barrier_calls.incr());
+        self.barrier_with(self.engine.lock(), comm)
+    }
+
+    /// As [`Collectives::barrier`], for a caller that has the process lock, which it releases.
+    #[inline]
+    pub fn barrier_with<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm) -> Result<()> {
+        let (calling, guard) = self.begin_with(guard, comm, (CollOp::Barrier, 0), |it| it.barrier_calls.incr());
         let guard = self.agree(comm, guard, || Terms::new(CollOp::Barrier, 0))?;
         self.wait_for_all(comm, guard, calling.plan)
     }

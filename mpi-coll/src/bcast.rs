@@ -1,6 +1,7 @@
 //! `MPI_Bcast` (MPI-5.0, 6.4).
 
 use mpi_comm::{Comm, Outcome};
+use mpi_core::Guard;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
 use smallvec::SmallVec;
@@ -15,8 +16,14 @@ impl Collectives {
     /// Copies `root`'s buffer into those of all other processes.
     #[inline]
     pub fn bcast(&self, comm: &Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
+        self.bcast_with(self.engine.lock(), comm, buffer, root)
+    }
+
+    /// As [`Collectives::bcast`], for a caller that has the process lock, which it releases.
+    #[inline]
+    pub fn bcast_with<'a>(&'a self, guard: Guard<'a>, comm: &'a Comm, buffer: RecvBuf<'_>, root: u32) -> Result<()> {
         let bytes = buffer.bytes();
-        let (calling, guard) = self.begin(comm, (CollOp::Bcast, bytes), |it| {
+        let (calling, guard) = self.begin_with(guard, comm, (CollOp::Bcast, bytes), |it| {
             it.bcast_calls.incr();
             it.bcast_bytes.add(bytes);
         });

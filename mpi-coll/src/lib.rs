@@ -132,7 +132,18 @@ impl Collectives {
         which: (CollOp, u64),
         count: impl FnOnce(&CollInstruments),
     ) -> (CallScope<'a>, Guard<'a>) {
-        let guard = self.engine.lock();
+        self.begin_with(self.engine.lock(), comm, which, count)
+    }
+
+    /// As [`Collectives::begin`], under a guard that the caller has.
+    #[inline(always)]
+    fn begin_with<'a>(
+        &'a self,
+        guard: Guard<'a>,
+        comm: &'a Comm,
+        which: (CollOp, u64),
+        count: impl FnOnce(&CollInstruments),
+    ) -> (CallScope<'a>, Guard<'a>) {
         count(self.instruments);
         (CallScope::begin(self, comm, which), guard)
     }

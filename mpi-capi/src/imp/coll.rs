@@ -1,6 +1,7 @@
 //! Collective operations (MPI-5.0, chapter 6): significant arguments and `MPI_IN_PLACE`.
 //!
-//! Invariant: no guard is held during a collective operation, because it takes the lock for each of its messages.
+//! Invariant: no guard is held during a collective operation, because it takes the lock for each of its messages. The
+//! shortest ones take the guard of the call for their first message.
 //! Not here: the algorithms (mpi-coll).
 
 use core::ffi::c_void;
@@ -24,14 +25,16 @@ fn enter(cx: CallContext, comm: CommView) -> Result<(&'static Process, CommRef<'
 
 /// `MPI_Barrier`
 pub fn barrier(cx: CallContext, comm: CommView) -> Outcome {
-    let (process, comm) = enter(cx, comm)?;
-    Ok(process.coll.barrier(&comm)?)
+    let whole = cx.whole_comm(comm.handle)?;
+    let CallContext { process, guard, .. } = cx;
+    Ok(process.coll.barrier_with(guard, &whole)?)
 }
 
 /// `MPI_Bcast`
 pub fn bcast(cx: CallContext, buffer: RecvBuf<'_>, root: u32, comm: CommView) -> Outcome {
-    let (process, comm) = enter(cx, comm)?;
-    Ok(process.coll.bcast(&comm, buffer, root)?)
+    let whole = cx.whole_comm(comm.handle)?;
+    let CallContext { process, guard, .. } = cx;
+    Ok(process.coll.bcast_with(guard, &whole, buffer, root)?)
 }
 
 /// `MPI_Reduce`
@@ -80,15 +83,14 @@ pub fn allreduce(
         true => None,
         false => Some(cx.send_buffer("sendbuf", send, count, &datatype)?),
     };
-    let recv = Some(recv);
-    distinct(&send, &recv)?;
-    cx.on_op_used(word, &datatype, count);
-    let (process, comm) = enter(cx, comm)?;
-    let reduction = Reduction { op: &op, datatype: &datatype, handle: datatype.word(), count };
-    match recv {
-        Some(recv) => Ok(process.coll.allreduce(&comm, send, recv, &reduction)?),
-        None => Ok(()),
+    if let Some(send) = &send {
+        differ(send, &recv)?;
     }
+    cx.on_op_used(word, &datatype, count);
+    let whole = cx.whole_comm(comm.handle)?;
+    let CallContext { process, guard, .. } = cx;
+    let reduction = Reduction { op: &op, datatype: &datatype, handle: datatype.word(), count };
+    Ok(process.coll.allreduce_with(guard, &whole, send, recv, &reduction)?)
 }
 
 /// One side of a collective operation, as unchecked arguments of the program.
@@ -233,14 +235,29 @@ fn in_place(name: &'static str) -> Error {
 }
 
 /// Rejects the same address for both buffers, a common mistake in place of `MPI_IN_PLACE`.
+#[inline]
 fn distinct(send: &Option<SendBuf<'_>>, recv: &Option<RecvBuf<'_>>) -> Result<()> {
-    let (Some(send), Some(recv)) = (send, recv) else { return Ok(()) };
-    let same = send.bytes() > 0 && recv.bytes() > 0 && send.address().is_some() && send.address() == recv.address();
-    if !same {
-        return Ok(());
+    match (send, recv) {
+        (Some(send), Some(recv)) => differ(send, recv),
+        _ => Ok(()),
     }
-    let address = send.address().unwrap_or_default();
+}
+
+/// As [`distinct`], of two buffers.
+#[inline]
+fn differ(send: &SendBuf<'_>, recv: &RecvBuf<'_>) -> Result<()> {
+    match send.address() {
+        Some(address) if recv.address() == Some(address) && send.bytes() > 0 && recv.bytes() > 0 => {
+            Err(same_memory(address))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn same_memory(address: usize) -> Error {
     let error = Error::new(abi::MPI_ERR_BUFFER, "the send buffer and the receive buffer must not be the same memory");
     let error = error.arg("sendbuf", &format_args!("{address:#x}")).arg("recvbuf", &format_args!("{address:#x}"));
-    Err(error.hint("Pass MPI_IN_PLACE for the one that the function allows it for, or two different buffers."))
+    error.hint("Pass MPI_IN_PLACE for the one that the function allows it for, or two different buffers.")
 }
