@@ -104,7 +104,7 @@ impl Engine {
         requests: &[Handle],
         mut each: impl FnMut(usize, Option<Completion>),
     ) -> Result<Option<usize>> {
-        if !self.check_all(&guard, requests)? {
+        if !self.check_for_active(&guard, requests)? {
             return Ok(None);
         }
         let (mut seen, mut later) = (None, Vec::new());
@@ -127,7 +127,7 @@ impl Engine {
         requests: &[Handle],
         mut each: impl FnMut(usize, Option<Completion>),
     ) -> Result<Option<usize>> {
-        if !self.check_all(guard, requests)? {
+        if !self.check_for_active(guard, requests)? {
             return Ok(None);
         }
         self.advance(guard)?;
@@ -246,21 +246,21 @@ impl Engine {
         }
     }
 
-    /// Checks that each handle is null or names a request, and returns whether any of the requests is active.
+    /// Checks that each handle is null or names a request.
     #[inline]
-    pub(crate) fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<bool> {
+    pub(crate) fn check_all(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<()> {
         let core = &self.state.get(guard).core;
-        let mut active = false;
-        for (index, request) in requests.iter().enumerate() {
-            if *request == NULL {
-                continue;
-            }
-            if core.request_context(*request).is_none() {
-                return Err(no_such_request(*request).arg("index", &index));
-            }
-            active |= !core.is_inactive(*request);
+        match requests.iter().position(|request| *request != NULL && core.request_context(*request).is_none()) {
+            None => Ok(()),
+            Some(index) => Err(no_such_request(requests[index]).arg("index", &index)),
         }
-        Ok(active)
+    }
+
+    /// As [`Engine::check_all`]; returns whether any of the requests is active.
+    pub(crate) fn check_for_active(&self, guard: &Guard<'_>, requests: &[Handle]) -> Result<bool> {
+        self.check_all(guard, requests)?;
+        let core = &self.state.get(guard).core;
+        Ok(requests.iter().any(|request| *request != NULL && !core.is_inactive(*request)))
     }
 }
 

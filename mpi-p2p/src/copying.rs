@@ -23,7 +23,7 @@ pub(crate) fn is_long(bytes: u64) -> bool {
 
 impl Engine {
     /// One pass of progress. Returns the number of steps that made progress.
-    #[inline]
+    #[inline(always)] // in the loop of every wait; what it calls is out of line
     pub(crate) fn advance(&self, guard: &mut Guard<'_>) -> Result<usize> {
         let state = self.state.get_mut(guard);
         let moved = state.poll()?;

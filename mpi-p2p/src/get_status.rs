@@ -60,7 +60,7 @@ impl Engine {
         guard: &mut Guard<'_>,
         requests: &[Handle],
     ) -> Result<Option<Option<(usize, Status)>>> {
-        if !self.check_all(guard, requests)? {
+        if !self.check_for_active(guard, requests)? {
             return Ok(Some(None));
         }
         self.advance(guard)?;
@@ -84,7 +84,7 @@ impl Engine {
         requests: &[Handle],
         mut each: impl FnMut(usize, Status),
     ) -> Result<Option<usize>> {
-        if !self.check_all(guard, requests)? {
+        if !self.check_for_active(guard, requests)? {
             return Ok(None);
         }
         self.advance(guard)?;

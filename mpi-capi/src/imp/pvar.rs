@@ -127,7 +127,7 @@ pub fn pvar_reset(session: usize, handle: usize) -> c_int {
 #[inline(always)]
 pub fn pvar_read(session: usize, handle: usize, out: *mut c_void) -> c_int {
     if out.is_null() {
-        return failed(functions::MPI_T_PVAR_READ, &null("buf"));
+        return no_buffer(functions::MPI_T_PVAR_READ);
     }
     // SAFETY: the program passed memory for the variable's elements.
     unsafe { mpi_t::pvar_read_raw(session, handle, out) }
@@ -136,7 +136,7 @@ pub fn pvar_read(session: usize, handle: usize, out: *mut c_void) -> c_int {
 /// `MPI_T_pvar_readreset`
 pub fn pvar_readreset(session: usize, handle: usize, out: *mut c_void) -> c_int {
     if out.is_null() {
-        return failed(functions::MPI_T_PVAR_READRESET, &null("buf"));
+        return no_buffer(functions::MPI_T_PVAR_READRESET);
     }
     // SAFETY: as in `pvar_read`.
     unsafe { mpi_t::pvar_readreset_raw(session, handle, out) }
@@ -145,8 +145,15 @@ pub fn pvar_readreset(session: usize, handle: usize, out: *mut c_void) -> c_int 
 /// `MPI_T_pvar_write`
 pub fn pvar_write(session: usize, handle: usize, from: *const c_void) -> c_int {
     if from.is_null() {
-        return failed(functions::MPI_T_PVAR_WRITE, &null("buf"));
+        return no_buffer(functions::MPI_T_PVAR_WRITE);
     }
     // SAFETY: the program passed the variable's elements.
     unsafe { mpi_t::pvar_write_raw(session, handle, from) }
+}
+
+/// The code of a call without a buffer, whose reason is recorded. Out of line: the calls above are a few instructions.
+#[cold]
+#[inline(never)]
+fn no_buffer(function: u16) -> c_int {
+    failed(function, &null("buf"))
 }
