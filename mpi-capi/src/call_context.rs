@@ -14,7 +14,7 @@ use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined, predefined_unwatched}
 use mpi_env::{CommRef, Object, Process};
 use mpi_errors::Result;
 use mpi_fabric::Mark;
-use mpi_io::File;
+use mpi_io::{File, Typed};
 use mpi_win::Win;
 
 use crate::check;
@@ -314,6 +314,30 @@ impl CallContext {
         // SAFETY: as in `send_buffer`.
         let buffer = unsafe { RecvBuf::new(address.cast(), count, datatype) };
         buffer.ok_or_else(|| check::no_buffer(name, count, datatype))
+    }
+
+    /// Data of an access to a file, with their type: [`CallContext::send_buffer`].
+    pub fn file_data(
+        &self,
+        name: &'static str,
+        address: *const c_void,
+        count: u64,
+        datatype: &Datatype,
+    ) -> Result<Typed<SendBuf<'static>>> {
+        let buffer = self.send_buffer(name, address, count, datatype)?;
+        Ok(Typed { buffer, datatype: datatype.clone() })
+    }
+
+    /// Memory of an access to a file, with its type: [`CallContext::recv_buffer`].
+    pub fn file_room(
+        &self,
+        name: &'static str,
+        address: *mut c_void,
+        count: u64,
+        datatype: &Datatype,
+    ) -> Result<Typed<RecvBuf<'static>>> {
+        let buffer = self.recv_buffer(name, address, count, datatype)?;
+        Ok(Typed { buffer, datatype: datatype.clone() })
     }
 
     /// An open file. The flight recorder shows the context of the file's own communicator.

@@ -6,6 +6,8 @@
 //! Invariant: elements are converted whole.
 //! Not here: where elements lie in memory (`layout`), the representation of files (`mpi-io`).
 
+use mpi_errors::Result;
+
 use crate::buffer::{RecvBuf, SendBuf};
 use crate::datatype::Datatype;
 use crate::signature::{BasicType, External, Signature};
@@ -16,6 +18,40 @@ const CHUNK: usize = 4096;
 /// Bytes of `count` elements of a type; `None` when they are more than an `i64` can count.
 pub fn size(count: u64, datatype: &Datatype) -> Option<u64> {
     datatype.signature().external_bytes().checked_mul(count).filter(|bytes| *bytes <= i64::MAX as u64)
+}
+
+/// The layout of a type in a file with this representation, committed: what is counted in elements is scaled to the
+/// sizes of `external32`, and nothing is aligned (MPI-5.0, 14.5). Errors: those of the constructors.
+pub fn in_file(datatype: &Datatype) -> Result<Datatype> {
+    datatype.with_sizes(|part| Ok(part.signature().external_bytes()))
+}
+
+/// Packs basic elements from the packed byte `at` of a buffer on, where one begins, into `out`: as many as fit, but
+/// at least one, into a room of 32 bytes or more. Returns the packed bytes read and the bytes stored.
+pub fn pack_part(buffer: &SendBuf<'_>, datatype: &Datatype, at: u64, out: &mut [u8]) -> (u64, usize) {
+    let mut chunk = [0; CHUNK];
+    // No element takes more bytes than in memory.
+    let most = out.len().min(CHUNK);
+    let packed = buffer.pack(at, &mut chunk[..most]);
+    let (read, written) = encode(&datatype.signature(), at, &chunk[..packed], out);
+    (read as u64, written)
+}
+
+/// Unpacks the basic elements that lie whole in `data` to the packed bytes from `at` on, where one begins, of a buffer.
+/// Returns the bytes used and the packed bytes stored.
+pub fn unpack_part(buffer: &mut RecvBuf<'_>, datatype: &Datatype, at: u64, data: &[u8]) -> (usize, u64) {
+    let signature = datatype.signature();
+    let mut chunk = [0; CHUNK];
+    let (mut used, mut stored) = (0, 0);
+    loop {
+        let room = (buffer.bytes().saturating_sub(at + stored)).min(CHUNK as u64) as usize;
+        let (read, written) = decode(&signature, at + stored, &data[used..], &mut chunk[..room]);
+        if written == 0 {
+            return (used, stored);
+        }
+        buffer.unpack(at + stored, &chunk[..written]);
+        (used, stored) = (used + read, stored + written as u64);
+    }
 }
 
 /// Packs a buffer of whole elements of a type into `out`, which has to be [`size`] bytes long at least. Returns the
@@ -71,13 +107,14 @@ fn encode(signature: &Signature, at: u64, native: &[u8], out: &mut [u8]) -> (usi
     (read, written)
 }
 
-/// The reverse of [`encode`]: fills `native` with as many whole elements as it has room for.
+/// The reverse of [`encode`]: fills `native` with as many whole elements as it has room for and `data` has.
 fn decode(signature: &Signature, at: u64, data: &[u8], native: &mut [u8]) -> (usize, usize) {
     let (mut read, mut written) = (0, 0);
     while written < native.len() {
         let (basic, run) = signature.run(at + written as u64);
         let (own, external) = (basic.bytes as usize, basic.external_bytes() as usize);
         let elements = ((native.len() - written) / own).min((run / own as u64) as usize);
+        let elements = elements.min((data.len() - read) / external);
         if elements == 0 {
             break;
         }

@@ -7,7 +7,7 @@
 //! - [`mod@predefined`]: the types of the standard, by handle.
 //! - [`buffer`]: [`SendBuf`] and [`RecvBuf`]: user memory with its type, and the only code that accesses it.
 //! - [`scalar`]: how reductions read an element. [`signature`]: the basic elements of a type.
-//! - [`external32`]: the portable representation of data.
+//! - [`external32`]: the portable representation of data. `representation`: types with elements of other sizes.
 //! - [`element`]: Rust types that have a datatype.
 //!
 //! Invariant: the engine counts packed bytes (`0 .. bytes()`); only this crate maps them to addresses.
@@ -29,6 +29,7 @@ mod kernels;
 pub mod layout;
 mod offsets;
 pub mod predefined;
+mod representation;
 pub mod scalar;
 mod shape;
 pub mod signature;

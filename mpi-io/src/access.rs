@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use mpi_core::Status;
 use mpi_core::abi::{MPI_ERR_ACCESS, MPI_ERR_ARG, MPI_ERR_READ_ONLY, MPI_ERR_TYPE};
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_datatype::{Datatype, RecvBuf, SendBuf, external32};
 use mpi_errors::{Error, Result};
 use mpi_fabric::signal_mask;
 
@@ -19,50 +19,51 @@ use crate::atomicity::Locked;
 use crate::fault::Fault;
 use crate::file::{File, position};
 use crate::interrupted::retry_interrupted;
+use crate::typed::Typed;
 use crate::view::View;
 
 /// Bytes that are packed or unpacked at a time.
-const PIECE: usize = 64 * 1024;
+pub(crate) const PIECE: usize = 64 * 1024;
 
-/// Bytes that a call moved, and the fault that ended it early.
-type Moved = (u64, Option<Fault>);
+/// Bytes of the file that a call moved, and the fault that ended it early.
+pub(crate) type Moved = (u64, Option<Fault>);
 
 impl File {
     /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for if the file ends, as the status
     /// reports. Errors: `MPI_ERR_ARG`, `MPI_ERR_TYPE` when the data is no whole number of etypes,
     /// `MPI_ERR_ACCESS` for a file opened for writing only, `MPI_ERR_UNSUPPORTED_OPERATION` for a sequential one,
     /// errors of the system.
-    pub fn read_at(&self, offset: i64, buffer: RecvBuf<'_>) -> Result<Status> {
+    pub fn read_at<'a>(&self, offset: i64, data: impl Into<Typed<RecvBuf<'a>>>) -> Result<Status> {
         self.check_read()?;
-        self.read_from(&self.view(), position(offset)?, buffer)
+        self.read_from(&self.view(), position(offset)?, data.into()).map(|(status, _)| status)
     }
 
     /// `MPI_File_write_at`, at a position in etypes. Errors: as [`File::read_at`], but `MPI_ERR_READ_ONLY` for a file
     /// opened for reading only.
-    pub fn write_at(&self, offset: i64, buffer: SendBuf<'_>) -> Result<Status> {
+    pub fn write_at<'a>(&self, offset: i64, data: impl Into<Typed<SendBuf<'a>>>) -> Result<Status> {
         self.check_write()?;
         self.check_pointers()?;
-        self.write_from(&self.view(), position(offset)?, buffer)
+        self.write_from(&self.view(), position(offset)?, data.into()).map(|(status, _)| status)
     }
 
     /// `MPI_File_read`: as [`File::read_at`], at the individual file pointer.
-    pub fn read(&self, buffer: RecvBuf<'_>) -> Result<Status> {
+    pub fn read<'a>(&self, data: impl Into<Typed<RecvBuf<'a>>>) -> Result<Status> {
         self.check_read()?;
         let mut pointer = self.pointer();
         let view = self.view();
-        let status = self.read_from(&view, *pointer, buffer)?;
-        *pointer += status.bytes().div_ceil(view.unit());
+        let (status, etypes) = self.read_from(&view, *pointer, data.into())?;
+        *pointer += etypes;
         Ok(status)
     }
 
     /// `MPI_File_write`: as [`File::write_at`], at the individual file pointer.
-    pub fn write(&self, buffer: SendBuf<'_>) -> Result<Status> {
+    pub fn write<'a>(&self, data: impl Into<Typed<SendBuf<'a>>>) -> Result<Status> {
         self.check_write()?;
         self.check_pointers()?;
         let mut pointer = self.pointer();
         let view = self.view();
-        let status = self.write_from(&view, *pointer, buffer)?;
-        *pointer += status.bytes().div_ceil(view.unit());
+        let (status, etypes) = self.write_from(&view, *pointer, data.into())?;
+        *pointer += etypes;
         Ok(status)
     }
 
@@ -87,26 +88,40 @@ impl File {
         Err(self.refusal(MPI_ERR_READ_ONLY, "it was opened for reading only, with MPI_MODE_RDONLY"))
     }
 
-    pub(crate) fn read_from(&self, view: &View, offset: u64, mut buffer: RecvBuf<'_>) -> Result<Status> {
-        let at = start(view, offset, buffer.bytes())?;
-        let _locked = self.lock_range(view, at, buffer.bytes(), false)?;
-        let work = || match buffer.contiguous_mut() {
-            Some(room) => self.fill(view, at, room),
-            None => self.scatter(view, at, &mut buffer),
+    /// Reads from a position on. Returns also the number of etypes read, one that the file's end divides included.
+    pub(crate) fn read_from(&self, view: &View, offset: u64, data: Typed<RecvBuf<'_>>) -> Result<(Status, u64)> {
+        let Typed { mut buffer, datatype } = data;
+        let bytes = stored_bytes(view, buffer.bytes(), &datatype)?;
+        let at = start(view, offset, bytes)?;
+        let _locked = self.lock_range(view, at, bytes, false)?;
+        let work = || {
+            if view.converts() {
+                return self.read_converted(view, at, bytes, &mut buffer, &datatype);
+            }
+            let moved = match buffer.contiguous_mut() {
+                Some(room) => self.fill(view, at, room),
+                None => self.scatter(view, at, &mut buffer),
+            };
+            let bytes = moved.0;
+            (moved, bytes)
         };
-        let (bytes, fault) = self.at_work(work, |metrics, (bytes, _)| {
+        let ((bytes, fault), stored) = self.at_work(work, |metrics, ((bytes, _), _)| {
             metrics.reads.incr();
             metrics.bytes_read.add(*bytes);
         });
-        self.outcome(bytes, fault)
+        Ok((self.outcome(stored, fault)?, bytes.div_ceil(view.unit())))
     }
 
-    pub(crate) fn write_from(&self, view: &View, offset: u64, buffer: SendBuf<'_>) -> Result<Status> {
-        let at = start(view, offset, buffer.bytes())?;
-        let _locked = self.lock_range(view, at, buffer.bytes(), true)?;
+    /// Writes from a position on. Returns also the number of etypes written.
+    pub(crate) fn write_from(&self, view: &View, offset: u64, data: Typed<SendBuf<'_>>) -> Result<(Status, u64)> {
+        let Typed { buffer, datatype } = data;
+        let bytes = stored_bytes(view, buffer.bytes(), &datatype)?;
+        let at = start(view, offset, bytes)?;
+        let _locked = self.lock_range(view, at, bytes, true)?;
         // Relaxed: a later `sync` of this thread sees the store; other threads order their calls themselves.
         self.dirty.store(true, Ordering::Relaxed);
         let work = || match buffer.contiguous() {
+            _ if view.converts() => self.write_converted(view, at, &buffer, &datatype),
             Some(data) => self.store(view, at, data),
             None => self.gather(view, at, &buffer),
         };
@@ -114,7 +129,8 @@ impl File {
             metrics.writes.incr();
             metrics.bytes_written.add(*bytes);
         });
-        self.outcome(bytes, fault)
+        // Without a fault all data are written.
+        Ok((self.outcome(buffer.bytes(), fault)?, bytes.div_ceil(view.unit())))
     }
 
     /// In atomic mode, locks these bytes of the view.
@@ -137,12 +153,12 @@ impl File {
     }
 
     /// Reads the view's bytes from `at` on until the room is full or the file ends.
-    fn fill(&self, view: &View, at: u64, room: &mut [u8]) -> Moved {
+    pub(crate) fn fill(&self, view: &View, at: u64, room: &mut [u8]) -> Moved {
         along(view, at, room.len(), |place, from, to| self.fill_run(place, &mut room[from..to]))
     }
 
     /// Writes all of the data to the view's places from `at` on.
-    fn store(&self, view: &View, at: u64, data: &[u8]) -> Moved {
+    pub(crate) fn store(&self, view: &View, at: u64, data: &[u8]) -> Moved {
         along(view, at, data.len(), |place, from, to| self.store_run(place, &data[from..to]))
     }
 
@@ -242,8 +258,23 @@ fn in_pieces(bytes: u64, mut each: impl FnMut(u64, &mut [u8]) -> Moved) -> Moved
     (done, None)
 }
 
-/// The number of etypes in these bytes. Error if it is not whole.
-pub(crate) fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
+/// Bytes of the file that hold the elements of a buffer with so many data bytes. Errors: `MPI_ERR_ARG` for more than an
+/// offset can count.
+fn stored_bytes(view: &View, bytes: u64, datatype: &Datatype) -> Result<u64> {
+    if !view.converts() || bytes == 0 {
+        return Ok(bytes);
+    }
+    external32::size(bytes / datatype.size(), datatype)
+        .ok_or_else(|| Error::new(MPI_ERR_ARG, "no file has that many bytes").arg("count", &(bytes / datatype.size())))
+}
+
+/// The number of etypes that hold the elements of a buffer with so many data bytes. Error if it is not whole.
+pub(crate) fn etypes_of(view: &View, bytes: u64, datatype: &Datatype) -> Result<u64> {
+    whole_etypes(view, stored_bytes(view, bytes, datatype)?)
+}
+
+/// The number of etypes in these bytes of the file. Error if it is not whole.
+fn whole_etypes(view: &View, bytes: u64) -> Result<u64> {
     if bytes.is_multiple_of(view.unit()) {
         return Ok(bytes / view.unit());
     }

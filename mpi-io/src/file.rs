@@ -14,6 +14,7 @@ use std::time::Instant;
 use mpi_comm::{Comm, Group};
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_UNSUPPORTED_OPERATION, MPI_SEEK_CUR, MPI_SEEK_END, MPI_SEEK_SET};
 use mpi_core::{Handle, Info};
+use mpi_datatype::Datatype;
 use mpi_errors::{Attached, Error, Result};
 use mpi_p2p::{Doing, Engine};
 
@@ -253,6 +254,12 @@ impl File {
         let view = self.view();
         let place = position(offset)?.checked_mul(view.unit()).and_then(|at| view.place(at));
         place.ok_or_else(|| Error::new(MPI_ERR_ARG, "the file has no such place").arg("offset", &offset))
+    }
+
+    /// The extent of a type in the file, in the representation of the view (`MPI_File_get_type_extent`). Errors:
+    /// `MPI_ERR_ARG` for a type that no file can have.
+    pub fn type_extent(&self, datatype: &Datatype) -> Result<i64> {
+        Ok(self.view().representation().in_file(datatype)?.extent())
     }
 
     /// Error if the file is sequential: only the shared file pointer is for such files (MPI-5.0, 14.2.1).

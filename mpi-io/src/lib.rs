@@ -3,7 +3,8 @@
 //! - [`Io`]: opening and deleting, for one process. [`OpenArgs`]: the checked arguments of the program.
 //! - [`File`]: an open file: access by position and by the individual file pointer, size, hints.
 //! - [`AccessMode`]: the `MPI_MODE_*` bits and their rules.
-//! - [`View`]: the view of a process on a file.
+//! - [`View`]: the view of a process on a file. [`Typed`]: memory of an access, with its datatype. `convert`: accesses
+//!   with another data representation.
 //! - `atomicity`: locks on accessed ranges. `split`, `split_access`: split collective accesses.
 //! - `shared`: accesses by the shared file pointer. `pointer`: its shared word.
 //! - `report`: faults and numbers that the processes of a file exchange. `fault`: error classes of the system's errors.
@@ -20,6 +21,7 @@ mod access;
 mod amode;
 mod atomicity;
 mod collective;
+mod convert;
 mod fault;
 mod file;
 mod hints;
@@ -31,6 +33,7 @@ mod report;
 mod shared;
 mod split;
 mod split_access;
+mod typed;
 mod view;
 
 pub use amode::AccessMode;
@@ -38,4 +41,5 @@ pub use file::{File, Whence};
 pub use instruments::FileInstruments;
 pub use open::{Io, OpenArgs};
 pub use split_access::SplitKind;
+pub use typed::Typed;
 pub use view::{Representation, View, ViewType};

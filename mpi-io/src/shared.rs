@@ -6,15 +6,16 @@
 
 use mpi_core::Status;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NOT_SAME, MPI_ERR_UNSUPPORTED_OPERATION};
-use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_p2p::Mode;
 
-use crate::access::whole_etypes;
+use crate::access::etypes_of;
 use crate::collective::unless_refused;
 use crate::file::{File, Whence};
 use crate::pointer::SharedPointer;
 use crate::report::{Report, exchange_with, first_fault};
+use crate::typed::Typed;
 use crate::view::View;
 
 /// Tag of the messages by which ordered accesses to a stream follow each other.
@@ -25,34 +26,38 @@ const NOWHERE: u64 = u64::MAX;
 impl File {
     /// `MPI_File_read_shared`. Errors: as [`File::read_at`], and `MPI_ERR_UNSUPPORTED_OPERATION` when the processes
     /// could not share memory.
-    pub fn read_shared(&self, buffer: RecvBuf<'_>) -> Result<Status> {
+    pub fn read_shared<'a>(&self, data: impl Into<Typed<RecvBuf<'a>>>) -> Result<Status> {
+        let data = data.into();
         self.check_reads()?;
         let view = self.view();
-        let place = self.shared()?.advance(whole_etypes(&view, buffer.bytes())?);
-        self.read_from(&view, place, buffer)
+        let place = self.shared()?.advance(etypes_of(&view, data.buffer.bytes(), &data.datatype)?);
+        self.read_from(&view, place, data).map(|(status, _)| status)
     }
 
     /// `MPI_File_write_shared`. Errors: as [`File::read_shared`], but `MPI_ERR_READ_ONLY`.
-    pub fn write_shared(&self, buffer: SendBuf<'_>) -> Result<Status> {
+    pub fn write_shared<'a>(&self, data: impl Into<Typed<SendBuf<'a>>>) -> Result<Status> {
+        let data = data.into();
         self.check_write()?;
         let view = self.view();
-        let place = self.shared()?.advance(whole_etypes(&view, buffer.bytes())?);
-        self.write_from(&view, place, buffer)
+        let place = self.shared()?.advance(etypes_of(&view, data.buffer.bytes(), &data.datatype)?);
+        self.write_from(&view, place, data).map(|(status, _)| status)
     }
 
     /// `MPI_File_read_ordered`: all processes, in the order of their ranks; waits for all. Errors: as
     /// [`File::read_shared`]; an error in one process is an error in all.
-    pub fn read_ordered(&self, buffer: RecvBuf<'_>) -> Result<Status> {
+    pub fn read_ordered<'a>(&self, data: impl Into<Typed<RecvBuf<'a>>>) -> Result<Status> {
+        let data = data.into();
         let view = self.view();
-        let place = self.ordered(&view, buffer.bytes(), self.check_reads())?;
-        self.in_turn(|| self.read_from(&view, place, buffer))
+        let place = self.ordered(&view, (data.buffer.bytes(), &data.datatype), self.check_reads())?;
+        self.in_turn(|| self.read_from(&view, place, data).map(|(status, _)| status))
     }
 
     /// `MPI_File_write_ordered`: as [`File::read_ordered`].
-    pub fn write_ordered(&self, buffer: SendBuf<'_>) -> Result<Status> {
+    pub fn write_ordered<'a>(&self, data: impl Into<Typed<SendBuf<'a>>>) -> Result<Status> {
+        let data = data.into();
         let view = self.view();
-        let place = self.ordered(&view, buffer.bytes(), self.check_write())?;
-        self.in_turn(|| self.write_from(&view, place, buffer))
+        let place = self.ordered(&view, (data.buffer.bytes(), &data.datatype), self.check_write())?;
+        self.in_turn(|| self.write_from(&view, place, data).map(|(status, _)| status))
     }
 
     /// `MPI_File_seek_shared`; waits for all. Errors: as [`File::seek`], in all processes, and `MPI_ERR_NOT_SAME` when
@@ -104,8 +109,8 @@ impl File {
     }
 
     /// The position of this process's part in an ordered access.
-    fn ordered(&self, view: &View, bytes: u64, allowed: Result<()>) -> Result<u64> {
-        let etypes = allowed.and_then(|()| self.shared()).and_then(|_| whole_etypes(view, bytes));
+    fn ordered(&self, view: &View, (bytes, datatype): (u64, &Datatype), allowed: Result<()>) -> Result<u64> {
+        let etypes = allowed.and_then(|()| self.shared()).and_then(|_| etypes_of(view, bytes, datatype));
         let report = Report::of(&etypes, [*etypes.as_ref().unwrap_or(&0), 0, 0]);
         let all = exchange_with(&self.engine, &self.comm, report, |all| {
             if first_fault(all).is_none() {

@@ -6,7 +6,7 @@
 //! Not here: moving data (`access`).
 
 use mpi_core::abi::{MPI_BYTE, MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP};
-use mpi_datatype::{Datatype, predefined};
+use mpi_datatype::{Datatype, external32, predefined};
 use mpi_errors::{Error, Result};
 
 /// A datatype of a view, with the word of a predefined one; 0 for types of the program, which it may free.
@@ -25,6 +25,8 @@ pub enum Representation {
     Native,
     /// The library's own, which is as in memory too.
     Internal,
+    /// That of the standard, which any computer reads (MPI-5.0, 14.5.2).
+    External32,
 }
 
 impl Representation {
@@ -33,8 +35,11 @@ impl Representation {
         match name {
             "native" => Ok(Representation::Native),
             "internal" => Ok(Representation::Internal),
-            _ => Err(Error::new(MPI_ERR_UNSUPPORTED_DATAREP, "this library supports \"native\" and \"internal\"")
-                .arg("datarep", &format_args!("{name:?}"))),
+            "external32" => Ok(Representation::External32),
+            _ => {
+                let rule = "this library supports \"native\", \"internal\" and \"external32\"";
+                Err(Error::new(MPI_ERR_UNSUPPORTED_DATAREP, rule).arg("datarep", &format_args!("{name:?}")))
+            }
         }
     }
 
@@ -43,6 +48,15 @@ impl Representation {
         match self {
             Representation::Native => "native",
             Representation::Internal => "internal",
+            Representation::External32 => "external32",
+        }
+    }
+
+    /// The layout of a committed type in a file. Errors: `MPI_ERR_ARG` for one that no file can have.
+    pub(crate) fn in_file(self, datatype: &Datatype) -> Result<Datatype> {
+        match self {
+            Representation::Native | Representation::Internal => Ok(datatype.clone()),
+            Representation::External32 => external32::in_file(datatype),
         }
     }
 }
@@ -54,13 +68,24 @@ pub struct View {
     etype: ViewType,
     filetype: ViewType,
     representation: Representation,
+    /// The filetype's layout in the file.
+    placed: Datatype,
+    /// Bytes of an etype in the file.
+    unit: u64,
 }
 
 impl View {
     /// The view that a file has when it is opened: all its bytes.
     pub(crate) fn bytes() -> View {
         let byte = ViewType { datatype: predefined(MPI_BYTE).expect("it is predefined").clone(), word: MPI_BYTE };
-        View { displacement: 0, etype: byte.clone(), filetype: byte, representation: Representation::Native }
+        View {
+            displacement: 0,
+            placed: byte.datatype.clone(),
+            unit: 1,
+            etype: byte.clone(),
+            filetype: byte,
+            representation: Representation::Native,
+        }
     }
 
     /// The view with these arguments. Errors: `MPI_ERR_ARG` for a negative displacement, `MPI_ERR_TYPE` for types
@@ -86,13 +111,16 @@ impl View {
         if !filetype.datatype.is_committed() {
             return wrong("filetype", "it is not committed; call MPI_Type_commit first", &filetype);
         }
-        if !filetype.datatype.size().is_multiple_of(etype.datatype.size()) {
+        let unit = representation.in_file(&etype.datatype)?.size();
+        let placed = representation.in_file(&filetype.datatype)?;
+        let whole = filetype.datatype.size().is_multiple_of(etype.datatype.size());
+        if !whole || !placed.size().is_multiple_of(unit) {
             return wrong("filetype", "its data is no whole number of etypes", &filetype);
         }
-        if !ascends(&filetype.datatype) {
+        if !ascends(&placed) {
             return wrong("filetype", "its data must lie at ascending places that do not overlap", &filetype);
         }
-        Ok(View { displacement, etype, filetype, representation })
+        Ok(View { displacement, etype, filetype, representation, placed, unit })
     }
 
     /// The same view with another displacement, in bytes.
@@ -120,33 +148,38 @@ impl View {
         self.representation
     }
 
-    /// Bytes of an etype.
+    /// Whether data are converted between memory and file.
+    pub(crate) fn converts(&self) -> bool {
+        self.representation == Representation::External32
+    }
+
+    /// Bytes of an etype in the file.
     pub(crate) fn unit(&self) -> u64 {
-        self.etype.datatype.size()
+        self.unit
     }
 
     /// The file's byte where a data byte lies; `None` beyond what an offset can hold.
     pub(crate) fn place(&self, at: u64) -> Option<u64> {
-        let (tile, rest) = (at / self.filetype.datatype.size(), at % self.filetype.datatype.size());
-        let start = (self.filetype.datatype.extent() as u64).checked_mul(tile)?.checked_add(self.displacement)?;
+        let (tile, rest) = (at / self.placed.size(), at % self.placed.size());
+        let start = (self.placed.extent() as u64).checked_mul(tile)?.checked_add(self.displacement)?;
         start.checked_add(self.within(rest).0).filter(|place| *place <= i64::MAX as u64)
     }
 
     /// The position of a data byte in the file, and the number of data bytes that are contiguous from there on. For
     /// bytes that have a position.
     pub(crate) fn run(&self, at: u64) -> (u64, u64) {
-        if self.filetype.datatype.is_contiguous() {
+        if self.placed.is_contiguous() {
             return (self.displacement + at, u64::MAX);
         }
-        let (tile, rest) = (at / self.filetype.datatype.size(), at % self.filetype.datatype.size());
+        let (tile, rest) = (at / self.placed.size(), at % self.placed.size());
         let (offset, length) = self.within(rest);
-        (self.displacement + tile * self.filetype.datatype.extent() as u64 + offset, length)
+        (self.displacement + tile * self.placed.extent() as u64 + offset, length)
     }
 
     /// Place and length of the run of a data byte of the first filetype, relative to its start.
     fn within(&self, at: u64) -> (u64, u64) {
-        match self.filetype.datatype.layout() {
-            None => (at, self.filetype.datatype.size() - at),
+        match self.placed.layout() {
+            None => (at, self.placed.size() - at),
             Some(layout) => {
                 let (offset, length) = layout.run(at);
                 (offset as u64, length)
@@ -157,7 +190,7 @@ impl View {
     /// The number of etypes of the view in a file of this length; one that the file's end divides counts.
     pub(crate) fn etypes_in(&self, length: u64) -> u64 {
         let length = length.saturating_sub(self.displacement);
-        let filetype = &self.filetype.datatype;
+        let filetype = &self.placed;
         let bytes = match filetype.layout() {
             None => length,
             Some(layout) => {
@@ -260,6 +293,6 @@ mod tests {
         ] {
             assert_eq!(class(view(0, named(MPI_INT), derived(&segments, extent))), MPI_ERR_TYPE, "{segments:?}");
         }
-        assert_eq!(Representation::new("external32").expect_err("no").class(), MPI_ERR_UNSUPPORTED_DATAREP);
+        assert_eq!(Representation::new("external64").expect_err("no").class(), MPI_ERR_UNSUPPORTED_DATAREP);
     }
 }

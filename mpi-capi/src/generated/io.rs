@@ -195,7 +195,7 @@ pub unsafe extern "C" fn PMPI_File_iread(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD, -1, 0, count);
         record.end(imp::file_start::file_iread(cx, fh, buf, request))
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn PMPI_File_iread_all(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD_ALL, -1, 0, count);
         record.end(imp::file_start::file_iread(cx, fh, buf, request))
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn PMPI_File_iread_all_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD_ALL_C, -1, 0, count);
         record.end(imp::file_start::file_iread(cx, fh, buf, request))
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD_AT, -1, 0, count);
         record.end(imp::file_start::file_iread_at(cx, fh, offset, buf, request))
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at_all(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD_AT_ALL, -1, 0, count);
         record.end(imp::file_start::file_iread_at(cx, fh, offset, buf, request))
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at_all_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD_AT_ALL_C, -1, 0, count);
         record.end(imp::file_start::file_iread_at(cx, fh, offset, buf, request))
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD_AT_C, -1, 0, count);
         record.end(imp::file_start::file_iread_at(cx, fh, offset, buf, request))
@@ -353,7 +353,7 @@ pub unsafe extern "C" fn PMPI_File_iread_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD_C, -1, 0, count);
         record.end(imp::file_start::file_iread(cx, fh, buf, request))
@@ -375,7 +375,7 @@ pub unsafe extern "C" fn PMPI_File_iread_shared(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD_SHARED, -1, 0, count);
         record.end(imp::file_shared::file_iread_shared(cx, fh, buf, request))
@@ -397,7 +397,7 @@ pub unsafe extern "C" fn PMPI_File_iread_shared_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IREAD_SHARED_C, -1, 0, count);
         record.end(imp::file_shared::file_iread_shared(cx, fh, buf, request))
@@ -419,7 +419,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE, -1, 0, count);
         record.end(imp::file_start::file_iwrite(cx, fh, buf, request))
@@ -441,7 +441,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_all(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_ALL, -1, 0, count);
         record.end(imp::file_start::file_iwrite(cx, fh, buf, request))
@@ -463,7 +463,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_all_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_ALL_C, -1, 0, count);
         record.end(imp::file_start::file_iwrite(cx, fh, buf, request))
@@ -486,7 +486,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_AT, -1, 0, count);
         record.end(imp::file_start::file_iwrite_at(cx, fh, offset, buf, request))
@@ -509,7 +509,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at_all(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_AT_ALL, -1, 0, count);
         record.end(imp::file_start::file_iwrite_at(cx, fh, offset, buf, request))
@@ -532,7 +532,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at_all_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_AT_ALL_C, -1, 0, count);
         record.end(imp::file_start::file_iwrite_at(cx, fh, offset, buf, request))
@@ -555,7 +555,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_AT_C, -1, 0, count);
         record.end(imp::file_start::file_iwrite_at(cx, fh, offset, buf, request))
@@ -577,7 +577,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_C, -1, 0, count);
         record.end(imp::file_start::file_iwrite(cx, fh, buf, request))
@@ -599,7 +599,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_shared(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_SHARED, -1, 0, count);
         record.end(imp::file_shared::file_iwrite_shared(cx, fh, buf, request))
@@ -621,7 +621,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_shared_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_IWRITE_SHARED_C, -1, 0, count);
         record.end(imp::file_shared::file_iwrite_shared(cx, fh, buf, request))
@@ -674,7 +674,7 @@ pub unsafe extern "C" fn PMPI_File_read(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ, -1, 0, count);
         record.end(imp::file_access::file_read(cx, fh, buf, status))
@@ -696,7 +696,7 @@ pub unsafe extern "C" fn PMPI_File_read_all(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ALL, -1, 0, count);
         record.end(imp::file_access::file_read(cx, fh, buf, status))
@@ -711,7 +711,7 @@ pub unsafe extern "C" fn PMPI_File_read_all_begin(fh: usize, buf: *mut c_void, c
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN, -1, 0, count);
         record.end(imp::file_split::file_read_all_begin(cx, fh, buf))
@@ -726,7 +726,7 @@ pub unsafe extern "C" fn PMPI_File_read_all_begin_c(fh: usize, buf: *mut c_void,
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN_C, -1, 0, count);
         record.end(imp::file_split::file_read_all_begin(cx, fh, buf))
@@ -748,7 +748,7 @@ pub unsafe extern "C" fn PMPI_File_read_all_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ALL_C, -1, 0, count);
         record.end(imp::file_access::file_read(cx, fh, buf, status))
@@ -783,7 +783,7 @@ pub unsafe extern "C" fn PMPI_File_read_at(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT, -1, 0, count);
         record.end(imp::file_access::file_read_at(cx, fh, offset, buf, status))
@@ -806,7 +806,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_ALL, -1, 0, count);
         record.end(imp::file_access::file_read_at(cx, fh, offset, buf, status))
@@ -827,7 +827,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_begin(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN, -1, 0, count);
         record.end(imp::file_split::file_read_at_all_begin(cx, fh, offset, buf))
@@ -848,7 +848,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_begin_c(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN_C, -1, 0, count);
         record.end(imp::file_split::file_read_at_all_begin(cx, fh, offset, buf))
@@ -871,7 +871,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_C, -1, 0, count);
         record.end(imp::file_access::file_read_at(cx, fh, offset, buf, status))
@@ -906,7 +906,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_C, -1, 0, count);
         record.end(imp::file_access::file_read_at(cx, fh, offset, buf, status))
@@ -928,7 +928,7 @@ pub unsafe extern "C" fn PMPI_File_read_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_C, -1, 0, count);
         record.end(imp::file_access::file_read(cx, fh, buf, status))
@@ -950,7 +950,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ORDERED, -1, 0, count);
         record.end(imp::file_shared::file_read_ordered(cx, fh, buf, status))
@@ -970,7 +970,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered_begin(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ORDERED_BEGIN, -1, 0, count);
         record.end(imp::file_split::file_read_ordered_begin(cx, fh, buf))
@@ -990,7 +990,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered_begin_c(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ORDERED_BEGIN_C, -1, 0, count);
         record.end(imp::file_split::file_read_ordered_begin(cx, fh, buf))
@@ -1012,7 +1012,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ORDERED_C, -1, 0, count);
         record.end(imp::file_shared::file_read_ordered(cx, fh, buf, status))
@@ -1046,7 +1046,7 @@ pub unsafe extern "C" fn PMPI_File_read_shared(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_SHARED, -1, 0, count);
         record.end(imp::file_shared::file_read_shared(cx, fh, buf, status))
@@ -1068,7 +1068,7 @@ pub unsafe extern "C" fn PMPI_File_read_shared_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.recv_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_SHARED_C, -1, 0, count);
         record.end(imp::file_shared::file_read_shared(cx, fh, buf, status))
@@ -1182,7 +1182,7 @@ pub unsafe extern "C" fn PMPI_File_write(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE, -1, 0, count);
         record.end(imp::file_access::file_write(cx, fh, buf, status))
@@ -1204,7 +1204,7 @@ pub unsafe extern "C" fn PMPI_File_write_all(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ALL, -1, 0, count);
         record.end(imp::file_access::file_write(cx, fh, buf, status))
@@ -1224,7 +1224,7 @@ pub unsafe extern "C" fn PMPI_File_write_all_begin(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN, -1, 0, count);
         record.end(imp::file_split::file_write_all_begin(cx, fh, buf))
@@ -1244,7 +1244,7 @@ pub unsafe extern "C" fn PMPI_File_write_all_begin_c(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN_C, -1, 0, count);
         record.end(imp::file_split::file_write_all_begin(cx, fh, buf))
@@ -1266,7 +1266,7 @@ pub unsafe extern "C" fn PMPI_File_write_all_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ALL_C, -1, 0, count);
         record.end(imp::file_access::file_write(cx, fh, buf, status))
@@ -1301,7 +1301,7 @@ pub unsafe extern "C" fn PMPI_File_write_at(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT, -1, 0, count);
         record.end(imp::file_access::file_write_at(cx, fh, offset, buf, status))
@@ -1324,7 +1324,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL, -1, 0, count);
         record.end(imp::file_access::file_write_at(cx, fh, offset, buf, status))
@@ -1345,7 +1345,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_begin(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN, -1, 0, count);
         record.end(imp::file_split::file_write_at_all_begin(cx, fh, offset, buf))
@@ -1366,7 +1366,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_begin_c(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN_C, -1, 0, count);
         record.end(imp::file_split::file_write_at_all_begin(cx, fh, offset, buf))
@@ -1389,7 +1389,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_C, -1, 0, count);
         record.end(imp::file_access::file_write_at(cx, fh, offset, buf, status))
@@ -1424,7 +1424,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_C, -1, 0, count);
         record.end(imp::file_access::file_write_at(cx, fh, offset, buf, status))
@@ -1446,7 +1446,7 @@ pub unsafe extern "C" fn PMPI_File_write_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_C, -1, 0, count);
         record.end(imp::file_access::file_write(cx, fh, buf, status))
@@ -1468,7 +1468,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED, -1, 0, count);
         record.end(imp::file_shared::file_write_ordered(cx, fh, buf, status))
@@ -1488,7 +1488,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered_begin(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_BEGIN, -1, 0, count);
         record.end(imp::file_split::file_write_ordered_begin(cx, fh, buf))
@@ -1508,7 +1508,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered_begin_c(
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_BEGIN_C, -1, 0, count);
         record.end(imp::file_split::file_write_ordered_begin(cx, fh, buf))
@@ -1530,7 +1530,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_C, -1, 0, count);
         record.end(imp::file_shared::file_write_ordered(cx, fh, buf, status))
@@ -1564,7 +1564,7 @@ pub unsafe extern "C" fn PMPI_File_write_shared(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_SHARED, -1, 0, count);
         record.end(imp::file_shared::file_write_shared(cx, fh, buf, status))
@@ -1586,7 +1586,7 @@ pub unsafe extern "C" fn PMPI_File_write_shared_c(
         let count = check::count("count", count as i64)?;
         let datatype = cx.borrowed_datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
-        let buf = cx.send_buffer("buf", buf, count, datatype)?;
+        let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_SHARED_C, -1, 0, count);
         record.end(imp::file_shared::file_write_shared(cx, fh, buf, status))

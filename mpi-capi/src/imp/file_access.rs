@@ -7,36 +7,48 @@
 use std::sync::Arc;
 
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_io::File;
+use mpi_io::{File, Typed};
 
 use crate::call_context::CallContext;
 use crate::check::StatusOut;
 use crate::errors::Outcome;
 
 /// `MPI_File_read`, `MPI_File_read_all`
-pub fn file_read(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_read(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>, status: StatusOut) -> Outcome {
     drop(cx);
-    status.set(file.read(buffer)?);
+    status.set(file.read(data)?);
     Ok(())
 }
 
 /// `MPI_File_read_at`, `MPI_File_read_at_all`
-pub fn file_read_at(cx: CallContext, file: Arc<File>, offset: i64, buffer: RecvBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_read_at(
+    cx: CallContext,
+    file: Arc<File>,
+    offset: i64,
+    data: Typed<RecvBuf<'_>>,
+    status: StatusOut,
+) -> Outcome {
     drop(cx);
-    status.set(file.read_at(offset, buffer)?);
+    status.set(file.read_at(offset, data)?);
     Ok(())
 }
 
 /// `MPI_File_write`, `MPI_File_write_all`
-pub fn file_write(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_write(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>, status: StatusOut) -> Outcome {
     drop(cx);
-    status.set(file.write(buffer)?);
+    status.set(file.write(data)?);
     Ok(())
 }
 
 /// `MPI_File_write_at`, `MPI_File_write_at_all`
-pub fn file_write_at(cx: CallContext, file: Arc<File>, offset: i64, buffer: SendBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_write_at(
+    cx: CallContext,
+    file: Arc<File>,
+    offset: i64,
+    data: Typed<SendBuf<'_>>,
+    status: StatusOut,
+) -> Outcome {
     drop(cx);
-    status.set(file.write_at(offset, buffer)?);
+    status.set(file.write_at(offset, data)?);
     Ok(())
 }

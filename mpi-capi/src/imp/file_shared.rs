@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_io::{File, Whence};
+use mpi_io::{File, Typed, Whence};
 
 use super::file_start::started;
 use crate::call_context::CallContext;
@@ -13,44 +13,44 @@ use crate::check::{Out, StatusOut};
 use crate::errors::Outcome;
 
 /// `MPI_File_read_shared`
-pub fn file_read_shared(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_read_shared(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>, status: StatusOut) -> Outcome {
     drop(cx);
-    status.set(file.read_shared(buffer)?);
+    status.set(file.read_shared(data)?);
     Ok(())
 }
 
 /// `MPI_File_write_shared`
-pub fn file_write_shared(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_write_shared(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>, status: StatusOut) -> Outcome {
     drop(cx);
-    status.set(file.write_shared(buffer)?);
+    status.set(file.write_shared(data)?);
     Ok(())
 }
 
 /// `MPI_File_iread_shared`
-pub fn file_iread_shared(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iread_shared(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>, request: Out<usize>) -> Outcome {
     let process = cx.process;
     drop(cx);
-    started(process, &file, file.read_shared(buffer), request)
+    started(process, &file, file.read_shared(data), request)
 }
 
 /// `MPI_File_iwrite_shared`
-pub fn file_iwrite_shared(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iwrite_shared(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>, request: Out<usize>) -> Outcome {
     let process = cx.process;
     drop(cx);
-    started(process, &file, file.write_shared(buffer), request)
+    started(process, &file, file.write_shared(data), request)
 }
 
 /// `MPI_File_read_ordered`
-pub fn file_read_ordered(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_read_ordered(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>, status: StatusOut) -> Outcome {
     drop(cx);
-    status.set(file.read_ordered(buffer)?);
+    status.set(file.read_ordered(data)?);
     Ok(())
 }
 
 /// `MPI_File_write_ordered`
-pub fn file_write_ordered(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>, status: StatusOut) -> Outcome {
+pub fn file_write_ordered(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>, status: StatusOut) -> Outcome {
     drop(cx);
-    status.set(file.write_ordered(buffer)?);
+    status.set(file.write_ordered(data)?);
     Ok(())
 }
 

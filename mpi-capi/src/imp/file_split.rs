@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use std::sync::Arc;
 
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_io::{File, SplitKind};
+use mpi_io::{File, SplitKind, Typed};
 
 use crate::call_context::CallContext;
 use crate::check::StatusOut;
@@ -20,9 +20,9 @@ fn end(cx: CallContext, file: &File, kind: SplitKind, buffer: *const c_void, sta
 }
 
 /// `MPI_File_read_all_begin`
-pub fn file_read_all_begin(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>) -> Outcome {
+pub fn file_read_all_begin(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::ReadAll, buffer.address(), || file.read(buffer))?)
+    Ok(file.begin(SplitKind::ReadAll, data.buffer.address(), || file.read(data))?)
 }
 
 /// `MPI_File_read_all_end`
@@ -31,9 +31,9 @@ pub fn file_read_all_end(cx: CallContext, file: Arc<File>, buffer: *mut c_void, 
 }
 
 /// `MPI_File_read_at_all_begin`
-pub fn file_read_at_all_begin(cx: CallContext, file: Arc<File>, offset: i64, buffer: RecvBuf<'_>) -> Outcome {
+pub fn file_read_at_all_begin(cx: CallContext, file: Arc<File>, offset: i64, data: Typed<RecvBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::ReadAtAll, buffer.address(), || file.read_at(offset, buffer))?)
+    Ok(file.begin(SplitKind::ReadAtAll, data.buffer.address(), || file.read_at(offset, data))?)
 }
 
 /// `MPI_File_read_at_all_end`
@@ -42,9 +42,9 @@ pub fn file_read_at_all_end(cx: CallContext, file: Arc<File>, buffer: *mut c_voi
 }
 
 /// `MPI_File_write_all_begin`
-pub fn file_write_all_begin(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>) -> Outcome {
+pub fn file_write_all_begin(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::WriteAll, buffer.address(), || file.write(buffer))?)
+    Ok(file.begin(SplitKind::WriteAll, data.buffer.address(), || file.write(data))?)
 }
 
 /// `MPI_File_write_all_end`
@@ -53,9 +53,9 @@ pub fn file_write_all_end(cx: CallContext, file: Arc<File>, buffer: *const c_voi
 }
 
 /// `MPI_File_write_at_all_begin`
-pub fn file_write_at_all_begin(cx: CallContext, file: Arc<File>, offset: i64, buffer: SendBuf<'_>) -> Outcome {
+pub fn file_write_at_all_begin(cx: CallContext, file: Arc<File>, offset: i64, data: Typed<SendBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::WriteAtAll, buffer.address(), || file.write_at(offset, buffer))?)
+    Ok(file.begin(SplitKind::WriteAtAll, data.buffer.address(), || file.write_at(offset, data))?)
 }
 
 /// `MPI_File_write_at_all_end`
@@ -64,9 +64,9 @@ pub fn file_write_at_all_end(cx: CallContext, file: Arc<File>, buffer: *const c_
 }
 
 /// `MPI_File_read_ordered_begin`
-pub fn file_read_ordered_begin(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>) -> Outcome {
+pub fn file_read_ordered_begin(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::ReadOrdered, buffer.address(), || file.read_ordered(buffer))?)
+    Ok(file.begin(SplitKind::ReadOrdered, data.buffer.address(), || file.read_ordered(data))?)
 }
 
 /// `MPI_File_read_ordered_end`
@@ -75,9 +75,9 @@ pub fn file_read_ordered_end(cx: CallContext, file: Arc<File>, buffer: *mut c_vo
 }
 
 /// `MPI_File_write_ordered_begin`
-pub fn file_write_ordered_begin(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>) -> Outcome {
+pub fn file_write_ordered_begin(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>) -> Outcome {
     drop(cx);
-    Ok(file.begin(SplitKind::WriteOrdered, buffer.address(), || file.write_ordered(buffer))?)
+    Ok(file.begin(SplitKind::WriteOrdered, data.buffer.address(), || file.write_ordered(data))?)
 }
 
 /// `MPI_File_write_ordered_end`

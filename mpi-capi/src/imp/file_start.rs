@@ -9,7 +9,7 @@ use mpi_core::Status;
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_env::Process;
 use mpi_errors::Result;
-use mpi_io::File;
+use mpi_io::{File, Typed};
 
 use crate::call_context::CallContext;
 use crate::check::Out;
@@ -24,10 +24,10 @@ pub fn started(process: &Process, file: &File, status: Result<Status>, request: 
 }
 
 /// `MPI_File_iread`, `MPI_File_iread_all`
-pub fn file_iread(cx: CallContext, file: Arc<File>, buffer: RecvBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iread(cx: CallContext, file: Arc<File>, data: Typed<RecvBuf<'_>>, request: Out<usize>) -> Outcome {
     let process = cx.process;
     drop(cx);
-    started(process, &file, file.read(buffer), request)
+    started(process, &file, file.read(data), request)
 }
 
 /// `MPI_File_iread_at`, `MPI_File_iread_at_all`
@@ -35,19 +35,19 @@ pub fn file_iread_at(
     cx: CallContext,
     file: Arc<File>,
     offset: i64,
-    buffer: RecvBuf<'_>,
+    data: Typed<RecvBuf<'_>>,
     request: Out<usize>,
 ) -> Outcome {
     let process = cx.process;
     drop(cx);
-    started(process, &file, file.read_at(offset, buffer), request)
+    started(process, &file, file.read_at(offset, data), request)
 }
 
 /// `MPI_File_iwrite`, `MPI_File_iwrite_all`
-pub fn file_iwrite(cx: CallContext, file: Arc<File>, buffer: SendBuf<'_>, request: Out<usize>) -> Outcome {
+pub fn file_iwrite(cx: CallContext, file: Arc<File>, data: Typed<SendBuf<'_>>, request: Out<usize>) -> Outcome {
     let process = cx.process;
     drop(cx);
-    started(process, &file, file.write(buffer), request)
+    started(process, &file, file.write(data), request)
 }
 
 /// `MPI_File_iwrite_at`, `MPI_File_iwrite_at_all`
@@ -55,10 +55,10 @@ pub fn file_iwrite_at(
     cx: CallContext,
     file: Arc<File>,
     offset: i64,
-    buffer: SendBuf<'_>,
+    data: Typed<SendBuf<'_>>,
     request: Out<usize>,
 ) -> Outcome {
     let process = cx.process;
     drop(cx);
-    started(process, &file, file.write_at(offset, buffer), request)
+    started(process, &file, file.write_at(offset, data), request)
 }

@@ -102,8 +102,8 @@ pub fn file_get_byte_offset(_cx: CallContext, file: Arc<File>, offset: i64, plac
     Ok(())
 }
 
-/// `MPI_File_get_type_extent`: every data representation stores data as in memory.
-pub fn file_get_type_extent(_cx: CallContext, _file: Arc<File>, datatype: TypeRef, extent: CountOut) -> Outcome {
-    extent.set(datatype.extent());
+/// `MPI_File_get_type_extent`
+pub fn file_get_type_extent(_cx: CallContext, file: Arc<File>, datatype: TypeRef, extent: CountOut) -> Outcome {
+    extent.set(file.type_extent(&datatype)?);
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::spec::{Direction, Form, Function, Parameter, Spec, State};
 use crate::{Failure, Result};
 
 /// The checks that combine an address with the count and datatype that follow it.
-const BUFFER_CHECKS: [&str; 2] = ["cx.send_buffer", "cx.recv_buffer"];
+const BUFFER_CHECKS: [&str; 4] = ["cx.send_buffer", "cx.recv_buffer", "cx.file_data", "cx.file_room"];
 
 /// The checks of the object that a call works on.
 const OBJECT_CHECKS: [&str; 5] = ["cx.comm", "cx.intracomm", "cx.intercomm", "cx.window", "cx.file"];

@@ -1,0 +1,31 @@
+//! Memory of an access with the datatype of its elements: a data representation converts by the type.
+
+use mpi_core::abi::MPI_BYTE;
+use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined};
+
+/// A buffer with the type of its elements.
+#[derive(Debug)]
+pub struct Typed<Buffer> {
+    /// The memory.
+    pub buffer: Buffer,
+    /// The type of its elements.
+    pub datatype: Datatype,
+}
+
+impl<'a> From<RecvBuf<'a>> for Typed<RecvBuf<'a>> {
+    /// Room for bytes, which no representation converts.
+    fn from(buffer: RecvBuf<'a>) -> Self {
+        Typed { buffer, datatype: byte() }
+    }
+}
+
+impl<'a> From<SendBuf<'a>> for Typed<SendBuf<'a>> {
+    /// Bytes, which no representation converts.
+    fn from(buffer: SendBuf<'a>) -> Self {
+        Typed { buffer, datatype: byte() }
+    }
+}
+
+fn byte() -> Datatype {
+    predefined(MPI_BYTE).expect("it is predefined").clone()
+}
