@@ -143,6 +143,15 @@ impl<Access> TypedBuf<'_, Access> {
         }
     }
 
+    /// Mean bytes of the blocks that the packed bytes consist of; all of them where they are contiguous. Adjacent blocks
+    /// of different elements count as several.
+    pub fn mean_run(&self) -> u64 {
+        match self.layout.get() {
+            None => self.bytes,
+            Some(layout) => layout.size() / layout.shape.blocks().max(1),
+        }
+    }
+
     /// Calls `run` with the address and length of each run of the packed bytes `at .. at + length`, clipped to the
     /// buffer, in packing order, until it returns `false`.
     pub fn each_run(&self, at: u64, length: u64, mut run: impl FnMut(usize, usize) -> bool) {
@@ -267,14 +276,25 @@ impl<'a> RecvBuf<'a> {
     /// Stores packed bytes from `at` on; returns the number of those that there was room for.
     #[inline]
     pub fn unpack(&mut self, at: u64, data: &[u8]) -> usize {
-        let length = (data.len() as u64).min(self.bytes.saturating_sub(at)) as usize;
+        // SAFETY: the slice is readable and stays as it is.
+        unsafe { self.unpack_shared(at, data.as_ptr(), data.len()) }
+    }
+
+    /// As [`RecvBuf::unpack`], for `length` bytes at `data` that another process may change at any time: what is stored
+    /// is undefined then, and nothing else.
+    ///
+    /// # Safety
+    /// The bytes are readable, and no code of this process writes them during the call.
+    #[inline]
+    pub unsafe fn unpack_shared(&mut self, at: u64, data: *const u8, length: usize) -> usize {
+        let length = (length as u64).min(self.bytes.saturating_sub(at)) as usize;
         let start = self.start;
         match self.layout.get() {
             // SAFETY: `at + length <= bytes`, which are writable as `new` demands; `data` is at least `length` long.
-            None if length > 0 => unsafe { ptr::copy(data.as_ptr(), start.add(at as usize), length) },
+            None if length > 0 => unsafe { ptr::copy(data, start.add(at as usize), length) },
             // SAFETY: as above, for the bytes that the layout places; `Scatter` only reads the packed data.
             Some(layout) if length > 0 => unsafe {
-                move_all::<Scatter>(layout, start, at, data.as_ptr().cast_mut(), length);
+                move_all::<Scatter>(layout, start, at, data.cast_mut(), length);
             },
             _ => {}
         }

@@ -47,21 +47,17 @@ pub(crate) unsafe fn write(pid: u32, region: u64, pieces: &[Piece]) -> io::Resul
 }
 
 fn copy(region: u64, pieces: &[Piece], call: impl Fn(&[iovec], &[iovec]) -> isize) -> io::Result<()> {
-    let none = iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-    let (mut local, mut remote) = ([none; AT_ONCE], [none; AT_ONCE]);
     let (mut first, mut within) = (0, 0);
     while first < pieces.len() {
-        let count = AT_ONCE.min(pieces.len() - first);
-        for (index, piece) in pieces[first..first + count].iter().enumerate() {
+        let (mut local, mut remote) = (Runs::new(), Runs::new());
+        for (index, piece) in pieces[first..].iter().take(AT_ONCE).enumerate() {
             // The first piece may have been copied in part.
             let done = if index == 0 { within } else { 0 };
             let length = piece.bytes - done;
-            let address = region.wrapping_add(piece.offset) as usize;
-            let base = |address: usize| std::ptr::with_exposed_provenance_mut(address.wrapping_add(done));
-            local[index] = iovec { iov_base: base(piece.address), iov_len: length };
-            remote[index] = iovec { iov_base: base(address), iov_len: length };
+            local.push(piece.address.wrapping_add(done), length);
+            remote.push((region.wrapping_add(piece.offset) as usize).wrapping_add(done), length);
         }
-        let mut moved = match call(&local[..count], &remote[..count]) {
+        let mut moved = match call(local.list(), remote.list()) {
             moved if moved > 0 => moved as usize,
             // No progress would loop for ever, and means that the address is bad.
             0 => return Err(io::Error::from_raw_os_error(libc::EFAULT)),
@@ -76,21 +72,58 @@ fn copy(region: u64, pieces: &[Piece], call: impl Fn(&[iovec], &[iovec]) -> isiz
     Ok(())
 }
 
+/// The memory of pieces on one side. Pieces that follow each other are one run: of runs in the other process the kernel
+/// looks up the pages one by one, which takes longer than to copy a short one.
+struct Runs {
+    list: [iovec; AT_ONCE],
+    length: usize,
+}
+
+impl Runs {
+    fn new() -> Runs {
+        Runs { list: [iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; AT_ONCE], length: 0 }
+    }
+
+    fn push(&mut self, address: usize, bytes: usize) {
+        if let Some(last) = self.list[..self.length].last_mut()
+            && (last.iov_base as usize).wrapping_add(last.iov_len) == address
+        {
+            last.iov_len += bytes;
+            return;
+        }
+        let iov_base = std::ptr::with_exposed_provenance_mut(address);
+        self.list[self.length] = iovec { iov_base, iov_len: bytes };
+        self.length += 1;
+    }
+
+    fn list(&self) -> &[iovec] {
+        &self.list[..self.length]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Copies within this process, at most `most` bytes at a time.
+    /// Copies within this process, at most `most` bytes.
     fn moved(local: &[iovec], remote: &[iovec], most: usize) -> isize {
-        let mut left = most;
-        for (to, from) in local.iter().zip(remote) {
-            assert_eq!(to.iov_len, from.iov_len);
-            let length = to.iov_len.min(left);
+        let (mut to, mut from, mut done) = (local.to_vec(), remote.to_vec(), 0);
+        let skip = |list: &mut Vec<iovec>, bytes: usize| {
+            list[0].iov_base = list[0].iov_base.wrapping_byte_add(bytes);
+            list[0].iov_len -= bytes;
+            if list[0].iov_len == 0 {
+                list.remove(0);
+            }
+        };
+        while done < most && !to.is_empty() && !from.is_empty() {
+            let length = to[0].iov_len.min(from[0].iov_len).min(most - done);
             // SAFETY: memory of the test.
-            unsafe { std::ptr::copy_nonoverlapping(from.iov_base.cast::<u8>(), to.iov_base.cast(), length) };
-            left -= length;
+            unsafe { std::ptr::copy_nonoverlapping(from[0].iov_base.cast::<u8>(), to[0].iov_base.cast(), length) };
+            skip(&mut to, length);
+            skip(&mut from, length);
+            done += length;
         }
-        (most - left) as isize
+        done as isize
     }
 
     #[test]
@@ -120,6 +153,22 @@ mod tests {
                 (0..5000).filter(|at| source[*at] != 0 && !copied.iter().any(|range| range.contains(at))).count()
             });
         }
+    }
+
+    #[test]
+    fn pieces_that_follow_each_other_on_one_side_are_one_run_there() {
+        let source: Vec<u8> = (0..=255).cycle().take(3000).collect();
+        let mut target = vec![0u8; 9000];
+        let address = target.as_mut_ptr().expose_provenance();
+        let pieces: Vec<Piece> =
+            (0..1000).map(|i| Piece { offset: 3 * i as u64, address: address + 9 * i, bytes: 3 }).collect();
+        copy(source.as_ptr().expose_provenance() as u64, &pieces, |local, remote| {
+            assert_eq!((local.len(), remote.len()), (local.len().min(AT_ONCE), 1));
+            moved(local, remote, 100)
+        })
+        .expect("no fault");
+        let packed: Vec<u8> = target.chunks(9).flat_map(|block| block[..3].to_vec()).collect();
+        assert!(packed == source && target.iter().skip(3).step_by(9).all(|byte| *byte == 0));
     }
 
     #[test]

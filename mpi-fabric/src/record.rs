@@ -127,6 +127,13 @@ impl<'a> Payload<'a> {
         self.len
     }
 
+    /// Address of the first byte, for code that moves the bytes elsewhere without looking at them: the sender may
+    /// change them meanwhile.
+    #[inline(always)]
+    pub fn as_ptr(&self) -> *const u8 {
+        self.at
+    }
+
     /// Copies the first `dst.len()` bytes, or all of the payload if it is shorter; returns how many.
     #[inline(always)]
     pub fn copy_to(&self, dst: &mut [u8]) -> usize {

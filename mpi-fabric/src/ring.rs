@@ -38,6 +38,10 @@ const SPARE: usize = LINE;
 /// part of a stream, where the receiver reads while the sender continues to write.
 const HANDED_OVER: usize = (8 << 10) + LINE;
 
+/// The receiver reports after each longer record what it has consumed, and after all that it finds otherwise: a sender
+/// that waits for room in a stream goes on while the receiver reads the next record.
+const REPORTED_AT_ONCE: usize = 1 << 10;
+
 /// The memory of a ring. Positions are offsets in bytes, multiples of 8.
 pub(crate) trait RingMemory: Clone {
     /// Length of the data, a multiple of [`LINE`].
@@ -366,14 +370,23 @@ impl<M: RingMemory> Consumer<M> {
             }
             self.pos = next;
             seen += 1;
+            if first.len() > REPORTED_AT_ONCE {
+                self.report();
+            }
         }
+        self.report();
+        Ok(seen)
+    }
+
+    /// Reports what is consumed to the sender, once that is a quarter of the ring.
+    #[inline(always)]
+    fn report(&mut self) {
         let consumed = self.laps + self.pos as u64;
         if consumed - self.reported >= (self.memory.bytes() / 4) as u64 {
             self.reported = consumed;
             // Release pairs with the Acquire in `Producer::grow`: our reads are done before the sender writes again.
             self.memory.credit().store(consumed, Ordering::Release);
         }
-        Ok(seen)
     }
 
     /// Follows a wrap mark; any other word that is no record is bad.

@@ -68,7 +68,7 @@ impl Core {
         if payload.len() != Offer::LEN {
             return self.fault(from, "a malformed offer of a large message");
         }
-        let offer = Offer::decode([0, 1, 2].map(|i| payload.word(i)));
+        let offer = Offer::decode([0, 1, 2].map(|i| payload.word(i)), head.flags);
         let Some(context) = self.contexts.get_mut(head.context) else {
             return self.keep_early(from, head, &payload);
         };

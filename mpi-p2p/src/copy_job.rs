@@ -16,11 +16,14 @@ use mpi_errors::Result;
 use mpi_fabric::{Copier, RegionKey, Registration};
 
 use crate::request::Data;
+use crate::run_table::{ListedChunk, RunTable, pieces};
 
 /// Longest part in bytes where several threads may copy: the thread that polls for the others polls between two parts.
 const PART_MAX: u64 = 128 << 10;
 /// The same over a network, where each part costs a round trip.
 const NETWORK_PART_MAX: u64 = 1 << 20;
+/// Bytes of a part whose runs are listed at once.
+const PIECE: u64 = 128 << 10;
 
 /// A long message that this process copies, or helps to copy.
 #[derive(Debug)]
@@ -47,6 +50,8 @@ pub(crate) struct Remote {
     /// Bytes from the start of the region.
     pub offset: u64,
     pub bytes: u64,
+    /// Whether the region is a table of the runs of that memory; then both processes copy.
+    pub listed: bool,
 }
 
 /// This process's side of the transfer, with its memory.
@@ -98,8 +103,8 @@ pub(crate) struct SharedClaims {
     pub next: u64,
     /// Of a revoked receive: the number of chunks that were claimed when the slot was closed.
     pub claimed_at_close: Option<u64>,
-    /// Of a receive: lets the sender write to the buffer.
-    pub _registration: Registration,
+    /// Of a receive: lets the sender write to the buffer, whose runs the table lists if it has gaps.
+    pub _registration: (Registration, Option<RunTable>),
 }
 
 impl CopyJob {
@@ -111,12 +116,17 @@ impl CopyJob {
             Side::Send { data } | Side::Partitions { data, .. } => Local::From(data.part(start, bytes)),
         };
         self.copiers += 1;
-        let offset = self.remote.offset + start;
+        let region = self.remote.region;
+        let far = match &self.claims {
+            Claims::Slot(SharedClaims { chunks, chunk, .. }) if self.remote.listed => {
+                Far::Listed(ListedChunk { table: region, chunks: *chunks, index: start / *chunk, bytes })
+            }
+            _ => Far::Region { region, offset: self.remote.offset + start },
+        };
         Part {
             id: self.id,
-            offset,
             copier: self.copier.clone(),
-            region: self.remote.region,
+            far,
             local,
             #[cfg(test)]
             before: None,
@@ -193,13 +203,20 @@ impl std::fmt::Debug for BeforeCopy {
 #[must_use = "a claimed part pins its request until it is counted"]
 pub(crate) struct Part {
     pub id: u64,
-    /// Bytes from the start of the region.
-    offset: u64,
     copier: Copier,
-    region: RegionKey,
+    far: Far,
     local: Local,
     #[cfg(test)]
     before: Option<BeforeCopy>,
+}
+
+/// The other process's memory of a part.
+#[derive(Debug)]
+enum Far {
+    /// In one piece, from so many bytes behind the start of the region.
+    Region { region: RegionKey, offset: u64 },
+    /// In the runs that a table of that process lists.
+    Listed(ListedChunk),
 }
 
 /// The memory of a part.
@@ -238,16 +255,38 @@ impl Part {
             before.0();
         }
         let bytes = self.bytes();
-        let result = match &mut self.local {
-            Local::Into(buffer) => {
-                let memory = buffer.contiguous_mut().expect("jobs are made for contiguous buffers");
-                self.copier.read(self.region, self.offset, memory)
+        let whole = match (&self.far, &mut self.local) {
+            (Far::Region { region, offset }, Local::Into(buffer)) => {
+                buffer.contiguous_mut().map(|memory| self.copier.read(*region, *offset, memory))
             }
-            Local::From(data) => {
-                let memory = data.contiguous().expect("jobs are made for contiguous data");
-                self.copier.write(self.region, self.offset, memory)
+            (Far::Region { region, offset }, Local::From(data)) => {
+                data.contiguous().map(|memory| self.copier.write(*region, *offset, memory))
             }
+            _ => None,
         };
+        let result = whole.unwrap_or_else(|| self.copy_runs(bytes));
         CopiedPart { id: self.id, bytes, result }
+    }
+
+    /// Copies the part where the memory of either process has gaps.
+    fn copy_runs(&mut self, bytes: u64) -> Result<()> {
+        match self.far {
+            // The table has addresses.
+            Far::Listed(chunk) => self.copy_piece(0, bytes, RegionKey::NONE, &chunk.read(&self.copier)?),
+            Far::Region { region, offset } => (0..bytes).step_by(PIECE as usize).try_for_each(|at| {
+                let length = PIECE.min(bytes - at);
+                self.copy_piece(at, length, region, &[(offset + at, length)])
+            }),
+        }
+    }
+
+    /// Copies `length` bytes of the part, from `at` on, from or to these runs of a region.
+    fn copy_piece(&mut self, at: u64, length: u64, region: RegionKey, runs: &[(u64, u64)]) -> Result<()> {
+        match &mut self.local {
+            // SAFETY: the memory of the part, which no other code uses until it is counted.
+            Local::Into(buffer) => unsafe { self.copier.read_pieces(region, &pieces(runs, &buffer.part(at, length))) },
+            // SAFETY: the memory of the part, which no code writes until it is counted.
+            Local::From(data) => unsafe { self.copier.write_pieces(region, &pieces(runs, &data.part(at, length))) },
+        }
     }
 }

@@ -12,6 +12,13 @@ mpi_t::cvars! {
         /// (p2p_comm_eager_limit).
         pub eager_limit: ProcessLimit = 16384 => {
             name: "p2p_eager_limit", unit: "bytes", category: "p2p.protocol", scope: Local },
+        /// Smallest mean length in bytes of the pieces of a datatype with gaps, from which this process copies its long
+        /// messages directly between the pieces and the memory of the other process. Messages of types with shorter
+        /// pieces, and those whose other side has many pieces too, are packed into fragments. Takes effect with the
+        /// next message.
+        pub copy_runs_from: u64 = 16384 => {
+            name: "p2p_copy_runs_from", unit: "bytes", category: "p2p.protocol", scope: Local,
+            range: 1..=1 << 30, verbosity: TunerAll },
         /// Longest queue of unexpected messages or of posted receives that is searched item by item; a longer one is
         /// hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and separate ones for its
         /// collective operations. Takes effect for a queue when an item is added to it, or when it is empty.

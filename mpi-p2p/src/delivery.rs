@@ -2,6 +2,7 @@
 //!
 //! Invariant: no byte behind the buffer's end is written; a message that is too long is an error of the receive.
 //! Not here: which receive gets the message (`arrival`, `receive`).
+#![allow(unsafe_code)] // unpacks straight from the ring
 
 use mpi_core::Status;
 use mpi_core::abi::{MPI_ANY_TAG, MPI_ERR_TRUNCATE};
@@ -42,18 +43,11 @@ fn deliver_in_parts(buffer: &mut RecvBuf<'_>, key: Key, payload: &Payload<'_>) -
     (Status::new(key.source, key.tag, bytes.min(room)), error)
 }
 
-/// Stores a payload in a buffer from packed byte `at` on, as far as there is room. The sender can change the payload at
-/// any time, so it is copied first, in pieces that stay in the cache.
+/// Stores a payload in a buffer from packed byte `at` on, as far as there is room.
 pub(crate) fn unpack_payload(buffer: &mut RecvBuf<'_>, at: u64, payload: &Payload<'_>) {
-    let mut piece = [0; 4096];
-    let mut done = 0;
-    loop {
-        let length = payload.copy_from(done, &mut piece);
-        if length == 0 || buffer.unpack(at + done as u64, &piece[..length]) < length {
-            return;
-        }
-        done += length;
-    }
+    // SAFETY: a payload is readable, and only its sender writes it: a sound one does not while the payload exists, and
+    // another one damages its own message.
+    unsafe { buffer.unpack_shared(at, payload.as_ptr(), payload.len()) };
 }
 
 /// Puts a stored message into a receive buffer.

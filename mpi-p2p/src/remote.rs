@@ -5,11 +5,12 @@
 #![allow(unsafe_code)] // forwards its caller's guarantee about memory
 
 use mpi_core::Guard;
-use mpi_datatype::{RecvBuf, SendBuf, TypedBuf};
+use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_fabric::{Access, Piece, RegionKey, Registration, SharedMemory};
+use mpi_fabric::{Access, RegionKey, Registration, SharedMemory};
 
 use crate::engine::Engine;
+use crate::run_table::pieces;
 
 impl Engine {
     /// Whether this process can copy to and from a process of the job, by its rank there.
@@ -114,28 +115,4 @@ impl Engine {
             unsafe { copier.write_pieces(region, &pieces) }
         })
     }
-}
-
-/// The parts of a buffer and of runs of a region that hold the same data.
-fn pieces<Access>(runs: &[(u64, u64)], buffer: &TypedBuf<'_, Access>) -> Vec<Piece> {
-    let (mut pieces, mut runs) = (Vec::with_capacity(runs.len()), runs.iter().copied());
-    let (mut offset, mut room) = (0, 0);
-    buffer.each_run(0, u64::MAX, |mut address, mut bytes| {
-        while bytes > 0 {
-            if room == 0 {
-                match runs.next() {
-                    Some(next) => (offset, room) = next,
-                    None => return false,
-                }
-            }
-            let length = room.min(bytes as u64);
-            if length > 0 {
-                pieces.push(Piece { offset, address, bytes: length as usize });
-            }
-            (offset, room) = (offset + length, room - length);
-            (address, bytes) = (address + length as usize, bytes - length as usize);
-        }
-        true
-    });
-    pieces
 }

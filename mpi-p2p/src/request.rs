@@ -10,6 +10,7 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::{RecordHead, Registration};
 
 use crate::chains::{Key, Node};
+use crate::run_table::RunTable;
 
 /// The mode of a send (MPI-4.1, 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,8 +227,8 @@ pub(crate) enum Work {
     AwaitMatch { dest: u32 },
     /// A large message was offered to world rank `dest`, which may read its data until it reports the end. `copiers`:
     /// the number of threads of this process that copy from the data, which pin it; `over`: the end has come, and waits
-    /// for them.
-    Offered { data: Data, dest: u32, copiers: u32, over: bool, _registration: Registration },
+    /// for them. The registration is that of the data or of the table of its runs.
+    Offered { data: Data, dest: u32, copiers: u32, over: bool, _registration: (Registration, Option<RunTable>) },
     /// A send feeds fragments to the receive that `peer` names, up to `limit` bytes; `at` are under way.
     Streaming { data: Data, dest: u32, peer: u64, at: u64, limit: u64 },
 }

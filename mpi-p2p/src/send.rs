@@ -12,6 +12,7 @@ use mpi_fabric::{Endpoint, Full, RecordHead, RegionKey, Registration};
 
 use crate::buffered::BufferOwner;
 use crate::context::unknown_context;
+use crate::copy_ways::ways_of;
 use crate::core::{Core, State};
 use crate::instruments::size_class;
 use crate::push::push;
@@ -230,11 +231,20 @@ impl Core {
         head.b = token(handle);
         match head.kind {
             wire::OFFER => {
-                let registered = data.contiguous().map(|memory| registration::for_reading(endpoint, dest, memory));
-                let (region, registration) = registered.unwrap_or((RegionKey::NONE, Registration::NONE));
-                endpoint.push(dest, head, &Offer { bytes: data.bytes(), region }.encode())?;
+                let (ways, table) = match data {
+                    Data::User(buffer) if buffer.address().is_none() => ways_of(endpoint, self.settings, dest, buffer),
+                    _ => (0, None),
+                };
+                let (region, registration) = match (data.contiguous(), &table) {
+                    (Some(memory), _) => registration::for_reading(endpoint, dest, memory),
+                    (None, Some(table)) => registration::of_table(endpoint, dest, table),
+                    (None, None) => (RegionKey::NONE, Registration::NONE),
+                };
+                head.flags = head.flags & wire::FOR_SERVICE | ways;
+                endpoint.push(dest, head, &Offer { bytes: data.bytes(), region, ways }.encode())?;
                 let data = std::mem::replace(data, Data::Owned(Vec::new()));
-                request.work = Work::Offered { data, dest, copiers: 0, over: false, _registration: registration };
+                let _registration = (registration, table);
+                request.work = Work::Offered { data, dest, copiers: 0, over: false, _registration };
             }
             kind => {
                 match data.contiguous() {

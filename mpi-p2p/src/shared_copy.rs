@@ -2,40 +2,54 @@
 //!
 //! The receiver opens a slot and sends its number and the region of its buffer to the sender; from then on both claim
 //! chunks. Each side has a job for the chunks that it copies.
-//! Not here: the claims themselves (`chunk_claims`), the jobs (`copies`), which messages go this way (`transfer`).
+//! Not here: the claims themselves (`chunk_claims`), the jobs (`copies`), which messages go this way (`copy_ways`).
 
 use mpi_core::Handle;
+use mpi_datatype::RecvBuf;
 use mpi_fabric::{Endpoint, Payload, RecordHead, Registration};
 
 use crate::chunk_claims;
 use crate::copy_job::{Claims, Remote, SharedClaims, Side};
+use crate::copy_ways::chunk_bytes;
 use crate::core::{Core, Reply};
 use crate::registration;
 use crate::request::Work;
+use crate::run_table::RunTable;
 use crate::transfer_slots::SLOTS;
 use crate::wire::{self, Share};
 
-/// Largest chunk one side claims at a time.
-const CHUNK_MAX: u64 = 128 << 10;
-/// Chunks are a quarter of a message, so that both sides end together, and never tiny.
-fn chunk_bytes(bytes: u64) -> u64 {
-    (bytes.div_ceil(4)).next_multiple_of(4096).clamp(16 << 10, CHUNK_MAX)
-}
-
 impl Core {
-    /// Opens a free slot for a message into `memory`, and requests the sender, by its token, to copy chunks too.
-    pub fn open_slot(&mut self, endpoint: &mut Endpoint, from: u32, token: u64, memory: &mut [u8]) -> SharedClaims {
+    /// Opens a free slot for a message into `buffer`, and requests the sender, by its token, to copy chunks too.
+    pub fn open_slot(
+        &mut self,
+        endpoint: &mut Endpoint,
+        from: u32,
+        token: u64,
+        buffer: &mut RecvBuf<'_>,
+    ) -> SharedClaims {
         let slot = self.slots.free.pop().expect("the caller saw a free one");
         self.instruments.slots_free.lower(1);
         self.update_slots();
         let round = self.slots.rounds[slot as usize].wrapping_add(1);
         self.slots.rounds[slot as usize] = round;
         chunk_claims::open(endpoint.transfer_slot(endpoint.rank(), slot), round);
-        let bytes = memory.len() as u64;
-        let (region, registration) = registration::for_writing(endpoint, from, memory);
-        let share = Share { region, bytes, slot, round };
-        self.reply(endpoint, Reply::about(from, wire::SHARE, token).with(&share.encode()));
-        shared_claims(&share, registration)
+        let bytes = buffer.bytes();
+        let (region, registration, table) = match buffer.contiguous_mut() {
+            Some(memory) => {
+                let (region, registration) = registration::for_writing(endpoint, from, memory);
+                (region, registration, None)
+            }
+            None => {
+                let table = RunTable::of(buffer, bytes, chunk_bytes(bytes));
+                let (region, registration) = registration::of_table(endpoint, from, &table);
+                (region, registration, Some(table))
+            }
+        };
+        let share = Share { region, listed: table.is_some(), bytes, slot, round };
+        let mut request = Reply::about(from, wire::SHARE, token).with(&share.encode());
+        request.head.flags = if share.listed { wire::LISTED } else { 0 };
+        self.reply(endpoint, request);
+        shared_claims(&share, registration, table)
     }
 
     /// Takes a slot back whose receive is over.
@@ -58,8 +72,8 @@ impl Core {
             && let Work::Offered { data, dest, .. } = &request.work
             && *dest == from
         {
-            let share = Share::decode([0, 1, 2, 3].map(|i| payload.word(i)));
-            if share.slot < SLOTS && share.bytes <= data.bytes() && data.contiguous().is_some() {
+            let share = Share::decode([0, 1, 2, 3].map(|i| payload.word(i)), head.flags);
+            if share.slot < SLOTS && share.bytes <= data.bytes() {
                 self.copy_requests.push((handle, share));
                 return;
             }
@@ -72,21 +86,25 @@ impl Core {
         for (handle, share) in self.copy_requests.drain(..) {
             let Some(request) = self.requests.get(handle) else { continue };
             let Work::Offered { data, dest, .. } = &request.work else { continue };
-            if !endpoint.shares_memory(*dest) || !endpoint.can_copy(*dest) {
+            // The receiver of data with gaps may rely on this process alone, whatever the settings are by now.
+            let alone = data.contiguous().is_none();
+            if !endpoint.shares_memory(*dest) || !alone && !endpoint.can_copy(*dest) {
                 continue;
             }
             let Ok(copier) = endpoint.copier(*dest) else { continue };
             let side = Side::of_send(data);
-            let claims = Claims::Slot(shared_claims(&share, Registration::NONE));
-            let remote = Remote { region: share.region, offset: 0, bytes: share.bytes };
+            let claims = Claims::Slot(shared_claims(&share, Registration::NONE, None));
+            let remote = Remote { region: share.region, offset: 0, bytes: share.bytes, listed: share.listed };
             self.copies.add(handle, copier, remote, side, claims);
         }
     }
 }
 
-/// The claims of either side of a shared copy; the receiver's has the registration of its buffer.
-fn shared_claims(share: &Share, _registration: Registration) -> SharedClaims {
+/// The claims of either side of a shared copy; the receiver's has the registration of its buffer, or of the table of
+/// its runs.
+fn shared_claims(share: &Share, registration: Registration, table: Option<RunTable>) -> SharedClaims {
     let Share { bytes, slot, round, .. } = *share;
     let chunk = chunk_bytes(bytes);
-    SharedClaims { slot, round, chunks: bytes.div_ceil(chunk), chunk, next: 0, claimed_at_close: None, _registration }
+    let (chunks, _registration) = (bytes.div_ceil(chunk), (registration, table));
+    SharedClaims { slot, round, chunks, chunk, next: 0, claimed_at_close: None, _registration }
 }

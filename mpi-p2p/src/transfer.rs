@@ -2,8 +2,10 @@
 //!
 //! The receiver decides once its receive is matched. Where the kernel lets it read the sender's memory it copies the
 //! data itself; for a long message it sends the region of its buffer to the sender, and both copy chunks, claimed one
-//! by one from a counter in the receiver's page, until none is left. Otherwise the sender feeds fragments through the
-//! ring.
+//! by one from a counter in the receiver's page, until none is left. Where one side's memory has gaps, that side copies
+//! alone, between its runs and the other's memory. A side whose runs are long gives the other a table of them; then
+//! each chunk goes from runs to runs. Otherwise the sender feeds fragments through the ring: it packs one while the
+//! receiver unpacks another.
 //! Invariant: a receive completes when all of its bytes are in place; a send completes when its receiver has reported
 //! that, or when its last fragment is in the ring.
 //! Not here: matching (`arrival`), the copying (`copies`, `shared_copy`).
@@ -13,14 +15,16 @@ use mpi_fabric::{Endpoint, Payload, RecordHead};
 use smallvec::SmallVec;
 
 use crate::copy_job::{Claims, Remote, Side};
+use crate::copy_ways::{Copied, SHARE_FROM, copied_in_runs};
 use crate::core::{Core, Reply};
 use crate::delivery::{truncated, unpack_payload};
 use crate::message::Matched;
 use crate::request::{Data, Request, WATCHED, Work, token};
 use crate::wire;
 
-/// From this size on, both sides copy.
-const SHARE_FROM: u64 = 32 << 10;
+/// Longest fragment between processes that share memory: the receiver unpacks one while the sender packs the next, and
+/// the ring holds several.
+const FRAGMENT_MAX: u64 = 16 << 10;
 /// Most fragments of one message that are sent while the lock is held.
 const FRAGMENTS_AT_ONCE: u32 = 8;
 
@@ -39,7 +43,7 @@ impl Core {
             self.raise_rendezvous(handle, (key.source, key.tag, offer.bytes), false);
         }
         let request = self.requests.get_mut(handle).expect("a matched receive stays in its table");
-        let Work::Matched { mut buffer } = std::mem::replace(&mut request.work, Work::Done) else {
+        let Work::Matched { buffer } = std::mem::replace(&mut request.work, Work::Done) else {
             unreachable!("a matched receive waits for its transfer")
         };
         let room = buffer.bytes();
@@ -52,19 +56,28 @@ impl Core {
             self.finish_rendezvous(handle);
             return;
         }
-        let can_copy = !offer.region.is_none() && endpoint.can_copy(from);
-        let copier = if can_copy { endpoint.copier(from).ok() } else { None };
-        if let (Some(copier), Some(memory)) = (copier, buffer.contiguous_mut()) {
+        let near = endpoint.shares_memory(from);
+        let can_share = near && from != endpoint.rank() && wanted >= SHARE_FROM && !self.slots.are_all_used();
+        let copied_by = match (offer.ways, buffer.address()) {
+            (0, Some(_)) if offer.region.is_none() || !endpoint.can_copy(from) => Copied::Never,
+            (0, Some(_)) if can_share => Copied::ByBoth,
+            (0, Some(_)) => Copied::ByReceiver,
+            _ if wanted < SHARE_FROM || !endpoint.can_copy_runs(from) => Copied::Never,
+            _ => copied_in_runs(offer, &buffer, wanted, can_share, self.settings.copy_runs_from.get()),
+        };
+        let copier = if copied_by == Copied::Never { None } else { endpoint.copier(from).ok() };
+        if let Some(copier) = copier {
             request.work = Work::Copying;
-            let near = endpoint.shares_memory(from);
-            let claims = if near && from != endpoint.rank() && wanted >= SHARE_FROM && !self.slots.are_all_used() {
-                Claims::Slot(self.open_slot(endpoint, from, peer, &mut memory[..wanted as usize]))
-            } else {
-                Claims::alone(near)
+            let mut buffer = buffer.split_at(wanted).0;
+            let claims = match copied_by {
+                Copied::ByReceiver | Copied::Never => Claims::alone(near),
+                Copied::ByBoth | Copied::BySender => Claims::Slot(self.open_slot(endpoint, from, peer, &mut buffer)),
             };
-            let side = Side::Receive { buffer: buffer.split_at(wanted).0, token: peer };
-            let remote = Remote { region: offer.region, offset: 0, bytes: wanted };
-            self.copies.add(handle, copier, remote, side, claims);
+            let remote = Remote { region: offer.region, offset: 0, bytes: wanted, listed: offer.is_listed() };
+            self.copies.add(handle, copier, remote, Side::Receive { buffer, token: peer }, claims);
+            if copied_by == Copied::BySender {
+                self.copies.close(self.copies.list.len() - 1);
+            }
             return;
         }
         request.work = Work::Receiving { buffer, from, wanted, got: 0 };
@@ -174,7 +187,7 @@ impl Core {
     /// Sends fragments to the receivers that requested them, as far as their rings have room: some of each message in
     /// one pass, because a network has room for all.
     pub fn feed_streams(&mut self, endpoint: &mut Endpoint) {
-        let most = endpoint.max_payload() as u64;
+        let longest = endpoint.max_payload() as u64;
         let mut at = 0;
         while at < self.streams.len() {
             let handle = self.streams[at];
@@ -185,6 +198,7 @@ impl Core {
                 continue;
             };
             let watched = *marks & WATCHED != 0;
+            let most = if endpoint.shares_memory(*dest) { longest.min(FRAGMENT_MAX) } else { longest };
             for _ in 0..FRAGMENTS_AT_ONCE {
                 if *sent == *limit {
                     break;

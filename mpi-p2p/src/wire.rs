@@ -49,32 +49,48 @@ pub(crate) const PARTITIONED_SIZE: u8 = 16;
 /// In the flags of an [`OFFER`]: the message is for the service of its context.
 pub(crate) const FOR_SERVICE: u8 = 1;
 
+/// In the flags of an [`OFFER`] and a [`SHARE`]: the region is a table of the runs of the data, or of the buffer
+/// (`run_table`).
+pub(crate) const LISTED: u8 = 2;
+/// In the flags of an [`OFFER`]: the data has gaps, and the sender writes it from its runs when the receiver opens a
+/// transfer slot.
+pub(crate) const WRITES: u8 = 4;
+
 /// What a sender offers: the size of its message, and the region that another process can copy it from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer {
     pub bytes: u64,
-    /// The registered data in the sender; none when it is not contiguous.
+    /// The registered data in the sender, or the table of its runs; none when it is in too many pieces.
     pub region: RegionKey,
+    /// [`LISTED`] and [`WRITES`].
+    pub ways: u8,
 }
 
 impl Offer {
     pub const LEN: usize = 24;
+
+    /// Whether the region is a table of runs.
+    pub fn is_listed(self) -> bool {
+        self.ways & LISTED != 0
+    }
 
     pub fn encode(self) -> [u8; 24] {
         let [address, key] = self.region.to_words();
         join([self.bytes, address, key])
     }
 
-    pub fn decode([bytes, address, key]: [u64; 3]) -> Offer {
-        Offer { bytes, region: RegionKey::from_words([address, key]) }
+    pub fn decode([bytes, address, key]: [u64; 3], flags: u8) -> Offer {
+        Offer { bytes, region: RegionKey::from_words([address, key]), ways: flags & (LISTED | WRITES) }
     }
 }
 
 /// The receive buffer into which a sender may copy chunks while its receiver copies others.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
-    /// The registered receive buffer in the receiver.
+    /// The registered receive buffer in the receiver, or the table of its runs.
     pub region: RegionKey,
+    /// Whether the region is a table ([`LISTED`]).
+    pub listed: bool,
     /// Bytes to be copied in all.
     pub bytes: u64,
     /// Index of the transfer slot in the receiver's page, and the transfer's number in it.
@@ -90,8 +106,9 @@ impl Share {
         join([address, key, self.bytes, u64::from(self.round) << 32 | u64::from(self.slot)])
     }
 
-    pub fn decode([address, key, bytes, place]: [u64; 4]) -> Share {
-        Share { region: RegionKey::from_words([address, key]), bytes, slot: place as u32, round: (place >> 32) as u32 }
+    pub fn decode([address, key, bytes, place]: [u64; 4], flags: u8) -> Share {
+        let (slot, round) = (place as u32, (place >> 32) as u32);
+        Share { region: RegionKey::from_words([address, key]), listed: flags & LISTED != 0, bytes, slot, round }
     }
 }
 

@@ -126,11 +126,13 @@ fn of_blocks(mut offsets: Vec<i64>, lengths: &[u64]) -> Shape {
     let end = end.map(|end| end - first);
     if equal {
         let size = length * offsets.len() as u64;
-        return Shape { size, end, overlaps, kind: Kind::Blocks { length, offsets: offsets.into() } };
+        let blocks = offsets.len() as u64;
+        return Shape { size, blocks, end, overlaps, kind: Kind::Blocks { length, offsets: offsets.into() } };
     }
     if let Some((length, offsets)) = split(&offsets, lengths) {
         let size = length * offsets.len() as u64;
-        return Shape { size, end, overlaps, kind: Kind::Blocks { length, offsets: offsets.into() } };
+        let blocks = offsets.len() as u64;
+        return Shape { size, blocks, end, overlaps, kind: Kind::Blocks { length, offsets: offsets.into() } };
     }
     let mut starts = Vec::with_capacity(offsets.len() + 1);
     starts.push(0);
@@ -139,7 +141,8 @@ fn of_blocks(mut offsets: Vec<i64>, lengths: &[u64]) -> Shape {
         size += length;
         starts.push(size);
     }
-    Shape { size, end, overlaps, kind: Kind::Varied { offsets: offsets.into(), starts: starts.into() } }
+    let blocks = offsets.len() as u64;
+    Shape { size, blocks, end, overlaps, kind: Kind::Varied { offsets: offsets.into(), starts: starts.into() } }
 }
 
 fn of_entries(mut entries: Vec<Entry>) -> Shape {
@@ -151,17 +154,18 @@ fn of_entries(mut entries: Vec<Entry>) -> Shape {
         }
     }
     let first = entries[0].offset;
-    let (mut size, mut end, mut overlaps) = (0, Some(0), false);
+    let (mut size, mut blocks, mut end, mut overlaps) = (0, 0u64, Some(0), false);
     let mut starts = Vec::with_capacity(entries.len());
     for entry in &mut entries {
         entry.offset -= first;
         starts.push(size);
         size += entry.shape.size;
+        blocks = blocks.saturating_add(entry.shape.blocks);
         let behind = entry.shape.end.filter(|_| end.is_some_and(|end| entry.offset >= end));
         end = behind.map(|end| entry.offset + end);
         overlaps |= entry.shape.overlaps;
     }
-    Shape { size, end, overlaps, kind: Kind::List(Arc::new(List { entries, starts })) }
+    Shape { size, blocks, end, overlaps, kind: Kind::List(Arc::new(List { entries, starts })) }
 }
 
 /// Longest block into which blocks of several lengths are split.

@@ -21,6 +21,8 @@ use crate::offsets::Offsets;
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     size: u64,
+    /// Number of blocks; at most `u64::MAX` is counted.
+    blocks: u64,
     /// Offset behind the last byte, when blocks lie at ascending offsets and do not overlap.
     end: Option<i64>,
     /// Whether some bytes are certainly there twice.
@@ -67,25 +69,31 @@ pub(crate) struct Entry {
 }
 
 impl Shape {
-    pub const EMPTY: Shape = Shape { size: 0, end: Some(0), overlaps: false, kind: Kind::Empty };
+    pub const EMPTY: Shape = Shape { size: 0, blocks: 0, end: Some(0), overlaps: false, kind: Kind::Empty };
 
     /// A block of bytes.
     pub const fn block(size: u64) -> Shape {
         let kind = if size == 0 { Kind::Empty } else { Kind::Block };
-        Shape { size, end: Some(size as i64), overlaps: false, kind }
+        Shape { size, blocks: (size > 0) as u64, end: Some(size as i64), overlaps: false, kind }
     }
 
     /// Two blocks of static memory, the second at `offset`, which is behind the first.
     pub const fn two_blocks(offsets: &'static [i64; 2], starts: &'static [u64; 3]) -> Shape {
         let end = offsets[1] + (starts[2] - starts[1]) as i64;
         let kind = Kind::Varied { offsets: Array::Static(offsets), starts: Array::Static(starts) };
-        Shape { size: starts[2], end: Some(end), overlaps: false, kind }
+        Shape { size: starts[2], blocks: 2, end: Some(end), overlaps: false, kind }
     }
 
     /// Number of data bytes.
     #[inline]
     pub const fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Number of blocks; some may be adjacent where one element, or one round of a loop, follows another.
+    #[inline]
+    pub fn blocks(&self) -> u64 {
+        self.blocks
     }
 
     #[inline]
@@ -132,6 +140,7 @@ impl Shape {
         let end = body.end.filter(|end| stride >= *end);
         Shape {
             size: body.size * count,
+            blocks: body.blocks.saturating_mul(count),
             end: end.map(|end| (count - 1) as i64 * stride + end),
             overlaps: body.overlaps || stride == 0 || body.is_block() && stride.unsigned_abs() < body.size,
             kind: Kind::Loop { count, stride, body },

@@ -75,6 +75,13 @@ impl Copier {
         }
     }
 
+    /// Copies words from the peer's region, from byte `offset` on; otherwise like [`Self::read`].
+    pub fn read_words(&self, key: RegionKey, offset: u64, into: &mut [u64]) -> Result<()> {
+        // SAFETY: the bytes of the words, any value of which is valid.
+        let bytes = unsafe { slice::from_raw_parts_mut(into.as_mut_ptr().cast::<u8>(), size_of_val(into)) };
+        self.read(key, offset, bytes)
+    }
+
     /// Copies to the peer's region, from `offset` on; otherwise like [`Self::read`].
     pub fn write(&self, key: RegionKey, offset: u64, data: &[u8]) -> Result<()> {
         let address = key.address().wrapping_add(offset);

@@ -47,6 +47,13 @@ impl Endpoint {
         }
     }
 
+    /// Whether the kernel copies between this process and a peer, so that [`Copier::read_pieces`] and
+    /// [`Copier::write_pieces`] take few system calls and reach any memory of the peer: it is another process of this
+    /// host, and `fabric_single_copy` allows copies.
+    pub fn can_copy_runs(&self, peer: u32) -> bool {
+        self.shares_memory(peer) && self.settings.single_copy.get() && matches!(self.copies(peer), Copies::Process(_))
+    }
+
     /// Permits `peers` to read and write memory by the key until the registration is dropped.
     ///
     /// # Safety

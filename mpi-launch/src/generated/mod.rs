@@ -84,6 +84,22 @@ pub static CATALOG: Catalog = Catalog {
         },
         CvarRow {
             definition: CvarDef {
+                name: "p2p_copy_runs_from",
+                description: "Smallest mean length in bytes of the pieces of a datatype with gaps, from which this process copies its long messages directly between the pieces and the memory of the other process. Messages of types with shorter pieces, and those whose other side has many pieces too, are packed into fragments. Takes effect with the next message.",
+                unit: "bytes",
+                category: "p2p.protocol",
+                value: ValueType::U64,
+                bind: Bind::NoObject,
+                scope: Scope::Local,
+                verbosity: Verbosity::TunerAll,
+                limits: Limits::Whole(1, 1073741824),
+                states: None,
+                until_init: false,
+            },
+            initial: Initial::U64(16384),
+        },
+        CvarRow {
+            definition: CvarDef {
                 name: "p2p_match_list_limit",
                 description: "Longest queue of unexpected messages or of posted receives that is searched item by item; a longer one is hashed until it is empty. 0: all are hashed. Each communicator has its own queues, and separate ones for its collective operations. Takes effect for a queue when an item is added to it, or when it is empty.",
                 unit: "items",

@@ -156,7 +156,7 @@ impl Send {
         let token = copying.await_record(wire::OFFER);
         let (region, registration) = registration::for_writing(&copying.peer, 0, &mut buffer);
         chunk_claims::open(copying.peer.transfer_slot(1, 0), 1);
-        let share = Share { region, bytes: BYTES as u64, slot: 0, round: 1 };
+        let share = Share { region, listed: false, bytes: BYTES as u64, slot: 0, round: 1 };
         copying.push(wire::SHARE, 0, token, &share.encode());
         let copier = copying.spawn_copier();
         Send { copying, request, token, copier, memory: (data, buffer), registration }
@@ -274,7 +274,7 @@ fn begin_receive() -> (Copying, Handle, JoinHandle<()>, (Vec<u8>, Vec<u8>), mpi_
     let engine = copying.engine.clone();
     let request = engine.irecv(&mut engine.lock(), 0, 1, 1, into).expect("posted");
     let (region, registration) = registration::for_reading(&copying.peer, 0, &data);
-    copying.push(wire::OFFER, 1, 77, &Offer { bytes: BYTES as u64, region }.encode());
+    copying.push(wire::OFFER, 1, 77, &Offer { bytes: BYTES as u64, region, ways: 0 }.encode());
     let copier = copying.spawn_copier();
     (copying, request, copier, (data, buffer), registration)
 }

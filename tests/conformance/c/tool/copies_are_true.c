@@ -49,6 +49,48 @@ static void copies(int fragments)
         check_equal(whole, 0);
 }
 
+static void set_runs_from(unsigned long long bytes)
+{
+    MPI_T_cvar_handle handle;
+    int index = -1, count;
+    ok(MPI_T_cvar_get_index("p2p_copy_runs_from", &index));
+    ok(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+    ok(MPI_T_cvar_write(handle, &bytes));
+    ok(MPI_T_cvar_handle_free(&handle));
+}
+
+/* Types with gaps: with long pieces, and with shorter ones on one side where p2p_copy_runs_from permits it, data is
+ * copied directly; otherwise all of it comes in fragments. */
+static void gaps(int fragments)
+{
+    MPI_T_pvar_handle copied = of_process("p2p_bytes_copied", MPI_T_PVAR_CLASS_AGGREGATE);
+    MPI_T_pvar_handle helped = of_process("p2p_bytes_helped", MPI_T_PVAR_CLASS_AGGREGATE);
+    MPI_T_pvar_handle in_parts = of_process("p2p_bytes_in_fragments", MPI_T_PVAR_CLASS_AGGREGATE);
+    int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    enum { DATA = 600000 };
+    MPI_Datatype types[3];
+    const int pieces[] = {1, 20, 600};
+    for (int i = 0; i < 3; i++) {
+        ok(MPI_Type_vector(pieces[i], DATA / pieces[i], 2 * (DATA / pieces[i]), MPI_CHAR, &types[i]));
+        ok(MPI_Type_commit(&types[i]));
+    }
+    for (unsigned long long runs = 1; runs <= 1 << 20; runs <<= 20)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                set_runs_from(runs);
+                unsigned long long whole = together(copied) + together(helped), parts = together(in_parts);
+                ok(MPI_Sendrecv(out, 1, types[i], to, 1, in, 1, types[j], from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+                whole = together(copied) + together(helped) - whole;
+                parts = together(in_parts) - parts;
+                check_equal(whole + parts, (unsigned long long)DATA * (unsigned)size);
+                /* A receiver with short pieces reads from one piece only. */
+                int direct = !fragments && (runs == 1 ? i == 0 || j < 2 : i == 0 && j == 0);
+                check_equal(direct ? parts : whole, 0);
+            }
+    for (int i = 0; i < 3; i++)
+        ok(MPI_Type_free(&types[i]));
+}
+
 static MPI_T_pvar_handle slots_used;
 static int seen, impossible, over;
 
@@ -193,6 +235,7 @@ int main(int argc, char **argv)
     ok(MPI_T_pvar_session_create(&session));
     MPI_T_pvar_handle peers = of_process("fabric_connections", MPI_T_PVAR_CLASS_COUNTER);
     copies(argc > 1);
+    gaps(argc > 1);
     if (size == 2)
         slots(argc > 1);
     queues();

@@ -1,0 +1,74 @@
+//! Which processes copy a long message directly, and in what chunks.
+//!
+//! The sender's part of the decision goes into its offer. The receiver decides: it has the buffer, and the offer.
+//! Not here: the copying (`copies`, `shared_copy`), messages that are not copied directly (`transfer`).
+
+use mpi_datatype::{RecvBuf, SendBuf};
+use mpi_fabric::Endpoint;
+
+use crate::cvars::EngineSettings;
+use crate::run_table::RunTable;
+use crate::wire::{self, Offer};
+
+/// From this size on, both sides copy.
+pub(crate) const SHARE_FROM: u64 = 32 << 10;
+/// Largest chunk one side claims at a time.
+const CHUNK_MAX: u64 = 128 << 10;
+
+/// Chunks are a quarter of a message, so that both sides end together, and never tiny.
+pub(crate) fn chunk_bytes(bytes: u64) -> u64 {
+    (bytes.div_ceil(4)).next_multiple_of(4096).clamp(16 << 10, CHUNK_MAX)
+}
+
+/// Which processes copy a long message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copied {
+    /// It goes in fragments.
+    Never,
+    ByReceiver,
+    BySender,
+    ByBoth,
+}
+
+/// How the data of a send, which has gaps, can be copied: the flags of its offer, and the table of its runs if they are
+/// long enough to be read by the receiver.
+pub(crate) fn ways_of(
+    endpoint: &Endpoint,
+    settings: &EngineSettings,
+    dest: u32,
+    data: &SendBuf<'_>,
+) -> (u8, Option<RunTable>) {
+    let bytes = data.bytes();
+    let writes = bytes >= SHARE_FROM
+        && data.mean_run() >= settings.copy_runs_from.get()
+        && dest != endpoint.rank()
+        && endpoint.can_copy_runs(dest);
+    match writes {
+        false => (0, None),
+        true if RunTable::suits(data) => {
+            (wire::WRITES | wire::LISTED, Some(RunTable::of(data, bytes, chunk_bytes(bytes))))
+        }
+        true => (wire::WRITES, None),
+    }
+}
+
+/// Which processes copy the `wanted` bytes of a message between memory of which one side or both have gaps. The
+/// kernel passes over many short runs of the process that calls it, but not of the other one; `least`: shortest mean
+/// length of its runs.
+pub(crate) fn copied_in_runs(offer: Offer, buffer: &RecvBuf<'_>, wanted: u64, can_share: bool, least: u64) -> Copied {
+    let contiguous = buffer.address().is_some();
+    let receiver_reads = match offer.is_listed() {
+        // The chunks of a sender's table are those of the whole message.
+        true => can_share && wanted == offer.bytes,
+        false => !offer.region.is_none(),
+    } && (contiguous || buffer.mean_run() >= least);
+    let sender_writes = can_share
+        && (contiguous || RunTable::suits(buffer))
+        && (offer.ways & wire::WRITES != 0 || !offer.region.is_none());
+    match (receiver_reads, sender_writes) {
+        (true, true) => Copied::ByBoth,
+        (false, true) if offer.ways & wire::WRITES != 0 => Copied::BySender,
+        (true, false) if !offer.is_listed() => Copied::ByReceiver,
+        _ => Copied::Never,
+    }
+}
