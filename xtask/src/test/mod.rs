@@ -10,6 +10,7 @@ mod asan;
 mod cargo;
 mod clients;
 mod conformance;
+mod datatypes;
 mod launch;
 mod manifest;
 mod miri;
@@ -44,15 +45,28 @@ pub struct Options {
     /// Run the conformance programs on this library instead of ours (mpich), as a check of the programs
     #[arg(long, value_name = "LIBRARY")]
     on: Option<String>,
+    /// Seed of the random datatypes: a number, or `random`; the test prints it
+    #[arg(long, value_name = "SEED", value_parser = seed)]
+    seed: Option<String>,
     /// Only tests whose name, `SUITE/TEST` as in reports, contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
 
+/// A seed for the model in Python.
+fn seed(text: &str) -> std::result::Result<String, String> {
+    match text {
+        "random" => Ok(text.to_owned()),
+        _ => {
+            text.parse::<u32>().map(|number| number.to_string()).map_err(|_| "it is a number or \"random\"".to_owned())
+        }
+    }
+}
+
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 21] = [
+const SUITES: [(&str, &str, Suite); 22] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -65,6 +79,7 @@ const SUITES: [(&str, &str, Suite); 21] = [
     ("conformance", "C programs, one rule of the standard each", conformance::suite),
     ("asan", "the conformance programs, up to 4 ranks, on a library with AddressSanitizer", asan::suite),
     ("arguments", "every function with every wrong argument, and without MPI, generated from spec/", arguments::suite),
+    ("datatypes", "random derived types, compared with a model in Python with numpy", datatypes::suite),
     ("topology", "random topologies, compared with a model in Python", topology::suite),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
@@ -94,6 +109,8 @@ pub struct Context {
     pub install: bool,
     /// The library to run conformance programs on, when it is not ours.
     pub on: Option<String>,
+    /// The seed of the random datatypes, when it is not the usual one.
+    pub seed: Option<String>,
 }
 
 impl Context {
@@ -116,6 +133,7 @@ pub fn run(options: &Options) -> Result<()> {
         dist: OnceCell::new(),
         install: !options.no_install && (options.install || programs::is_root()),
         on: options.on.clone(),
+        seed: options.seed.clone(),
     };
     if options.no_install {
         programs::forbid_fetching();
