@@ -203,6 +203,13 @@ impl Endpoint {
     /// A peer wrote something that is no record (its ring stays at that place), or the network reports a lost peer.
     #[inline]
     pub fn poll<S: Sink>(&mut self, sink: &mut S) -> Result<usize> {
+        self.poll_inline(sink)
+    }
+
+    /// As [`Self::poll`], always inlined: for a loop that polls for one message, where a call would take longer than the
+    /// look at the rings.
+    #[inline(always)]
+    pub fn poll_inline<S: Sink>(&mut self, sink: &mut S) -> Result<usize> {
         self.look_for_connections();
         let mut seen = 0;
         for input in &mut self.inputs {

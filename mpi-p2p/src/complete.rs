@@ -34,13 +34,20 @@ impl Engine {
         if request == NULL {
             return Ok(Completion::empty());
         }
-        let completion =
-            self.block(guard, Awaited::One(request), |state| match state.core.take_if_done(request) {
-                None => Some(Err(no_such_request(request))),
-                Some(None) => None,
-                Some(Some(completion)) => Some(Ok(completion)),
-            })??;
-        Ok(self.called_back(request, completion))
+        // Beside the result of the wait, so that it is moved once.
+        let mut completion = None;
+        self.block(guard, Awaited::One(request), |state| match state.core.take_if_done(request) {
+            None => Some(()),
+            Some(None) => None,
+            done => {
+                completion = done.flatten();
+                Some(())
+            }
+        })?;
+        match completion {
+            Some(completion) => Ok(self.called_back(request, completion)),
+            None => Err(no_such_request(request)),
+        }
     }
 
     /// Tests one request; its completion if it is done.

@@ -47,7 +47,7 @@ impl State {
         let mut counts = instruments;
         for _ in 0..self.core.first_polls() {
             self.core.instruments.polls.incr();
-            match self.endpoint.poll(&mut self.core) {
+            match self.endpoint.poll_inline(&mut self.core) {
                 Ok(0) => {
                     // The receive counts as waiting from here on.
                     if let Some(instruments) = counts.take() {
