@@ -33,6 +33,7 @@ pub fn failed(function: u16, error: &TError) -> c_int {
 
 /// The error of an address that must not be NULL.
 #[cold]
+#[inline(never)]
 pub fn null(argument: &'static str) -> TError {
     TError::INVALID.argument(argument, "NULL", "an address is needed")
 }

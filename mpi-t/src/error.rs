@@ -141,18 +141,21 @@ impl TError {
     /// This error with the argument that was wrong, its value, and the rule that the value breaks. The rule is printed
     /// after "but". Takes no memory; async-signal-safe.
     #[cold]
+    #[inline(never)]
     pub fn argument(self, name: &'static str, value: impl Into<ArgumentValue>, rule: &'static str) -> TError {
         TError { code: self.code, reason: Reason::Argument { name, value: value.into(), rule: Rule::Text(rule) } }
     }
 
     /// This error with a sentence on what was wrong. Takes no memory for a text that is static.
     #[cold]
+    #[inline(never)]
     pub fn because(self, text: impl Into<Cow<'static, str>>) -> TError {
         TError { code: self.code, reason: Reason::Text(text.into()) }
     }
 
     /// An index that is not below `count`, the number of objects called `plural`. Async-signal-safe.
     #[cold]
+    #[inline(never)]
     pub(crate) fn index(name: &'static str, value: i32, count: usize, plural: &'static str) -> TError {
         let rule = Rule::Below(count, plural);
         TError { reason: Reason::Argument { name, value: value.into(), rule }, ..TError::INVALID_INDEX }
@@ -160,6 +163,7 @@ impl TError {
 
     /// A handle that is refused because of its performance variable. Async-signal-safe.
     #[cold]
+    #[inline(never)]
     pub(crate) fn of_pvar(self, handle: Handle, variable: usize, rule: &'static str) -> TError {
         let rule = Rule::Pvar(variable, rule);
         TError { code: self.code, reason: Reason::Argument { name: "handle", value: handle.into(), rule } }

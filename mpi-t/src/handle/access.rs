@@ -260,7 +260,7 @@ unsafe fn readreset_raw(session: usize, handle: usize, out: *mut c_void) -> i32 
 
 /// Resets a live handle of one element that can be reset; its value before. `None`, and nothing is changed, for all
 /// others: arrays and errors.
-#[inline]
+#[inline(always)] // in the two functions that are out of line for it
 fn reset_single(session: usize, handle: usize) -> Option<Scalar> {
     let slot = table::slot_of(handle);
     let view = slot.view(session, handle)?;
