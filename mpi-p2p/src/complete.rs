@@ -164,6 +164,9 @@ impl Engine {
             while next < requests.len() {
                 if requests[next] == NULL {
                     each(next, Completion::empty());
+                } else if let Some(completion) = state.core.take_sent(requests[next]) {
+                    // The usual end of a short send, inline.
+                    each(next, completion);
                 } else {
                     match state.core.take_if_done(requests[next]) {
                         Some(None) => return None,

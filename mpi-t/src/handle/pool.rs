@@ -310,6 +310,7 @@ pub(crate) fn refused(session: usize, handle: usize) -> TError {
 }
 
 #[cold]
+#[inline(never)]
 fn out_of_sessions() -> TError {
     TError::OUT_OF_SESSIONS.because(format!("{SESSIONS} sessions exist, and there can be no more: free some"))
 }
