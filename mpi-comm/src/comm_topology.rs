@@ -2,7 +2,7 @@
 //!
 //! Not here: the topologies themselves (`topology`).
 
-use mpi_core::abi::{MPI_CART, MPI_DIST_GRAPH, MPI_ERR_TOPOLOGY, MPI_GRAPH, MPI_UNDEFINED};
+use mpi_core::abi::{MPI_ERR_TOPOLOGY, MPI_UNDEFINED};
 use mpi_errors::{Error, Result};
 
 use crate::comm::Comm;
@@ -11,12 +11,7 @@ use crate::topology::{Cartesian, Distributed, Graph, Topology};
 impl Comm {
     /// The kind of its topology (`MPI_Topo_test`): `MPI_CART`, `MPI_GRAPH`, `MPI_DIST_GRAPH` or `MPI_UNDEFINED`.
     pub fn topology_kind(&self) -> i32 {
-        match self.topology().map(|topology| &**topology) {
-            Some(Topology::Cartesian(_)) => MPI_CART,
-            Some(Topology::Graph(_)) => MPI_GRAPH,
-            Some(Topology::Distributed(_)) => MPI_DIST_GRAPH,
-            None => MPI_UNDEFINED,
-        }
+        self.topology().map_or(MPI_UNDEFINED, |topology| topology.kind())
     }
 
     /// Its grid. Errors: `MPI_ERR_TOPOLOGY` for a communicator without a Cartesian topology.
@@ -58,6 +53,7 @@ mod tests {
     use super::*;
     use crate::group::Group;
     use mpi_core::Handle;
+    use mpi_core::abi::MPI_CART;
     use mpi_p2p::CommMeters;
     use std::sync::Arc;
 

@@ -24,6 +24,7 @@ use crate::instruments::{EngineInstruments, SIZE_CLASSES, SizeInstruments};
 use crate::message::{Matched, Message, Pool};
 use crate::on_demand::OnDemandMetrics;
 use crate::pair_parts::Parts;
+use crate::partition_metrics::PartitionMetrics;
 use crate::partitions::Partitions;
 use crate::pending_contexts::ContextAgreement;
 use crate::recipe::RecipeRequest;
@@ -82,6 +83,7 @@ pub(crate) struct Core {
     pub pool: Pool,
     pub buffered: Buffered,
     pub instruments: &'static EngineInstruments,
+    pub partition_metrics: PartitionMetrics,
     pub events: &'static MessageEvents,
     /// Messages by size.
     pub sizes: &'static [SizeInstruments; SIZE_CLASSES],
@@ -135,7 +137,12 @@ struct Early {
 }
 
 impl Core {
-    pub fn new(doorbell: Doorbell, instruments: &'static EngineInstruments, settings: &'static EngineSettings) -> Core {
+    pub fn new(
+        doorbell: Doorbell,
+        instruments: &'static EngineInstruments,
+        settings: &'static EngineSettings,
+        partition_metrics: PartitionMetrics,
+    ) -> Core {
         instruments.slots_free.raise(u64::from(SLOTS));
         Core {
             contexts: Contexts::new(),
@@ -164,6 +171,7 @@ impl Core {
             pool: Pool::default(),
             buffered: Buffered::default(),
             instruments,
+            partition_metrics,
             events: MessageEvents::new(),
             sizes: mpi_t::place_rows(SIZE_CLASSES).try_into().expect("the number of rows is the argument"),
             settings,

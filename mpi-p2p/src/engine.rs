@@ -23,6 +23,7 @@ use crate::cvars::EngineSettings;
 use crate::direct::Outcome;
 use crate::events::{MessageEvents, WaitEvents};
 use crate::instruments::{EngineInstruments, SizeInstruments};
+use crate::partition_metrics::{PartitionEvents, PartitionInstruments, PartitionMetrics};
 use crate::receive::Begun;
 use crate::request::{Completion, Mode, ReceiveFailure};
 use crate::send::Started;
@@ -64,6 +65,7 @@ pub struct Engine {
     pub(crate) instruments: &'static EngineInstruments,
     events: &'static MessageEvents,
     pub(crate) wait_events: &'static WaitEvents,
+    pub(crate) partition_metrics: PartitionMetrics,
     pub(crate) settings: &'static EngineSettings,
     rank: u32,
     size: u32,
@@ -80,7 +82,8 @@ impl Engine {
         settings.wait_spins.set(policy.spins());
         settings.wait_yields.set(policy.yields());
         settings.wait_sleep.set(policy.sleeps());
-        let core = Core::new(doorbell.clone(), instruments, settings);
+        let partition_metrics = PartitionMetrics::new(memory);
+        let core = Core::new(doorbell.clone(), instruments, settings, partition_metrics);
         let arrivals = core.arrivals.clone();
         let state = Guarded::new(&lock, State { endpoint, core });
         let events = state.get(&lock.lock()).core.events;
@@ -94,6 +97,7 @@ impl Engine {
             instruments,
             events,
             wait_events: WaitEvents::new(),
+            partition_metrics,
             settings,
             rank,
             size,
@@ -129,6 +133,11 @@ impl Engine {
     /// The engine's own instruments.
     pub fn instruments(&self) -> &'static EngineInstruments {
         self.instruments
+    }
+
+    /// Instruments and events of partitioned communication.
+    pub fn partition_metrics(&self) -> (&'static PartitionInstruments, &'static PartitionEvents) {
+        (self.partition_metrics.counts, self.partition_metrics.events)
     }
 
     /// The engine's control variables.

@@ -12,7 +12,7 @@ use crate::chains::Key;
 use crate::instruments::CommInstruments;
 
 /// The message engine.
-static ENGINE: SourceDef =
+pub(crate) static ENGINE: SourceDef =
     SourceDef { name: "engine", description: "The message engine: messages, requests and waits of this process." };
 
 mpi_t::events! {

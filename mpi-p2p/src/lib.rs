@@ -5,7 +5,7 @@
 //! - `chains`, `queue`, `matching`: which receive gets which message, in constant time.
 //! - `request`, `recipe`, `message`, `direct`: operations under way, requests that start operations, messages that came
 //!   before their receive, the receive that waits without a request.
-//! - `partitions`, `arrivals`, `partition_transfer`, `partitioned`: partitioned communication.
+//! - `partitions`, `arrivals`, `partition_transfer`, `partitioned`, `partition_metrics`: partitioned communication.
 //! - `context`, `pending_contexts`: the communicators. `posted`, `on_demand`: metrics that exist while a handle does.
 //! - `service_queue`, `transfer_slots`, `buffered`: what waits for services, shared copies, the attached buffer.
 //! - `awaited`, `waiters`: what a thread waits for, and which of several waiting threads polls.
@@ -62,6 +62,7 @@ mod on_demand_handles;
 mod owned;
 mod pair_parts;
 mod pairs;
+mod partition_metrics;
 mod partition_transfer;
 mod partitioned;
 mod partitions;
@@ -101,6 +102,8 @@ pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, Pee
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use owned::OwnedOperation;
+pub use partition_metrics::{PartitionEvents, PartitionInstruments};
 pub use pending_contexts::MakeContext;
 pub use posted::PostedInstruments;
 pub use request::{Completion, Generalized, Mode, ReceiveFailure};
+pub use start::StartedRequest;

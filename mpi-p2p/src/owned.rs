@@ -179,7 +179,7 @@ impl<T: Element> OwnedOperation<T> {
     /// [`Engine::parrived`].
     pub fn arrived(&self, partition: u32) -> Result<Option<&[T]>> {
         let range = self.range(partition)?;
-        if !self.engine.parrived(self.request, partition as i32)? {
+        if !self.engine.parrived(self.request, partition as i32, || ())? {
             return Ok(None);
         }
         // SAFETY: a partition that has arrived stays as it is until the next start, which needs `&mut`. The range lies

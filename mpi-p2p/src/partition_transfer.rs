@@ -99,6 +99,16 @@ impl Core {
             send.is_pending = true;
             self.partitions.pending.push(request);
         }
+        let metrics = self.partition_metrics;
+        if send.granted().is_some()
+            && let Some(since) = send.early.take()
+        {
+            metrics.counts.waiting.lower(1);
+            if since != 0 {
+                metrics.counts.time_waiting.add_ns(mpi_t::now_ns().saturating_sub(since));
+            }
+        }
+        metrics.raise_granted(self.contexts.get(head.context), send.pair);
     }
 
     /// A sender reports the size of its message, which is not that of the receiver's buffer.
@@ -116,7 +126,7 @@ impl Core {
             true => return self.fault(from, "a malformed report of partitions"),
             false => payload.len() as u64,
         };
-        let (at, instruments) = (head.a, self.instruments);
+        let (at, instruments, metrics) = (head.a, self.instruments, self.partition_metrics);
         let Some((receive, operation)) = self.partitioned_receive(from, head.b) else {
             return self.fault(from, "partitions that nothing waits for");
         };
@@ -134,7 +144,10 @@ impl Core {
         if !receive.stored(at, bytes) {
             return self.fault(from, "a partition twice");
         }
-        if receive.got == expected {
+        let (pair, is_whole) = (receive.pair, receive.got == expected);
+        metrics.counts.arrivals.incr();
+        metrics.raise_arrived(self.contexts.get(pair.line.context), pair, at, bytes);
+        if is_whole {
             self.end_partitioned(Handle(head.b as usize), operation);
         }
     }
@@ -154,6 +167,13 @@ impl Core {
     pub fn end_partitioned(&mut self, request: Handle, operation: Handle) {
         let Some(found) = self.recipes.get_mut(request) else { return };
         let (context, freed) = (found.context, found.freed);
+        match &found.recipe {
+            Recipe::PartitionedSend(send) if send.world.is_some() => self.partition_metrics.counts.sent.incr(),
+            Recipe::PartitionedReceive(receive) if receive.world.is_some() => {
+                self.partition_metrics.counts.received.incr();
+            }
+            _ => {}
+        }
         if let Recipe::PartitionedReceive(receive) = &mut found.recipe {
             receive.arrivals.end_all();
             let key = Key { source: receive.pair.line.peer, tag: receive.pair.line.tag };

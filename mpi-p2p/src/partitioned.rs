@@ -100,12 +100,13 @@ impl Engine {
         let core = &mut self.state.get_mut(guard).core;
         let completions = core.completions;
         let send = core.active_partitioned_send(request)?;
-        send.mark_ready(ranges)?;
+        send.mark_ready(ranges.clone())?;
         if send.world.is_some() && send.granted().is_none() {
             // The receiver's grant may have come.
             self.advance(guard)?;
         }
         let State { endpoint, core } = self.state.get_mut(guard);
+        core.count_ready(request, ranges);
         core.send_partitions(endpoint, request);
         if core.copies.open > 0 {
             self.copy_parts(guard);
@@ -120,8 +121,10 @@ impl Engine {
 
     /// Whether a partition of a receive has arrived (`MPI_Parrived`); true while it is inactive. Takes no lock if it
     /// has. If it has not, makes progress unless another thread holds the lock. Errors: `MPI_ERR_REQUEST` for a request
-    /// that is no partitioned receive, `MPI_ERR_ARG` for a partition that it does not have.
-    pub fn parrived(&self, request: Handle, partition: i32) -> Result<bool> {
+    /// that is no partitioned receive, `MPI_ERR_ARG` for a partition that it does not have. `record` is called under the
+    /// lock, unless another thread holds it or the partition has arrived in a process of several threads.
+    #[inline]
+    pub fn parrived(&self, request: Handle, partition: i32, record: impl FnOnce()) -> Result<bool> {
         let arrivals = self.arrivals.get(request).ok_or_else(|| self.no_partitioned_receive(request))?;
         let arrivals = std::ptr::with_exposed_provenance::<Arrivals>(arrivals as usize);
         // SAFETY: `precv_init` has stored the address, of memory that is never freed.
@@ -131,12 +134,23 @@ impl Engine {
             arrived.ok_or_else(|| out_of_range(partition, arrivals.partitions()))
         };
         if has_arrived()? {
+            // Threads that test partitions of one request do not write to shared memory.
+            if mpi_core::single_threaded::is_single_threaded()
+                && let Some(_guard) = self.lock.try_lock()
+            {
+                record();
+            }
             return Ok(true);
         }
         if let Some(mut guard) = self.lock.try_lock() {
+            record();
             self.advance(&mut guard)?;
         }
-        has_arrived()
+        let arrived = has_arrived()?;
+        if !arrived {
+            self.partition_metrics.counts.failed_tests.incr_shared();
+        }
+        Ok(arrived)
     }
 
     #[cold]
@@ -197,6 +211,25 @@ impl Core {
     fn world_rank(&self, context: u32, rank: i32) -> Result<Option<u32>> {
         let found = self.contexts.get(context).ok_or_else(|| unknown_context(context))?;
         Ok(found.routes.get(rank as u32 as usize).map(|route| route.world))
+    }
+
+    /// Counts partitions of an active send that were marked ready.
+    fn count_ready(&mut self, request: Handle, ranges: impl Iterator<Item = (i32, i32)> + Clone) {
+        let metrics = self.partition_metrics;
+        let ready: u64 = ranges.clone().map(|(low, high)| (high - low) as u64 + 1).sum();
+        metrics.counts.ready.add(ready);
+        let Some(RecipeRequest { context, recipe: Recipe::PartitionedSend(send), .. }) = self.recipes.get_mut(request)
+        else {
+            return;
+        };
+        metrics.raise_ready(self.contexts.get(*context), request.0 as u64, ranges);
+        if ready > 0 && send.world.is_some() && send.granted().is_none() {
+            metrics.counts.early.add(ready);
+            if send.early.is_none() {
+                metrics.counts.waiting.raise(1);
+                send.early = Some(if metrics.counts.time_waiting.is_watched() { mpi_t::now_ns() } else { 0 });
+            }
+        }
     }
 
     fn active_partitioned_send(&mut self, request: Handle) -> Result<&mut PartitionedSend> {

@@ -167,6 +167,8 @@ pub(crate) struct PartitionedSend {
     pub announced: bool,
     /// It is among [`Partitions::pending`].
     pub is_pending: bool,
+    /// Partitions were ready before the message was granted: when that began in nanoseconds, 0 if it is not timed.
+    pub early: Option<u64>,
 }
 
 impl PartitionedSend {
@@ -186,6 +188,7 @@ impl PartitionedSend {
             is_refused: false,
             announced: false,
             is_pending: false,
+            early: None,
         }
     }
 

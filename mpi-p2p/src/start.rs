@@ -64,10 +64,32 @@ impl Engine {
     /// `MPI_ERR_REQUEST` for a request that cannot be started, or is active; those of the operation.
     #[inline]
     pub fn start(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
-        match self.state.get_mut(guard).start_at_once(request) {
-            AtOnce::Started => Ok(()),
-            other => self.start_otherwise(guard, request, other),
+        self.start_recorded(guard, request, |_| ())
+    }
+
+    /// As [`Engine::start`]; calls `record` before the operation begins, once, with the facts of the request. `record`
+    /// must not wait or fail.
+    #[inline]
+    pub fn start_recorded(
+        &self,
+        guard: &mut Guard<'_>,
+        request: Handle,
+        record: impl FnOnce(StartedRequest),
+    ) -> Result<()> {
+        let mut record = Some(record);
+        let state = self.state.get_mut(guard);
+        let begun = state.start_at_once(request, |started| {
+            if let Some(record) = record.take() {
+                record(started);
+            }
+        });
+        if matches!(begun, AtOnce::Started) {
+            return Ok(());
         }
+        if let Some(record) = record.take() {
+            record(self.state.get(guard).core.facts_of(request));
+        }
+        self.start_otherwise(guard, request, begun)
     }
 
     /// The rest of a start that [`State::start_at_once`] has not carried out.
@@ -172,6 +194,17 @@ impl Engine {
     }
 }
 
+/// The facts of a request that is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartedRequest {
+    /// Its context id; 0 without one.
+    pub context: u32,
+    /// Rank of the other process, or what stands for it; -1 without one.
+    pub peer: i32,
+    /// Its tag, or what stands for it.
+    pub tag: i32,
+}
+
 /// Why a request was not started.
 enum Unstarted {
     Failed(Error),
@@ -198,21 +231,25 @@ enum AtOnce {
 impl State {
     /// Starts a short send that finds room, or a receive that matches no message yet.
     #[inline(always)] // its callers are the starts
-    fn start_at_once(&mut self, request: Handle) -> AtOnce {
+    fn start_at_once(&mut self, request: Handle, record: impl FnOnce(StartedRequest)) -> AtOnce {
         let State { endpoint, core } = self;
         if let Some(RecipeRequest { activity, recipe, context, .. }) = core.recipes.get_mut(request)
             && *activity == Activity::Inactive
         {
             match recipe {
-                Recipe::Eager(send) if core.backlogged == 0 && send.send_line(endpoint, core.instruments) => {
-                    *activity = Activity::Over;
-                    return AtOnce::Started;
+                Recipe::Eager(send) if core.backlogged == 0 => {
+                    record(StartedRequest { context: *context, peer: send.send.dest, tag: send.send.tag });
+                    if send.send_line(endpoint, core.instruments) {
+                        *activity = Activity::Over;
+                        return AtOnce::Started;
+                    }
                 }
                 Recipe::Receive(PersistentReceive { key, buffer, operation }) => {
                     // SAFETY: the recipe's buffer is touched by one operation at a time, and the recipe itself leaves
                     // it alone.
                     let again = unsafe { buffer.reborrow().detach() };
                     let (context, key, operation) = (*context, *key, *operation);
+                    record(StartedRequest { context, peer: key.source, tag: key.tag });
                     *activity = Activity::UnderWay(operation);
                     return match self.restart_receive(context, key, again, operation) {
                         Ok(started) if started == operation => AtOnce::Started,
@@ -266,6 +303,22 @@ impl Core {
         let found = self.recipes.get_mut(request).expect("it was found just now");
         found.activity = started.as_ref().map_or(Activity::Inactive, |operation| Activity::UnderWay(*operation));
         started.map(drop)
+    }
+
+    /// The facts of a request for the record of its start; those of no communicator for a request without a recipe.
+    #[cold]
+    fn facts_of(&self, request: Handle) -> StartedRequest {
+        let nothing = StartedRequest { context: 0, peer: -1, tag: 0 };
+        self.recipes.get(request).map_or(nothing, |found| {
+            let (peer, tag) = match &found.recipe {
+                Recipe::Eager(EagerSend { send, .. }) | Recipe::Send(send) => (send.dest, send.tag),
+                Recipe::Receive(receive) => (receive.key.source, receive.key.tag),
+                Recipe::PartitionedSend(send) => (send.pair.line.peer, send.pair.line.tag),
+                Recipe::PartitionedReceive(receive) => (receive.pair.line.peer, receive.pair.line.tag),
+                Recipe::Generalized(_) => return nothing,
+            };
+            StartedRequest { context: found.context, peer, tag }
+        })
     }
 
     /// Adds a request whose recipe is made from its handle.

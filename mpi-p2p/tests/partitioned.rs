@@ -86,7 +86,7 @@ fn every_shape_on_either_side_moves_every_byte_once() {
                     start(rank, request);
                     if round % 2 == 0 {
                         for partition in 0..receives as i32 {
-                            while !rank.engine.parrived(request, partition).expect("a receive") {
+                            while !rank.engine.parrived(request, partition, || ()).expect("a receive") {
                                 std::thread::yield_now();
                             }
                         }
@@ -96,7 +96,7 @@ fn every_shape_on_either_side_moves_every_byte_once() {
                     assert!(data.iter().enumerate().all(|(at, is)| *is == byte(at, round)), "{tag} {round}");
                     data.fill(0);
                     for partition in 0..receives as i32 {
-                        assert!(rank.engine.parrived(request, partition).expect("inactive"));
+                        assert!(rank.engine.parrived(request, partition, || ()).expect("inactive"));
                     }
                 }
                 free(rank, request);
@@ -124,11 +124,11 @@ fn a_partition_arrives_before_the_others_are_ready() {
             data.fill(0);
             let request = precv(rank, (0, 0), &mut data, 2);
             start(rank, request);
-            let before = rank.engine.parrived(request, 1).expect("a receive");
+            let before = rank.engine.parrived(request, 1, || ()).expect("a receive");
             assert!(!before, "half of it is not ready");
             rank.exchange_with_peer();
             for partition in [0, 1] {
-                while !rank.engine.parrived(request, partition).expect("a receive") {
+                while !rank.engine.parrived(request, partition, || ()).expect("a receive") {
                     std::thread::yield_now();
                 }
             }
@@ -191,7 +191,7 @@ fn messages_of_another_size_end_whole_or_truncated() {
                         assert_eq!(error, (sent > room).then_some(MPI_ERR_TRUNCATE));
                         assert!(data[..sent.min(room)].iter().all(|is| *is == 7));
                         assert!(data[sent.min(room)..].iter().all(|is| *is == 0));
-                        assert!(rank.engine.parrived(request, 1).expect("inactive"));
+                        assert!(rank.engine.parrived(request, 1, || ()).expect("inactive"));
                     }
                     free(rank, request);
                 }
@@ -235,7 +235,7 @@ fn refused_calls_change_nothing() {
         for (request, partition, expected) in
             [(receive, 2, MPI_ERR_ARG), (receive, -1, MPI_ERR_ARG), (send, 0, MPI_ERR_REQUEST)]
         {
-            assert_eq!(engine.parrived(request, partition).expect_err("refused").class(), expected);
+            assert_eq!(engine.parrived(request, partition, || ()).expect_err("refused").class(), expected);
         }
         start(rank, send);
         assert_eq!(class(engine.start(&mut engine.lock(), send)), MPI_ERR_REQUEST);
@@ -255,11 +255,11 @@ fn refused_calls_change_nothing() {
         assert_eq!(inbox, [1; 8]);
         free(rank, send);
         free(rank, receive);
-        assert_eq!(engine.parrived(receive, 0).expect_err("freed").class(), MPI_ERR_REQUEST);
+        assert_eq!(engine.parrived(receive, 0, || ()).expect_err("freed").class(), MPI_ERR_REQUEST);
         let nowhere = (psend(rank, (MPI_PROC_NULL, 0), &data, 2), precv(rank, (MPI_PROC_NULL, 0), &mut inbox, 2));
         start(rank, nowhere.0);
         start(rank, nowhere.1);
-        assert!(engine.parrived(nowhere.1, 1).expect("a receive"));
+        assert!(engine.parrived(nowhere.1, 1, || ()).expect("a receive"));
         assert_eq!(wait(rank, nowhere.1).0, Status::PROC_NULL);
         ready(rank, nowhere.0, 0, 1).expect("not ready");
         wait(rank, nowhere.0);
@@ -323,7 +323,7 @@ fn threads_mark_partitions_ready_and_look_for_them_at_once() {
                         let (rank, seen, data) = (&rank, &seen, &data);
                         scope.spawn(move || {
                             for partition in (thread..PARTITIONS as usize / 2).step_by(2) {
-                                while !rank.engine.parrived(request, partition as i32).expect("a receive") {
+                                while !rank.engine.parrived(request, partition as i32, || ()).expect("a receive") {
                                     std::hint::spin_loop();
                                 }
                                 let range = partition * 2 * EACH..(partition + 1) * 2 * EACH;
@@ -340,5 +340,36 @@ fn threads_mark_partitions_ready_and_look_for_them_at_once() {
             wait(&rank, request);
         }
         free(&rank, request);
+    });
+}
+
+#[test]
+fn variables_count_partitions_that_are_ready_wait_and_arrive() {
+    run(1, |rank| {
+        let (counts, _) = rank.engine.partition_metrics();
+        let (data, mut inbox) = ([3u8; 12], [0u8; 12]);
+        let (send, receive) = (psend(rank, (0, 1), &data, 3), precv(rank, (0, 1), &mut inbox, 3));
+        start(rank, send);
+        ready(rank, send, 0, 1).expect("not ready");
+        assert_eq!((counts.ready.get(), counts.early.get(), counts.waiting.get()), (2, 2, 1));
+        start(rank, receive);
+        assert!(!rank.engine.parrived(receive, 2, || ()).expect("a receive"), "it is not ready");
+        assert_eq!((counts.waiting.get(), counts.failed_tests.get()), (0, 1));
+        ready(rank, send, 2, 2).expect("not ready");
+        assert_eq!((counts.ready.get(), counts.early.get()), (3, 2));
+        wait(rank, receive);
+        wait(rank, send);
+        assert_eq!((counts.sent.get(), counts.received.get(), inbox), (1, 1, data));
+        assert!((2..=3).contains(&counts.arrivals.get()), "{}", counts.arrivals.get());
+        free(rank, send);
+        free(rank, receive);
+
+        // Nothing is counted for operations with no process but the partitions themselves.
+        let nowhere = psend(rank, (MPI_PROC_NULL, 1), &data, 3);
+        start(rank, nowhere);
+        ready(rank, nowhere, 0, 2).expect("not ready");
+        wait(rank, nowhere);
+        assert_eq!((counts.ready.get(), counts.early.get(), counts.sent.get()), (6, 2, 1));
+        free(rank, nowhere);
     });
 }

@@ -1648,7 +1648,6 @@ pub unsafe extern "C" fn PMPI_Start(request: *mut usize) -> c_int {
     entry::running(functions::MPI_START, None, |cx| {
         let request = check::out("request", request)?;
 
-        cx.record(functions::MPI_START, -1, 0, 0);
         imp::persistent::start(cx, request)
     })
 }

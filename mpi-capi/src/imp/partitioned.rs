@@ -4,7 +4,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use mpi_core::{Handle, abi};
+use mpi_core::{Handle, abi, functions};
 use mpi_errors::{Error, Result};
 
 use super::comm_create::hints;
@@ -72,11 +72,12 @@ pub fn pready_list(cx: CallContext, length: usize, partitions: *const c_int, req
     ready(cx, request, list.iter().map(|partition| (*partition, *partition)))
 }
 
-/// `MPI_Parrived`
+/// `MPI_Parrived`. A call that takes no lock leaves no record.
 #[inline]
 pub fn parrived(cx: LocklessContext, request: usize, partition: c_int, flag: Out<i32>) -> Outcome {
     let engine = &cx.process.engine;
-    match engine.parrived(Handle(request), partition) {
+    let record = || cx.process.recorder.record(functions::MPI_PARRIVED, 0, -1, 0, 0);
+    match engine.parrived(Handle(request), partition, record) {
         Ok(arrived) => {
             flag.set(i32::from(arrived));
             Ok(())

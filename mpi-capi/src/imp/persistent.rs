@@ -2,9 +2,9 @@
 //!
 //! Not here: partitioned communication (`partitioned`), completion (`request`, `many`).
 
-use mpi_core::Handle;
+use mpi_core::{Handle, functions};
 use mpi_datatype::{RecvBuf, SendBuf};
-use mpi_p2p::Mode;
+use mpi_p2p::{Mode, StartedRequest};
 
 use super::many::handles;
 use crate::call_context::{CallContext, CommView};
@@ -50,12 +50,15 @@ pub fn recv_init(
     Ok(())
 }
 
-/// `MPI_Start`
+/// `MPI_Start`; the flight recorder gets the peer and the tag of the request.
 #[inline(always)] // one caller: the entry point
 pub fn start(cx: CallContext, request: Out<usize>) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
     let handle = Handle(request.get());
-    match process.engine.start(&mut guard, handle) {
+    let record = |request: StartedRequest| {
+        process.recorder.record(functions::MPI_START, request.context, request.peer, request.tag, 0);
+    };
+    match process.engine.start_recorded(&mut guard, handle, record) {
         Ok(()) => Ok(()),
         Err(error) => Err(Raised::on_context(error, process.engine.request_context(&guard, handle))),
     }

@@ -23,6 +23,8 @@ pub use edges::EdgeList;
 pub use graph::Graph;
 pub use place::{Location, place};
 
+use mpi_core::abi::{MPI_CART, MPI_DIST_GRAPH, MPI_GRAPH};
+
 /// The topology of a communicator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Topology {
@@ -41,6 +43,15 @@ impl Topology {
             Topology::Cartesian(_) => "a Cartesian topology",
             Topology::Graph(_) => "a graph topology",
             Topology::Distributed(_) => "a distributed graph topology",
+        }
+    }
+
+    /// Its kind, as `MPI_Topo_test` returns it.
+    pub fn kind(&self) -> i32 {
+        match self {
+            Topology::Cartesian(_) => MPI_CART,
+            Topology::Graph(_) => MPI_GRAPH,
+            Topology::Distributed(_) => MPI_DIST_GRAPH,
         }
     }
 

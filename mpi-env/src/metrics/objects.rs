@@ -15,6 +15,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::metrics::instruments::{DatatypeInstruments, ErrhandlerInstruments, ObjectEvents, ObjectInstruments};
 use crate::metrics::predefined_uses::{self, PredefinedUses};
+use crate::metrics::topologies::{TopologyEvents, TopologyInstruments};
 
 /// Metrics of the objects of one process.
 pub struct ObjectMetrics {
@@ -22,6 +23,10 @@ pub struct ObjectMetrics {
     pub events: &'static ObjectEvents,
     /// Numbers.
     pub counts: &'static ObjectInstruments,
+    /// Topologies.
+    pub topologies: &'static TopologyInstruments,
+    /// Events of topologies.
+    pub topology_events: &'static TopologyEvents,
     pub(crate) handlers: Guarded<HashMap<usize, &'static ErrhandlerInstruments, FxBuildHasher>>,
     pub(crate) datatypes: Guarded<Vec<Option<&'static DatatypeInstruments>>>,
     pub(crate) predefined: Arc<Guarded<PredefinedUses>>,
@@ -40,6 +45,9 @@ impl ObjectMetrics {
         let predefined = Arc::new(Guarded::new(lock, PredefinedUses::default()));
         predefined_uses::declare(lock, registry, &predefined)?;
         registry.register_events(events)?;
+        let (topologies, topology_events) = (TopologyInstruments::place(memory), TopologyEvents::new());
+        registry.register(topologies)?;
+        registry.register_events(topology_events)?;
         let mut handlers = HashMap::default();
         let always = [
             (MPI_ERRORS_ARE_FATAL, "MPI_ERRORS_ARE_FATAL"),
@@ -52,7 +60,7 @@ impl ObjectMetrics {
             handlers.insert(word, block);
         }
         let (handlers, datatypes) = (Guarded::new(lock, handlers), Guarded::new(lock, Vec::new()));
-        Ok(ObjectMetrics { events, counts, handlers, datatypes, predefined })
+        Ok(ObjectMetrics { events, counts, topologies, topology_events, handlers, datatypes, predefined })
     }
 }
 

@@ -43,7 +43,7 @@ impl Process {
         let reorder = same_everywhere(&agreed.words, "grids")?.all_reorder();
         let topology = Topology::Cartesian(grid);
         let order = self.order(&parent, &topology, reorder)?;
-        self.topology_comm(&parent, agreed.context, &order, topology)
+        self.topology_comm(&parent, agreed.context, order, topology)
     }
 
     /// `MPI_Cart_map`: this process's rank in the communicator that [`Process::cart_create`] with `reorder` creates;
@@ -61,7 +61,7 @@ impl Process {
         let (remain, agreed) = self.agree_on(&parent, remain, of, 0)?;
         same_everywhere(&agreed.words, "remaining dimensions")?;
         let (part, members) = grid.sub(parent.rank(), &remain);
-        self.topology_comm(&parent, agreed.context, &members, Topology::Cartesian(part))
+        self.topology_comm(&parent, agreed.context, Order::unchanged(members), Topology::Cartesian(part))
     }
 
     /// `MPI_Graph_create`, as [`Process::cart_create`]; `MPI_COMM_NULL` in all processes for a graph without nodes.
@@ -71,7 +71,7 @@ impl Process {
         let reorder = same_everywhere(&agreed.words, "graphs")?.all_reorder();
         let topology = Topology::Graph(graph);
         let order = self.order(&parent, &topology, reorder)?;
-        self.topology_comm(&parent, agreed.context, &order, topology)
+        self.topology_comm(&parent, agreed.context, order, topology)
     }
 
     /// `MPI_Graph_map`, as [`Process::cart_map`].
@@ -92,8 +92,8 @@ impl Process {
         let ((sources, destinations, _), agreed) = self.agree_on(&parent, edges, |_| 0, flags)?;
         let weighted = agreed_weights(&agreed.words)?;
         let graph = Distributed::new(sources, destinations, weighted);
-        let order: Vec<u32> = (0..parent.size()).collect();
-        self.topology_comm(&parent, agreed.context, &order, Topology::Distributed(graph))
+        let order = Order::unchanged((0..parent.size()).collect());
+        self.topology_comm(&parent, agreed.context, order, Topology::Distributed(graph))
     }
 
     /// `MPI_Dist_graph_create`: each process gives any edges, and states whether they have weights. Collective; waits,
@@ -104,8 +104,8 @@ impl Process {
         let ((edges, _), agreed) = self.agree_on(&parent, edges, |_| 0, flags)?;
         let weighted = agreed_weights(&agreed.words)?;
         let graph = distribute(&self.engine, &parent, &edges, weighted)?;
-        let order: Vec<u32> = (0..parent.size()).collect();
-        self.topology_comm(&parent, agreed.context, &order, Topology::Distributed(graph))
+        let order = Order::unchanged((0..parent.size()).collect());
+        self.topology_comm(&parent, agreed.context, order, Topology::Distributed(graph))
     }
 
     /// The communicator that a topology is created from. Errors: `MPI_ERR_COMM`, also for an intercommunicator.
@@ -158,23 +158,69 @@ impl Process {
         Ok(order.iter().position(|member| *member == parent.rank()).map(|rank| rank as u32))
     }
 
-    /// The processes of a topology by their ranks in the parent, in the order of their new ranks.
-    fn order(&self, parent: &Comm, topology: &Topology, reorder: bool) -> Result<Vec<u32>> {
+    /// The processes of a topology, in the order of their new ranks.
+    fn order(&self, parent: &Comm, topology: &Topology, reorder: bool) -> Result<Order> {
         if !reorder {
-            return Ok((0..nodes(topology)).collect());
+            return Ok(Order::unchanged((0..nodes(topology)).collect()));
         }
         let all = Exchange::among_all(&self.engine, parent, LOCATIONS).all(location())?;
-        Ok(placed(topology, &all))
+        let members = placed(topology, &all);
+        let packages = members.iter().map(|member| all[*member as usize][0]).collect();
+        Ok(Order { members, packages })
     }
 
     /// Creates the communicator of these processes of the parent, in this order; returns `MPI_COMM_NULL` in others.
-    fn topology_comm(&self, parent: &Comm, context: u32, order: &[u32], topology: Topology) -> Result<Handle> {
-        let members = parent.group().world_ranks();
-        let group = Group::new(order.iter().map(|rank| members[*rank as usize]).collect::<Vec<_>>());
+    fn topology_comm(&self, parent: &Comm, context: u32, order: Order, topology: Topology) -> Result<Handle> {
+        let world_ranks = parent.group().world_ranks();
+        let group = Group::new(order.members.iter().map(|rank| world_ranks[*rank as usize]).collect::<Vec<_>>());
         let Some(rank) = group.rank_of(self.rank()) else { return Ok(Handle(MPI_COMM_NULL)) };
-        let topology = Some(Arc::new(topology));
-        let spec = CommSpec { topology, ..CommSpec::part(parent, context, &group, rank) };
-        self.adopt(&mut self.engine.lock(), spec)
+        let topology = Arc::new(topology);
+        let spec = CommSpec { topology: Some(topology.clone()), ..CommSpec::part(parent, context, &group, rank) };
+        let guard = &mut self.engine.lock();
+        let made = self.adopt(guard, spec)?;
+        self.count_topology(made, &topology, rank, &order);
+        Ok(made)
+    }
+
+    /// Counts a new communicator with a topology, in which this process has `rank`; the caller holds the process lock.
+    fn count_topology(&self, made: Handle, topology: &Topology, rank: u32, order: &Order) {
+        let counts = self.metrics.topologies;
+        let neighbors: Vec<u32> = topology.neighborhood(rank).1.into_iter().flatten().collect();
+        let reordered = !order.members.is_sorted();
+        counts.created.incr();
+        if reordered {
+            counts.reordered.incr();
+        }
+        counts.neighbors.add(neighbors.len() as u64);
+        counts.near_neighbors.add(order.near(rank, &neighbors));
+        let count = neighbors.len() as u64;
+        let data = (made.0 as u64, topology.kind(), count, i32::from(reordered));
+        self.metrics.topology_events.created.emit(|| data);
+    }
+}
+
+/// The processes of a new communicator.
+struct Order {
+    /// By new rank, the rank in the parent.
+    members: Vec<u32>,
+    /// By new rank, the package that the process is bound to, or [`UNKNOWN`]; empty if the processes have not exchanged
+    /// them.
+    packages: Vec<u64>,
+}
+
+impl Order {
+    fn unchanged(members: Vec<u32>) -> Order {
+        Order { members, packages: Vec::new() }
+    }
+
+    /// How many of the neighbours of a rank are bound to the same package, if all packages are known.
+    fn near(&self, rank: u32, neighbors: &[u32]) -> u64 {
+        if self.packages.contains(&UNKNOWN) {
+            return 0;
+        }
+        let package = |rank: u32| self.packages.get(rank as usize);
+        neighbors.iter().filter(|neighbor| package(rank).is_some_and(|own| package(**neighbor) == Some(own))).count()
+            as u64
     }
 }
 
@@ -281,6 +327,15 @@ mod tests {
         // The process that does not take part may be anywhere.
         let beyond = [[0, 0], [1, 8], [0, 1], [1, 9], [UNKNOWN, UNKNOWN]];
         assert_eq!(placed(&crossing, &beyond), [0, 2, 1, 3]);
+    }
+
+    #[test]
+    fn near_neighbors_are_counted_where_all_packages_are_known() {
+        let order = |packages: &[u64]| Order { members: vec![2, 0, 1], packages: packages.to_vec() };
+        assert_eq!(order(&[0, 0, 1]).near(0, &[1, 2, 1]), 2);
+        assert_eq!(order(&[0, 0, 1]).near(2, &[0, 1]), 0);
+        assert_eq!(order(&[0, 0, UNKNOWN]).near(0, &[1]), 0);
+        assert_eq!(Order::unchanged(vec![0, 1]).near(0, &[1]), 0);
     }
 
     #[test]

@@ -27,6 +27,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("p2p.matching", "Searches that match messages with receives."),
     ("p2p.peers", "Messages and bytes of the program for each process of the communicator."),
     ("p2p.requests", "Operations that have been started and not completed."),
+    ("p2p.partitioned", "Partitioned sends and receives: partitions that are ready, that wait, and that arrive."),
     ("process", "What the process is doing."),
     ("p2p.posted", "Receives that wait for their message."),
     ("p2p.traffic", "Messages and bytes that the program sends and receives."),
@@ -46,6 +47,8 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("coll.calls", "Number of calls of each collective operation."),
     ("objects", "Communicators, groups, datatypes and other objects: their number and uses."),
     ("objects.events", "Events of objects that are created and freed."),
+    ("topo", "Topologies: grids and graphs of processes, their neighbours, and changed orders."),
+    ("topo.events", "Events of communicators that are created with a topology."),
     ("errors", "Errors that calls raise, their error handlers, and their reports."),
     ("errors.events", "Events of errors."),
     ("memory", "Memory that the program or the library has allocated."),
@@ -88,6 +91,8 @@ pub(crate) fn complete(
     registry.register(engine.instruments())?;
     registry.register_events(engine.events().0)?;
     registry.register_events(engine.events().1)?;
+    registry.register(engine.partition_metrics().0)?;
+    registry.register_events(engine.partition_metrics().1)?;
     registry.register(coll.instruments())?;
     registry.register(coll.last_algorithms())?;
     registry.bind_rows(0, coll.algorithm_calls())?;

@@ -99,6 +99,7 @@ fn entry_point(spec: &Spec, function: &Function) -> Result<String> {
                 State::Running => {
                     format!("let record = cx.enter({id}, {0});\n        record.end({call})", seen(spec, function))
                 }
+                State::Starting if function.parameters.iter().any(|parameter| parameter.has("recorded")) => call,
                 State::Starting => format!("cx.record({id}, {0});\n        {call}", seen(spec, function)),
                 _ => call,
             };

@@ -1,5 +1,5 @@
-/* A blocking receive that is truncated stores source, tag and count of the message in its status, as MPI_Wait does,
- * and leaves the error field unchanged. */
+/* A receive that is truncated stores source, tag and count of the message in its status, in each of its forms, and
+ * leaves the error field unchanged. */
 #include "check.h"
 
 enum { LARGEST = 200000, UNTOUCHED = 4711 };
@@ -33,11 +33,12 @@ int main(int argc, char **argv)
     for (int s = 0; s < 3; s++) {
         int length = lengths[s], room = length / 2;
         if (rank == 0) {
-            MPI_Request requests[4];
-            for (int tag = 0; tag < 4; tag++)
+            MPI_Request requests[6];
+            for (int tag = 0; tag < 6; tag++)
                 ok(MPI_Isend(data, length, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &requests[tag]));
             /* This test does not check how the sends of truncated messages end. */
-            MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+            MPI_Waitall(6, requests, MPI_STATUSES_IGNORE);
+            ok(MPI_Recv(NULL, 0, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             ok(MPI_Recv(NULL, 0, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             ok(MPI_Recv(data, room, MPI_BYTE, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         } else if (rank == 1) {
@@ -51,6 +52,20 @@ int main(int argc, char **argv)
             code = MPI_Mrecv(data, room, MPI_BYTE, &message, &status);
             check_status(code, &status, 1, room);
             check(message == MPI_MESSAGE_NULL);
+
+            MPI_Request request;
+            ok(MPI_Mprobe(0, 4, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE));
+            ok(MPI_Imrecv(data, room, MPI_BYTE, &message, &request));
+            check(message == MPI_MESSAGE_NULL);
+            status = blank();
+            code = MPI_Wait(&request, &status);
+            check_status(code, &status, 4, room);
+            check(request == MPI_REQUEST_NULL);
+
+            ok(MPI_Isendrecv(NULL, 0, MPI_BYTE, 0, 9, data, room, MPI_BYTE, 0, 5, MPI_COMM_WORLD, &request));
+            status = blank();
+            code = MPI_Wait(&request, &status);
+            check_status(code, &status, 5, room);
 
             status = blank();
             code = MPI_Sendrecv(NULL, 0, MPI_BYTE, 0, 9, data, room, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &status);
