@@ -15,7 +15,7 @@
 //!   `chunk_claims`: moving long messages. `copy_job`, `copies`, `copying`: copying them with the lock released.
 //!   `cancel`, `revoke`: taking operations back. `progress`: moving what can move.
 //! - `int_handles`: handles by Fortran integers.
-//! - `owned`: persistent operations with their data, for programs in Rust.
+//! - `owned`, `owned_exchange`: operations with their data, for programs in Rust.
 //! - `engine`: the calls. `waiting`, `complete`, `get_status`, `probe`, `start`, `generalized`, `buffer_calls`,
 //!   `remote`, `service`, `context_agreement`, `on_demand_handles`, `posted_handles`: further calls, by subject.
 //! - `instruments`, `events`, `request_events`, `cvars`, `limits`: metrics, events and settings.
@@ -60,6 +60,7 @@ mod message;
 mod on_demand;
 mod on_demand_handles;
 mod owned;
+mod owned_exchange;
 mod pair_parts;
 mod pairs;
 mod partition_metrics;
@@ -102,6 +103,7 @@ pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, Pee
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use on_demand::{MessageInstruments, RequestInstruments};
 pub use owned::OwnedOperation;
+pub use owned_exchange::OwnedExchange;
 pub use partition_metrics::{PartitionEvents, PartitionInstruments};
 pub use pending_contexts::MakeContext;
 pub use posted::PostedInstruments;

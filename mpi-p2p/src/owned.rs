@@ -1,7 +1,7 @@
 //! Persistent and partitioned operations that own their data, for programs in Rust (MPI-5.0, 3.9 and 4.2).
 //!
-//! Invariants: while an operation is active, the engine alone uses its data, except partitions that it has not taken over
-//! or has given back. A value that is dropped while it is active, or forgotten, leaks its data, so that they outlive the
+//! Invariants: while an operation is active, the engine alone uses its data, except partitions that it has not taken
+//! over or has given back. A value that is dropped while it is active, or forgotten, leaks its data, so that they outlive the
 //! operation.
 //! Not here: the operations (`start`, `partitioned`).
 #![allow(unsafe_code)] // the engine has a pointer to the data between two calls
@@ -22,6 +22,8 @@ use crate::request::Mode;
 pub struct OwnedOperation<T: Element> {
     engine: &'static Engine,
     request: Handle,
+    /// Rank of the other process, or what stands for it, and tag.
+    line: (i32, i32),
     /// From `Box::into_raw`; dropped with the operation.
     data: *mut [T],
     /// Elements of one partition; all for an operation without partitions.
@@ -52,7 +54,7 @@ impl<T: Element> OwnedOperation<T> {
         (dest, tag): (i32, i32),
         data: Vec<T>,
     ) -> Result<OwnedOperation<T>> {
-        OwnedOperation::new(engine, data, (1, false), |memory| {
+        OwnedOperation::new(engine, (dest, tag), data, (1, false), |memory| {
             // SAFETY: the data stay until the request is freed and its last operation is complete.
             let buffer = unsafe { SendBuf::from_slice(memory).detach() };
             engine.send_init(guard, context, dest, tag, buffer, Mode::Standard)
@@ -67,15 +69,15 @@ impl<T: Element> OwnedOperation<T> {
         (source, tag): (i32, i32),
         data: Vec<T>,
     ) -> Result<OwnedOperation<T>> {
-        OwnedOperation::new(engine, data, (1, true), |memory| {
+        OwnedOperation::new(engine, (source, tag), data, (1, true), |memory| {
             // SAFETY: as in `send`.
             let buffer = unsafe { RecvBuf::from_slice(memory).detach() };
             engine.recv_init(guard, context, source, tag, buffer)
         })
     }
 
-    /// A partitioned send of these data. Errors: as [`Engine::psend_init`], and `MPI_ERR_COUNT` when the partitions would not
-    /// be equally long.
+    /// A partitioned send of these data. Errors: as [`Engine::psend_init`], and `MPI_ERR_COUNT` when the partitions would
+    /// not be equally long.
     pub fn partitioned_send(
         engine: &'static Engine,
         guard: &mut Guard<'_>,
@@ -84,7 +86,7 @@ impl<T: Element> OwnedOperation<T> {
         data: Vec<T>,
         partitions: u32,
     ) -> Result<OwnedOperation<T>> {
-        OwnedOperation::new(engine, data, (partitions, false), |memory| {
+        OwnedOperation::new(engine, to, data, (partitions, false), |memory| {
             // SAFETY: as in `send`.
             let buffer = unsafe { SendBuf::from_slice(memory).detach() };
             engine.psend_init(guard, context, to, buffer, partitions)
@@ -100,7 +102,7 @@ impl<T: Element> OwnedOperation<T> {
         data: Vec<T>,
         partitions: u32,
     ) -> Result<OwnedOperation<T>> {
-        OwnedOperation::new(engine, data, (partitions, true), |memory| {
+        OwnedOperation::new(engine, from, data, (partitions, true), |memory| {
             // SAFETY: as in `send`.
             let buffer = unsafe { RecvBuf::from_slice(memory).detach() };
             engine.precv_init(guard, context, from, buffer, partitions)
@@ -109,6 +111,7 @@ impl<T: Element> OwnedOperation<T> {
 
     fn new(
         engine: &'static Engine,
+        line: (i32, i32),
         data: Vec<T>,
         (partitions, is_receive): (u32, bool),
         init: impl FnOnce(&mut [T]) -> Result<Handle>,
@@ -125,7 +128,12 @@ impl<T: Element> OwnedOperation<T> {
             drop(unsafe { Box::from_raw(data) });
         })?;
         let each = length / parts.max(1);
-        Ok(OwnedOperation { engine, request, data, each, active: false, is_receive, ready: vec![false; parts] })
+        Ok(OwnedOperation { engine, request, line, data, each, active: false, is_receive, ready: vec![false; parts] })
+    }
+
+    /// The rank of the other process, or what stands for it, and the tag.
+    pub fn peer_and_tag(&self) -> (i32, i32) {
+        self.line
     }
 
     /// Starts the operation. Errors: `MPI_ERR_REQUEST` while it is active; those of the operation.
@@ -155,8 +163,8 @@ impl<T: Element> OwnedOperation<T> {
         (!self.active).then(|| unsafe { &mut *self.data })
     }
 
-    /// A partition of a send that is not ready, or of an inactive one. Errors: `MPI_ERR_ARG` for one that does not exist or
-    /// is ready.
+    /// A partition of a send that is not ready, or of an inactive one. Errors: `MPI_ERR_ARG` for one that does not exist
+    /// or is ready.
     pub fn partition_mut(&mut self, partition: u32) -> Result<&mut [T]> {
         let range = self.range(partition)?;
         if self.active && self.ready[partition as usize] {
@@ -175,11 +183,10 @@ impl<T: Element> OwnedOperation<T> {
         Ok(())
     }
 
-    /// A partition of a receive that has arrived; `None` if it has not. Takes no lock if it has. Errors: as
-    /// [`Engine::parrived`].
-    pub fn arrived(&self, partition: u32) -> Result<Option<&[T]>> {
+    /// A partition of a receive that has arrived; `None` if it has not. Errors, and `record`: as [`Engine::parrived`].
+    pub fn arrived(&self, partition: u32, record: impl FnOnce()) -> Result<Option<&[T]>> {
         let range = self.range(partition)?;
-        if !self.engine.parrived(self.request, partition as i32, || ())? {
+        if !self.engine.parrived(self.request, partition as i32, record)? {
             return Ok(None);
         }
         // SAFETY: a partition that has arrived stays as it is until the next start, which needs `&mut`. The range lies

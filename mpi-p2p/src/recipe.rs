@@ -134,6 +134,19 @@ impl EagerSend {
     }
 }
 
+impl Recipe {
+    /// The rank of the other process, or what stands for it, and the tag; a generalized request has none.
+    pub fn peer_and_tag(&self) -> Option<(i32, i32)> {
+        match self {
+            Recipe::Eager(EagerSend { send, .. }) | Recipe::Send(send) => Some((send.dest, send.tag)),
+            Recipe::Receive(receive) => Some((receive.key.source, receive.key.tag)),
+            Recipe::PartitionedSend(send) => Some((send.pair.line.peer, send.pair.line.tag)),
+            Recipe::PartitionedReceive(receive) => Some((receive.pair.line.peer, receive.pair.line.tag)),
+            Recipe::Generalized(_) => None,
+        }
+    }
+}
+
 impl fmt::Debug for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

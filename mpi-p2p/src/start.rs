@@ -69,35 +69,63 @@ impl Engine {
 
     /// As [`Engine::start`]; calls `record` before the operation begins, once, with the facts of the request. `record`
     /// must not wait or fail.
-    #[inline]
+    #[inline(always)] // its callers are `MPI_Start` and `start`
     pub fn start_recorded(
         &self,
         guard: &mut Guard<'_>,
         request: Handle,
-        record: impl FnOnce(StartedRequest),
+        record: impl Fn(StartedRequest) + Copy,
     ) -> Result<()> {
-        let mut record = Some(record);
         let state = self.state.get_mut(guard);
-        let begun = state.start_at_once(request, |started| {
-            if let Some(record) = record.take() {
-                record(started);
+        let State { endpoint, core } = state;
+        if let Some(RecipeRequest { activity, recipe, context, .. }) = core.recipes.get_mut(request)
+            && *activity == Activity::Inactive
+        {
+            match recipe {
+                Recipe::Eager(send) if core.backlogged == 0 => {
+                    record(StartedRequest { context: *context, peer: send.send.dest, tag: send.send.tag });
+                    if send.send_line(endpoint, core.instruments) {
+                        *activity = Activity::Over;
+                        return Ok(());
+                    }
+                    return self.start_otherwise(guard, request, AtOnce::Not);
+                }
+                Recipe::Receive(PersistentReceive { key, buffer, operation }) => {
+                    // SAFETY: the recipe's buffer is touched by one operation at a time, and the recipe itself leaves
+                    // it alone.
+                    let again = unsafe { buffer.reborrow().detach() };
+                    let (context, key, operation) = (*context, *key, *operation);
+                    record(StartedRequest { context, peer: key.source, tag: key.tag });
+                    *activity = Activity::UnderWay(operation);
+                    return match state.restart_receive(context, key, again, operation) {
+                        Ok(started) if started == operation => Ok(()),
+                        other => self.start_otherwise(guard, request, AtOnce::Received(other)),
+                    };
+                }
+                _ => {}
             }
-        });
-        if matches!(begun, AtOnce::Started) {
-            return Ok(());
         }
-        if let Some(record) = record.take() {
-            record(self.state.get(guard).core.facts_of(request));
-        }
-        self.start_otherwise(guard, request, begun)
+        record(self.facts_of(guard, request));
+        self.start_otherwise(guard, request, AtOnce::Not)
     }
 
-    /// The rest of a start that [`State::start_at_once`] has not carried out.
+    /// The facts of a request for the record of its start; those of no communicator for a request without a recipe.
+    #[cold]
+    #[inline(never)]
+    fn facts_of(&self, guard: &Guard<'_>, request: Handle) -> StartedRequest {
+        let found = self.state.get(guard).core.recipes.get(request);
+        let facts = found.and_then(|found| {
+            let (peer, tag) = found.recipe.peer_and_tag()?;
+            Some(StartedRequest { context: found.context, peer, tag })
+        });
+        facts.unwrap_or(StartedRequest { context: 0, peer: -1, tag: 0 })
+    }
+
+    /// The rest of a start that [`Engine::start_recorded`] has not carried out.
     #[inline(never)]
     fn start_otherwise(&self, guard: &mut Guard<'_>, request: Handle, begun: AtOnce) -> Result<()> {
         let state = self.state.get_mut(guard);
         match begun {
-            AtOnce::Started => {}
             AtOnce::Received(started) => state.core.started_otherwise(request, started)?,
             AtOnce::Not => match state.start_slowly(request) {
                 Ok(()) => {}
@@ -218,10 +246,8 @@ impl From<Error> for Unstarted {
     }
 }
 
-/// What a start that needs nothing else has come to.
+/// What the short way to start an operation has come to.
 enum AtOnce {
-    /// The operation is under way, or over.
-    Started,
     /// A receive has been started under another request than its own, or not at all.
     Received(Result<Handle>),
     /// Nothing has happened.
@@ -229,39 +255,6 @@ enum AtOnce {
 }
 
 impl State {
-    /// Starts a short send that finds room, or a receive that matches no message yet.
-    #[inline(always)] // its callers are the starts
-    fn start_at_once(&mut self, request: Handle, record: impl FnOnce(StartedRequest)) -> AtOnce {
-        let State { endpoint, core } = self;
-        if let Some(RecipeRequest { activity, recipe, context, .. }) = core.recipes.get_mut(request)
-            && *activity == Activity::Inactive
-        {
-            match recipe {
-                Recipe::Eager(send) if core.backlogged == 0 => {
-                    record(StartedRequest { context: *context, peer: send.send.dest, tag: send.send.tag });
-                    if send.send_line(endpoint, core.instruments) {
-                        *activity = Activity::Over;
-                        return AtOnce::Started;
-                    }
-                }
-                Recipe::Receive(PersistentReceive { key, buffer, operation }) => {
-                    // SAFETY: the recipe's buffer is touched by one operation at a time, and the recipe itself leaves
-                    // it alone.
-                    let again = unsafe { buffer.reborrow().detach() };
-                    let (context, key, operation) = (*context, *key, *operation);
-                    record(StartedRequest { context, peer: key.source, tag: key.tag });
-                    *activity = Activity::UnderWay(operation);
-                    return match self.restart_receive(context, key, again, operation) {
-                        Ok(started) if started == operation => AtOnce::Started,
-                        other => AtOnce::Received(other),
-                    };
-                }
-                _ => {}
-            }
-        }
-        AtOnce::Not
-    }
-
     fn start_slowly(&mut self, request: Handle) -> Result<(), Unstarted> {
         let Some(RecipeRequest { context, activity: Activity::Inactive, freed: false, recipe }) =
             self.core.recipes.get_mut(request)
@@ -285,7 +278,7 @@ impl State {
                     Started::Under(operation) => Activity::UnderWay(operation),
                 }
             }
-            // `start_at_once` starts receives.
+            // `start_recorded` starts receives.
             Recipe::PartitionedSend(_) | Recipe::PartitionedReceive(_) => return Ok(self.start_partitioned(request)?),
             Recipe::Receive(_) | Recipe::Generalized(_) => return Ok(self.core.check_startable(request)?),
         };
@@ -303,22 +296,6 @@ impl Core {
         let found = self.recipes.get_mut(request).expect("it was found just now");
         found.activity = started.as_ref().map_or(Activity::Inactive, |operation| Activity::UnderWay(*operation));
         started.map(drop)
-    }
-
-    /// The facts of a request for the record of its start; those of no communicator for a request without a recipe.
-    #[cold]
-    fn facts_of(&self, request: Handle) -> StartedRequest {
-        let nothing = StartedRequest { context: 0, peer: -1, tag: 0 };
-        self.recipes.get(request).map_or(nothing, |found| {
-            let (peer, tag) = match &found.recipe {
-                Recipe::Eager(EagerSend { send, .. }) | Recipe::Send(send) => (send.dest, send.tag),
-                Recipe::Receive(receive) => (receive.key.source, receive.key.tag),
-                Recipe::PartitionedSend(send) => (send.pair.line.peer, send.pair.line.tag),
-                Recipe::PartitionedReceive(receive) => (receive.pair.line.peer, receive.pair.line.tag),
-                Recipe::Generalized(_) => return nothing,
-            };
-            StartedRequest { context: found.context, peer, tag }
-        })
     }
 
     /// Adds a request whose recipe is made from its handle.

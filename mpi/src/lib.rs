@@ -2,8 +2,11 @@
 //!
 //! - [`init`] gives the [`World`]; when it goes out of scope, MPI is finalized. [`run`] does both, and turns an error
 //!   into a report that ends the job.
-//! - [`Peer`]: messages to and from one process, or from any. [`Persistent`]: those that are sent again and again. `collective`: calls of all processes.
-//! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions.
+//! - [`Peer`]: messages to and from one process, or from any. [`Persistent`]: those that are sent again and again.
+//!   [`Exchange`]: one to a process and one from a process at once. `collective`: calls of all processes.
+//! - [`Grid`]: processes as neighbours in a grid, with [`balance`] for its dimensions. [`Graph`]: in a graph.
+//! - [`Intercomm`]: two groups of processes that send messages to each other.
+//! - [`GeneralizedRequest`]: an operation of the program that is waited for like a message.
 //! - [`Layout`]: messages of elements that do not lie side by side, such as the column of a matrix.
 //! - [`File`]: a file that all processes open together.
 //! - [`tool`]: control and performance variables, before, while and after MPI is initialized.
@@ -26,8 +29,12 @@
 
 mod call;
 mod collective;
+mod exchange;
 mod file;
+mod generalized;
+mod graph;
 mod grid;
+mod intercomm;
 mod layout;
 mod peer;
 mod persistent;
@@ -35,8 +42,12 @@ pub mod tool;
 mod world;
 
 pub use collective::Operation;
+pub use exchange::Exchange;
 pub use file::{Access, File};
+pub use generalized::{Completer, GeneralizedRequest};
+pub use graph::{Edge, Graph, Neighbor};
 pub use grid::{Grid, balance};
+pub use intercomm::Intercomm;
 pub use mpi_coll as coll;
 pub use mpi_comm as comm;
 pub use mpi_core as core;

@@ -4,12 +4,14 @@
 //! error, never a partial success.
 //! Not here: messages of all processes at once (`collective`).
 
-use mpi_core::abi::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_INTERN, MPI_ERR_RANK, MPI_ERR_TAG, MPI_ERR_TYPE};
+use mpi_core::abi::{
+    MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_COMM, MPI_ERR_INTERN, MPI_ERR_RANK, MPI_ERR_TAG, MPI_ERR_TYPE,
+};
 use mpi_core::{Status, functions};
 use mpi_datatype::{Element, RecvBuf, SendBuf};
 use mpi_p2p::Mode;
 
-use crate::call::CallName;
+use crate::call::{Call, CallName};
 use crate::world::{Single, ThreadUse};
 use crate::{Error, Layout, Result, World};
 
@@ -27,8 +29,20 @@ pub const ANY_TAG: i32 = MPI_ANY_TAG;
 #[derive(Debug)]
 pub struct Peer<'w, M: ThreadUse = Single> {
     pub(crate) world: &'w World<M>,
+    among: Among,
     /// `None`: any.
     rank: Option<u32>,
+}
+
+/// The processes that a peer is one of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Among {
+    /// Context id of the communicator.
+    pub context: u32,
+    /// Their number.
+    pub size: u32,
+    /// What errors call them.
+    pub name: &'static str,
 }
 
 /// The properties of a received message.
@@ -45,16 +59,31 @@ pub struct Received {
 impl<M: ThreadUse> World<M> {
     /// The process with this rank, to send to and receive from. Its calls fail when there is no such process.
     pub fn process(&self, rank: u32) -> Peer<'_, M> {
-        Peer { world: self, rank: Some(rank) }
+        Peer::new(self, self.all_processes(), Some(rank))
     }
 
     /// Any process, to receive from.
     pub fn any(&self) -> Peer<'_, M> {
-        Peer { world: self, rank: None }
+        Peer::new(self, self.all_processes(), None)
+    }
+
+    fn all_processes(&self) -> Among {
+        Among { context: self.comm().context(), size: self.size(), name: "world" }
     }
 }
 
-impl<M: ThreadUse> Peer<'_, M> {
+impl<'w, M: ThreadUse> Peer<'w, M> {
+    /// A process, or any of them.
+    pub(crate) fn new(world: &'w World<M>, among: Among, rank: Option<u32>) -> Peer<'w, M> {
+        Peer { world, among, rank }
+    }
+
+    /// A call on the communicator of the process.
+    #[inline]
+    pub(crate) fn call<T>(&self, name: CallName, body: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
+        Call::run(self.world.process, self.among.context, name, body)
+    }
+
     /// Sends a message; returns when the data may be changed again. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
     pub fn send<T: Element>(&self, data: &[T], tag: i32) -> Result<()> {
         self.send_in_mode(SEND, data, tag, Mode::Standard)
@@ -63,7 +92,7 @@ impl<M: ThreadUse> Peer<'_, M> {
     /// Sends the elements of `data` that a layout selects. Errors: as [`Peer::send`], and `MPI_ERR_BUFFER` when the
     /// layout reaches out of `data`.
     pub fn send_layout<T: Element>(&self, data: &[T], layout: &Layout<T>, tag: i32) -> Result<()> {
-        self.world.call(SEND, |call| {
+        self.call(SEND, |call| {
             let (dest, data) = (self.destination(tag)?, layout.send_from(data)?);
             let guard = call.enter(dest, tag, 1);
             call.process.engine.send(guard, call.context, dest, tag, data, Mode::Standard)
@@ -73,7 +102,7 @@ impl<M: ThreadUse> Peer<'_, M> {
     /// Receives a message into the elements of `buffer` that a layout selects, in its order. Errors: as
     /// [`Peer::receive_into`], and `MPI_ERR_BUFFER` when the layout reaches out of `buffer` or has overlapping blocks.
     pub fn receive_layout<T: Element>(&self, buffer: &mut [T], layout: &Layout<T>, tag: i32) -> Result<Received> {
-        self.world.call(RECEIVE_INTO, |call| {
+        self.call(RECEIVE_INTO, |call| {
             let (source, buffer) = (self.source(tag)?, layout.receive_into(buffer)?);
             let guard = call.enter(source, tag, 1);
             received::<T>(&call.process.engine.recv(guard, call.context, source, tag, buffer)?)
@@ -88,7 +117,7 @@ impl<M: ThreadUse> Peer<'_, M> {
     /// Receives a message of unknown length. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`; `MPI_ERR_TYPE` when the message is
     /// not made of whole elements.
     pub fn receive<T: Element + Default>(&self, tag: i32) -> Result<(Vec<T>, Received)> {
-        self.world.call(RECEIVE, |call| {
+        self.call(RECEIVE, |call| {
             let source = self.source(tag)?;
             let (guard, engine) = (call.enter(source, tag, 0), &call.process.engine);
             let (message, status) = engine.mprobe(guard, call.context, source, tag)?;
@@ -105,7 +134,7 @@ impl<M: ThreadUse> Peer<'_, M> {
     /// Receives a message into the front of `buffer`. Errors: as [`Peer::receive`], and `MPI_ERR_TRUNCATE` when the
     /// message is longer than the buffer.
     pub fn receive_into<T: Element>(&self, buffer: &mut [T], tag: i32) -> Result<Received> {
-        self.world.call(RECEIVE_INTO, |call| {
+        self.call(RECEIVE_INTO, |call| {
             let source = self.source(tag)?;
             let guard = call.enter(source, tag, buffer.len() as u64);
             let buffer = RecvBuf::from_slice(buffer);
@@ -114,10 +143,10 @@ impl<M: ThreadUse> Peer<'_, M> {
     }
 
     /// Sends to this process and receives from another one at once, so that a ring of such calls cannot wait in a
-    /// circle. Errors: as [`Peer::send`] and [`Peer::receive_into`].
+    /// circle. Errors: as [`Peer::send`] and [`Peer::receive_into`]; `MPI_ERR_COMM` for peers of different communicators.
     pub fn exchange<T: Element>(&self, data: &[T], from: &Peer<'_, M>, into: &mut [T], tag: i32) -> Result<Received> {
-        self.world.call(EXCHANGE, |call| {
-            let (dest, source) = (self.destination(tag)?, from.source(tag)?);
+        self.call(EXCHANGE, |call| {
+            let (dest, source) = (self.destination(tag)?, self.source_beside(from, tag)?);
             let guard = call.enter(dest, tag, data.len() as u64);
             let (send, receive) = (SendBuf::from_slice(data), RecvBuf::from_slice(into));
             let status = call.process.engine.sendrecv(guard, call.context, dest, tag, send, source, tag, receive)?;
@@ -127,7 +156,7 @@ impl<M: ThreadUse> Peer<'_, M> {
 
     /// Waits for a message and reports its properties; the message is not received. Errors: as [`Peer::receive`].
     pub fn probe<T: Element>(&self, tag: i32) -> Result<Received> {
-        self.world.call(PROBE, |call| {
+        self.call(PROBE, |call| {
             let source = self.source(tag)?;
             let guard = call.enter(source, tag, 0);
             received::<T>(&call.process.engine.probe(guard, call.context, source, tag)?)
@@ -135,7 +164,7 @@ impl<M: ThreadUse> Peer<'_, M> {
     }
 
     fn send_in_mode<T: Element>(&self, name: CallName, data: &[T], tag: i32, mode: Mode) -> Result<()> {
-        self.world.call(name, |call| {
+        self.call(name, |call| {
             let dest = self.destination(tag)?;
             let guard = call.enter(dest, tag, data.len() as u64);
             call.process.engine.send(guard, call.context, dest, tag, SendBuf::from_slice(data), mode)
@@ -160,9 +189,18 @@ impl<M: ThreadUse> Peer<'_, M> {
     }
 
     fn check_rank(&self, rank: u32) -> Result<i32> {
-        let size = self.world.size();
+        let Among { size, name, .. } = self.among;
         let known = i32::try_from(rank).ok().filter(|_| rank < size);
-        known.ok_or_else(|| Error::new(MPI_ERR_RANK, format!("the world has {size} processes")).arg("rank", &rank))
+        known.ok_or_else(|| Error::new(MPI_ERR_RANK, format!("the {name} has {size} processes")).arg("rank", &rank))
+    }
+
+    /// The rank to receive from in a call that also sends to this process: on the same communicator.
+    pub(crate) fn source_beside(&self, from: &Peer<'_, M>, tag: i32) -> Result<i32> {
+        if from.among.context != self.among.context {
+            let rule = "a message is sent and another one received on one communicator";
+            return Err(Error::new(MPI_ERR_COMM, rule).arg("from", &format_args!("of the {}", from.among.name)));
+        }
+        from.source(tag)
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Persistent<'w, T: Element, M: ThreadUse = Single> {
 impl<'w, M: ThreadUse> Peer<'w, M> {
     /// A persistent send of `data`. Errors: `MPI_ERR_RANK`, `MPI_ERR_TAG`.
     pub fn persistent_send<T: Element>(&self, data: Vec<T>, tag: i32) -> Result<Persistent<'w, T, M>> {
-        self.world.call(SEND_INIT, |call| {
+        self.call(SEND_INIT, |call| {
             let dest = self.destination(tag)?;
             let mut guard = call.enter(dest, tag, data.len() as u64);
             let operation = OwnedOperation::send(&call.process.engine, &mut guard, call.context, (dest, tag), data)?;
@@ -54,7 +54,7 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
 
     /// A persistent receive of at most `count` elements. Errors: as [`Peer::persistent_send`].
     pub fn persistent_receive<T: Element + Default>(&self, count: usize, tag: i32) -> Result<Persistent<'w, T, M>> {
-        self.world.call(RECV_INIT, |call| {
+        self.call(RECV_INIT, |call| {
             let (source, data) = (self.source(tag)?, vec![T::default(); count]);
             let mut guard = call.enter(source, tag, count as u64);
             let operation =
@@ -63,8 +63,8 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         })
     }
 
-    /// A send of `data` in equal partitions, each of which leaves when it is ready ([`Persistent::ready`]). The n-th one to a
-    /// process with a tag goes to the n-th partitioned receive there. Errors: as [`Peer::persistent_send`], and
+    /// A send of `data` in equal partitions, each of which leaves when it is ready ([`Persistent::ready`]). The n-th one
+    /// to a process with a tag goes to the n-th partitioned receive there. Errors: as [`Peer::persistent_send`], and
     /// `MPI_ERR_COUNT` when the partitions would not be equal.
     pub fn partitioned_send<T: Element>(
         &self,
@@ -72,7 +72,7 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         partitions: u32,
         tag: i32,
     ) -> Result<Persistent<'w, T, M>> {
-        self.world.call(PSEND_INIT, |call| {
+        self.call(PSEND_INIT, |call| {
             let to = (self.destination(tag)?, tag);
             let mut guard = call.enter(to.0, tag, data.len() as u64);
             let (engine, context) = (&call.process.engine, call.context);
@@ -89,7 +89,7 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         partitions: u32,
         tag: i32,
     ) -> Result<Persistent<'w, T, M>> {
-        self.world.call(PRECV_INIT, |call| {
+        self.call(PRECV_INIT, |call| {
             let (from, data) = ((self.destination(tag)?, tag), vec![T::default(); count]);
             let mut guard = call.enter(from.0, tag, count as u64);
             let (engine, context) = (&call.process.engine, call.context);
@@ -102,7 +102,10 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
 impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
     /// Starts the operation. Errors: `MPI_ERR_REQUEST` while it is active.
     pub fn start(&mut self) -> Result<()> {
-        self.world.call(START, |call| self.operation.start(&mut call.enter(-1, 0, 0)))
+        self.world.call(START, |call| {
+            let (peer, tag) = self.operation.peer_and_tag();
+            self.operation.start(&mut call.enter(peer, tag, 0))
+        })
     }
 
     /// Waits until the send is over. Errors: those of the operation.
@@ -110,8 +113,8 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
         self.world.call(WAIT, |call| self.operation.wait(call.enter(-1, 0, 0)).map(drop))
     }
 
-    /// Waits until the receive is over. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE` for one that
-    /// is not made of whole elements.
+    /// Waits until the receive is over. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE` for one
+    /// that is not made of whole elements.
     pub fn wait_received(&mut self) -> Result<Received> {
         self.world.call(WAIT, |call| received::<T>(&self.operation.wait(call.enter(-1, 0, 0))?))
     }
@@ -126,7 +129,8 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
         self.operation.data_mut()
     }
 
-    /// A partition of a send, to be changed before it is ready. Errors: `MPI_ERR_ARG` for one that does not exist or is ready.
+    /// A partition of a send, to be changed before it is ready. Errors: `MPI_ERR_ARG` for one that does not exist or is
+    /// ready.
     pub fn partition_mut(&mut self, partition: u32) -> Result<&mut [T]> {
         self.operation.partition_mut(partition)
     }
@@ -139,6 +143,8 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
 
     /// A partition of a receive, once it has arrived. Errors: as [`Persistent::ready`].
     pub fn arrived(&self, partition: u32) -> Result<Option<&[T]>> {
-        self.operation.arrived(partition).map_err(|error| error.call(ARRIVED.rust))
+        let recorder = &self.world.process.recorder;
+        let record = || recorder.record(ARRIVED.function, 0, -1, 0, 0);
+        self.operation.arrived(partition, record).map_err(|error| error.call(ARRIVED.rust))
     }
 }

@@ -67,6 +67,18 @@ fn persistent_and_partitioned_operations_are_started_again_and_again() {
 }
 
 #[test]
+fn groups_and_graphs_exchange_messages() {
+    for processes in [1, 2, 5] {
+        let ended = run(processes, "groups", &[]);
+        assert!(ended.status.success(), "{}", text(&ended.stderr));
+        for rank in 0..processes {
+            let line = format!("rank {rank} received {} from its neighbours", 3 * ((rank + processes - 1) % processes));
+            assert!(text(&ended.stdout).contains(&line), "{}", text(&ended.stdout));
+        }
+    }
+}
+
+#[test]
 fn neighbours_in_a_grid_exchange_numbers() {
     for (processes, dims) in [(1, "1 times 1"), (4, "2 times 2"), (6, "3 times 2"), (7, "7 times 1")] {
         let ended = run(processes, "grid", &[]);

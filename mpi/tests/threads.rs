@@ -17,4 +17,38 @@ fn threads_of_one_process_send_and_receive_at_once() {
             });
         }
     });
+    values_of_threads_are_waited_for(&world);
+}
+
+/// Each thread completes a request that this one waits for, or tests.
+fn values_of_threads_are_waited_for(world: &World<Multiple>) {
+    std::thread::scope(|scope| {
+        let (waited, completer) = world.start_generalized::<String>().expect("few requests");
+        scope.spawn(move || completer.complete("from another thread".to_owned()));
+        assert_eq!(waited.wait().expect("completed"), "from another thread");
+
+        let (mut tested, completer) = world.start_generalized::<u32>().expect("few requests");
+        tested = tested.test().expect("no error").expect_err("not completed");
+        scope.spawn(move || completer.complete(7));
+        let value = loop {
+            match tested.test().expect("no error") {
+                Ok(value) => break value,
+                Err(request) => tested = request,
+            }
+        };
+        assert_eq!(value, 7);
+
+        let (waited, completer) = world.start_generalized::<u32>().expect("few requests");
+        scope.spawn(move || drop(completer));
+        let error = waited.wait().expect_err("no value");
+        assert_eq!(error.class(), mpi::core::abi::MPI_ERR_OTHER, "{error}");
+
+        // The first one is dropped before it is completed, the second one afterwards.
+        let (early, completer) = world.start_generalized::<u32>().expect("few requests");
+        drop(early);
+        completer.complete(1);
+        let (late, completer) = world.start_generalized::<u32>().expect("few requests");
+        completer.complete(2);
+        drop(late);
+    });
 }

@@ -59,7 +59,10 @@ pub fn start(cx: CallContext, request: Out<usize>) -> Outcome {
         process.recorder.record(functions::MPI_START, request.context, request.peer, request.tag, 0);
     };
     match process.engine.start_recorded(&mut guard, handle, record) {
-        Ok(()) => Ok(()),
+        Ok(()) => {
+            drop(guard);
+            Ok(())
+        }
         Err(error) => Err(Raised::on_context(error, process.engine.request_context(&guard, handle))),
     }
 }
