@@ -175,24 +175,22 @@ impl CallContext {
     /// A communicator that is no intercommunicator.
     #[inline]
     pub fn intracomm(&mut self, name: &'static str, word: usize) -> Result<CommView> {
-        match self.process.comm(&self.guard, Handle(word)) {
-            Some(comm) if comm.remote().is_none() => {
-                self.comm = CommView::of(Handle(word), comm);
-                Ok(self.comm)
-            }
-            Some(_) => Err(wrong_comm(name, word, true)),
-            None => Err(bad_comm(name, word)),
-        }
+        self.comm_of_kind(name, word, false)
     }
 
     /// An intercommunicator.
     pub fn intercomm(&mut self, name: &'static str, word: usize) -> Result<CommView> {
+        self.comm_of_kind(name, word, true)
+    }
+
+    #[inline(always)] // one branch remains for each kind
+    fn comm_of_kind(&mut self, name: &'static str, word: usize, inter: bool) -> Result<CommView> {
         match self.process.comm(&self.guard, Handle(word)) {
-            Some(comm) if comm.remote().is_some() => {
+            Some(comm) if comm.remote().is_some() == inter => {
                 self.comm = CommView::of(Handle(word), comm);
                 Ok(self.comm)
             }
-            Some(_) => Err(wrong_comm(name, word, false)),
+            Some(_) => Err(wrong_comm(name, word, !inter)),
             None => Err(bad_comm(name, word)),
         }
     }

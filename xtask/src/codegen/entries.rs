@@ -20,21 +20,40 @@ const DATATYPE_CHECK: &str = "cx.datatype";
 
 /// The text of the file of one chapter.
 pub fn chapter(spec: &Spec, chapter: &str) -> Result<String> {
-    let mut text = format!(
-        "//! Entry points of the chapter `{chapter}`.\n//! {GENERATED}\n\n\
-         #[allow(unused_imports)] // the same for every chapter\n\
-         use core::ffi::{{c_char, c_int, c_void}};\n\n\
-         #[allow(unused_imports)] // the same for every chapter\n\
-         use mpi_core::{{Status, functions}};\n\
-         #[allow(unused_imports)] // the same for every chapter\n\
-         use mpi_env::Object;\n\n\
-         #[allow(unused_imports)] // the same for every chapter\n\
-         use crate::{{check, entry, imp}};\n"
-    );
+    let mut functions = String::new();
     for function in spec.implemented().filter(|function| function.chapter == chapter) {
-        text.push_str(&entry_point(spec, function)?);
+        functions.push_str(&entry_point(spec, function)?);
     }
-    Ok(text)
+    let groups: [&[(&str, &[&str])]; 3] = [
+        &[("core::ffi", &["c_char", "c_int", "c_void"])],
+        &[("mpi_core", &["Status", "functions"]), ("mpi_env", &["Object"])],
+        &[("crate", &["check", "entry", "imp"])],
+    ];
+    let mut text = format!("//! Entry points of the chapter `{chapter}`.\n//! {GENERATED}\n");
+    for group in groups {
+        let imports: String = group.iter().filter_map(|(module, names)| import(module, names, &functions)).collect();
+        if !imports.is_empty() {
+            let _ = write!(text, "\n{imports}");
+        }
+    }
+    Ok(text + &functions)
+}
+
+/// The import of those of the names in a module that the code uses; `None` if it uses none.
+fn import(module: &str, names: &[&str], code: &str) -> Option<String> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_used = |name: &str| {
+        code.match_indices(name).any(|(at, _)| {
+            !code[..at].chars().next_back().is_some_and(is_part)
+                && !code[at + name.len()..].chars().next().is_some_and(is_part)
+        })
+    };
+    let used: Vec<&str> = names.iter().copied().filter(|name| is_used(name)).collect();
+    match used[..] {
+        [] => None,
+        [name] => Some(format!("use {module}::{name};\n")),
+        _ => Some(format!("use {module}::{{{}}};\n", used.join(", "))),
+    }
 }
 
 /// The text of the module that holds all chapters.
