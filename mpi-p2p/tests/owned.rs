@@ -52,8 +52,8 @@ fn partitions_are_accessible_until_they_are_ready_and_once_they_have_arrived() {
             assert_eq!(send.partition_mut(partition).expect_err("ready").class(), MPI_ERR_ARG);
         }
         assert_eq!(send.partition_mut(3).expect_err("there is none").class(), MPI_ERR_ARG);
-        while receive.arrived(1).expect("a receive").is_none() {}
-        assert_eq!(receive.arrived(1).expect("a receive"), Some(&[2, 3, 3][..]));
+        while receive.arrived(1, || ()).expect("a receive").is_none() {}
+        assert_eq!(receive.arrived(1, || ()).expect("a receive"), Some(&[2, 3, 3][..]));
         send.wait(lock()).expect("sent");
         receive.wait(lock()).expect("received");
         assert_eq!(receive.data(), Some(&[1, 1, 2, 2, 3, 3][..]));
