@@ -52,6 +52,9 @@ static void exchange(MPI_Comm comm, int rounds)
         ok(MPI_Start(&send));
         ok(MPI_Pready_range(0, 1, send));
         ok(MPI_Start(&receive));
+        int flag = 1;
+        ok(MPI_Parrived(receive, 3, &flag));
+        check(!flag);
         ok(MPI_Pready_list(2, (int[]){3, 2}, send));
         ok(MPI_Wait(&receive, MPI_STATUS_IGNORE));
         ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
@@ -64,7 +67,7 @@ static void exchange(MPI_Comm comm, int rounds)
 int main(int argc, char **argv)
 {
     MPI_T_pvar_session session;
-    MPI_T_pvar_handle sent, received, marked, early, waiting, most, timer;
+    MPI_T_pvar_handle sent, received, marked, early, waiting, most, timer, arrivals, failed;
     MPI_T_event_registration events[5];
     MPI_Comm other;
     double seconds = -1;
@@ -78,6 +81,8 @@ int main(int argc, char **argv)
     waiting = watch(session, "p2p_partitioned_waiting", MPI_T_PVAR_CLASS_LEVEL, MPI_COMM_NULL);
     most = watch(session, "p2p_partitioned_waiting", MPI_T_PVAR_CLASS_HIGHWATERMARK, MPI_COMM_NULL);
     timer = watch(session, "p2p_partitioned_time_waiting", MPI_T_PVAR_CLASS_TIMER, MPI_COMM_NULL);
+    arrivals = watch(session, "p2p_partitions_arrivals", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
+    failed = watch(session, "p2p_partitions_failed_tests", MPI_T_PVAR_CLASS_COUNTER, MPI_COMM_NULL);
     MPI_T_cb_safety level = MPI_T_CB_REQUIRE_MPI_RESTRICTED;
     events[0] = add_callback("p2p_partitions_ready", MPI_COMM_SELF, level, on_ready, NULL);
     events[1] = add_callback("p2p_partitions_granted", MPI_COMM_SELF, level, on_granted, NULL);
@@ -96,6 +101,8 @@ int main(int argc, char **argv)
     check_equal(read_pvar(session, received), 3);
     check_equal(read_pvar(session, marked), 3 * PARTS);
     check_equal(read_pvar(session, early), 3 * 2);
+    check_equal(read_pvar(session, arrivals), arrived);
+    check_equal(read_pvar(session, failed), 3);
     check_equal(read_pvar(session, waiting), 0);
     check_equal(read_pvar(session, most), 1);
     ok(MPI_T_pvar_read(session, timer, &seconds));
