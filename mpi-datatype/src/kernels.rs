@@ -87,6 +87,13 @@ pub(crate) unsafe fn move_piece<D: Direction>(piece: &Piece<'_>, base: *mut u8, 
             Piece::Grid { offset, length, count: 1, rows: 1, .. } => {
                 D::many(base.wrapping_offset(offset as isize), packed, length as usize);
             }
+            Piece::Grid { offset, length, count, stride, rows, row_stride }
+                if share_lines(rows, row_stride, stride) =>
+            {
+                let grid = Columns { rows, row_stride: row_stride as isize, count, stride: stride as isize };
+                let first = base.wrapping_offset(offset as isize);
+                all_columns::<D>(first, grid, packed, length as usize);
+            }
             Piece::Grid { offset, length, count, stride, rows, row_stride } => {
                 let mut row = base.wrapping_offset(offset as isize);
                 let mut packed = packed;
@@ -146,6 +153,66 @@ macro_rules! by_length {
             _ => $other,
         }
     };
+}
+
+/// Blocks of a grid whose neighbours in memory are in different rows, as in the transposition of a matrix.
+#[derive(Clone, Copy)]
+struct Columns {
+    rows: u64,
+    row_stride: isize,
+    count: u64,
+    stride: isize,
+}
+
+/// Bytes of a cache line.
+const LINE: u64 = 64;
+/// From this distance on, the blocks of a row are so far apart that the caches lose their lines before the next row
+/// (measured, 64 columns of 256 blocks of 16 bytes, 4 KiB apart: 4.6 GB/s row by row).
+const FAR: u64 = 512;
+
+/// Whether rows of far blocks lie so close together that several of their blocks share a cache line.
+#[inline]
+fn share_lines(rows: u64, row_stride: i64, stride: i64) -> bool {
+    let near = row_stride.unsigned_abs();
+    rows > 1 && near > 0 && near <= LINE / 2 && stride.unsigned_abs() >= FAR
+}
+
+/// Moves the blocks of as many rows together as share cache lines.
+unsafe fn all_columns<D: Direction>(memory: *mut u8, grid: Columns, packed: *mut u8, length: usize) {
+    // SAFETY: the caller's promise of `move_piece`.
+    unsafe {
+        by_length!(length, columns, columns_any::<D>(memory, grid, packed, length), (memory, grid, packed));
+    }
+}
+
+#[inline]
+unsafe fn columns<D: Direction, T: Copy>(memory: *mut u8, grid: Columns, packed: *mut u8) {
+    // SAFETY: the caller's promise of `move_piece`.
+    unsafe { columns_by(memory, grid, packed, size_of::<T>(), |memory, packed| D::one::<T>(memory, packed)) }
+}
+
+unsafe fn columns_any<D: Direction>(memory: *mut u8, grid: Columns, packed: *mut u8, length: usize) {
+    // SAFETY: the caller's promise of `move_piece`.
+    unsafe { columns_by(memory, grid, packed, length, |memory, packed| short::<D>(memory, packed, length)) }
+}
+
+#[inline(always)]
+unsafe fn columns_by(memory: *mut u8, grid: Columns, packed: *mut u8, length: usize, one: impl Fn(*mut u8, *mut u8)) {
+    let Columns { rows, row_stride, count, stride } = grid;
+    let together = (LINE as usize / row_stride.unsigned_abs()).min(8);
+    let (rows, count) = (rows as usize, count as usize);
+    for first in (0..rows).step_by(together) {
+        let together = together.min(rows - first);
+        let mut memory = memory.wrapping_offset(first as isize * row_stride);
+        let mut packed = packed.wrapping_add(first * count * length);
+        for _ in 0..count {
+            for row in 0..together {
+                one(memory.wrapping_offset(row as isize * row_stride), packed.wrapping_add(row * count * length));
+            }
+            memory = memory.wrapping_offset(stride);
+            packed = packed.wrapping_add(length);
+        }
+    }
 }
 
 /// Moves `count` blocks, `stride` bytes apart in memory.
