@@ -12,9 +12,7 @@ use mpi_p2p::Engine;
 use crate::comm::Comm;
 use crate::exchange::Exchange;
 use crate::remote::Remote;
-
-/// Tag of the messages within a group, and between the groups of an intercommunicator.
-const TAG: i32 = 0x7005;
+use crate::tags;
 
 /// The connection of one leader with the other one.
 #[derive(Debug, Clone, Copy)]
@@ -44,8 +42,8 @@ pub(crate) type Words<const N: usize> = [Vec<[u64; N]>; 2];
 impl<'a> BothGroups<'a> {
     /// The groups of an intercommunicator. Their leaders are the processes with rank 0.
     pub fn of(engine: &'a Engine, comm: &Comm, remote: &Remote) -> BothGroups<'a> {
-        let local = Exchange::among_all(engine, comm.local(), TAG);
-        let link = LeaderLink { context: comm.collective_context(), rank: 0, tag: TAG };
+        let local = Exchange::among_all(engine, comm.local(), tags::BOTH_GROUPS);
+        let link = LeaderLink { context: comm.collective_context(), rank: 0, tag: tags::BOTH_GROUPS };
         let link = (comm.rank == 0).then_some(link);
         BothGroups { engine, local, link, leaders: [0; 2], remote_size: remote.group().size() as usize }
     }
@@ -53,7 +51,7 @@ impl<'a> BothGroups<'a> {
     /// The processes of a communicator with this leader, and a remote group that [`BothGroups::set_remote`] describes
     /// once the leader has received it. `link` is significant at the leader.
     pub fn unconnected(engine: &'a Engine, comm: &Comm, leader: u32, link: Option<LeaderLink>) -> BothGroups<'a> {
-        let local = Exchange::among_all(engine, comm, TAG).starting_at(leader as usize);
+        let local = Exchange::among_all(engine, comm, tags::BOTH_GROUPS).starting_at(leader as usize);
         BothGroups { engine, local, link, leaders: [leader as usize, 0], remote_size: 0 }
     }
 

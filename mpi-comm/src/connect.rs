@@ -71,8 +71,9 @@ pub struct Connection {
 /// whose leaders use the same peer communicator at once differ in their tags.
 ///
 /// Errors, in all processes of both groups: `MPI_ERR_COMM` if a process is in both; `MPI_ERR_GROUP` if a leader was
-/// given a group that is not the other one, `MPI_ERR_RANK` if it was given another leader; the class of a refusal. In all processes of the local group: the class of the leader's
-/// error; `MPI_ERR_OTHER` when no process has context ids left.
+/// given a group that is not the other one, `MPI_ERR_RANK` if it was given another leader; the class of a refusal. In
+/// all processes of the local group: the class of the leader's error; `MPI_ERR_OTHER` when no process has context ids
+/// left.
 pub fn connect(
     engine: &Engine,
     local: &Comm,

@@ -17,11 +17,8 @@ use crate::context::ContextIds;
 use crate::exchange::Exchange;
 use crate::group::Group;
 use crate::remote::Remote;
-use crate::tags::group_tag;
+use crate::tags::{AGREEMENT, PUBLISH, group_tag};
 
-/// Tags of the exchanges among all processes of a communicator; collectives use small positive ones.
-const PUBLISH: i32 = 0x7001;
-const EXCHANGE: i32 = 0x7003;
 /// No id.
 const NONE_LEFT: u64 = u64::MAX;
 
@@ -64,7 +61,7 @@ pub fn agree(engine: &Engine, parent: &Comm, ids: &Guarded<ContextIds>, own: [i3
     }
     for _ in 0..parent.size() {
         let provider = parent.next_provider();
-        let exchange = Exchange::among_all(engine, parent, EXCHANGE).starting_at(provider);
+        let exchange = Exchange::among_all(engine, parent, AGREEMENT).starting_at(provider);
         let own = [own[0] as u64, own[1] as u64, 0];
         let mut all = exchange.all_with(own, |all| all[0][2] = take(engine, ids))?;
         let id = all[0][2];

@@ -14,11 +14,8 @@ use mpi_p2p::Engine;
 use crate::comm::Comm;
 use crate::exchange::Exchange;
 use crate::pending_ops::PendingOps;
+use crate::tags;
 use crate::topology::{Distributed, EdgeList};
-
-/// Tags of the messages below, apart from those of other exchanges.
-const COUNTS: i32 = 0x7005;
-const EDGES: i32 = 0x7007;
 
 /// The edges of this process, as all processes have named them: this one those in `named`. Collective over `comm`;
 /// waits, with no guard held. The caller has agreed with all processes on `weighted`.
@@ -28,11 +25,11 @@ pub fn distribute(engine: &Engine, comm: &Comm, named: &EdgeList, weighted: bool
     let mut announced = vec![0; comm.size() as usize];
     let kept = by_process.remove(&own).unwrap_or_default();
     by_process.keys().for_each(|dest| announced[*dest as usize] = 1);
-    let expected = Exchange::among_all(engine, comm, COUNTS).sum(announced)?[own as usize];
+    let expected = Exchange::among_all(engine, comm, tags::EDGE_COUNTS).sum(announced)?[own as usize];
     let context = comm.collective_context();
     let mut received = PendingOps::scope(engine, |sends| {
         for (dest, words) in &by_process {
-            sends.isend(&mut engine.lock(), context, *dest, EDGES, SendBuf::from_slice(words))?;
+            sends.isend(&mut engine.lock(), context, *dest, tags::EDGES, SendBuf::from_slice(words))?;
         }
         (0..expected).map(|_| receive(engine, context)).collect::<Result<Vec<_>>>()
     })?;
@@ -42,7 +39,7 @@ pub fn distribute(engine: &Engine, comm: &Comm, named: &EdgeList, weighted: bool
 
 /// One message: its source and its words.
 fn receive(engine: &Engine, context: u32) -> Result<(i32, Vec<i32>)> {
-    let (message, status) = engine.mprobe(engine.lock(), context, MPI_ANY_SOURCE, EDGES)?;
+    let (message, status) = engine.mprobe(engine.lock(), context, MPI_ANY_SOURCE, tags::EDGES)?;
     let mut words = vec![0_i32; status.bytes() as usize / size_of::<i32>()];
     engine.mrecv(engine.lock(), message, RecvBuf::from_slice(&mut words))?;
     Ok((status.source, words))

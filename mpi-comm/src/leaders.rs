@@ -11,9 +11,8 @@ use mpi_p2p::Engine;
 use crate::comm::Comm;
 use crate::exchange::Exchange;
 use crate::group::Group;
+use crate::tags;
 
-/// Tag of the messages.
-const TAG: i32 = 0x7009;
 /// No rank.
 const NONE: u64 = u64::MAX;
 
@@ -31,7 +30,8 @@ pub struct RemoteSide {
 pub struct Sides {
     /// The remote group, not empty and without a process of the local group.
     pub remote: Group,
-    /// World ranks of the leaders of the local group and of the remote group; the latter is significant without an error.
+    /// World ranks of the leaders of the local group and of the remote group; the latter is significant without an
+    /// error.
     pub leaders: [u32; 2],
     /// The first error of the group's processes: this process's own if it has one.
     pub error: Option<Error>,
@@ -50,7 +50,7 @@ pub fn agree_on_leaders(
     own: Result<()>,
     remote: impl FnOnce() -> Result<RemoteSide>,
 ) -> Result<Option<Sides>> {
-    let exchange = Exchange::among_all(engine, local, TAG);
+    let exchange = Exchange::among_all(engine, local, tags::LEADERS);
     let class = own.as_ref().err().map_or(0, |error| error.class() as u64);
     let all = exchange.all([class, u64::from(leader)])?;
     let mut error = own.err().or_else(|| {

@@ -53,3 +53,4 @@ pub use remote::Remote;
 pub use set::ranks_of_ranges;
 pub use split::{by_color, by_color_in_both};
 pub use subsets::{PLACE_OUTSIDE, place_in, subsets};
+pub use tags::TOPOLOGY as TOPOLOGY_TAG;

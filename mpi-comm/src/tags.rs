@@ -1,8 +1,23 @@
-//! Tags of the library's own messages that belong to a tag of the program.
+//! Tags of the library's own messages on communicators.
 //!
 //! Invariants: different tags of the program give different internal tags; none is a wildcard or one of the small
-//! positive tags of collectives and of `exchange`.
-//! Not here: the small tags (beside their users).
+//! positive tags of collectives and of the exchanges here. An exchange also uses the tag above its own.
+//! Not here: the tags of collectives, files and windows (beside their users).
+
+/// Ids that a communicator's processes publish.
+pub(crate) const PUBLISH: i32 = 0x7001;
+/// Agreement on a context id.
+pub(crate) const AGREEMENT: i32 = 0x7003;
+/// Messages within a group, and between the groups of an intercommunicator.
+pub(crate) const BOTH_GROUPS: i32 = 0x7005;
+/// What the leader of a group reports to its group.
+pub(crate) const LEADERS: i32 = 0x7007;
+/// Numbers of edges of a distributed graph.
+pub(crate) const EDGE_COUNTS: i32 = 0x7009;
+/// Edges of a distributed graph.
+pub(crate) const EDGES: i32 = 0x700b;
+/// Places of the processes of a topology that is reordered, and what they agree on.
+pub const TOPOLOGY: i32 = 0x700d;
 
 /// Tags of groups that lie beyond [`group_tag`]'s plain rule.
 const LAST_TAGS: i32 = 0x7100_0000;

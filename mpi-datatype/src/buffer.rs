@@ -143,8 +143,8 @@ impl<Access> TypedBuf<'_, Access> {
         }
     }
 
-    /// Mean bytes of the blocks that the packed bytes consist of; all of them where they are contiguous. Adjacent blocks
-    /// of different elements count as several.
+    /// Mean bytes of the blocks that the packed bytes consist of; all of them where they are contiguous. Adjacent
+    /// blocks of different elements count as several.
     pub fn mean_run(&self) -> u64 {
         match self.layout.get() {
             None => self.bytes,

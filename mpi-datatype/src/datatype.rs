@@ -13,7 +13,7 @@ use crate::envelope::Envelope;
 use crate::layout::{Layout, LayoutRef};
 use crate::scalar::{Category, Scalar};
 use crate::shape::Shape;
-use crate::signature::{BasicType, Signature};
+use crate::signature::Signature;
 
 /// A datatype: size, bounds, layout, and how it was constructed. Cheap to clone; safe to use from any thread.
 ///
@@ -220,12 +220,6 @@ impl Datatype {
     /// the type has no data and there are any.
     pub fn bytes_of_basic_elements(&self, elements: u64) -> Option<u64> {
         self.signature().bytes_of(elements)
-    }
-
-    /// The basic element at packed byte `at`, where one starts, and the packed bytes from there to the end of the
-    /// equal elements behind it. For types with data.
-    pub fn basic_run(&self, at: u64) -> (BasicType, u64) {
-        self.signature().run(at)
     }
 
     /// How a reduction reads an element.

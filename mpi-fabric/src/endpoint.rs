@@ -206,8 +206,8 @@ impl Endpoint {
         self.poll_inline(sink)
     }
 
-    /// As [`Self::poll`], always inlined: for a loop that polls for one message, where a call would take longer than the
-    /// look at the rings.
+    /// As [`Self::poll`], always inlined: for a loop that polls for one message, where a call would take longer than
+    /// the look at the rings.
     #[inline(always)]
     pub fn poll_inline<S: Sink>(&mut self, sink: &mut S) -> Result<usize> {
         self.look_for_connections();

@@ -14,19 +14,28 @@ use crate::request::no_such_request;
 
 const NULL: Handle = Handle(MPI_REQUEST_NULL);
 
+/// What a request has that counts as complete.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Found {
+    /// The empty status, with an error field of `MPI_SUCCESS` (MPI-5.0, 3.7.3): the request is null or inactive.
+    Empty,
+    /// The status of its operation.
+    Complete(Status),
+}
+
 impl Engine {
     /// The status of a request that is complete (`MPI_Request_get_status`). Errors: `MPI_ERR_REQUEST`; those of the
     /// program's callback.
-    pub fn request_get_status(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<Status>> {
-        if request == NULL {
-            return Ok(Some(Status::EMPTY));
+    pub fn request_get_status(&self, guard: &mut Guard<'_>, request: Handle) -> Result<Option<Found>> {
+        if !self.is_active(guard, request) {
+            return Ok(Some(Found::Empty));
         }
         self.advance(guard)?;
         let status = self.status_of(guard, request)?;
         if status.is_none() {
             self.instruments.failed_tests.incr();
         }
-        Ok(status)
+        Ok(status.map(Found::Complete))
     }
 
     /// The statuses of all requests if all are complete (`MPI_Request_get_status_all`): each is passed to `each` with
@@ -35,7 +44,7 @@ impl Engine {
         &self,
         guard: &mut Guard<'_>,
         requests: &[Handle],
-        mut each: impl FnMut(usize, Status),
+        mut each: impl FnMut(usize, Found),
     ) -> Result<bool> {
         self.check_all(guard, requests)?;
         self.advance(guard)?;
@@ -45,9 +54,9 @@ impl Engine {
             return Ok(false);
         }
         for (index, request) in requests.iter().enumerate() {
-            match *request {
-                NULL => each(index, Status::EMPTY),
-                request => each(index, self.status_of(guard, request)?.unwrap_or(Status::EMPTY)),
+            match self.is_active(guard, *request) {
+                false => each(index, Found::Empty),
+                true => each(index, self.status_of(guard, *request)?.map_or(Found::Empty, Found::Complete)),
             }
         }
         Ok(true)

@@ -99,6 +99,7 @@ pub use context::{ContextSpec, PENDING_CONTEXT};
 pub use cvars::{CommSettings, EngineSettings};
 pub use engine::{Engine, Service, ServiceMessage};
 pub use events::{MessageEvents, WaitEvents};
+pub use get_status::Found;
 pub use instruments::{CommInstruments, CommMeters, Doing, EngineInstruments, PeerInstruments, SizeInstruments};
 pub use limits::{AS_PROCESS, CommLimit, CommLimitCell, ProcessLimit, ProcessLimitCell};
 pub use on_demand::{MessageInstruments, RequestInstruments};

@@ -1,8 +1,8 @@
 //! Persistent and partitioned operations that own their data, for programs in Rust (MPI-5.0, 3.9 and 4.2).
 //!
 //! Invariants: while an operation is active, the engine alone uses its data, except partitions that it has not taken
-//! over or has given back. A value that is dropped while it is active, or forgotten, leaks its data, so that they outlive the
-//! operation.
+//! over or has given back. A value that is dropped while it is active, or forgotten, leaks its data, so that they
+//! outlive the operation.
 //! Not here: the operations (`start`, `partitioned`).
 #![allow(unsafe_code)] // the engine has a pointer to the data between two calls
 
@@ -76,8 +76,8 @@ impl<T: Element> OwnedOperation<T> {
         })
     }
 
-    /// A partitioned send of these data. Errors: as [`Engine::psend_init`], and `MPI_ERR_COUNT` when the partitions would
-    /// not be equally long.
+    /// A partitioned send of these data. Errors: as [`Engine::psend_init`], and `MPI_ERR_COUNT` when the partitions
+    /// would not be equally long.
     pub fn partitioned_send(
         engine: &'static Engine,
         guard: &mut Guard<'_>,
@@ -163,8 +163,8 @@ impl<T: Element> OwnedOperation<T> {
         (!self.active).then(|| unsafe { &mut *self.data })
     }
 
-    /// A partition of a send that is not ready, or of an inactive one. Errors: `MPI_ERR_ARG` for one that does not exist
-    /// or is ready.
+    /// A partition of a send that is not ready, or of an inactive one. Errors: `MPI_ERR_ARG` for one that does not
+    /// exist or is ready.
     pub fn partition_mut(&mut self, partition: u32) -> Result<&mut [T]> {
         let range = self.range(partition)?;
         if self.active && self.ready[partition as usize] {

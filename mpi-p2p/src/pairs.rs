@@ -1,4 +1,5 @@
-//! A send and a receive under one request (`MPI_Isendrecv` and `MPI_Isendrecv_replace`; MPI-5.0, 3.10).
+//! A send and a receive under one request (`MPI_Isendrecv` and `MPI_Isendrecv_replace`), or from and into one buffer
+//! (MPI-5.0, 3.10).
 //!
 //! The two operations are ordinary requests, marked as parts; the request that the program gets is complete when both
 //! are. Its status, and its error first of all, is the receive's. If the send is over at once, the receive alone is the
@@ -8,14 +9,14 @@
 #![allow(unsafe_code)] // a copy that a send is made from is kept beside it
 
 use mpi_core::abi::{MPI_ERR_NO_MEM, MPI_PROC_NULL};
-use mpi_core::{Guard, Handle};
+use mpi_core::{Guard, Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 
 use crate::core::{Core, State};
 use crate::engine::Engine;
 use crate::pair_parts::Part;
-use crate::request::{Mode, PAIRED, PART, Request, Work};
+use crate::request::{Mode, PAIRED, PART, ReceiveFailure, Request, Work};
 use crate::send::Started;
 
 impl Engine {
@@ -66,6 +67,24 @@ impl Engine {
 }
 
 impl Engine {
+    /// As [`Engine::sendrecv`], from and into one buffer: data that does not leave at once is copied. Errors: also
+    /// `MPI_ERR_NO_MEM` without memory for the copy.
+    pub fn sendrecv_replace(
+        &self,
+        mut guard: Guard<'_>,
+        context: u32,
+        (dest, send_tag): (i32, i32),
+        (source, recv_tag): (i32, i32),
+        buffer: RecvBuf<'_>,
+    ) -> Result<Status, ReceiveFailure> {
+        let state = self.state.get_mut(&mut guard);
+        if dest == MPI_PROC_NULL || state.send_at_once(context, dest, send_tag, &buffer.as_send(), 0) {
+            return self.recv(guard, context, source, recv_tag, buffer);
+        }
+        let data = self.copy_unlocked(&mut guard, buffer.bytes(), || copy_of(&buffer))?;
+        self.sendrecv(guard, context, dest, send_tag, SendBuf::from_slice(&data), source, recv_tag, buffer)
+    }
+
     /// Copies what the start of an operation has matched; may release the lock.
     fn copy_if_open(&self, guard: &mut Guard<'_>) {
         if self.state.get(guard).core.copies.open > 0 {

@@ -121,8 +121,8 @@ impl Engine {
 
     /// Whether a partition of a receive has arrived (`MPI_Parrived`); true while it is inactive. Takes no lock if it
     /// has. If it has not, makes progress unless another thread holds the lock. Errors: `MPI_ERR_REQUEST` for a request
-    /// that is no partitioned receive, `MPI_ERR_ARG` for a partition that it does not have. `record` is called under the
-    /// lock, unless another thread holds it or the partition has arrived in a process of several threads.
+    /// that is no partitioned receive, `MPI_ERR_ARG` for a partition that it does not have. `record` is called under
+    /// the lock, unless another thread holds it or the partition has arrived in a process of several threads.
     #[inline]
     pub fn parrived(&self, request: Handle, partition: i32, record: impl FnOnce()) -> Result<bool> {
         let arrivals = self.arrivals.get(request).ok_or_else(|| self.no_partitioned_receive(request))?;

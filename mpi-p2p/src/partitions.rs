@@ -85,8 +85,8 @@ impl Partitions {
         self.early.remove(&pair)
     }
 
-    /// A grant arrives. Returns the send; `None` if it is not made yet, or not any more. `freed`: the communicator makes
-    /// no more sends.
+    /// A grant arrives. Returns the send; `None` if it is not made yet, or not any more. `freed`: the communicator
+    /// makes no more sends.
     pub fn granted(&mut self, pair: PairKey, grant: Grant, freed: bool) -> Option<Handle> {
         if let Some(send) = self.sends.get(&pair) {
             return Some(*send);

@@ -81,8 +81,8 @@ impl Engine {
         Some(copier.and_then(|copier| self.copy_unlocked(guard, bytes, || copier.write(region, offset, memory))))
     }
 
-    /// As [`Engine::copy_from`], from several runs of the region, which `runs` returns as offset and bytes, in the order
-    /// of the data; the memory may have gaps. Copies as many bytes as `into` has, which the runs have at least.
+    /// As [`Engine::copy_from`], from several runs of the region, which `runs` returns as offset and bytes, in the
+    /// order of the data; the memory may have gaps. Copies as many bytes as `into` has, which the runs have at least.
     pub fn copy_from_runs(
         &self,
         guard: &mut Guard<'_>,

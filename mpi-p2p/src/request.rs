@@ -36,8 +36,9 @@ pub trait Generalized: Send + Sync {
     fn cancel(&self, complete: bool) -> Result<()>;
 }
 
-/// The context id of operations that belong to no communicator; no communicator ever gets it.
-pub(crate) const NO_CONTEXT: u32 = u32::MAX;
+/// The context id of operations that belong to no communicator. No communicator ever gets it, because ids end far
+/// below, and no id beside it is `PENDING_CONTEXT`.
+pub(crate) const NO_CONTEXT: u32 = u32::MAX - 2;
 
 /// How a finished operation ended.
 #[derive(Debug)]

@@ -60,8 +60,7 @@ impl Engine {
     }
 
     /// Starts the operation of an inactive request (`MPI_Start`). May release the lock as [`Engine::irecv`] does.
-    /// Errors:
-    /// `MPI_ERR_REQUEST` for a request that cannot be started, or is active; those of the operation.
+    /// Errors: `MPI_ERR_REQUEST` for a request that cannot be started, or is active; those of the operation.
     #[inline]
     pub fn start(&self, guard: &mut Guard<'_>, request: Handle) -> Result<()> {
         self.start_recorded(guard, request, |_| ())

@@ -1,4 +1,5 @@
-//! The predefined datatypes that one-sided operations combine: their handle words have the same meaning in all processes.
+//! The predefined datatypes that one-sided operations combine: their handle words have the same meaning in all
+//! processes.
 //!
 //! Not here: elements of derived types (`elements`).
 

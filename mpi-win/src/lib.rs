@@ -4,8 +4,8 @@
 //! - [`OneSided`]: the one-sided calls of one process; `create` makes and ends windows, `access` and `fetch` have the
 //!   operations, `fence` the synchronisation of active targets.
 //! - `exposure`: the arguments of a new window. `target`, `place`: the memory that an operation names. `elements`,
-//!   `basic`: their types. `blocks`: memory of derived types in records. `combine`: the effect of an accumulation on elements. `accumulate`:
-//!   accumulations in steps, each under the memory's lock.
+//!   `basic`: their types. `blocks`: memory of derived types in records. `combine`: the effect of an accumulation on
+//!   elements. `accumulate`: accumulations in steps, each under the memory's lock.
 //! - `wire`, `epoch`, `serve`: operations that are sent as messages, which their target's service applies as they
 //!   arrive.
 //! - `obtain`: allocating a window's memory. `memory`: the only code that accesses it.
@@ -13,11 +13,11 @@
 //!
 //! Data transfer: memory that the library allocates is mapped by all processes of the window, which then perform all
 //! operations themselves, accumulations under a lock of that memory. In memory of the program, the kernel copies a put
-//! or a get of contiguous bytes, or of long runs of bytes, at once where it permits that; accumulations, and other operations that cannot be
-//! copied directly, are sent as messages, and the process that owns the memory applies them, under a lock of the
-//! memory, in any call that makes progress. In either case each element is changed by one accumulation at a time. The
-//! process lock is released while an operation on more than some kilobytes runs. A fence computes how many messages
-//! each process must expect.
+//! or a get of contiguous bytes, or of long runs of bytes, at once where it permits that; accumulations, and other
+//! operations that cannot be copied directly, are sent as messages, and the process that owns the memory applies them,
+//! under a lock of the memory, in any call that makes progress. In either case each element is changed by one
+//! accumulation at a time. The process lock is released while an operation on more than some kilobytes runs. A fence
+//! computes how many messages each process must expect.
 //!
 //! Invariants: an access reaches no byte that its target's owner did not expose, checked on both sides; an operation
 //! accesses memory only between two fences of both processes; no code of the program runs in this crate.

@@ -1,8 +1,9 @@
 //! The messages of operations that are not copied directly.
 //!
 //! All messages travel in the window's own context, each kind under its tag. A batch is a sequence of records: a head,
-//! followed by a list of blocks if the elements are of a derived type, and by the operation's data if they are short. Longer data follow as separate messages, in the order of their
-//! records. Data for gets and fetches are sent back as replies, in the order of the records.
+//! followed by a list of blocks if the elements are of a derived type, and by the operation's data if they are short.
+//! Longer data follow as separate messages, in the order of their records. Data for gets and fetches are sent back as
+//! replies, in the order of the records.
 //! Invariant: a record is checked before use: another process wrote it.
 
 use mpi_core::abi::MPI_ERR_INTERN;

@@ -1,6 +1,7 @@
 //! Each process sends its values to the next one, step by step with one persistent operation, then in partitions.
 //!
-//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 4 target/debug/examples/persistent`.
+//! Run it with `cargo build -p mpi --examples -p mpi-launch && target/debug/mpiexec -n 4
+//! target/debug/examples/persistent`.
 
 const STEPS: u32 = 5;
 const PARTITIONS: u32 = 4;

@@ -143,7 +143,8 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
     }
 
     /// Sends to this process and receives from another one at once, so that a ring of such calls cannot wait in a
-    /// circle. Errors: as [`Peer::send`] and [`Peer::receive_into`]; `MPI_ERR_COMM` for peers of different communicators.
+    /// circle. Errors: as [`Peer::send`] and [`Peer::receive_into`]; `MPI_ERR_COMM` for peers of different
+    /// communicators.
     pub fn exchange<T: Element>(&self, data: &[T], from: &Peer<'_, M>, into: &mut [T], tag: i32) -> Result<Received> {
         self.call(EXCHANGE, |call| {
             let (dest, source) = (self.destination(tag)?, self.source_beside(from, tag)?);

@@ -63,9 +63,9 @@ impl<'w, M: ThreadUse> Peer<'w, M> {
         })
     }
 
-    /// A send of `data` in equal partitions, each of which leaves when it is ready ([`Persistent::ready`]). The n-th one
-    /// to a process with a tag goes to the n-th partitioned receive there. Errors: as [`Peer::persistent_send`], and
-    /// `MPI_ERR_COUNT` when the partitions would not be equal.
+    /// A send of `data` in equal partitions, each of which leaves when it is ready ([`Persistent::ready`]). The n-th
+    /// one to a process with a tag goes to the n-th partitioned receive there. Errors: as [`Peer::persistent_send`],
+    /// and `MPI_ERR_COUNT` when the partitions would not be equal.
     pub fn partitioned_send<T: Element>(
         &self,
         data: Vec<T>,
@@ -113,8 +113,8 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
         self.world.call(WAIT, |call| self.operation.wait(call.enter(-1, 0, 0)).map(drop))
     }
 
-    /// Waits until the receive is over. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE` for one
-    /// that is not made of whole elements.
+    /// Waits until the receive is over. Errors: `MPI_ERR_TRUNCATE` for a message that is too long, `MPI_ERR_TYPE` for
+    /// one that is not made of whole elements.
     pub fn wait_received(&mut self) -> Result<Received> {
         self.world.call(WAIT, |call| received::<T>(&self.operation.wait(call.enter(-1, 0, 0))?))
     }
@@ -135,8 +135,8 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
         self.operation.partition_mut(partition)
     }
 
-    /// Marks a partition of an active send ready: it leaves now. Errors: `MPI_ERR_ARG` as [`Persistent::partition_mut`],
-    /// `MPI_ERR_REQUEST` for an inactive send or another operation.
+    /// Marks a partition of an active send ready: it leaves now. Errors: `MPI_ERR_ARG` as
+    /// [`Persistent::partition_mut`], `MPI_ERR_REQUEST` for an inactive send or another operation.
     pub fn ready(&mut self, partition: u32) -> Result<()> {
         self.world.call(READY, |call| self.operation.mark_ready(&mut call.enter(-1, 0, 0), partition))
     }

@@ -10,11 +10,6 @@ use crate::call_context::{CallContext, CommView};
 use crate::check::{self, Out};
 use crate::errors::Outcome;
 
-/// An array of numbers that a program passes.
-pub fn numbers<'a>(name: &'static str, address: *const i32, count: usize) -> Result<&'a [i32]> {
-    check::slice(name, address.cast_mut(), count).map(|numbers| &*numbers)
-}
-
 /// The error of an array that has no room for all values.
 #[cold]
 pub fn too_short(name: &'static str, length: usize, needed: usize, what: &str) -> Error {
@@ -34,7 +29,7 @@ fn dimensions(count: i32) -> Result<usize> {
 
 fn grid(comm: CommView, ndims: i32, dims: *const i32, periods: *const i32) -> Result<Cartesian> {
     let ndims = dimensions(ndims)?;
-    Cartesian::new(numbers("dims", dims, ndims)?, numbers("periods", periods, ndims)?, comm.size)
+    Cartesian::new(check::list("dims", dims, ndims)?, check::list("periods", periods, ndims)?, comm.size)
 }
 
 /// `MPI_Topo_test`
@@ -97,7 +92,7 @@ pub fn cart_sub(cx: CallContext, comm: CommView, remain: *const i32, new: *mut u
     drop(cx);
     let new = check::out("newcomm", new);
     let remain = new.as_ref().map_err(Error::clone).and_then(|_| {
-        let remain = numbers("remain_dims", remain, ndims)?;
+        let remain = check::list("remain_dims", remain, ndims)?;
         Ok(remain.iter().map(|remains| *remains != 0).collect())
     });
     let made = process.cart_sub(comm.handle, remain)?;
@@ -140,7 +135,7 @@ pub fn cart_get(
 pub fn cart_rank(cx: CallContext, comm: CommView, coords: *const i32, rank: Out<i32>) -> Outcome {
     let whole = cx.whole_comm(comm.handle)?;
     let grid = whole.cartesian()?;
-    rank.set(grid.rank(numbers("coords", coords, grid.dims().len())?)? as i32);
+    rank.set(grid.rank(check::list("coords", coords, grid.dims().len())?)? as i32);
     Ok(())
 }
 

@@ -7,7 +7,6 @@ use mpi_comm::topology::{Adjacency, EdgeList, Weighting};
 use mpi_core::{Info, abi};
 use mpi_errors::{Error, Result};
 
-use super::cart::numbers;
 use super::comm_create::{hints, set_hints};
 use crate::call_context::{CallContext, CommView};
 use crate::check::{self, Out};
@@ -23,7 +22,7 @@ fn weights<'a>(name: &'static str, address: *const i32, count: usize) -> Result<
             let rule = format!("MPI_WEIGHTS_EMPTY is for processes without edges, and there are {count}");
             return Err(Error::new(abi::MPI_ERR_ARG, rule).arg(name, &"MPI_WEIGHTS_EMPTY"));
         }
-        (true, _) => Some(numbers(name, address, count)?),
+        (true, _) => Some(check::list(name, address, count)?),
     };
     Ok((weights, Weighting { edges: count > 0, weighted }))
 }
@@ -45,7 +44,7 @@ impl End {
     fn check(&self, processes: u32) -> Result<(Adjacency, Weighting)> {
         let [degree_name, ranks_name, weights_name] = self.names;
         let count = degree(degree_name, self.degree)?;
-        let ranks = numbers(ranks_name, self.ranks, count)?;
+        let ranks = check::list(ranks_name, self.ranks, count)?;
         let (weights, weighting) = weights(weights_name, self.weights, count)?;
         Ok((Adjacency::new([ranks_name, weights_name], ranks, weights, processes)?, weighting))
     }
@@ -111,10 +110,10 @@ pub fn dist_graph_create(
     let mut check = || {
         kept = Some((check::out("comm_dist_graph", new)?, hints(info)?));
         let count = check::length("n", count)?;
-        let (sources, degrees) = (numbers("sources", sources, count)?, numbers("degrees", degrees, count)?);
+        let (sources, degrees) = (check::list("sources", sources, count)?, check::list("degrees", degrees, count)?);
         let edges = EdgeList::count(degrees)?;
         let (weights, weighting) = weights("weights", edge_weights, edges)?;
-        let destinations = numbers("destinations", destinations, edges)?;
+        let destinations = check::list("destinations", destinations, edges)?;
         Ok((EdgeList::new(sources, degrees, destinations, weights, comm.size)?, weighting))
     };
     let edges = check();

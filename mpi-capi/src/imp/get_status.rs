@@ -4,6 +4,7 @@
 
 use mpi_core::{Handle, Status, abi};
 use mpi_errors::Result;
+use mpi_p2p::Found;
 
 use super::many::handles;
 use crate::call_context::CallContext;
@@ -53,7 +54,10 @@ pub fn request_get_status_all(
     let CallContext { process, mut guard, .. } = cx;
     let requests = list(count, requests)?;
     let statuses = StatusesOut::new(statuses);
-    let store = |index, status| statuses.set_keeping_error(index, status);
+    let store = |index, found| match found {
+        Found::Empty => statuses.set(index, Status::EMPTY),
+        Found::Complete(status) => statuses.set_keeping_error(index, status),
+    };
     let complete = process.engine.request_get_status_all(&mut guard, requests, store)?;
     flag.set(i32::from(complete));
     Ok(())

@@ -6,7 +6,7 @@ use mpi_comm::topology::Graph;
 use mpi_core::abi;
 use mpi_errors::{Error, Result};
 
-use super::cart::{numbers, too_short};
+use super::cart::too_short;
 use crate::call_context::{CallContext, CommView};
 use crate::check::{self, Out};
 use crate::errors::Outcome;
@@ -20,8 +20,8 @@ fn graph(comm: CommView, nodes: i32, index: *const i32, edges: *const i32) -> Re
         let rule = format!("the communicator has {} processes", comm.size);
         return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("nnodes", &nodes));
     }
-    let index = numbers("index", index, nodes)?;
-    Graph::new(index, numbers("edges", edges, Graph::edge_count(index)?)?, comm.size)
+    let index = check::list("index", index, nodes)?;
+    Graph::new(index, check::list("edges", edges, Graph::edge_count(index)?)?, comm.size)
 }
 
 /// `MPI_Graph_create`

@@ -71,10 +71,10 @@ pub fn intercomm_create(
     Ok(())
 }
 
-/// `MPI_Intercomm_create_from_groups`: the remote group and its leader are significant at the local leader. If the local
-/// group is empty, the call is local and there is no communicator; nor is there one if the leader's remote group is
-/// empty. A wrong argument that leaves the local group and the string tag usable is an error in all processes of both
-/// groups.
+/// `MPI_Intercomm_create_from_groups`: the remote group and its leader are significant at the local leader. If the
+/// local group is empty, the call is local and there is no communicator; nor is there one if the leader's remote group
+/// is empty. A wrong argument that leaves the local group and the string tag usable is an error in all processes of
+/// both groups.
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn intercomm_create_from_groups(
     cx: CallContext,

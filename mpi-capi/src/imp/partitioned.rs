@@ -68,7 +68,7 @@ pub fn pready_range(cx: CallContext, low: c_int, high: c_int, request: usize) ->
 
 /// `MPI_Pready_list`
 pub fn pready_list(cx: CallContext, length: usize, partitions: *const c_int, request: usize) -> Outcome {
-    let list = check::slice("array_of_partitions", partitions.cast_mut(), length)?;
+    let list = check::list("array_of_partitions", partitions, length)?;
     ready(cx, request, list.iter().map(|partition| (*partition, *partition)))
 }
 

@@ -50,7 +50,7 @@ pub fn sendrecv(
     received(result, status)
 }
 
-/// `MPI_Sendrecv_replace`: copies the data to send first, because the receive may overwrite it.
+/// `MPI_Sendrecv_replace`
 #[allow(clippy::too_many_arguments)] // the standard's own list
 pub fn sendrecv_replace(
     cx: CallContext,
@@ -62,20 +62,9 @@ pub fn sendrecv_replace(
     comm: CommView,
     status: StatusOut,
 ) -> Outcome {
-    let CallContext { process, mut guard, .. } = cx;
-    let bytes = usize::try_from(buffer.bytes()).unwrap_or(usize::MAX);
-    let mut copy = Vec::new();
-    if copy.try_reserve_exact(bytes).is_err() {
-        let rule = format!("there is no memory for a copy of the {bytes} bytes of the buffer");
-        return Err(Error::new(abi::MPI_ERR_NO_MEM, rule).into());
-    }
-    let engine = &process.engine;
-    engine.copy_unlocked(&mut guard, buffer.bytes(), || {
-        copy.resize(bytes, 0u8);
-        buffer.as_send().pack(0, &mut copy);
-    });
-    let sent = SendBuf::from_slice(&copy);
-    received(engine.sendrecv(guard, comm.context, dest, send_tag, sent, source, recv_tag, buffer), status)
+    let CallContext { process, guard, .. } = cx;
+    let (to, from) = ((dest, send_tag), (source, recv_tag));
+    received(process.engine.sendrecv_replace(guard, comm.context, to, from, buffer), status)
 }
 
 /// `MPI_Probe`

@@ -1,8 +1,8 @@
 //! Completion, freeing and cancellation of one request (MPI-5.0, 3.7.3, 3.7.4, 3.8.4).
 
-use mpi_core::{Handle, abi};
+use mpi_core::{Handle, Status, abi};
 use mpi_errors::Error;
-use mpi_p2p::Completion;
+use mpi_p2p::{Completion, Found};
 
 use crate::call_context::CallContext;
 use crate::check::{Out, StatusOut};
@@ -61,8 +61,8 @@ pub fn request_get_status(cx: CallContext, request: usize, flag: Out<i32>, statu
     let CallContext { process, mut guard, .. } = cx;
     let found = process.engine.request_get_status(&mut guard, Handle(request))?;
     match found {
-        Some(empty) if request == abi::MPI_REQUEST_NULL => status.set_all(empty),
-        Some(found) => status.set(found),
+        Some(Found::Empty) => status.set_all(Status::EMPTY),
+        Some(Found::Complete(found)) => status.set(found),
         None => {}
     }
     flag.set(i32::from(found.is_some()));

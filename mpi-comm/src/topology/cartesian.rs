@@ -141,7 +141,8 @@ impl Cartesian {
 
     /// The process some steps away in one dimension.
     fn step(&self, rank: u32, place: usize, steps: i64) -> Option<u32> {
-        let (dim, stride) = (self.dims[place], self.strides()[place]);
+        let dim = self.dims[place];
+        let stride: u32 = self.dims[place + 1..].iter().map(|dim| dim.size).product();
         let coord = rank / stride % dim.size;
         let found = wrapped(dim, i64::from(coord) + steps)?;
         Some(rank - coord * stride + found * stride)

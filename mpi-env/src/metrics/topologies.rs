@@ -35,8 +35,8 @@ static TOPOLOGIES: SourceDef = SourceDef {
 mpi_t::events! {
     /// Events of topologies.
     pub struct TopologyEvents: NoObject, from: TOPOLOGIES {
-        /// A communicator was created with a topology: its handle, the kind of topology as MPI_Topo_test returns it, the
-        /// number of neighbours that this process sends to, and whether the order of the processes was changed.
+        /// A communicator was created with a topology: its handle, the kind of topology as MPI_Topo_test returns it,
+        /// the number of neighbours that this process sends to, and whether the order of the processes was changed.
         pub created(comm: u64, kind: i32, neighbors: u64, reordered: i32) =
             { name: "topo_created", category: "topo.events", at: MpiRestricted },
     }

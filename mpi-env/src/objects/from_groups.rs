@@ -88,8 +88,8 @@ impl Process {
     /// arguments of this process. Collective over both groups; waits, with no guard held. The caller has checked the
     /// error handler.
     ///
-    /// The processes of each group agree on their arguments first. Then the processes with the lowest world rank of each
-    /// group exchange the groups, so that a wrong leader is an error in both groups.
+    /// The processes of each group agree on their arguments first. Then the processes with the lowest world rank of
+    /// each group exchange the groups, so that a wrong leader is an error in both groups.
     ///
     /// Errors: `own`, and its class in all processes of both groups; `MPI_ERR_RANK` when processes name different
     /// leaders; `MPI_ERR_GROUP` when the groups have a common process or the remote group is not what its processes

@@ -43,9 +43,8 @@ impl Process {
 
     /// `MPI_Intercomm_merge`: an intracommunicator of both groups, first those of the group that passes `high` as
     /// false; [`merged`] has the order if both pass the same. Collective over both groups; waits, with no guard held.
-    /// Errors:
-    /// `MPI_ERR_COMM`; `MPI_ERR_ARG` in all processes when those of one group pass different values; `MPI_ERR_NO_MEM`,
-    /// `MPI_ERR_OTHER`.
+    /// Errors: `MPI_ERR_COMM`; `MPI_ERR_ARG` in all processes when those of one group pass different values;
+    /// `MPI_ERR_NO_MEM`, `MPI_ERR_OTHER`.
     pub fn intercomm_merge(&self, parent: Handle, high: bool) -> Result<Handle> {
         let parent = self.parent(parent)?;
         let Some(remote) = parent.remote() else {

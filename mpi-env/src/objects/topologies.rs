@@ -13,7 +13,7 @@ use std::sync::Arc;
 use mpi_comm::topology::{
     Adjacency, Cartesian, Distributed, EdgeList, Graph, Location, Topology, Weighting, digest, place,
 };
-use mpi_comm::{Comm, CommSpec, Exchange, Group, agree, distribute};
+use mpi_comm::{Comm, CommSpec, Exchange, Group, TOPOLOGY_TAG, agree, distribute};
 use mpi_core::Handle;
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_COMM, MPI_ERR_NOT_SAME};
 use mpi_errors::{Error, Result, classes};
@@ -21,8 +21,6 @@ use mpi_errors::{Error, Result, classes};
 use crate::hardware;
 use crate::record::process::Process;
 
-/// Tag of the exchanges below.
-const LOCATIONS: i32 = 0x7009;
 /// Bits of the word that carries the class of a refused argument, with the flags above them.
 const CLASS_BITS: u32 = 16;
 const REORDER: i32 = 1;
@@ -149,7 +147,7 @@ impl Process {
         };
         let [package, core] = location();
         let own = [class as u64, digest as u32 as u64, package, core];
-        let all = Exchange::among_all(&self.engine, &parent, LOCATIONS).all(own)?;
+        let all = Exchange::among_all(&self.engine, &parent, TOPOLOGY_TAG).all(own)?;
         let topology = topology?;
         let words = accepted(all.iter().map(|words| [words[0] as i32, words[1] as i32]).collect())?;
         same_everywhere(&words, what)?;
@@ -163,7 +161,7 @@ impl Process {
         if !reorder {
             return Ok(Order::unchanged((0..nodes(topology)).collect()));
         }
-        let all = Exchange::among_all(&self.engine, parent, LOCATIONS).all(location())?;
+        let all = Exchange::among_all(&self.engine, parent, TOPOLOGY_TAG).all(location())?;
         let members = placed(topology, &all);
         let packages = members.iter().map(|member| all[*member as usize][0]).collect();
         Ok(Order { members, packages })

@@ -10,8 +10,8 @@
 //!
 //! The word in which a handle keeps its own starting point is in `state_word`.
 //!
-//! Invariant: the operations of `access` and `found` take no lock, allocate nothing and call no other function, so they are
-//! async-signal-safe and thread-safe, at every thread level, before `MPI_Init` and after `MPI_Finalize`.
+//! Invariant: the operations of `access` and `found` take no lock, allocate nothing and call no other function, so they
+//! are async-signal-safe and thread-safe, at every thread level, before `MPI_Init` and after `MPI_Finalize`.
 
 pub(crate) mod access;
 mod found;

@@ -1,5 +1,6 @@
 //! Random derived datatypes: a C program writes sizes, bounds, packed bytes and a file in external32 as the library has
-//! them, and a model in Python with numpy, which shares no code with the library, computes the same (`tests/datatypes`).
+//! them, and a model in Python with numpy, which shares no code with the library, computes the same
+//! (`tests/datatypes`).
 //!
 //! Invariant: the cases follow from the seed, which the test prints, so that a failure can be repeated.
 

@@ -36,6 +36,8 @@ int main(int argc, char **argv)
     ok(MPI_Request_get_status_all(5, list, &flag, statuses));
     check(!flag);
     MPI_Send(&out, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+    for (int i = 0; i < 5; i++)
+        statuses[i].MPI_ERROR = MPI_ERR_OTHER;
     do
         ok(MPI_Request_get_status_all(5, list, &flag, statuses));
     while (!flag);
@@ -43,6 +45,11 @@ int main(int argc, char **argv)
         check_equal(statuses[i].MPI_TAG, i);
     check_equal(statuses[3].MPI_TAG, MPI_ANY_TAG);
     check_equal(statuses[4].MPI_SOURCE, MPI_ANY_SOURCE);
+    for (int i = 0; i < 5; i++)
+        check_equal(statuses[i].MPI_ERROR, i < 3 ? MPI_ERR_OTHER : MPI_SUCCESS);
+    status.MPI_ERROR = MPI_ERR_OTHER;
+    ok(MPI_Request_get_status(list[4], &flag, &status));
+    check(flag && status.MPI_ERROR == MPI_SUCCESS && status.MPI_TAG == MPI_ANY_TAG);
     ok(MPI_Request_get_status_all(5, list, &flag, MPI_STATUSES_IGNORE));
     check(flag && memcmp(before, list, sizeof list) == 0);
     ok(MPI_Waitall(3, list, MPI_STATUSES_IGNORE));
