@@ -11,7 +11,7 @@ use mpi_core::abi::{MPI_ERR_REQUEST, MPI_REQUEST_NULL};
 use mpi_core::{Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::Result;
-use mpi_p2p::{Completion, Engine, Found, Generalized, Mode};
+use mpi_p2p::{Completion, Engine, Found, Generalized, Mode, StartedRequest};
 
 const SIZES: [usize; 3] = [8, 10_000, 200_000];
 
@@ -264,5 +264,60 @@ fn a_thread_that_waits_for_a_generalized_request_wakes_when_another_completes_it
         }
         rank.engine.complete_generalized(&mut rank.engine.lock(), request).expect("waits");
         assert_eq!(waiter.join().expect("no panic"), 7);
+    });
+}
+
+#[test]
+fn each_start_is_recorded_once_with_the_facts_of_the_request() {
+    run(2, |rank| {
+        let engine = &rank.engine;
+        let recorded = |request: Handle| {
+            let facts = Mutex::new(Vec::new());
+            let started = engine.start_recorded(&mut engine.lock(), request, |started| {
+                facts.lock().expect("no panic").push(started);
+            });
+            (started.map_err(|error| error.class()), facts.into_inner().expect("no panic"))
+        };
+        let facts = |peer, tag| vec![StartedRequest { context: CONTEXT, peer, tag }];
+        let mut data = vec![3u8; SIZES[2]];
+        if rank.me() == 0 {
+            let mut requests = Vec::new();
+            for (tag, (bytes, mode)) in (1..).zip([
+                (8, Mode::Standard),
+                (SIZES[1], Mode::Standard),
+                (SIZES[2], Mode::Standard),
+                (8, Mode::Synchronous),
+            ]) {
+                requests.push(send_init(rank, tag, &data[..bytes], mode));
+                assert_eq!(recorded(requests[tag as usize - 1]), (Ok(()), facts(1, tag)), "{bytes} {mode:?}");
+            }
+            // SAFETY: the request is freed before the data goes away.
+            let buffer = unsafe { SendBuf::from_slice(&data[..8]).detach() };
+            let partitioned = engine.psend_init(&mut engine.lock(), CONTEXT, (1, 9), buffer, 1).expect("made");
+            assert_eq!(recorded(partitioned), (Ok(()), facts(1, 9)));
+            engine.pready(&mut engine.lock(), partitioned, std::iter::once((0, 0))).expect("active");
+            requests.push(partitioned);
+            // An active request, and one that is none.
+            assert_eq!(recorded(partitioned), (Err(MPI_ERR_REQUEST), facts(1, 9)));
+            let nothing = StartedRequest { context: 0, peer: -1, tag: 0 };
+            assert_eq!(recorded(Handle(1 << 40)), (Err(MPI_ERR_REQUEST), vec![nothing]));
+            for request in requests {
+                engine.wait(engine.lock(), request).expect("no fault");
+                engine.request_free(&mut engine.lock(), request).expect("inactive");
+            }
+        } else {
+            for tag in 1..5 {
+                let request = recv_init(rank, tag, &mut data);
+                assert_eq!(recorded(request), (Ok(()), facts(0, tag)));
+                engine.wait(engine.lock(), request).expect("no fault");
+                engine.request_free(&mut engine.lock(), request).expect("inactive");
+            }
+            // SAFETY: the request is freed before the data goes away.
+            let buffer = unsafe { RecvBuf::from_slice(&mut data[..8]).detach() };
+            let request = engine.precv_init(&mut engine.lock(), CONTEXT, (0, 9), buffer, 1).expect("made");
+            assert_eq!(recorded(request), (Ok(()), facts(0, 9)));
+            engine.wait(engine.lock(), request).expect("no fault");
+            engine.request_free(&mut engine.lock(), request).expect("inactive");
+        }
     });
 }
