@@ -2,7 +2,7 @@
  * kept, and the searches for matches grow with the number of messages alone. */
 #include "../tool/tool.h"
 
-enum { MANY = 1000000, BYTES_EACH = 400 };
+enum { MANY = 1000000, BYTES_EACH = 600 };
 
 int main(int argc, char **argv)
 {
