@@ -14,7 +14,7 @@ use mpi_datatype::{Datatype, RecvBuf, SendBuf, predefined, predefined_unwatched}
 use mpi_env::{CommRef, Object, Process};
 use mpi_errors::Result;
 use mpi_fabric::Mark;
-use mpi_io::{File, Typed};
+use mpi_io::{File, Memory, Typed};
 use mpi_win::Win;
 
 use crate::check;
@@ -320,10 +320,11 @@ impl CallContext {
         name: &'static str,
         address: *const c_void,
         count: u64,
-        datatype: &Datatype,
+        datatype: TypeRef,
     ) -> Result<Typed<SendBuf<'static>>> {
-        let buffer = self.send_buffer(name, address, count, datatype)?;
-        Ok(Typed { buffer, datatype: datatype.clone() })
+        let buffer = self.send_buffer(name, address, count, &datatype)?;
+        let memory = Some(Memory { address: address.expose_provenance(), word: datatype.word() });
+        Ok(Typed { buffer, datatype: datatype.clone(), memory })
     }
 
     /// Memory of an access to a file, with its type: [`CallContext::recv_buffer`].
@@ -332,10 +333,11 @@ impl CallContext {
         name: &'static str,
         address: *mut c_void,
         count: u64,
-        datatype: &Datatype,
+        datatype: TypeRef,
     ) -> Result<Typed<RecvBuf<'static>>> {
-        let buffer = self.recv_buffer(name, address, count, datatype)?;
-        Ok(Typed { buffer, datatype: datatype.clone() })
+        let buffer = self.recv_buffer(name, address, count, &datatype)?;
+        let memory = Some(Memory { address: address.expose_provenance(), word: datatype.word() });
+        Ok(Typed { buffer, datatype: datatype.clone(), memory })
     }
 
     /// An open file. The flight recorder shows the context of the file's own communicator.

@@ -301,6 +301,11 @@ pub fn function(name: &'static str, address: usize, large: bool) -> Result<Funct
     if address == 0 { Err(null(name)) } else { Ok(Function { address, large }) }
 }
 
+/// A callback of either form that may be absent, as NULL.
+pub fn optional_function(_name: &'static str, address: usize, large: bool) -> Result<Option<Function>> {
+    Ok((address != 0).then_some(Function { address, large }))
+}
+
 /// A callback with one form, which takes `int` counts or none.
 pub fn callback(name: &'static str, address: usize) -> Result<Function> {
     function(name, address, false)

@@ -16,17 +16,14 @@ use mpi_errors::{Error, Result};
 use mpi_fabric::signal_mask;
 
 use crate::atomicity::Locked;
+use crate::datarep::Representation;
 use crate::fault::Fault;
 use crate::file::{File, position};
 use crate::interrupted::retry_interrupted;
+use crate::moved::{Moved, PIECE};
+use crate::registered::Conversion;
 use crate::typed::Typed;
 use crate::view::View;
-
-/// Bytes that are packed or unpacked at a time.
-pub(crate) const PIECE: usize = 64 * 1024;
-
-/// Bytes of the file that a call moved, and the fault that ended it early.
-pub(crate) type Moved = (u64, Option<Fault>);
 
 impl File {
     /// `MPI_File_read_at`, at a position in etypes: fewer bytes than there is room for if the file ends, as the status
@@ -90,45 +87,51 @@ impl File {
 
     /// Reads from a position on. Returns also the number of etypes read, one that the file's end divides included.
     pub(crate) fn read_from(&self, view: &View, offset: u64, data: Typed<RecvBuf<'_>>) -> Result<(Status, u64)> {
-        let Typed { mut buffer, datatype } = data;
+        let Typed { mut buffer, datatype, memory } = data;
         let bytes = stored_bytes(view, buffer.bytes(), &datatype)?;
+        let conversion = Conversion::new(view, memory, &datatype, buffer.bytes(), false)?;
         let at = start(view, offset, bytes)?;
         let _locked = self.lock_range(view, at, bytes, false)?;
         let work = || {
-            if view.converts() {
-                return self.read_converted(view, at, bytes, &mut buffer, &datatype);
+            if let Some(conversion) = &conversion {
+                return self.read_registered(view, at, conversion);
+            }
+            if view.is_external32() {
+                return Ok(self.read_converted(view, at, bytes, &mut buffer, &datatype));
             }
             let moved = match buffer.contiguous_mut() {
                 Some(room) => self.fill(view, at, room),
                 None => self.scatter(view, at, &mut buffer),
             };
             let bytes = moved.0;
-            (moved, bytes)
+            Ok((moved, bytes))
         };
-        let ((bytes, fault), stored) = self.at_work(work, |metrics, ((bytes, _), _)| {
+        let ((bytes, fault), stored) = self.at_work(work, |metrics, moved| {
             metrics.reads.incr();
-            metrics.bytes_read.add(*bytes);
-        });
+            metrics.bytes_read.add(moved.as_ref().map_or(0, |((bytes, _), _)| *bytes));
+        })?;
         Ok((self.outcome(stored, fault)?, bytes.div_ceil(view.unit())))
     }
 
     /// Writes from a position on. Returns also the number of etypes written.
     pub(crate) fn write_from(&self, view: &View, offset: u64, data: Typed<SendBuf<'_>>) -> Result<(Status, u64)> {
-        let Typed { buffer, datatype } = data;
+        let Typed { buffer, datatype, memory } = data;
         let bytes = stored_bytes(view, buffer.bytes(), &datatype)?;
+        let conversion = Conversion::new(view, memory, &datatype, buffer.bytes(), true)?;
         let at = start(view, offset, bytes)?;
         let _locked = self.lock_range(view, at, bytes, true)?;
         // Relaxed: a later `sync` of this thread sees the store; other threads order their calls themselves.
         self.dirty.store(true, Ordering::Relaxed);
-        let work = || match buffer.contiguous() {
-            _ if view.converts() => self.write_converted(view, at, &buffer, &datatype),
-            Some(data) => self.store(view, at, data),
-            None => self.gather(view, at, &buffer),
+        let work = || match (&conversion, buffer.contiguous()) {
+            (Some(conversion), _) => self.write_registered(view, at, conversion),
+            _ if view.is_external32() => Ok(self.write_converted(view, at, &buffer, &datatype)),
+            (None, Some(data)) => Ok(self.store(view, at, data)),
+            (None, None) => Ok(self.gather(view, at, &buffer)),
         };
-        let (bytes, fault) = self.at_work(work, |metrics, (bytes, _)| {
+        let (bytes, fault) = self.at_work(work, |metrics, moved| {
             metrics.writes.incr();
-            metrics.bytes_written.add(*bytes);
-        });
+            metrics.bytes_written.add(moved.as_ref().map_or(0, |(bytes, _)| *bytes));
+        })?;
         // Without a fault all data are written.
         Ok((self.outcome(buffer.bytes(), fault)?, bytes.div_ceil(view.unit())))
     }
@@ -261,10 +264,13 @@ fn in_pieces(bytes: u64, mut each: impl FnMut(u64, &mut [u8]) -> Moved) -> Moved
 /// Bytes of the file that hold the elements of a buffer with so many data bytes. Errors: `MPI_ERR_ARG` for more than an
 /// offset can count.
 fn stored_bytes(view: &View, bytes: u64, datatype: &Datatype) -> Result<u64> {
-    if !view.converts() || bytes == 0 {
-        return Ok(bytes);
-    }
-    external32::size(bytes / datatype.size(), datatype)
+    let stored = match view.representation() {
+        _ if bytes == 0 => return Ok(0),
+        Representation::Native | Representation::Internal => return Ok(bytes),
+        Representation::External32 => external32::size(bytes / datatype.size(), datatype),
+        representation => representation.in_file(datatype)?.size().checked_mul(bytes / datatype.size()),
+    };
+    stored
         .ok_or_else(|| Error::new(MPI_ERR_ARG, "no file has that many bytes").arg("count", &(bytes / datatype.size())))
 }
 

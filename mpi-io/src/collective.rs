@@ -52,7 +52,7 @@ impl File {
     pub fn set_view(&self, view: Result<View>) -> Result<()> {
         let numbers = view
             .as_ref()
-            .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation() as u64, 0]);
+            .map_or([0; 3], |view| [view.etype().datatype.extent() as u64, view.representation().number(), 0]);
         let all = exchange_with(&self.engine, &self.comm, Report::of(&view, numbers), |all| {
             // All processes wait now, so that none moves the pointer between these two steps.
             if let (None, true, Ok(pointer)) = (first_fault(all), same(all), self.shared()) {

@@ -6,8 +6,8 @@
 use mpi_datatype::external32::{pack_part, unpack_part};
 use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 
-use crate::access::{Moved, PIECE};
 use crate::file::File;
+use crate::moved::{Moved, PIECE};
 use crate::view::View;
 
 /// The least memory for converted data: more than an element has.

@@ -3,8 +3,8 @@
 //! - [`Io`]: opening and deleting, for one process. [`OpenArgs`]: the checked arguments of the program.
 //! - [`File`]: an open file: access by position and by the individual file pointer, size, hints.
 //! - [`AccessMode`]: the `MPI_MODE_*` bits and their rules.
-//! - [`View`]: the view of a process on a file. [`Typed`]: memory of an access, with its datatype. `convert`: accesses
-//!   with another data representation.
+//! - [`View`]: the view of a process on a file. [`Typed`]: memory of an access, with its datatype. [`Representation`]:
+//!   the representation of data; `convert`, `registered`: accesses with one that is not as in memory.
 //! - `atomicity`: locks on accessed ranges. `split`, `split_access`: split collective accesses.
 //! - `shared`: accesses by the shared file pointer. `pointer`: its shared word.
 //! - `report`: faults and numbers that the processes of a file exchange. `fault`: error classes of the system's errors.
@@ -22,13 +22,16 @@ mod amode;
 mod atomicity;
 mod collective;
 mod convert;
+mod datarep;
 mod fault;
 mod file;
 mod hints;
 mod instruments;
 mod interrupted;
+mod moved;
 mod open;
 mod pointer;
+mod registered;
 mod report;
 mod shared;
 mod split;
@@ -37,9 +40,10 @@ mod typed;
 mod view;
 
 pub use amode::AccessMode;
+pub use datarep::{Conversions, Registered, Representation};
 pub use file::{File, Whence};
 pub use instruments::FileInstruments;
 pub use open::{Io, OpenArgs};
 pub use split_access::SplitKind;
-pub use typed::Typed;
-pub use view::{Representation, View, ViewType};
+pub use typed::{Memory, Typed};
+pub use view::{View, ViewType};

@@ -21,6 +21,7 @@ use mpi_t::InstrumentMemory;
 
 use crate::amode::AccessMode;
 use crate::collective::{delete, refused_elsewhere};
+use crate::datarep::{Conversions, Representation, Representations};
 use crate::fault::{Fault, quoted};
 use crate::file::{File, Parts, length};
 use crate::hints::Hints;
@@ -34,6 +35,7 @@ pub struct Io {
     engine: Arc<Engine>,
     /// The instruments of the communicators of all files; tools do not see them.
     messages: CommMeters,
+    representations: Arc<Representations>,
 }
 
 /// The arguments of a program; an error stands for an argument that was refused.
@@ -92,7 +94,18 @@ fn path_of(name: OsString) -> Result<(PathBuf, String)> {
 impl Io {
     /// The files of the process with this engine.
     pub fn new(engine: Arc<Engine>) -> Io {
-        Io { messages: CommMeters::detached(engine.size()), engine }
+        Io { messages: CommMeters::detached(engine.size()), engine, representations: Arc::default() }
+    }
+
+    /// `MPI_Register_datarep`. Errors: `MPI_ERR_ARG` for an empty name and one that is too long, `MPI_ERR_DUP_DATAREP`
+    /// for one that is taken.
+    pub fn register(&self, name: String, functions: Box<dyn Conversions>) -> Result<()> {
+        self.representations.register(name, functions)
+    }
+
+    /// The data representation with this name. Errors: `MPI_ERR_UNSUPPORTED_DATAREP`.
+    pub fn representation(&self, name: &str) -> Result<Representation> {
+        self.representations.find(name)
     }
 
     /// `MPI_File_open`: opens a file in all processes of `parent`; waits for all. `errhandler` becomes its handler.

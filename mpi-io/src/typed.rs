@@ -10,19 +10,30 @@ pub struct Typed<Buffer> {
     pub buffer: Buffer,
     /// The type of its elements.
     pub datatype: Datatype,
+    /// What functions of the program get, which registered data representations call.
+    pub memory: Option<Memory>,
+}
+
+/// A buffer as the program passed it.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    /// Its address, exposed.
+    pub address: usize,
+    /// The handle word of its type.
+    pub word: usize,
 }
 
 impl<'a> From<RecvBuf<'a>> for Typed<RecvBuf<'a>> {
     /// Room for bytes, which no representation converts.
     fn from(buffer: RecvBuf<'a>) -> Self {
-        Typed { buffer, datatype: byte() }
+        Typed { buffer, datatype: byte(), memory: None }
     }
 }
 
 impl<'a> From<SendBuf<'a>> for Typed<SendBuf<'a>> {
     /// Bytes, which no representation converts.
     fn from(buffer: SendBuf<'a>) -> Self {
-        Typed { buffer, datatype: byte() }
+        Typed { buffer, datatype: byte(), memory: None }
     }
 }
 

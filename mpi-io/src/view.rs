@@ -5,9 +5,11 @@
 //! Invariant: data bytes lie in the order in which they are counted and do not overlap, and an etype is never divided.
 //! Not here: moving data (`access`).
 
-use mpi_core::abi::{MPI_BYTE, MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP};
-use mpi_datatype::{Datatype, external32, predefined};
+use mpi_core::abi::{MPI_BYTE, MPI_ERR_ARG, MPI_ERR_TYPE};
+use mpi_datatype::{Datatype, predefined};
 use mpi_errors::{Error, Result};
+
+use crate::datarep::{Registered, Representation};
 
 /// A datatype of a view, with the word of a predefined one; 0 for types of the program, which it may free.
 #[derive(Debug, Clone)]
@@ -16,49 +18,6 @@ pub struct ViewType {
     pub datatype: Datatype,
     /// The handle word, or 0.
     pub word: usize,
-}
-
-/// The representation of data in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Representation {
-    /// As in memory.
-    Native,
-    /// The library's own, which is as in memory too.
-    Internal,
-    /// That of the standard, which any computer reads (MPI-5.0, 14.5.2).
-    External32,
-}
-
-impl Representation {
-    /// The representation with this name. Errors: `MPI_ERR_UNSUPPORTED_DATAREP`.
-    pub fn new(name: &str) -> Result<Representation> {
-        match name {
-            "native" => Ok(Representation::Native),
-            "internal" => Ok(Representation::Internal),
-            "external32" => Ok(Representation::External32),
-            _ => {
-                let rule = "this library supports \"native\", \"internal\" and \"external32\"";
-                Err(Error::new(MPI_ERR_UNSUPPORTED_DATAREP, rule).arg("datarep", &format_args!("{name:?}")))
-            }
-        }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Representation::Native => "native",
-            Representation::Internal => "internal",
-            Representation::External32 => "external32",
-        }
-    }
-
-    /// The layout of a committed type in a file. Errors: `MPI_ERR_ARG` for one that no file can have.
-    pub(crate) fn in_file(self, datatype: &Datatype) -> Result<Datatype> {
-        match self {
-            Representation::Native | Representation::Internal => Ok(datatype.clone()),
-            Representation::External32 => external32::in_file(datatype),
-        }
-    }
 }
 
 /// The view of a process on a file.
@@ -114,6 +73,9 @@ impl View {
         let unit = representation.in_file(&etype.datatype)?.size();
         let placed = representation.in_file(&filetype.datatype)?;
         let whole = filetype.datatype.size().is_multiple_of(etype.datatype.size());
+        if unit == 0 {
+            return wrong("etype", "it has no data in this representation", &etype);
+        }
         if !whole || !placed.size().is_multiple_of(unit) {
             return wrong("filetype", "its data is no whole number of etypes", &filetype);
         }
@@ -144,13 +106,21 @@ impl View {
     }
 
     /// The representation of data.
-    pub fn representation(&self) -> Representation {
-        self.representation
+    pub fn representation(&self) -> &Representation {
+        &self.representation
     }
 
-    /// Whether data are converted between memory and file.
-    pub(crate) fn converts(&self) -> bool {
-        self.representation == Representation::External32
+    /// Whether data are converted to `external32`.
+    pub(crate) fn is_external32(&self) -> bool {
+        matches!(self.representation, Representation::External32)
+    }
+
+    /// The representation, if the program has registered it.
+    pub(crate) fn registered(&self) -> Option<&Registered> {
+        match &self.representation {
+            Representation::Registered(registered) => Some(registered),
+            _ => None,
+        }
     }
 
     /// Bytes of an etype in the file.
@@ -293,6 +263,5 @@ mod tests {
         ] {
             assert_eq!(class(view(0, named(MPI_INT), derived(&segments, extent))), MPI_ERR_TYPE, "{segments:?}");
         }
-        assert_eq!(Representation::new("external64").expect_err("no").class(), MPI_ERR_UNSUPPORTED_DATAREP);
     }
 }

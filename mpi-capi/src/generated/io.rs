@@ -189,7 +189,7 @@ pub unsafe extern "C" fn PMPI_File_iread(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn PMPI_File_iread_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn PMPI_File_iread_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -325,7 +325,7 @@ pub unsafe extern "C" fn PMPI_File_iread_at_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -347,7 +347,7 @@ pub unsafe extern "C" fn PMPI_File_iread_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -369,7 +369,7 @@ pub unsafe extern "C" fn PMPI_File_iread_shared(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -391,7 +391,7 @@ pub unsafe extern "C" fn PMPI_File_iread_shared_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -413,7 +413,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -435,7 +435,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -457,7 +457,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -480,7 +480,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -503,7 +503,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -526,7 +526,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -549,7 +549,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_at_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -571,7 +571,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -593,7 +593,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_shared(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -615,7 +615,7 @@ pub unsafe extern "C" fn PMPI_File_iwrite_shared_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let request = check::out("request", request)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -668,7 +668,7 @@ pub unsafe extern "C" fn PMPI_File_read(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -690,7 +690,7 @@ pub unsafe extern "C" fn PMPI_File_read_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -706,7 +706,7 @@ pub unsafe extern "C" fn PMPI_File_read_all_begin(fh: usize, buf: *mut c_void, c
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN, -1, 0, count);
@@ -721,7 +721,7 @@ pub unsafe extern "C" fn PMPI_File_read_all_begin_c(fh: usize, buf: *mut c_void,
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ALL_BEGIN_C, -1, 0, count);
@@ -742,7 +742,7 @@ pub unsafe extern "C" fn PMPI_File_read_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -777,7 +777,7 @@ pub unsafe extern "C" fn PMPI_File_read_at(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -800,7 +800,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -822,7 +822,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN, -1, 0, count);
@@ -843,7 +843,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_AT_ALL_BEGIN_C, -1, 0, count);
@@ -865,7 +865,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -900,7 +900,7 @@ pub unsafe extern "C" fn PMPI_File_read_at_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -922,7 +922,7 @@ pub unsafe extern "C" fn PMPI_File_read_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -944,7 +944,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -965,7 +965,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ORDERED_BEGIN, -1, 0, count);
@@ -985,7 +985,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_READ_ORDERED_BEGIN_C, -1, 0, count);
@@ -1006,7 +1006,7 @@ pub unsafe extern "C" fn PMPI_File_read_ordered_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -1040,7 +1040,7 @@ pub unsafe extern "C" fn PMPI_File_read_shared(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -1062,7 +1062,7 @@ pub unsafe extern "C" fn PMPI_File_read_shared_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_room("buf", buf, count, datatype)?;
 
@@ -1176,7 +1176,7 @@ pub unsafe extern "C" fn PMPI_File_write(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1198,7 +1198,7 @@ pub unsafe extern "C" fn PMPI_File_write_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1219,7 +1219,7 @@ pub unsafe extern "C" fn PMPI_File_write_all_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN, -1, 0, count);
@@ -1239,7 +1239,7 @@ pub unsafe extern "C" fn PMPI_File_write_all_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ALL_BEGIN_C, -1, 0, count);
@@ -1260,7 +1260,7 @@ pub unsafe extern "C" fn PMPI_File_write_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1295,7 +1295,7 @@ pub unsafe extern "C" fn PMPI_File_write_at(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1318,7 +1318,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1340,7 +1340,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN, -1, 0, count);
@@ -1361,7 +1361,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_AT_ALL_BEGIN_C, -1, 0, count);
@@ -1383,7 +1383,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_all_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1418,7 +1418,7 @@ pub unsafe extern "C" fn PMPI_File_write_at_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1440,7 +1440,7 @@ pub unsafe extern "C" fn PMPI_File_write_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1462,7 +1462,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1483,7 +1483,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered_begin(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_BEGIN, -1, 0, count);
@@ -1503,7 +1503,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered_begin_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_ORDERED_BEGIN_C, -1, 0, count);
@@ -1524,7 +1524,7 @@ pub unsafe extern "C" fn PMPI_File_write_ordered_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1558,7 +1558,7 @@ pub unsafe extern "C" fn PMPI_File_write_shared(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
@@ -1580,11 +1580,63 @@ pub unsafe extern "C" fn PMPI_File_write_shared_c(
         let mut cx = cx;
         let fh = cx.file("fh", fh)?;
         let count = check::count("count", count as i64)?;
-        let datatype = cx.borrowed_datatype("datatype", datatype)?;
+        let datatype = cx.datatype("datatype", datatype)?;
         let status = check::status_out("status", status)?;
         let buf = cx.file_data("buf", buf, count, datatype)?;
 
         let record = cx.enter(functions::MPI_FILE_WRITE_SHARED_C, -1, 0, count);
         record.end(imp::file_shared::file_write_shared(cx, fh, buf, status))
+    })
+}
+
+/// `MPI_Register_datarep`, since MPI-2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Register_datarep(
+    datarep: *const c_char,
+    read_conversion_fn: usize,
+    write_conversion_fn: usize,
+    dtype_file_extent_fn: usize,
+    extra_state: *mut c_void,
+) -> c_int {
+    entry::running(functions::MPI_REGISTER_DATAREP, Some(Object::file(mpi_core::abi::MPI_FILE_NULL)), |cx| {
+        let datarep = check::text("datarep", datarep)?;
+        let read_conversion_fn = check::optional_function("read_conversion_fn", read_conversion_fn, false)?;
+        let write_conversion_fn = check::optional_function("write_conversion_fn", write_conversion_fn, false)?;
+        let dtype_file_extent_fn = check::callback("dtype_file_extent_fn", dtype_file_extent_fn)?;
+
+        imp::datarep::register_datarep(
+            cx,
+            datarep,
+            read_conversion_fn,
+            write_conversion_fn,
+            dtype_file_extent_fn,
+            extra_state,
+        )
+    })
+}
+
+/// `MPI_Register_datarep_c`, since MPI-4.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn PMPI_Register_datarep_c(
+    datarep: *const c_char,
+    read_conversion_fn: usize,
+    write_conversion_fn: usize,
+    dtype_file_extent_fn: usize,
+    extra_state: *mut c_void,
+) -> c_int {
+    entry::running(functions::MPI_REGISTER_DATAREP_C, Some(Object::file(mpi_core::abi::MPI_FILE_NULL)), |cx| {
+        let datarep = check::text("datarep", datarep)?;
+        let read_conversion_fn = check::optional_function("read_conversion_fn", read_conversion_fn, true)?;
+        let write_conversion_fn = check::optional_function("write_conversion_fn", write_conversion_fn, true)?;
+        let dtype_file_extent_fn = check::callback("dtype_file_extent_fn", dtype_file_extent_fn)?;
+
+        imp::datarep::register_datarep(
+            cx,
+            datarep,
+            read_conversion_fn,
+            write_conversion_fn,
+            dtype_file_extent_fn,
+            extra_state,
+        )
     })
 }

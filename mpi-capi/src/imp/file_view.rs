@@ -7,29 +7,29 @@ use std::sync::Arc;
 
 use mpi_core::abi;
 use mpi_errors::{Error, Result};
-use mpi_io::{File, Representation, View, ViewType};
+use mpi_io::{File, Io, View, ViewType};
 
 use super::file::hints;
 use crate::call_context::{CallContext, TypeRef};
 use crate::check::{self, CountOut, Out};
 use crate::errors::Outcome;
 
-/// The view that the arguments describe.
+/// A datatype of a view.
+fn view_type(cx: &CallContext, name: &'static str, word: usize) -> Result<ViewType> {
+    let datatype = cx.datatype(name, word)?;
+    let word = if mpi_datatype::predefined(word).is_some() { word } else { 0 };
+    Ok(ViewType { datatype: datatype.clone(), word })
+}
+
+/// The view that the arguments describe. May call a function of the program, so no lock is held.
 fn view(
-    cx: &CallContext,
+    io: &Io,
     file: &File,
     displacement: i64,
-    etype: usize,
-    filetype: usize,
+    (etype, filetype): (ViewType, ViewType),
     representation: *const c_char,
 ) -> Result<View> {
-    let of = |name: &'static str, word: usize| {
-        let datatype = cx.datatype(name, word)?;
-        let word = if mpi_datatype::predefined(word).is_some() { word } else { 0 };
-        Ok::<_, Error>(ViewType { datatype: datatype.clone(), word })
-    };
-    let (etype, filetype) = (of("etype", etype)?, of("filetype", filetype)?);
-    let representation = Representation::new(&check::text("datarep", representation)?.to_string_lossy())?;
+    let representation = io.representation(&check::text("datarep", representation)?.to_string_lossy())?;
     // `File::set_view` sets the view of a sequential file at the shared file pointer.
     let displacement = match (file.amode().is_sequential(), displacement) {
         (true, abi::MPI_DISPLACEMENT_CURRENT) => 0,
@@ -58,9 +58,11 @@ pub fn file_set_view(
     representation: *const c_char,
     info: usize,
 ) -> Outcome {
-    let view = view(&cx, &file, displacement, etype, filetype, representation);
+    let types = view_type(&cx, "etype", etype).and_then(|etype| Ok((etype, view_type(&cx, "filetype", filetype)?)));
     let hints = hints(info);
+    let io = &cx.process.io;
     drop(cx);
+    let view = types.and_then(|types| view(io, &file, displacement, types, representation));
     let (view, hints) = match (view, hints) {
         (Ok(view), Ok(hints)) => (Ok(view), Some(hints)),
         (Err(error), _) | (_, Err(error)) => (Err(error), None),
@@ -103,7 +105,9 @@ pub fn file_get_byte_offset(_cx: CallContext, file: Arc<File>, offset: i64, plac
 }
 
 /// `MPI_File_get_type_extent`
-pub fn file_get_type_extent(_cx: CallContext, file: Arc<File>, datatype: TypeRef, extent: CountOut) -> Outcome {
+pub fn file_get_type_extent(cx: CallContext, file: Arc<File>, datatype: TypeRef, extent: CountOut) -> Outcome {
+    // The representation may be one of the program, whose function runs without a lock.
+    drop(cx);
     extent.set(file.type_extent(&datatype)?);
     Ok(())
 }

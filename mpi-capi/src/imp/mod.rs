@@ -11,6 +11,7 @@ pub mod coll;
 pub mod comm;
 pub mod comm_create;
 pub mod cvar;
+pub mod datarep;
 pub mod datatype;
 pub mod dist_graph;
 pub mod env;

@@ -64,7 +64,7 @@ pub struct Process {
     /// The error handler of `MPI_FILE_NULL`, and the first one of new files.
     pub(crate) file_default: Attached,
     /// Opens and deletes files.
-    pub(crate) io: Io,
+    pub io: Io,
     /// Open files.
     pub(crate) files: Guarded<Table<Arc<File>>>,
     /// Groups other than the empty one.

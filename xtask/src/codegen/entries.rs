@@ -12,6 +12,11 @@ use crate::{Failure, Result};
 /// The checks that combine an address with the count and datatype that follow it.
 const BUFFER_CHECKS: [&str; 4] = ["cx.send_buffer", "cx.recv_buffer", "cx.file_data", "cx.file_room"];
 
+/// Whether a buffer keeps its datatype with its handle.
+fn keeps_datatype(check: &str) -> bool {
+    BUFFER_CHECKS[2..].contains(&check)
+}
+
 /// The checks of the object that a call works on.
 const OBJECT_CHECKS: [&str; 5] = ["cx.comm", "cx.intracomm", "cx.intercomm", "cx.window", "cx.file"];
 
@@ -236,10 +241,11 @@ fn checks(spec: &Spec, function: &Function) -> Result<Checks> {
         } else {
             name.clone()
         };
+        let keeps_type = function.parameters.iter().any(|each| check_of(spec, each).is_some_and(keeps_datatype));
         let by = match check {
             _ if array_length(spec, parameter).is_some() => "check::slice",
-            // A buffer copies what it needs of its datatype.
-            DATATYPE_CHECK if absorbed[index] => "cx.borrowed_datatype",
+            // A buffer copies what it needs of its datatype; that of a file needs its handle too.
+            DATATYPE_CHECK if absorbed[index] && !keeps_type => "cx.borrowed_datatype",
             _ => check,
         };
         let _ = writeln!(checks.text, "        let {name} = {by}(\"{quoted}\", {value})?;");
