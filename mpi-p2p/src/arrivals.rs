@@ -20,10 +20,12 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Words for as many partitions at most, all there.
-    pub fn new(capacity: usize) -> Arrivals {
-        let missing = (0..capacity).map(|_| AtomicU64::new(0)).collect();
-        Arrivals { partitions: AtomicUsize::new(0), missing }
+    /// Words for as many partitions at most, all there; `None` without memory for them.
+    pub fn new(capacity: usize) -> Option<Arrivals> {
+        let mut missing = Vec::new();
+        missing.try_reserve_exact(capacity).ok()?;
+        missing.resize_with(capacity, || AtomicU64::new(0));
+        Some(Arrivals { partitions: AtomicUsize::new(0), missing: missing.into_boxed_slice() })
     }
 
     /// How many partitions there can be.
@@ -57,21 +59,20 @@ impl Arrivals {
         self.missing[..self.partitions()].iter().for_each(|word| word.store(0, Ordering::Release));
     }
 
-    /// So many bytes of a partition have been stored. False, and nothing changes, if so many are not missing. Under the
-    /// lock.
-    #[must_use]
-    pub fn stored(&self, partition: usize, bytes: u64) -> bool {
+    /// Whether a partition misses at least so many bytes. Under the lock.
+    pub fn misses(&self, partition: usize, bytes: u64) -> bool {
+        // Relaxed: writers are ordered by the lock.
+        self.missing[partition].load(Ordering::Relaxed) >= bytes
+    }
+
+    /// So many missing bytes of a partition have been stored. Under the lock.
+    pub fn stored(&self, partition: usize, bytes: u64) {
         let word = &self.missing[partition];
         // Relaxed: writers are ordered by the lock.
-        match word.load(Ordering::Relaxed).checked_sub(bytes) {
-            None => false,
-            Some(left) => {
-                // Release pairs with the Acquire in `has_arrived`. The bytes that other threads have stored before come
-                // before this store through the lock.
-                word.store(left, Ordering::Release);
-                true
-            }
-        }
+        let left = word.load(Ordering::Relaxed) - bytes;
+        // Release pairs with the Acquire in `has_arrived`. The bytes that other threads have stored before come before
+        // this store through the lock.
+        word.store(left, Ordering::Release);
     }
 
     /// Whether a partition is there; `None` if there is no such partition. Takes no lock.

@@ -30,8 +30,10 @@ pub struct OwnedOperation<T: Element> {
     each: usize,
     active: bool,
     is_receive: bool,
-    /// Partitions of an active send that the engine has taken over.
-    ready: Vec<bool>,
+    is_partitioned: bool,
+    /// Whether the engine uses a partition while the operation is active: those of a partitioned send once they are
+    /// ready, all others at all times.
+    taken: Vec<bool>,
 }
 
 // SAFETY: it owns its data, which are plain; the engine may be used from any thread.
@@ -54,9 +56,9 @@ impl<T: Element> OwnedOperation<T> {
         (dest, tag): (i32, i32),
         data: Vec<T>,
     ) -> Result<OwnedOperation<T>> {
-        OwnedOperation::new(engine, (dest, tag), data, (1, false), |memory| {
+        OwnedOperation::new(engine, (dest, tag), data, (None, false), |memory| {
             // SAFETY: the data stay until the request is freed and its last operation is complete.
-            let buffer = unsafe { SendBuf::from_slice(memory).detach() };
+            let buffer = unsafe { send_buffer(memory) };
             engine.send_init(guard, context, dest, tag, buffer, Mode::Standard)
         })
     }
@@ -69,9 +71,9 @@ impl<T: Element> OwnedOperation<T> {
         (source, tag): (i32, i32),
         data: Vec<T>,
     ) -> Result<OwnedOperation<T>> {
-        OwnedOperation::new(engine, (source, tag), data, (1, true), |memory| {
+        OwnedOperation::new(engine, (source, tag), data, (None, true), |memory| {
             // SAFETY: as in `send`.
-            let buffer = unsafe { RecvBuf::from_slice(memory).detach() };
+            let buffer = unsafe { receive_buffer(memory) };
             engine.recv_init(guard, context, source, tag, buffer)
         })
     }
@@ -86,9 +88,9 @@ impl<T: Element> OwnedOperation<T> {
         data: Vec<T>,
         partitions: u32,
     ) -> Result<OwnedOperation<T>> {
-        OwnedOperation::new(engine, to, data, (partitions, false), |memory| {
+        OwnedOperation::new(engine, to, data, (Some(partitions), false), |memory| {
             // SAFETY: as in `send`.
-            let buffer = unsafe { SendBuf::from_slice(memory).detach() };
+            let buffer = unsafe { send_buffer(memory) };
             engine.psend_init(guard, context, to, buffer, partitions)
         })
     }
@@ -102,9 +104,9 @@ impl<T: Element> OwnedOperation<T> {
         data: Vec<T>,
         partitions: u32,
     ) -> Result<OwnedOperation<T>> {
-        OwnedOperation::new(engine, from, data, (partitions, true), |memory| {
+        OwnedOperation::new(engine, from, data, (Some(partitions), true), |memory| {
             // SAFETY: as in `send`.
-            let buffer = unsafe { RecvBuf::from_slice(memory).detach() };
+            let buffer = unsafe { receive_buffer(memory) };
             engine.precv_init(guard, context, from, buffer, partitions)
         })
     }
@@ -113,22 +115,22 @@ impl<T: Element> OwnedOperation<T> {
         engine: &'static Engine,
         line: (i32, i32),
         data: Vec<T>,
-        (partitions, is_receive): (u32, bool),
-        init: impl FnOnce(&mut [T]) -> Result<Handle>,
+        (partitions, is_receive): (Option<u32>, bool),
+        init: impl FnOnce(*mut [T]) -> Result<Handle>,
     ) -> Result<OwnedOperation<T>> {
-        let (length, parts) = (data.len(), partitions as usize);
+        let (length, parts) = (data.len(), partitions.unwrap_or(1) as usize);
         if !(parts > 0 && length.is_multiple_of(parts) || parts == 0 && length == 0) {
-            let rule = format!("{length} elements do not make {partitions} equal partitions");
-            return Err(Error::new(MPI_ERR_COUNT, rule).arg("partitions", &partitions));
+            let rule = format!("{length} elements do not make {parts} equal partitions");
+            return Err(Error::new(MPI_ERR_COUNT, rule).arg("partitions", &parts));
         }
         let data = Box::into_raw(data.into_boxed_slice());
-        // SAFETY: just made, and used by no other owner.
-        let request = init(unsafe { &mut *data }).inspect_err(|_| {
+        let request = init(data).inspect_err(|_| {
             // SAFETY: from `Box::into_raw`; no request was made.
             drop(unsafe { Box::from_raw(data) });
         })?;
         let each = length / parts.max(1);
-        Ok(OwnedOperation { engine, request, line, data, each, active: false, is_receive, ready: vec![false; parts] })
+        let (is_partitioned, taken) = (partitions.is_some(), vec![false; parts]);
+        Ok(OwnedOperation { engine, request, line, data, each, active: false, is_receive, is_partitioned, taken })
     }
 
     /// The rank of the other process, or what stands for it, and the tag.
@@ -140,7 +142,7 @@ impl<T: Element> OwnedOperation<T> {
     pub fn start(&mut self, guard: &mut Guard<'_>) -> Result<()> {
         self.engine.start(guard, self.request)?;
         self.active = true;
-        self.ready.fill(false);
+        self.taken.fill(self.is_receive || !self.is_partitioned);
         Ok(())
     }
 
@@ -163,14 +165,19 @@ impl<T: Element> OwnedOperation<T> {
         (!self.active).then(|| unsafe { &mut *self.data })
     }
 
-    /// A partition of a send that is not ready, or of an inactive one. Errors: `MPI_ERR_ARG` for one that does not
-    /// exist or is ready.
+    /// A partition of a partitioned send that is not ready, or of an inactive operation; one without partitions has one
+    /// that is all. Errors: `MPI_ERR_ARG` for one that does not exist, is ready, or belongs to another active operation.
     pub fn partition_mut(&mut self, partition: u32) -> Result<&mut [T]> {
         let range = self.range(partition)?;
-        if self.active && self.ready[partition as usize] {
-            return Err(Error::new(MPI_ERR_ARG, "the partition is ready").arg("partition", &partition));
+        if self.active && self.taken[partition as usize] {
+            let rule = match self.is_partitioned && !self.is_receive {
+                true => "the partition is ready",
+                false => "the operation is active, and uses its data until it is complete",
+            };
+            return Err(Error::new(MPI_ERR_ARG, rule).arg("partition", &partition));
         }
-        // SAFETY: the engine does not read a partition before it is ready, which needs `&mut`. The range lies inside.
+        // SAFETY: the engine does not read a partition of a partitioned send before it is ready, which needs `&mut`, and
+        // uses nothing of an inactive operation. The range lies inside.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.data.cast::<T>().add(range.start), range.len()) })
     }
 
@@ -179,7 +186,7 @@ impl<T: Element> OwnedOperation<T> {
         self.range(partition)?;
         let which = partition as i32;
         self.engine.pready(guard, self.request, std::iter::once((which, which)))?;
-        self.ready[partition as usize] = true;
+        self.taken[partition as usize] = true;
         Ok(())
     }
 
@@ -196,13 +203,32 @@ impl<T: Element> OwnedOperation<T> {
 
     /// The elements of a partition.
     fn range(&self, partition: u32) -> Result<Range<usize>> {
-        let (at, parts) = (partition as usize, self.ready.len());
+        let (at, parts) = (partition as usize, self.taken.len());
         if at >= parts {
             let rule = format!("there are {parts} partitions, counted from 0");
             return Err(Error::new(MPI_ERR_ARG, rule).arg("partition", &partition));
         }
         Ok(at * self.each..(at + 1) * self.each)
     }
+}
+
+/// The elements as a buffer to send from. Made from the pointer, so that a reference to the data that the operation lends
+/// while it is inactive does not end the buffer's right to them.
+///
+/// # Safety
+/// They are readable whenever the buffer is used, and nobody writes them then.
+unsafe fn send_buffer<T: Element>(data: *mut [T]) -> SendBuf<'static> {
+    // SAFETY: the caller's promise.
+    unsafe { SendBuf::new(data.cast(), data.len() as u64, T::datatype()) }.expect("the elements are in memory")
+}
+
+/// As [`send_buffer`], to receive into.
+///
+/// # Safety
+/// They are writable whenever the buffer is used, and nobody else accesses them then.
+unsafe fn receive_buffer<T: Element>(data: *mut [T]) -> RecvBuf<'static> {
+    // SAFETY: the caller's promise.
+    unsafe { RecvBuf::new(data.cast(), data.len() as u64, T::datatype()) }.expect("the elements are in memory")
 }
 
 impl<T: Element> Drop for OwnedOperation<T> {

@@ -13,7 +13,7 @@ use mpi_fabric::{Copier, Endpoint, Full, Payload, RecordHead, RegionKey};
 use crate::chains::Key;
 use crate::copy_job::{Claims, CopyJob, CopyJobs, Remote, Side};
 use crate::core::{Core, Reply};
-use crate::delivery::truncated;
+use crate::delivery::{truncated, unpack_payload};
 use crate::partitions::{Grant, Line, PairKey, PartitionedReceive, PartitionedSend};
 use crate::recipe::{Activity, Recipe, RecipeRequest};
 use crate::request::Request;
@@ -134,16 +134,14 @@ impl Core {
         if at.checked_add(bytes).is_none_or(|end| end > expected) {
             return self.fault(from, "partitions outside of the receiver's buffer");
         }
-        if !written {
-            match receive.buffer.contiguous_mut() {
-                Some(memory) => payload.copy_to(&mut memory[at as usize..at as usize + payload.len()]),
-                None => receive.buffer.unpack(at, &payload.to_vec()),
-            };
-            instruments.bytes_in_fragments.add(bytes);
-        }
-        if !receive.stored(at, bytes) {
+        if !receive.misses(at, bytes) {
             return self.fault(from, "a partition twice");
         }
+        if !written {
+            unpack_payload(&mut receive.buffer, at, payload);
+            instruments.bytes_in_fragments.add(bytes);
+        }
+        receive.stored(at, bytes);
         let (pair, is_whole) = (receive.pair, receive.got == expected);
         metrics.counts.arrivals.incr();
         metrics.raise_arrived(self.contexts.get(pair.line.context), pair, at, bytes);
@@ -260,7 +258,7 @@ fn push_ready(
         }
         if let Some(copier) = &copier
             && send.sent == 0
-            && send.buffer.contiguous().is_some()
+            && send.buffer.address().is_some()
         {
             let side = Side::Partitions { data: send.buffer.part(at, left), send: request, range: (low, end) };
             let remote = Remote { region: grant.region, offset: at, bytes: left, listed: false };
@@ -270,12 +268,12 @@ fn push_ready(
             continue;
         }
         let bytes = left.min(most);
-        match send.buffer.contiguous() {
-            Some(data) => {
-                endpoint.push(world, &head(wire::PARTITIONS, at), &data[at as usize..(at + bytes) as usize])?;
-            }
+        // Only this part of the buffer: the program may write the partitions that are not ready.
+        let part = send.buffer.part(at, bytes);
+        match part.contiguous() {
+            Some(data) => endpoint.push(world, &head(wire::PARTITIONS, at), data)?,
             None => endpoint.push_with(world, &head(wire::PARTITIONS, at), bytes as usize, |out| {
-                send.buffer.pack(at, out);
+                part.pack(0, out);
             })?,
         }
         send.sent += bytes;

@@ -66,7 +66,7 @@ impl Engine {
             _ => (RegionKey::NONE, Registration::NONE),
         };
         let pair = core.partitions.next_pair(Line { context, peer: source, tag, is_send: false });
-        let arrivals = core.partitions.take_arrivals(partitions as usize);
+        let arrivals = core.partitions.take_arrivals(partitions as usize)?;
         let receive = PartitionedReceive {
             pair,
             world,
@@ -100,12 +100,12 @@ impl Engine {
         let core = &mut self.state.get_mut(guard).core;
         let completions = core.completions;
         let send = core.active_partitioned_send(request)?;
-        send.mark_ready(ranges.clone())?;
         if send.world.is_some() && send.granted().is_none() {
-            // The receiver's grant may have come.
+            // The receiver's grant may have come. First, because an error of this must not leave partitions marked.
             self.advance(guard)?;
         }
         let State { endpoint, core } = self.state.get_mut(guard);
+        core.active_partitioned_send(request)?.mark_ready(ranges.clone())?;
         core.count_ready(request, ranges);
         core.send_partitions(endpoint, request);
         if core.copies.open > 0 {
@@ -233,20 +233,31 @@ impl Core {
     }
 
     fn active_partitioned_send(&mut self, request: Handle) -> Result<&mut PartitionedSend> {
+        // Two look-ups: the compiler does not accept a borrow that only one way returns.
+        let is_active = |found: &RecipeRequest| matches!(found.activity, Activity::UnderWay(_));
+        match self.recipes.get(request) {
+            Some(found) if is_active(found) && matches!(found.recipe, Recipe::PartitionedSend(_)) => {}
+            _ => return Err(self.not_ready_to_send(request)),
+        }
+        match self.recipes.get_mut(request) {
+            Some(RecipeRequest { recipe: Recipe::PartitionedSend(send), .. }) => Ok(send),
+            _ => unreachable!("it was there just now"),
+        }
+    }
+
+    /// Why partitions of a request cannot be marked ready.
+    #[cold]
+    fn not_ready_to_send(&self, request: Handle) -> Error {
         if self.request_context(request).is_none() {
-            return Err(no_such_request(request));
+            return no_such_request(request);
         }
         let rule = match self.recipes.get(request) {
-            Some(RecipeRequest { recipe: Recipe::PartitionedSend(_), activity: Activity::Inactive, .. }) => {
+            Some(RecipeRequest { recipe: Recipe::PartitionedSend(_), .. }) => {
                 "the request is inactive: start it before its partitions are ready"
             }
-            Some(RecipeRequest { recipe: Recipe::PartitionedSend(_), .. }) => "",
             _ => "it is no partitioned send",
         };
-        match self.recipes.get_mut(request) {
-            Some(RecipeRequest { recipe: Recipe::PartitionedSend(send), .. }) if rule.is_empty() => Ok(send),
-            _ => Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &format_args!("{:#x}", request.0))),
-        }
+        Error::new(MPI_ERR_REQUEST, rule).arg("request", &format_args!("{:#x}", request.0))
     }
 
     /// Frees a partitioned request; one that is active ends by itself. Errors: `MPI_ERR_REQUEST` for a send with

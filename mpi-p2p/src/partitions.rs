@@ -9,7 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use mpi_core::Handle;
-use mpi_core::abi::MPI_ERR_ARG;
+use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_NO_MEM};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{RegionKey, Registration};
@@ -59,7 +59,7 @@ pub(crate) struct Partitions {
     early: HashMap<PairKey, Grant>,
     /// Sends whose ready partitions wait for room in the ring.
     pub pending: Vec<Handle>,
-    /// Words that serve no receive, by the logarithm of their number.
+    /// Arrays of words that no receive uses, by the binary logarithm of their length.
     unused: HashMap<u32, Vec<&'static Arrivals>>,
 }
 
@@ -109,13 +109,18 @@ impl Partitions {
         self.early.retain(|pair, _| pair.line.context != context);
     }
 
-    /// Words for a receive with as many partitions.
-    pub fn take_arrivals(&mut self, partitions: usize) -> &'static Arrivals {
+    /// Words for a receive with as many partitions. Errors: `MPI_ERR_NO_MEM`.
+    pub fn take_arrivals(&mut self, partitions: usize) -> Result<&'static Arrivals> {
         let capacity = partitions.max(1).next_power_of_two();
-        let unused = self.unused.get_mut(&capacity.ilog2()).and_then(Vec::pop);
-        let arrivals = unused.unwrap_or_else(|| Box::leak(Box::new(Arrivals::new(capacity))));
+        let arrivals = match self.unused.get_mut(&capacity.ilog2()).and_then(Vec::pop) {
+            Some(unused) => unused,
+            None => Box::leak(Box::new(Arrivals::new(capacity).ok_or_else(|| {
+                let rule = "there is no memory for a word for each partition";
+                Error::new(MPI_ERR_NO_MEM, rule).arg("partitions", &partitions)
+            })?)),
+        };
         arrivals.serve(partitions);
-        arrivals
+        Ok(arrivals)
     }
 
     /// The words serve no receive any more.
@@ -290,19 +295,27 @@ impl PartitionedReceive {
         self.arrivals.expect_all(self.shape.each.max(1));
     }
 
-    /// Bytes `at .. at + bytes` of the message have been stored. False if they cannot be.
-    #[must_use]
-    pub fn stored(&mut self, at: u64, bytes: u64) -> bool {
-        let each = self.shape.each;
-        let Some(end) = at.checked_add(bytes).filter(|end| *end <= self.expected()) else { return false };
-        let (mut from, mut right) = (at, true);
-        while from < end {
-            let partition = from / each;
-            let until = end.min((partition + 1) * each);
-            right &= self.arrivals.stored(partition as usize, until - from);
-            from = until;
-        }
+    /// Whether bytes `at .. at + bytes` of the message are still missing.
+    pub fn misses(&self, at: u64, bytes: u64) -> bool {
+        let fits = at.checked_add(bytes).is_some_and(|end| end <= self.expected());
+        fits && self.by_partition(at, bytes).all(|(partition, bytes)| self.arrivals.misses(partition, bytes))
+    }
+
+    /// Missing bytes `at .. at + bytes` of the message have been stored.
+    pub fn stored(&mut self, at: u64, bytes: u64) {
+        self.by_partition(at, bytes).for_each(|(partition, bytes)| self.arrivals.stored(partition, bytes));
         self.got += bytes;
-        right && self.got <= self.expected()
+    }
+
+    /// The partitions that bytes `at .. at + bytes` lie in, each with its number of them.
+    fn by_partition(&self, at: u64, bytes: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let (each, end, mut from) = (self.shape.each, at + bytes, at);
+        std::iter::from_fn(move || {
+            let partition = (from < end).then(|| from / each)?;
+            let until = end.min((partition + 1) * each);
+            let piece = (partition as usize, until - from);
+            from = until;
+            Some(piece)
+        })
     }
 }

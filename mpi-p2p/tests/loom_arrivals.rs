@@ -23,7 +23,7 @@ struct Receive {
 
 impl Receive {
     fn started() -> Arc<Receive> {
-        let arrivals = Arrivals::new(1);
+        let arrivals = Arrivals::new(1).expect("memory for a word");
         arrivals.serve(1);
         arrivals.expect_all(2);
         Arc::new(Receive { arrivals, lock: Mutex::new(()), parts: [UnsafeCell::new(0), UnsafeCell::new(0)] })
@@ -34,7 +34,8 @@ impl Receive {
         let _guard = self.lock.lock().expect("no panic");
         // SAFETY: the pointer is the cell's own; loom fails the model when an access is not ordered with it.
         self.parts[part].with_mut(|at| unsafe { *at = 7 });
-        assert!(self.arrivals.stored(0, 1));
+        assert!(self.arrivals.misses(0, 1));
+        self.arrivals.stored(0, 1);
     }
 
     /// Looks once, as `MPI_Parrived` does, and reads the bytes if they are there.
@@ -73,7 +74,7 @@ fn a_partition_that_is_not_whole_is_not_there() {
         assert!(!receive.look());
         storing.join().expect("no panic");
         assert!(!receive.look());
-        assert!(!receive.arrivals.stored(0, 2), "more than is missing");
+        assert!(!receive.arrivals.misses(0, 2), "more than is missing");
     });
 }
 

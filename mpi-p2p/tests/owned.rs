@@ -24,8 +24,10 @@ fn data_are_accessible_between_two_operations_alone() {
             send.data_mut().expect("inactive").fill(round);
             receive.start(&mut lock()).expect("inactive");
             assert!(receive.data().is_none() && receive.data_mut().is_none());
+            assert_eq!(receive.partition_mut(0).expect_err("the engine writes it").class(), MPI_ERR_ARG);
             assert!(receive.start(&mut lock()).is_err(), "it is active");
             send.start(&mut lock()).expect("inactive");
+            assert_eq!(send.partition_mut(0).expect_err("the engine reads it").class(), MPI_ERR_ARG);
             send.wait(lock()).expect("sent");
             assert_eq!(receive.wait(lock()).expect("received").bytes(), 16);
             assert_eq!(receive.data(), Some(&[round; 4][..]));
@@ -45,6 +47,7 @@ fn partitions_are_accessible_until_they_are_ready_and_once_they_have_arrived() {
         let mut receive =
             OwnedOperation::partitioned_receive(engine, &mut lock(), CONTEXT, (0, 1), vec![0u8; 6], 2).expect("made");
         receive.start(&mut lock()).expect("inactive");
+        assert_eq!(receive.partition_mut(0).expect_err("the engine writes it").class(), MPI_ERR_ARG);
         send.start(&mut lock()).expect("inactive");
         for partition in [2, 1, 0] {
             send.partition_mut(partition).expect("not ready").fill(partition as u8 + 1);

@@ -129,8 +129,8 @@ impl<T: Element, M: ThreadUse> Persistent<'_, T, M> {
         self.operation.data_mut()
     }
 
-    /// A partition of a send, to be changed before it is ready. Errors: `MPI_ERR_ARG` for one that does not exist or is
-    /// ready.
+    /// A partition of a partitioned send, to be changed before it is ready, or of any inactive operation. Errors:
+    /// `MPI_ERR_ARG` for one that does not exist, is ready, or belongs to another active operation.
     pub fn partition_mut(&mut self, partition: u32) -> Result<&mut [T]> {
         self.operation.partition_mut(partition)
     }
