@@ -139,21 +139,18 @@ impl Engine {
     }
 
     /// Starts the operations of several inactive requests, in the order of the list (`MPI_Startall`). Errors: as
-    /// [`Engine::start`], with the index of the request. A request that cannot be started is found before any operation
+    /// [`Engine::start`], and the index of the request. A request that cannot be started is found before any operation
     /// is started, unless the list has it twice. May release the lock as [`Engine::irecv`] does.
-    pub fn start_all(&self, guard: &mut Guard<'_>, requests: &[Handle]) -> Result<()> {
+    pub fn start_all(&self, guard: &mut Guard<'_>, requests: &[Handle]) -> Result<(), (usize, Error)> {
+        let at = |index: usize| move |error: Error| (index, error.arg("index", &index));
         let core = &self.state.get(guard).core;
         for (index, request) in requests.iter().enumerate() {
-            core.check_startable(*request).map_err(|error| error.arg("index", &index))?;
+            core.check_startable(*request).map_err(at(index))?;
         }
-        let mut started = Ok(());
         for (index, request) in requests.iter().enumerate() {
-            started = self.start(guard, *request).map_err(|error| error.arg("index", &index));
-            if started.is_err() {
-                break;
-            }
+            self.start(guard, *request).map_err(at(index))?;
         }
-        started
+        Ok(())
     }
 
     /// Requests the cancel of an operation; its completion reports whether it was cancelled (MPI-5.0, 3.8.4). Errors:

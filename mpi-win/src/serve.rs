@@ -417,7 +417,9 @@ impl Head {
         let whole = elements.derived.is_none() || room.is_multiple_of(elements.basic.datatype.size());
         match self.verb {
             Verb::Put | Verb::Get => self.bytes <= room,
-            Verb::Accumulate | Verb::Fetch => self.bytes <= room.min(PIECE) && whole,
+            Verb::Accumulate => self.bytes <= room.min(PIECE) && whole,
+            // What was there before is kept, also without data (`MPI_NO_OP`).
+            Verb::Fetch => self.bytes <= room && room <= PIECE && whole,
             Verb::Swap => {
                 let one = self.count == 1 && elements.derived.is_none();
                 one && self.bytes == 2 * room && comparable(elements.basic).is_ok()

@@ -70,5 +70,9 @@ pub fn start(cx: CallContext, request: Out<usize>) -> Outcome {
 /// `MPI_Startall`: no operation is started if one of the requests cannot be.
 pub fn startall(cx: CallContext, _count: usize, requests: &mut [usize]) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    Ok(process.engine.start_all(&mut guard, handles(requests))?)
+    let requests = handles(requests);
+    process
+        .engine
+        .start_all(&mut guard, requests)
+        .map_err(|(index, error)| Raised::on_context(error, process.engine.request_context(&guard, requests[index])))
 }

@@ -72,7 +72,9 @@ pub fn request_get_status(cx: CallContext, request: usize, flag: Out<i32>, statu
 /// `MPI_Cancel`
 pub fn cancel(cx: CallContext, request: Out<usize>) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
-    Ok(process.engine.cancel(&mut guard, active(request)?)?)
+    let handle = active(request)?;
+    let context = process.engine.request_context(&guard, handle);
+    process.engine.cancel(&mut guard, handle).map_err(|error| Raised::on_context(error, context))
 }
 
 /// The result of a completed operation: its status, or its error on its communicator.

@@ -8,6 +8,16 @@ int main(int argc, char **argv)
     int in = 0, in2 = 0, out = 42, flag;
     MPI_Request receive, second, send, stale, list[3];
     begin(&argc, &argv);
+    MPI_Request buffered;
+    MPI_Comm own;
+    MPI_Comm_dup(MPI_COMM_SELF, &own);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    /* The error of a start is raised on the communicator of its request: that of MPI_COMM_SELF would end the job. */
+    ok(MPI_Bsend_init(&out, 1, MPI_INT, 0, 1, own, &buffered));
+    check_class(MPI_Startall(1, &buffered), MPI_ERR_BUFFER);
+    check_class(MPI_Cancel(&buffered), MPI_ERR_REQUEST);
+    ok(MPI_Request_free(&buffered));
+    MPI_Comm_free(&own);
     return_errors();
     ok(MPI_Recv_init(&in, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &receive));
     ok(MPI_Recv_init(&in2, 1, MPI_INT, rank, 2, MPI_COMM_WORLD, &second));
