@@ -391,7 +391,7 @@ pub fn no_data(name: &'static str, address: *const c_void, count: u64, datatype:
 #[cold]
 pub fn no_buffer(name: &'static str, count: u64, datatype: &Datatype) -> Error {
     if !datatype.is_committed() {
-        return not_committed(name, "the datatype of this buffer");
+        return not_committed(name, "a buffer of a derived datatype");
     }
     if datatype.bytes_of(count).is_none() {
         return too_many(name, count, datatype);

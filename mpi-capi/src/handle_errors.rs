@@ -37,7 +37,14 @@ pub fn wrong_comm(name: &'static str, word: usize, intra: bool) -> Error {
         abi::MPI_COMM_SELF => "MPI_COMM_SELF".to_owned(),
         _ => format!("{word:#x}"),
     };
-    Error::new(abi::MPI_ERR_COMM, rule).arg(name, &value)
+    let error = Error::new(abi::MPI_ERR_COMM, rule).arg(name, &value);
+    match intra {
+        true => error.hint(
+            "MPI_Intercomm_merge gives an intracommunicator. Collective operations on intercommunicators are not \
+             implemented in this version.",
+        ),
+        false => error,
+    }
 }
 
 /// The error of a root that the communicator does not have.

@@ -93,6 +93,7 @@ fn words(group: &Group) -> Vec<u64> {
 fn disjoint(local: &Group, side: RemoteSide) -> Result<RemoteSide> {
     match local.intersection(&side.group).size() {
         0 => Ok(side),
+        _ if let Err(error) = side.leader => Err(error),
         common => {
             let rule =
                 format!("{common} of them are in the local group, too; the two groups must have no process in common");
