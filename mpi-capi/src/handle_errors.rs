@@ -128,9 +128,9 @@ pub fn bad_handle(
     }
     let why = match Handle(word).kind() {
         Some(found) if found == kind => {
-            let tale = mpi_env::joined()
+            let history = mpi_env::joined()
                 .map_or_else(|| "it was freed".to_owned(), |process| process.freed.describe(Handle(word)));
-            format!("no {called} has that handle any more: {tale}")
+            format!("no {called} has that handle any more: {history}")
         }
         Some(found) => {
             let rule = format!("that is the handle of {}", found.noun_with_article());

@@ -27,7 +27,7 @@ pub struct RemoteSide {
 
 /// What all processes of a group have of the two groups that an intercommunicator is created from.
 #[derive(Debug)]
-pub struct Sides {
+pub struct AgreedLeaders {
     /// The remote group, not empty and without a process of the local group.
     pub remote: Group,
     /// World ranks of the leaders of the local group and of the remote group; the latter is significant without an
@@ -49,7 +49,7 @@ pub fn agree_on_leaders(
     leader: u32,
     own: Result<()>,
     remote: impl FnOnce() -> Result<RemoteSide>,
-) -> Result<Option<Sides>> {
+) -> Result<Option<AgreedLeaders>> {
     let exchange = Exchange::among_all(engine, local, tags::LEADERS);
     let class = own.as_ref().err().map_or(0, |error| error.class() as u64);
     let all = exchange.all([class, u64::from(leader)])?;
@@ -83,7 +83,7 @@ pub fn agree_on_leaders(
     }
     let remote = Group::new(ranks.iter().map(|rank| *rank as u32).collect::<Vec<_>>());
     let remote_leader = remote.world_ranks().get(remote_leader as usize).copied().unwrap_or(u32::MAX);
-    Ok(Some(Sides { leaders: [local.group().world_ranks()[first], remote_leader], remote, error }))
+    Ok(Some(AgreedLeaders { leaders: [local.group().world_ranks()[first], remote_leader], remote, error }))
 }
 
 fn words(group: &Group) -> Vec<u64> {

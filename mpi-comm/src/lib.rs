@@ -45,7 +45,7 @@ pub use create::{CommSpec, RemoteSpec, contexts_of, register, unregister, unregi
 pub use edge_exchange::distribute;
 pub use exchange::Exchange;
 pub use group::{Group, GroupRelation};
-pub use leaders::{RemoteSide, Sides, agree_on_leaders};
+pub use leaders::{AgreedLeaders, RemoteSide, agree_on_leaders};
 pub use merge::merged;
 pub use outcome::Outcome;
 pub use pending_ops::{Expected, PendingOps};

@@ -3,7 +3,7 @@
 //! A predefined object's handle is its small ABI constant. Every other handle packs a [`Kind`], a slot index and
 //! the slot's generation, so that arithmetic and one compare detect a null, stale, forged or wrong-kind word.
 //!
-//! A Fortran `INTEGER` has 32 bits (MPI-5.0, 19.3.4; also `MPI_Comm_toint` and its like): [`Handle::to_fortran`]. A
+//! A Fortran `INTEGER` has 32 bits (MPI-5.0, 19.3.4; also `MPI_Comm_toint` and the like): [`Handle::to_fortran`]. A
 //! predefined handle is its constant there, too. Any other is negative: below the sign bit, 9 bits of the generation
 //! and 22 of the index. The kind follows from the call; it is also mixed into the generation, so that words of two
 //! kinds with equal slots differ. Requests are in three tables, and a word must lead to one of them: the first bits of

@@ -13,6 +13,10 @@ use mpi_t::{EnumDef, Registry, SWITCH, Value};
 /// Control variables whose default value depends on the machine.
 const CHOSEN: [&str; 3] = ["fabric_ring_bytes", "p2p_wait_spins", "p2p_wait_yields"];
 
+/// As in the C library, whose heap has variables.
+#[global_allocator]
+static HEAP: mpi_env::Heap = mpi_env::Heap;
+
 const FILE: &str = "mpi-launch/src/generated/mod.rs";
 
 /// Parts of the generated source that several rows share.

@@ -5,7 +5,7 @@
 //! Invariant: between [`claim`] and [`complete`] of a chunk only its claimant touches the chunk's memory. The
 //! receiver takes its buffer back, or opens the slot anew, only when all chunks are done, or after [`close`] when all
 //! claimed ones are ([`is_settled`]).
-//! Not here: the copying (`shared_copy`). `tests/loom.rs` checks this file in every order of its threads.
+//! Not here: the copying (`copying`, `copies`). `tests/loom.rs` checks this file in every order of its threads.
 
 use crate::sync::{Ordering, TransferSlot};
 

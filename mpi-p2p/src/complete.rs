@@ -123,7 +123,7 @@ impl Engine {
             let taken = state.take_some(requests, &mut each, &mut later);
             (taken > 0).then_some(Some(taken))
         });
-        self.give(requests, later, &mut |index, completion| each(index, Some(completion)));
+        self.report_completions(requests, later, &mut |index, completion| each(index, Some(completion)));
         taken
     }
 
@@ -145,7 +145,9 @@ impl Engine {
             state.core.instruments.failed_tests.incr();
         }
         if !later.is_empty() {
-            guard.unlocked(|| self.give(requests, later, &mut |index, completion| each(index, Some(completion))));
+            guard.unlocked(|| {
+                self.report_completions(requests, later, &mut |index, completion| each(index, Some(completion)))
+            });
         }
         Ok(Some(taken))
     }
@@ -181,7 +183,7 @@ impl Engine {
             }
             Some(Ok(()))
         });
-        self.give(requests, later, &mut each);
+        self.report_completions(requests, later, &mut each);
         waited?
     }
 
@@ -218,7 +220,7 @@ impl Engine {
             }
         }
         if !later.is_empty() {
-            guard.unlocked(|| self.give(requests, later, &mut each));
+            guard.unlocked(|| self.report_completions(requests, later, &mut each));
         }
         missing.map_or(Ok(true), |request| Err(no_such_request(request)))
     }
@@ -250,7 +252,12 @@ impl Engine {
 
     /// Passes completions to `each` once the program was called for them; with no lock held.
     #[inline]
-    fn give(&self, requests: &[Handle], later: Vec<(usize, Completion)>, each: &mut impl FnMut(usize, Completion)) {
+    fn report_completions(
+        &self,
+        requests: &[Handle],
+        later: Vec<(usize, Completion)>,
+        each: &mut impl FnMut(usize, Completion),
+    ) {
         for (index, completion) in later {
             each(index, self.called_back(requests[index], completion));
         }

@@ -1,5 +1,5 @@
 //! Agreement on the context ids of communicators that are created without messages of the program: `MPI_Comm_idup`
-//! (MPI-5.0, 7.4.2) and `MPI_Comm_create_from_group` (MPI-5.0, 7.4.2).
+//! and `MPI_Comm_create_from_group` (MPI-5.0, 7.4.2), `MPI_Intercomm_create_from_groups` (MPI-5.0, 7.6.2).
 //!
 //! One process of the new communicator, the provider, takes an id and sends it to the others under a key that all of
 //! them compute: for a duplicate its parent and its number among the parent's duplicates, because the calls have the

@@ -6,7 +6,7 @@
 //! this process alone copies is one part.
 //! Invariants: no copy of more than [`LOCKED_MAX`] bytes is made with the lock held while another thread may need it.
 //! No message is copied inside a service's call, so that a service that starts a receive keeps the lock.
-//! Not here: claims and pins (`copies`, `copy_job`), what else a pass does (`progress`).
+//! Not here: claims and pins (`copies`, `copy_job`), the other steps of a pass of progress (`progress`).
 
 use mpi_core::Guard;
 use mpi_errors::Result;

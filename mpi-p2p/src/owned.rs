@@ -166,7 +166,8 @@ impl<T: Element> OwnedOperation<T> {
     }
 
     /// A partition of a partitioned send that is not ready, or of an inactive operation; one without partitions has one
-    /// that is all. Errors: `MPI_ERR_ARG` for one that does not exist, is ready, or belongs to another active operation.
+    /// that is all. Errors: `MPI_ERR_ARG` for one that does not exist, is ready, or belongs to another active
+    /// operation.
     pub fn partition_mut(&mut self, partition: u32) -> Result<&mut [T]> {
         let range = self.range(partition)?;
         if self.active && self.taken[partition as usize] {
@@ -176,8 +177,8 @@ impl<T: Element> OwnedOperation<T> {
             };
             return Err(Error::new(MPI_ERR_ARG, rule).arg("partition", &partition));
         }
-        // SAFETY: the engine does not read a partition of a partitioned send before it is ready, which needs `&mut`, and
-        // uses nothing of an inactive operation. The range lies inside.
+        // SAFETY: the engine does not read a partition of a partitioned send before it is ready, which needs `&mut`,
+        // and uses nothing of an inactive operation. The range lies inside.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.data.cast::<T>().add(range.start), range.len()) })
     }
 
@@ -212,8 +213,8 @@ impl<T: Element> OwnedOperation<T> {
     }
 }
 
-/// The elements as a buffer to send from. Made from the pointer, so that a reference to the data that the operation lends
-/// while it is inactive does not end the buffer's right to them.
+/// The elements as a buffer to send from. Made from the pointer, so that a reference to the data that the operation
+/// lends while it is inactive does not end the buffer's right to them.
 ///
 /// # Safety
 /// They are readable whenever the buffer is used, and nobody writes them then.

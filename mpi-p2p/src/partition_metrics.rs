@@ -102,7 +102,9 @@ impl PartitionMetrics {
         if mpi_t::any_callback_registered()
             && let Some(context) = context
         {
-            self.events.granted.emit_for(|| (of(context.spec.instruments.block), (pair.line.peer, pair.line.tag)));
+            self.events
+                .granted
+                .emit_for(|| (of(context.spec.instruments.block), (pair.channel.peer, pair.channel.tag)));
         }
     }
 
@@ -112,7 +114,7 @@ impl PartitionMetrics {
         if mpi_t::any_callback_registered()
             && let Some(context) = context
         {
-            let data = (pair.line.peer, pair.line.tag, offset, bytes);
+            let data = (pair.channel.peer, pair.channel.tag, offset, bytes);
             self.events.arrived.emit_for(|| (of(context.spec.instruments.block), data));
         }
     }

@@ -14,7 +14,7 @@ use crate::chains::Key;
 use crate::copy_job::{Claims, CopyJob, CopyJobs, Remote, Side};
 use crate::core::{Core, Reply};
 use crate::delivery::{truncated, unpack_payload};
-use crate::partitions::{Grant, Line, PairKey, PartitionedReceive, PartitionedSend};
+use crate::partitions::{Channel, Grant, PairKey, PartitionedReceive, PartitionedSend};
 use crate::recipe::{Activity, Recipe, RecipeRequest};
 use crate::request::Request;
 use crate::wire;
@@ -59,8 +59,8 @@ impl Core {
                 let whole = self.contexts.get(*context).is_some_and(|context| context.is_eager(send.shape.each));
                 let writes = !whole && !grant.region.is_none() && !send.is_refused && endpoint.can_copy(world);
                 let copier = if writes { endpoint.copier(world).ok() } else { None };
-                let way = Way { world, grant, copier, request, operation };
-                let pushed = push_ready(endpoint, send, way, &mut self.copies);
+                let path = SendPath { world, grant, copier, request, operation };
+                let pushed = push_ready(endpoint, send, path, &mut self.copies);
                 if pushed.is_err() && !send.is_pending {
                     send.is_pending = true;
                     self.partitions.pending.push(request);
@@ -84,9 +84,9 @@ impl Core {
         }
         let region = RegionKey::from_words([payload.word(1), payload.word(2)]);
         let grant = Grant { token: head.b, room: payload.word(0), region, messages: 1 };
-        let line = Line { context: head.context, peer: peer as i32, tag: head.tag, is_send: true };
+        let channel = Channel { context: head.context, peer: peer as i32, tag: head.tag, is_send: true };
         let freed = context.freed;
-        let Some(request) = self.partitions.granted(PairKey { line, number }, grant, freed) else { return };
+        let Some(request) = self.partitions.granted(PairKey { channel, number }, grant, freed) else { return };
         let Some(RecipeRequest { recipe: Recipe::PartitionedSend(send), .. }) = self.recipes.get_mut(request) else {
             return;
         };
@@ -144,7 +144,7 @@ impl Core {
         receive.stored(at, bytes);
         let (pair, is_whole) = (receive.pair, receive.got == expected);
         metrics.counts.arrivals.incr();
-        metrics.raise_arrived(self.contexts.get(pair.line.context), pair, at, bytes);
+        metrics.raise_arrived(self.contexts.get(pair.channel.context), pair, at, bytes);
         if is_whole {
             self.end_partitioned(Handle(head.b as usize), operation);
         }
@@ -174,7 +174,7 @@ impl Core {
         }
         if let Recipe::PartitionedReceive(receive) = &mut found.recipe {
             receive.arrivals.end_all();
-            let key = Key { source: receive.pair.line.peer, tag: receive.pair.line.tag };
+            let key = Key { source: receive.pair.channel.peer, tag: receive.pair.channel.tag };
             let (room, expected) = (receive.shape.total(), receive.expected());
             let message = receive.message.unwrap_or(room);
             if let Some(request) = self.requests.get_mut(operation)
@@ -186,7 +186,7 @@ impl Core {
             if let Some(context) = self.contexts.get(context)
                 && receive.world.is_some()
             {
-                context.count_received(receive.pair.line.context, key.source, message);
+                context.count_received(receive.pair.channel.context, key.source, message);
             }
         }
         self.finish(operation);
@@ -222,7 +222,7 @@ impl Core {
 }
 
 /// How a send's data reaches its receiver.
-struct Way {
+struct SendPath {
     world: u32,
     grant: Grant,
     /// Straight into the receiver's memory.
@@ -236,10 +236,10 @@ struct Way {
 fn push_ready(
     endpoint: &mut Endpoint,
     send: &mut PartitionedSend,
-    way: Way,
+    path: SendPath,
     copies: &mut CopyJobs,
 ) -> Result<bool, Full> {
-    let Way { world, grant, copier, request, operation } = way;
+    let SendPath { world, grant, copier, request, operation } = path;
     let head = |kind, at| RecordHead { kind, flags: 0, context: 0, tag: 0, a: at, b: grant.token };
     let (total, each) = (send.shape.total(), send.shape.each);
     if total != grant.room && !send.announced {

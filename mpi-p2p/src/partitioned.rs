@@ -15,7 +15,7 @@ use crate::arrivals::Arrivals;
 use crate::context::unknown_context;
 use crate::core::{Core, Reply, State};
 use crate::engine::Engine;
-use crate::partitions::{Line, PartitionedReceive, PartitionedSend, Shape, out_of_range};
+use crate::partitions::{Channel, PartitionedReceive, PartitionedSend, Shape, out_of_range};
 use crate::recipe::{Activity, Recipe, RecipeRequest};
 use crate::registration;
 use crate::request::{Request, Work, no_such_request, token, too_many_requests};
@@ -36,7 +36,7 @@ impl Engine {
         let core = &mut self.state.get_mut(guard).core;
         let world = core.world_rank(context, dest)?;
         let shape = Shape { partitions, each: buffer.bytes() / u64::from(partitions.max(1)) };
-        let pair = core.partitions.next_pair(Line { context, peer: dest, tag, is_send: true });
+        let pair = core.partitions.next_pair(Channel { context, peer: dest, tag, is_send: true });
         let send = PartitionedSend::new(pair, world, shape, buffer);
         let recipe = |_: &Core, _| (Recipe::PartitionedSend(Box::new(send)), Activity::Inactive);
         let request = core.add_recipe(context, recipe).inspect_err(|_| core.partitions.drop_pair(pair))?;
@@ -65,7 +65,7 @@ impl Engine {
             (Some(world), Some(memory)) => registration::for_writing(endpoint, world, memory),
             _ => (RegionKey::NONE, Registration::NONE),
         };
-        let pair = core.partitions.next_pair(Line { context, peer: source, tag, is_send: false });
+        let pair = core.partitions.next_pair(Channel { context, peer: source, tag, is_send: false });
         let arrivals = core.partitions.take_arrivals(partitions as usize)?;
         let receive = PartitionedReceive {
             pair,
@@ -88,9 +88,9 @@ impl Engine {
     }
 
     /// Marks the partitions of the ranges `low..=high` of an active send ready, or none; they leave as soon as the
-    /// receive has been started (`MPI_Pready` and its kin). Any thread may call it. Errors: `MPI_ERR_REQUEST` for a
-    /// request that is no active partitioned send; `MPI_ERR_ARG` for a partition that it does not have, or that is
-    /// ready already.
+    /// receive has been started (`MPI_Pready` and its other forms). Any thread may call it. Errors: `MPI_ERR_REQUEST`
+    /// for a request that is no active partitioned send; `MPI_ERR_ARG` for a partition that it does not have, or that
+    /// is ready already.
     pub fn pready(
         &self,
         guard: &mut Guard<'_>,
@@ -178,7 +178,7 @@ impl State {
         match &mut found.recipe {
             Recipe::PartitionedSend(send) => {
                 send.start();
-                if let Some(route) = context.routes.get(send.pair.line.peer as u32 as usize) {
+                if let Some(route) = context.routes.get(send.pair.channel.peer as u32 as usize) {
                     context.count_sent(context_id, *route, send.shape.total());
                 }
                 core.send_partitions(endpoint, request);
@@ -192,7 +192,7 @@ impl State {
                 Some(dest) => {
                     receive.start();
                     let a = u64::from(context.spec.rank) | u64::from(receive.pair.number) << 32;
-                    let (tag, b) = (receive.pair.line.tag, token(request));
+                    let (tag, b) = (receive.pair.channel.tag, token(request));
                     let head = RecordHead { kind: wire::PARTITIONS_GRANTED, flags: 0, context: context_id, tag, a, b };
                     let [address, key] = receive.region.to_words();
                     let payload: [u8; 24] = wire::join([receive.shape.total(), address, key]);

@@ -20,14 +20,14 @@ use crate::arrivals::Arrivals;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PairKey {
     /// The other process and the tag.
-    pub line: Line,
-    /// How many pairs of the line were made before.
+    pub channel: Channel,
+    /// How many pairs of the channel were made before.
     pub number: u32,
 }
 
 /// What the pairs that are matched in order have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Line {
+pub(crate) struct Channel {
     pub context: u32,
     /// Rank of the other process in the communicator.
     pub peer: i32,
@@ -51,8 +51,8 @@ pub(crate) struct Grant {
 /// All partitioned operations of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
-    /// The next number of each line.
-    numbers: HashMap<Line, u32>,
+    /// The next number of each channel.
+    numbers: HashMap<Channel, u32>,
     /// Sends by pair.
     pub sends: HashMap<PairKey, Handle>,
     /// Grants for sends that are not made yet.
@@ -65,16 +65,16 @@ pub(crate) struct Partitions {
 
 impl Partitions {
     /// The key of a new operation.
-    pub fn next_pair(&mut self, line: Line) -> PairKey {
-        let next = self.numbers.entry(line).or_insert(0);
+    pub fn next_pair(&mut self, channel: Channel) -> PairKey {
+        let next = self.numbers.entry(channel).or_insert(0);
         let number = *next;
         *next += 1;
-        PairKey { line, number }
+        PairKey { channel, number }
     }
 
-    /// The newest operation of a line was not made after all.
+    /// The newest operation of a channel was not made after all.
     pub fn drop_pair(&mut self, pair: PairKey) {
-        if let Some(next) = self.numbers.get_mut(&pair.line) {
+        if let Some(next) = self.numbers.get_mut(&pair.channel) {
             *next -= 1;
         }
     }
@@ -91,7 +91,7 @@ impl Partitions {
         if let Some(send) = self.sends.get(&pair) {
             return Some(*send);
         }
-        if !freed && pair.number >= self.numbers.get(&pair.line).copied().unwrap_or(0) {
+        if !freed && pair.number >= self.numbers.get(&pair.channel).copied().unwrap_or(0) {
             self.early.entry(pair).or_insert(Grant { messages: 0, ..grant }).messages += 1;
         }
         None
@@ -105,8 +105,8 @@ impl Partitions {
 
     /// Removes the state of a communicator that was freed.
     pub fn remove_context(&mut self, context: u32) {
-        self.numbers.retain(|line, _| line.context != context);
-        self.early.retain(|pair, _| pair.line.context != context);
+        self.numbers.retain(|channel, _| channel.context != context);
+        self.early.retain(|pair, _| pair.channel.context != context);
     }
 
     /// Words for a receive with as many partitions. Errors: `MPI_ERR_NO_MEM`.

@@ -140,8 +140,8 @@ impl Recipe {
         match self {
             Recipe::Eager(EagerSend { send, .. }) | Recipe::Send(send) => Some((send.dest, send.tag)),
             Recipe::Receive(receive) => Some((receive.key.source, receive.key.tag)),
-            Recipe::PartitionedSend(send) => Some((send.pair.line.peer, send.pair.line.tag)),
-            Recipe::PartitionedReceive(receive) => Some((receive.pair.line.peer, receive.pair.line.tag)),
+            Recipe::PartitionedSend(send) => Some((send.pair.channel.peer, send.pair.channel.tag)),
+            Recipe::PartitionedReceive(receive) => Some((receive.pair.channel.peer, receive.pair.channel.tag)),
             Recipe::Generalized(_) => None,
         }
     }

@@ -191,7 +191,7 @@ pub(crate) struct Request {
     /// Of a send only its bytes, and whether it was cancelled.
     pub status: Status,
     pub error: Option<Error>,
-    /// [`DETACHED`], [`WATCHED`], [`SERVED`], [`AWAITED`].
+    /// [`DETACHED`], [`WATCHED`], [`SERVED`], [`AWAITED`], [`PART`], [`PAIRED`].
     pub marks: u32,
     /// Context id of the operation.
     pub context: u32,

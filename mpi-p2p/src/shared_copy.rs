@@ -2,7 +2,7 @@
 //!
 //! The receiver opens a slot and sends its number and the region of its buffer to the sender; from then on both claim
 //! chunks. Each side has a job for the chunks that it copies.
-//! Not here: the claims themselves (`chunk_claims`), the jobs (`copies`), which messages go this way (`copy_ways`).
+//! Not here: the claims themselves (`chunk_claims`), the jobs (`copy_job`), which messages go this way (`copy_ways`).
 
 use mpi_core::Handle;
 use mpi_datatype::RecvBuf;

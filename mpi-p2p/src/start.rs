@@ -25,9 +25,9 @@ use crate::send::Started;
 use crate::wire;
 
 impl Engine {
-    /// A persistent send (`MPI_Send_init` and its kin), inactive. The buffer stays borrowed until the request is freed
-    /// and its last operation is complete. Errors: `MPI_ERR_COMM` for an unknown context, `MPI_ERR_INTERN` without
-    /// room.
+    /// A persistent send (`MPI_Send_init` and its other forms), inactive. The buffer stays borrowed until the request
+    /// is freed and its last operation is complete. Errors: `MPI_ERR_COMM` for an unknown context, `MPI_ERR_INTERN`
+    /// without room.
     pub fn send_init(
         &self,
         guard: &mut Guard<'_>,

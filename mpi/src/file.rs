@@ -79,7 +79,7 @@ pub struct File<'w, M: ThreadUse = Single> {
 impl<M: ThreadUse> World<M> {
     /// Opens a file in all processes of the job (`MPI_File_open`); waits for all. Errors, in all processes or in none:
     /// `MPI_ERR_AMODE` for contradictory modes, `MPI_ERR_NOT_SAME` when the processes differ,
-    /// `MPI_ERR_NO_SUCH_FILE` and its like for errors of the system.
+    /// `MPI_ERR_NO_SUCH_FILE` and the like for errors of the system.
     pub fn open(&self, path: impl AsRef<Path>, access: Access) -> Result<File<'_, M>> {
         let args = OpenArgs {
             name: Ok(path.as_ref().as_os_str().to_owned()),

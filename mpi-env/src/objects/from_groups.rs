@@ -8,8 +8,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use mpi_comm::{
-    Comm, CommSpec, ExpectedRemote, Group, PeerLeader, RemoteSide, Sides, agree_on_leaders, contexts_of, unregister,
-    unregistered,
+    AgreedLeaders, Comm, CommSpec, ExpectedRemote, Group, PeerLeader, RemoteSide, agree_on_leaders, contexts_of,
+    unregister, unregistered,
 };
 use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_GROUP, MPI_ERRORS_RETURN};
 use mpi_core::{Guard, Handle};
@@ -106,7 +106,7 @@ impl Process {
     ) -> Result<Handle> {
         let rank = self.rank_in(local)?;
         let own_group = self.temporary(local, digest("the local group of an intercommunicator", local, tag))?;
-        let Some(Sides { remote, leaders, error }) =
+        let Some(AgreedLeaders { remote, leaders, error }) =
             agree_on_leaders(&self.engine, &own_group.comm, leader, own, remote)?
         else {
             return Ok(Handle(MPI_COMM_NULL));

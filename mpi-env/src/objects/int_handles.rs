@@ -1,4 +1,4 @@
-//! Objects by the integers that name them in Fortran, and in `MPI_Comm_toint` and its like (MPI-5.0, 19.3.4).
+//! Objects by the integers that name them in Fortran, and in `MPI_Comm_toint` and the like (MPI-5.0, 19.3.4).
 //!
 //! Not here: info objects, which need no process (`infos`), the integer of a handle (`mpi_core::Handle::to_fortran`).
 

@@ -78,7 +78,7 @@ impl Attributes {
         Attributes { next: FIRST, keyvals: HashMap::default(), values: HashMap::default() }
     }
 
-    /// `MPI_Comm_create_keyval` and its like. Errors: `MPI_ERR_OTHER` when no key numbers are left.
+    /// `MPI_Comm_create_keyval` and the like. Errors: `MPI_ERR_OTHER` when no key numbers are left.
     pub fn create(&mut self, keyval: Keyval) -> Result<i32> {
         let number = self.next;
         self.next =
@@ -87,7 +87,7 @@ impl Attributes {
         Ok(number)
     }
 
-    /// `MPI_Comm_free_keyval` and its like: values set before stay. Errors: `MPI_ERR_KEYVAL`.
+    /// `MPI_Comm_free_keyval` and the like: values set before stay. Errors: `MPI_ERR_KEYVAL`.
     pub fn free(&mut self, holder: Holder, number: i32) -> Result<()> {
         self.keyval_to_set(holder, number)?;
         if let Some(counted) = self.keyvals.get_mut(&number) {

@@ -25,16 +25,16 @@ const LOGICAL_SIZES: [usize; 5] = [1, 2, 4, 8, 16];
 /// The bytes of `.TRUE.` and of `.FALSE.`; as many of them count as the LOGICAL has.
 pub type Booleans = [[u8; 16]; 2];
 
-struct Stated {
+struct FortranAbi {
     info: Option<Info>,
     booleans: Option<(usize, Booleans)>,
 }
 
-static STATED: Mutex<Stated> = Mutex::new(Stated { info: None, booleans: None });
+static FORTRAN_ABI: Mutex<FortranAbi> = Mutex::new(FortranAbi { info: None, booleans: None });
 
-fn stated() -> MutexGuard<'static, Stated> {
+fn fortran_abi() -> MutexGuard<'static, FortranAbi> {
     // A panic ends the process, so no thread sees a partly changed value.
-    STATED.lock().unwrap_or_else(PoisonError::into_inner)
+    FORTRAN_ABI.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The bytes of a LOGICAL of this size. Errors: `MPI_ERR_ARG` for a size that none has.
@@ -52,32 +52,32 @@ pub fn set_info(info: &Info) -> Result<()> {
         let Some(key) = info.key(place) else { break };
         check_entry(key, info.get(key).unwrap_or_default())?;
     }
-    let stated = &mut *stated();
-    if stated.info.is_some() {
+    let abi = &mut *fortran_abi();
+    if abi.info.is_some() {
         return Err(set_before("information"));
     }
-    stated.info = Some(info.clone());
+    abi.info = Some(info.clone());
     Ok(())
 }
 
 /// `MPI_Abi_get_fortran_info`: a copy of what was set.
 pub fn info() -> Option<Info> {
-    stated().info.clone()
+    fortran_abi().info.clone()
 }
 
 /// `MPI_Abi_set_fortran_booleans`, with a size from [`logical_bytes`]. Errors: `MPI_ERR_ABI` when they were set before.
 pub fn set_booleans(size: usize, booleans: Booleans) -> Result<()> {
-    let stated = &mut *stated();
-    if stated.booleans.is_some() {
+    let abi = &mut *fortran_abi();
+    if abi.booleans.is_some() {
         return Err(set_before("booleans"));
     }
-    stated.booleans = Some((size, booleans));
+    abi.booleans = Some((size, booleans));
     Ok(())
 }
 
 /// `MPI_Abi_get_fortran_booleans`: the bytes that were set for a LOGICAL of this size.
 pub fn booleans(size: usize) -> Option<Booleans> {
-    stated().booleans.filter(|(set, _)| *set == size).map(|(_, booleans)| booleans)
+    fortran_abi().booleans.filter(|(set, _)| *set == size).map(|(_, booleans)| booleans)
 }
 
 fn check_entry(key: &str, value: &str) -> Result<()> {
