@@ -104,7 +104,7 @@ pub fn connect(
     both.local().distribute(&mut ranks)?;
     both.set_remote(size as u32, remote_leader as u32);
 
-    let remote = group_of(&ranks);
+    let remote = Group::of_words(&ranks);
     let common = local.group().intersection(&remote);
     if common.size() > 0 {
         return Err(overlap(local.group(), &common));
@@ -137,13 +137,12 @@ fn handshake(
         return Err(malformed());
     }
     let mut ranks = vec![0; other.size as usize];
-    let group = local.group().world_ranks().iter().map(|rank| u64::from(*rank)).collect::<Vec<_>>();
-    link.swap(engine, &group, &mut ranks)?;
+    link.swap(engine, &local.group().words(), &mut ranks)?;
     let mut seen = vec![false; engine.size() as usize];
     let first_time = |rank: &u64| seen.get_mut(*rank as usize).is_some_and(|seen| !std::mem::replace(seen, true));
     let checked = match ranks.iter().all(first_time) {
         false => Err(malformed()),
-        true => peer.expected.map_or(Ok(()), |expected| matching(&expected, &group_of(&ranks), &other)),
+        true => peer.expected.map_or(Ok(()), |expected| matching(&expected, &Group::of_words(&ranks), &other)),
     };
     let mut others = [0];
     link.swap(engine, &[checked.as_ref().err().map_or(0, |error| error.class() as u64)], &mut others)?;
@@ -162,10 +161,6 @@ impl Head {
     fn of([size, sender, own, other, refusal]: [u64; 5]) -> Head {
         Head { size, sender, leaders: [own, other], refusal }
     }
-}
-
-fn group_of(world_ranks: &[u64]) -> Group {
-    Group::new(world_ranks.iter().map(|rank| *rank as u32).collect::<Vec<_>>())
 }
 
 /// Checks the group and the leaders that the other group has passed.

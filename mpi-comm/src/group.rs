@@ -37,6 +37,16 @@ impl Group {
         Group { world_ranks: world_ranks.into(), session: None }
     }
 
+    /// The group of the processes in the words of a message: [`Group::words`].
+    pub(crate) fn of_words(world_ranks: &[u64]) -> Group {
+        Group::new(world_ranks.iter().map(|rank| *rank as u32).collect::<Vec<_>>())
+    }
+
+    /// Rank in the job of each member, as the words of a message.
+    pub(crate) fn words(&self) -> Vec<u64> {
+        self.world_ranks.iter().map(|rank| u64::from(*rank)).collect()
+    }
+
     /// The same group, derived from this session.
     pub fn of_session(self, session: Handle) -> Group {
         Group { session: Some(session), ..self }

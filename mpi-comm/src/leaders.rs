@@ -72,7 +72,7 @@ pub fn agree_on_leaders(
         None => unreachable!("the first process of the exchange is the leader"),
     })?;
     let (mut ranks, at_leader) = match side {
-        Some(Ok(RemoteSide { group, leader })) => (words(&group), leader.err()),
+        Some(Ok(RemoteSide { group, leader })) => (group.words(), leader.err()),
         Some(Err(error)) => (Vec::new(), Some(error)),
         None => (vec![0; size as usize], (class != 0).then(|| failed_in(first, class))),
     };
@@ -81,13 +81,9 @@ pub fn agree_on_leaders(
     if ranks.is_empty() {
         return error.map_or(Ok(None), Err);
     }
-    let remote = Group::new(ranks.iter().map(|rank| *rank as u32).collect::<Vec<_>>());
+    let remote = Group::of_words(&ranks);
     let remote_leader = remote.world_ranks().get(remote_leader as usize).copied().unwrap_or(u32::MAX);
     Ok(Some(AgreedLeaders { leaders: [local.group().world_ranks()[first], remote_leader], remote, error }))
-}
-
-fn words(group: &Group) -> Vec<u64> {
-    group.world_ranks().iter().map(|rank| u64::from(*rank)).collect()
 }
 
 fn disjoint(local: &Group, side: RemoteSide) -> Result<RemoteSide> {

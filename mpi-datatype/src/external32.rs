@@ -72,17 +72,7 @@ pub fn pack(buffer: &SendBuf<'_>, datatype: &Datatype, out: &mut [u8]) -> usize 
 /// Unpacks into a buffer of whole elements of a type from `data`, which has to be [`size`] bytes long at least. Returns
 /// the bytes used.
 pub fn unpack(buffer: &mut RecvBuf<'_>, datatype: &Datatype, data: &[u8]) -> usize {
-    let signature = datatype.signature();
-    let mut chunk = [0; CHUNK];
-    let (mut at, mut used) = (0, 0);
-    while at < buffer.bytes() {
-        let room = (buffer.bytes() - at).min(CHUNK as u64) as usize;
-        let (read, written) = decode(&signature, at, &data[used..], &mut chunk[..room]);
-        buffer.unpack(at, &chunk[..written]);
-        at += written as u64;
-        used += read;
-    }
-    used
+    unpack_part(buffer, datatype, 0, data).0
 }
 
 /// Converts the elements that lie whole in `native`, which begins with packed byte `at`, to `external32`. Returns the

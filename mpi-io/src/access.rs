@@ -11,12 +11,11 @@ use std::sync::atomic::Ordering;
 
 use mpi_core::Status;
 use mpi_core::abi::{MPI_ERR_ACCESS, MPI_ERR_ARG, MPI_ERR_READ_ONLY, MPI_ERR_TYPE};
-use mpi_datatype::{Datatype, RecvBuf, SendBuf, external32};
+use mpi_datatype::{Datatype, RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_fabric::signal_mask;
 
 use crate::atomicity::Locked;
-use crate::datarep::Representation;
 use crate::fault::Fault;
 use crate::file::{File, position};
 use crate::interrupted::retry_interrupted;
@@ -88,8 +87,9 @@ impl File {
     /// Reads from a position on. Returns also the number of etypes read, one that the file's end divides included.
     pub(crate) fn read_from(&self, view: &View, offset: u64, data: Typed<RecvBuf<'_>>) -> Result<(Status, u64)> {
         let Typed { mut buffer, datatype, memory } = data;
-        let bytes = stored_bytes(view, buffer.bytes(), &datatype)?;
-        let conversion = Conversion::new(view, memory, &datatype, buffer.bytes(), false)?;
+        let each = view.representation().size_in_file(&datatype)?;
+        let bytes = stored_bytes(each, buffer.bytes(), &datatype)?;
+        let conversion = Conversion::new(view, memory, (&datatype, each), buffer.bytes(), false)?;
         let at = start(view, offset, bytes)?;
         let _locked = self.lock_range(view, at, bytes, false)?;
         let work = || {
@@ -116,8 +116,9 @@ impl File {
     /// Writes from a position on. Returns also the number of etypes written.
     pub(crate) fn write_from(&self, view: &View, offset: u64, data: Typed<SendBuf<'_>>) -> Result<(Status, u64)> {
         let Typed { buffer, datatype, memory } = data;
-        let bytes = stored_bytes(view, buffer.bytes(), &datatype)?;
-        let conversion = Conversion::new(view, memory, &datatype, buffer.bytes(), true)?;
+        let each = view.representation().size_in_file(&datatype)?;
+        let bytes = stored_bytes(each, buffer.bytes(), &datatype)?;
+        let conversion = Conversion::new(view, memory, (&datatype, each), buffer.bytes(), true)?;
         let at = start(view, offset, bytes)?;
         let _locked = self.lock_range(view, at, bytes, true)?;
         // Relaxed: a later `sync` of this thread sees the store; other threads order their calls themselves.
@@ -261,22 +262,20 @@ fn in_pieces(bytes: u64, mut each: impl FnMut(u64, &mut [u8]) -> Moved) -> Moved
     (done, None)
 }
 
-/// Bytes of the file that hold the elements of a buffer with so many data bytes. Errors: `MPI_ERR_ARG` for more than an
-/// offset can count.
-fn stored_bytes(view: &View, bytes: u64, datatype: &Datatype) -> Result<u64> {
-    let stored = match view.representation() {
-        _ if bytes == 0 => return Ok(0),
-        Representation::Native | Representation::Internal => return Ok(bytes),
-        Representation::External32 => external32::size(bytes / datatype.size(), datatype),
-        representation => representation.in_file(datatype)?.size().checked_mul(bytes / datatype.size()),
-    };
-    stored
-        .ok_or_else(|| Error::new(MPI_ERR_ARG, "no file has that many bytes").arg("count", &(bytes / datatype.size())))
+/// Bytes of the file that hold the elements of a buffer with so many data bytes; `each` has one element. Errors:
+/// `MPI_ERR_ARG` for more than an offset can count.
+fn stored_bytes(each: u64, bytes: u64, datatype: &Datatype) -> Result<u64> {
+    if bytes == 0 {
+        return Ok(0);
+    }
+    let count = bytes / datatype.size();
+    let stored = each.checked_mul(count).filter(|stored| *stored <= i64::MAX as u64);
+    stored.ok_or_else(|| Error::new(MPI_ERR_ARG, "no file has that many bytes").arg("count", &count))
 }
 
 /// The number of etypes that hold the elements of a buffer with so many data bytes. Error if it is not whole.
 pub(crate) fn etypes_of(view: &View, bytes: u64, datatype: &Datatype) -> Result<u64> {
-    whole_etypes(view, stored_bytes(view, bytes, datatype)?)
+    whole_etypes(view, stored_bytes(view.representation().size_in_file(datatype)?, bytes, datatype)?)
 }
 
 /// The number of etypes in these bytes of the file. Error if it is not whole.

@@ -99,6 +99,16 @@ impl Representation {
         self.name().bytes().fold(0xcbf2_9ce4_8422_2325, step)
     }
 
+    /// Bytes of one element of a committed type in a file. Errors: as [`Representation::in_file`].
+    pub(crate) fn size_in_file(&self, datatype: &Datatype) -> Result<u64> {
+        match self {
+            Representation::Native | Representation::Internal => Ok(datatype.size()),
+            Representation::External32 => external32::size(1, datatype)
+                .ok_or_else(|| Error::new(MPI_ERR_ARG, "no file has as many bytes as an element of the datatype")),
+            Representation::Registered(_) => Ok(self.in_file(datatype)?.size()),
+        }
+    }
+
     /// The layout of a committed type in a file. Errors: `MPI_ERR_ARG` for one that no file can have; of a registered
     /// representation, `MPI_ERR_CONVERSION`.
     pub(crate) fn in_file(&self, datatype: &Datatype) -> Result<Datatype> {

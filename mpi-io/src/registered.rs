@@ -31,17 +31,16 @@ pub(crate) struct Conversion<'a> {
 }
 
 impl<'a> Conversion<'a> {
-    /// The conversion of an access; `None` where the representation has no function, so that data are as in memory.
+    /// The conversion of an access to elements of a type with so many bytes in the file; `None` where the representation has no function, so that data are as in memory.
     /// Errors: `MPI_ERR_CONVERSION` if there is none and sizes differ, and those of the extent function.
     pub fn new(
         view: &'a View,
         memory: Option<Memory>,
-        datatype: &'a Datatype,
+        (datatype, stored): (&'a Datatype, u64),
         bytes: u64,
         writing: bool,
     ) -> Result<Option<Conversion<'a>>> {
         let Some(registered) = view.registered() else { return Ok(None) };
-        let stored = view.representation().in_file(datatype)?.size();
         let Some(memory) = memory.filter(|_| registered.functions().converts(writing)) else {
             return if stored == datatype.size() { Ok(None) } else { Err(no_function(view)) };
         };

@@ -23,7 +23,7 @@ pub struct OwnedOperation<T: Element> {
     engine: &'static Engine,
     request: Handle,
     /// Rank of the other process, or what stands for it, and tag.
-    line: (i32, i32),
+    peer_and_tag: (i32, i32),
     /// From `Box::into_raw`; dropped with the operation.
     data: *mut [T],
     /// Elements of one partition; all for an operation without partitions.
@@ -113,7 +113,7 @@ impl<T: Element> OwnedOperation<T> {
 
     fn new(
         engine: &'static Engine,
-        line: (i32, i32),
+        peer_and_tag: (i32, i32),
         data: Vec<T>,
         (partitions, is_receive): (Option<u32>, bool),
         init: impl FnOnce(*mut [T]) -> Result<Handle>,
@@ -130,12 +130,22 @@ impl<T: Element> OwnedOperation<T> {
         })?;
         let each = length / parts.max(1);
         let (is_partitioned, taken) = (partitions.is_some(), vec![false; parts]);
-        Ok(OwnedOperation { engine, request, line, data, each, active: false, is_receive, is_partitioned, taken })
+        Ok(OwnedOperation {
+            engine,
+            request,
+            peer_and_tag,
+            data,
+            each,
+            active: false,
+            is_receive,
+            is_partitioned,
+            taken,
+        })
     }
 
     /// The rank of the other process, or what stands for it, and the tag.
     pub fn peer_and_tag(&self) -> (i32, i32) {
-        self.line
+        self.peer_and_tag
     }
 
     /// Starts the operation. Errors: `MPI_ERR_REQUEST` while it is active; those of the operation.

@@ -88,9 +88,7 @@ impl PartitionMetrics {
     /// Raises the event of partitions that are ready.
     #[inline]
     pub fn raise_ready(self, context: Option<&Context>, request: u64, ranges: impl Iterator<Item = (i32, i32)>) {
-        if mpi_t::any_callback_registered()
-            && let Some(context) = context
-        {
+        if let Some(context) = listened(context) {
             let key = of(context.spec.instruments.block);
             ranges.for_each(|(first, last)| self.events.ready.emit_for(|| (key, (request, first, last))));
         }
@@ -99,23 +97,24 @@ impl PartitionMetrics {
     /// Raises the event of a receive that was started.
     #[inline]
     pub fn raise_granted(self, context: Option<&Context>, pair: PairKey) {
-        if mpi_t::any_callback_registered()
-            && let Some(context) = context
-        {
-            self.events
-                .granted
-                .emit_for(|| (of(context.spec.instruments.block), (pair.channel.peer, pair.channel.tag)));
+        if let Some(context) = listened(context) {
+            let data = (pair.channel.peer, pair.channel.tag);
+            self.events.granted.emit_for(|| (of(context.spec.instruments.block), data));
         }
     }
 
     /// Raises the event of data that has arrived.
     #[inline]
     pub fn raise_arrived(self, context: Option<&Context>, pair: PairKey, offset: u64, bytes: u64) {
-        if mpi_t::any_callback_registered()
-            && let Some(context) = context
-        {
+        if let Some(context) = listened(context) {
             let data = (pair.channel.peer, pair.channel.tag, offset, bytes);
             self.events.arrived.emit_for(|| (of(context.spec.instruments.block), data));
         }
     }
+}
+
+/// The communicator of an event, while there may be a listener.
+#[inline]
+fn listened(context: Option<&Context>) -> Option<&Context> {
+    context.filter(|_| mpi_t::any_callback_registered())
 }

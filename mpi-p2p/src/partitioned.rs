@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // looks at words of memory that is never freed
 
 use mpi_core::abi::MPI_ERR_REQUEST;
-use mpi_core::{Guard, Handle, Status};
+use mpi_core::{Guard, Handle, Status, Table};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
 use mpi_fabric::{RecordHead, RegionKey, Registration};
@@ -99,14 +99,13 @@ impl Engine {
     ) -> Result<()> {
         let core = &mut self.state.get_mut(guard).core;
         let completions = core.completions;
-        let send = core.active_partitioned_send(request)?;
+        let Some((_, send)) = active_send(&mut core.recipes, request) else { return Err(core.not_active(request)) };
         if send.world.is_some() && send.granted().is_none() {
             // The receiver's grant may have come. First, because an error of this must not leave partitions marked.
             self.advance(guard)?;
         }
         let State { endpoint, core } = self.state.get_mut(guard);
-        core.active_partitioned_send(request)?.mark_ready(ranges.clone())?;
-        core.count_ready(request, ranges);
+        core.mark_ready(request, ranges)?;
         core.send_partitions(endpoint, request);
         if core.copies.open > 0 {
             self.copy_parts(guard);
@@ -213,16 +212,16 @@ impl Core {
         Ok(found.routes.get(rank as u32 as usize).map(|route| route.world))
     }
 
-    /// Counts partitions of an active send that were marked ready.
-    fn count_ready(&mut self, request: Handle, ranges: impl Iterator<Item = (i32, i32)> + Clone) {
+    /// Marks partitions of an active send ready, or none, and counts them. Errors: as [`Engine::pready`].
+    fn mark_ready(&mut self, request: Handle, ranges: impl Iterator<Item = (i32, i32)> + Clone) -> Result<()> {
+        let Some((context, send)) = active_send(&mut self.recipes, request) else {
+            return Err(self.not_active(request));
+        };
+        send.mark_ready(ranges.clone())?;
         let metrics = self.partition_metrics;
         let ready: u64 = ranges.clone().map(|(low, high)| (high - low) as u64 + 1).sum();
         metrics.counts.ready.add(ready);
-        let Some(RecipeRequest { context, recipe: Recipe::PartitionedSend(send), .. }) = self.recipes.get_mut(request)
-        else {
-            return;
-        };
-        metrics.raise_ready(self.contexts.get(*context), request.0 as u64, ranges);
+        metrics.raise_ready(self.contexts.get(context), request.0 as u64, ranges);
         if ready > 0 && send.world.is_some() && send.granted().is_none() {
             metrics.counts.early.add(ready);
             if send.early.is_none() {
@@ -230,24 +229,12 @@ impl Core {
                 send.early = Some(if metrics.counts.time_waiting.is_watched() { mpi_t::now_ns() } else { 0 });
             }
         }
+        Ok(())
     }
 
-    fn active_partitioned_send(&mut self, request: Handle) -> Result<&mut PartitionedSend> {
-        // Two look-ups: the compiler does not accept a borrow that only one way returns.
-        let is_active = |found: &RecipeRequest| matches!(found.activity, Activity::UnderWay(_));
-        match self.recipes.get(request) {
-            Some(found) if is_active(found) && matches!(found.recipe, Recipe::PartitionedSend(_)) => {}
-            _ => return Err(self.not_ready_to_send(request)),
-        }
-        match self.recipes.get_mut(request) {
-            Some(RecipeRequest { recipe: Recipe::PartitionedSend(send), .. }) => Ok(send),
-            _ => unreachable!("it was there just now"),
-        }
-    }
-
-    /// Why partitions of a request cannot be marked ready.
+    /// Why partitions of a request cannot be marked ready: it is no active partitioned send.
     #[cold]
-    fn not_ready_to_send(&self, request: Handle) -> Error {
+    fn not_active(&self, request: Handle) -> Error {
         if self.request_context(request).is_none() {
             return no_such_request(request);
         }
@@ -296,5 +283,15 @@ impl Core {
             }
             _ => {}
         }
+    }
+}
+
+/// The partitioned send that a request has under way, with its context id.
+fn active_send(recipes: &mut Table<RecipeRequest>, request: Handle) -> Option<(u32, &mut PartitionedSend)> {
+    match recipes.get_mut(request)? {
+        RecipeRequest { context, recipe: Recipe::PartitionedSend(send), activity: Activity::UnderWay(_), .. } => {
+            Some((*context, send))
+        }
+        _ => None,
     }
 }

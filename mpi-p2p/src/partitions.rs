@@ -295,10 +295,9 @@ impl PartitionedReceive {
         self.arrivals.expect_all(self.shape.each.max(1));
     }
 
-    /// Whether bytes `at .. at + bytes` of the message are still missing.
+    /// Whether bytes `at .. at + bytes`, which lie in the message, are still missing.
     pub fn misses(&self, at: u64, bytes: u64) -> bool {
-        let fits = at.checked_add(bytes).is_some_and(|end| end <= self.expected());
-        fits && self.by_partition(at, bytes).all(|(partition, bytes)| self.arrivals.misses(partition, bytes))
+        self.by_partition(at, bytes).all(|(partition, bytes)| self.arrivals.misses(partition, bytes))
     }
 
     /// Missing bytes `at .. at + bytes` of the message have been stored.

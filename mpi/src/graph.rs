@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use mpi_comm::Comm;
 use mpi_comm::topology::{Adjacency, EdgeList, Graph as Topology, Weighting};
-use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_INTERN, MPI_ERR_RANK};
+use mpi_core::abi::{MPI_COMM_NULL, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK};
 use mpi_core::{Handle, functions};
 
 use crate::call::CallName;
@@ -150,10 +150,7 @@ fn weights(name: &'static str, all: impl Iterator<Item = Option<u32>> + Clone) -
 
 impl<'w, M: ThreadUse> Graph<'w, M> {
     fn of(world: &'w World<M>, handle: Handle) -> Result<Graph<'w, M>> {
-        let guard = world.process.engine.lock();
-        let comm = world.process.comm(&guard, handle).cloned();
-        let comm = comm.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new communicator does not exist"))?;
-        Ok(Graph { world, comm })
+        Ok(Graph { world, comm: world.created(handle)? })
     }
 
     /// This process's rank in the graph; it differs from that in the world where ranks were reordered.

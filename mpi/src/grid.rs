@@ -84,10 +84,7 @@ impl<'w, M: ThreadUse> Grid<'w, M> {
         if handle.0 == MPI_COMM_NULL {
             return Ok(None);
         }
-        let guard = world.process.engine.lock();
-        let comm = world.process.comm(&guard, handle).cloned();
-        let comm = comm.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new communicator does not exist"))?;
-        Ok(Some(Grid { world, comm }))
+        Ok(Some(Grid { world, comm: world.created(handle)? }))
     }
 
     fn cartesian(&self) -> Result<&Cartesian> {

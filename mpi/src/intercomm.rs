@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mpi_comm::Comm;
-use mpi_core::abi::{MPI_ERR_GROUP, MPI_ERR_INTERN};
+use mpi_core::abi::MPI_ERR_GROUP;
 use mpi_core::{Handle, functions};
 
 use crate::call::CallName;
@@ -59,11 +59,7 @@ impl<M: ThreadUse> World<M> {
             let part = process.comm_split(self.handle(), i32::from(second), 0)?;
             let made = process.intercomm_create(part, 0, || Ok((self.handle(), leader as u32, 0)));
             process.comm_free(part)?;
-            let made = made?;
-            let guard = process.engine.lock();
-            let comm = process.comm(&guard, made).cloned();
-            let comm = comm.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new communicator does not exist"))?;
-            Ok(Intercomm { world: self, comm })
+            Ok(Intercomm { world: self, comm: self.created(made?)? })
         })
     }
 }

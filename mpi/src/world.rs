@@ -6,10 +6,11 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use mpi_comm::Comm;
 use mpi_core::Handle;
-use mpi_core::abi::{MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE};
+use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_OTHER, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE};
 use mpi_core::functions;
 use mpi_env::{Process, Route};
 
@@ -109,6 +110,13 @@ impl<M: ThreadUse> World<M> {
     #[inline]
     pub(crate) fn call<T>(&self, name: CallName, body: impl FnOnce(&mut Call) -> Result<T>) -> Result<T> {
         Call::run(self.process, self.comm().context(), name, body)
+    }
+
+    /// The communicator that a call has just created.
+    pub(crate) fn created(&self, handle: Handle) -> Result<Arc<Comm>> {
+        let guard = self.process.engine.lock();
+        let comm = self.process.comm(&guard, handle).cloned();
+        comm.ok_or_else(|| Error::new(MPI_ERR_INTERN, "a new communicator does not exist"))
     }
 
     pub(crate) fn comm(&self) -> &Comm {

@@ -124,15 +124,15 @@ fn of_blocks(mut offsets: Vec<i64>, lengths: &[u64]) -> Shape {
         *offset -= first;
     }
     let end = end.map(|end| end - first);
-    if equal {
-        let size = length * offsets.len() as u64;
+    let of_length = |length: u64, offsets: Vec<i64>| {
         let blocks = offsets.len() as u64;
-        return Shape { size, blocks, end, overlaps, kind: Kind::Blocks { length, offsets: offsets.into() } };
+        Shape { size: length * blocks, blocks, end, overlaps, kind: Kind::Blocks { length, offsets: offsets.into() } }
+    };
+    if equal {
+        return of_length(length, offsets);
     }
     if let Some((length, offsets)) = split(&offsets, lengths) {
-        let size = length * offsets.len() as u64;
-        let blocks = offsets.len() as u64;
-        return Shape { size, blocks, end, overlaps, kind: Kind::Blocks { length, offsets: offsets.into() } };
+        return of_length(length, offsets);
     }
     let mut starts = Vec::with_capacity(offsets.len() + 1);
     starts.push(0);
