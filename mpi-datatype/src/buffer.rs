@@ -371,8 +371,21 @@ fn layout_of(count: u64, datatype: &Datatype, storing: bool) -> Option<LayoutRef
 /// # Safety
 /// The bytes that the layout places there, at offsets from `start`, and `length` at `packed` are valid for the
 /// direction.
-#[inline(never)]
+#[inline]
 unsafe fn move_all<D: Direction>(layout: &Layout, start: *mut u8, at: u64, packed: *mut u8, length: usize) {
+    match layout.one_element(at, length as u64) {
+        // SAFETY: the piece has exactly the bytes that the caller promised.
+        Some(piece) => unsafe {
+            move_piece::<D>(&piece, start, packed);
+        },
+        // SAFETY: the caller's promise.
+        None => unsafe { move_pieces::<D>(layout, start, at, packed, length) },
+    }
+}
+
+/// As [`move_all`], piece by piece.
+#[inline(never)]
+unsafe fn move_pieces<D: Direction>(layout: &Layout, start: *mut u8, at: u64, packed: *mut u8, length: usize) {
     let mut cursor = layout.cursor(at);
     let mut done = 0;
     while done < length {

@@ -79,6 +79,31 @@ fn is_row(shape: &Shape) -> bool {
     }
 }
 
+/// The piece of whole rows; the shape can be the row of a leaf.
+#[inline]
+fn whole_rows(row: &Shape, offset: i64, rows: u64, row_stride: i64) -> Piece<'_> {
+    match row.kind() {
+        // Rows of one block are one row of blocks.
+        Kind::Block => {
+            Piece::Grid { offset, length: row.size(), count: rows, stride: row_stride, rows: 1, row_stride: 0 }
+        }
+        Kind::Loop { count, stride, body } => {
+            Piece::Grid { offset, length: body.size(), count: *count, stride: *stride, rows, row_stride }
+        }
+        Kind::Blocks { length, offsets } => {
+            Piece::Blocks { offset, length: *length, offsets: offsets.list(), rows, row_stride }
+        }
+        Kind::Varied { offsets, starts } => Piece::Varied { offset, offsets, starts, rows, row_stride },
+        Kind::Empty | Kind::List(_) => unreachable!("it is no row"),
+    }
+}
+
+/// The packed bytes of one element whose first data byte is at `offset`, when they are one piece.
+#[inline]
+pub(crate) fn one_element(shape: &Shape, offset: i64) -> Option<Piece<'_>> {
+    is_row(shape).then(|| whole_rows(shape, offset, 1, 0))
+}
+
 impl<'s> Cursor<'s> {
     /// The position of packed byte `at` of elements whose first data bytes are `offset + i * extent`.
     #[inline]
@@ -198,20 +223,7 @@ impl<'s> Leaf<'s> {
         let rows = if left == 1 { 1 } else { (limit / size).min(left) };
         let (offset, row_stride) = (self.place(), self.row_stride);
         self.row += rows;
-        match self.inner.kind() {
-            // Rows of one block are one row of blocks.
-            Kind::Block => {
-                Piece::Grid { offset, length: size, count: rows, stride: row_stride, rows: 1, row_stride: 0 }
-            }
-            Kind::Loop { count, stride, body } => {
-                Piece::Grid { offset, length: body.size(), count: *count, stride: *stride, rows, row_stride }
-            }
-            Kind::Blocks { length, offsets } => {
-                Piece::Blocks { offset, length: *length, offsets: offsets.list(), rows, row_stride }
-            }
-            Kind::Varied { offsets, starts } => Piece::Varied { offset, offsets, starts, rows, row_stride },
-            Kind::Empty | Kind::List(_) => unreachable!("it is no row"),
-        }
+        whole_rows(self.inner, offset, rows, row_stride)
     }
 
     /// A piece inside one row.

@@ -79,7 +79,7 @@ impl Direction for Scatter {
 /// # Safety
 /// The piece's blocks, at offsets from `base`, and as many bytes at `packed` are valid: those that are read
 /// initialised, those that are written not borrowed.
-#[inline]
+#[inline(never)] // the kernels of all lengths are large
 pub(crate) unsafe fn move_piece<D: Direction>(piece: &Piece<'_>, base: *mut u8, packed: *mut u8) -> usize {
     // SAFETY: the caller's promise, for the part of each arm.
     unsafe {
@@ -178,6 +178,7 @@ fn share_lines(rows: u64, row_stride: i64, stride: i64) -> bool {
 }
 
 /// Moves the blocks of as many rows together as share cache lines.
+#[inline(never)]
 unsafe fn all_columns<D: Direction>(memory: *mut u8, grid: Columns, packed: *mut u8, length: usize) {
     // SAFETY: the caller's promise of `move_piece`.
     unsafe {
@@ -229,7 +230,7 @@ unsafe fn strided<D: Direction>(memory: *mut u8, stride: isize, count: usize, pa
     }
 }
 
-#[inline]
+#[inline(never)] // else the invariants of all lengths are computed before the loop of rows
 unsafe fn strided_sized<D: Direction, T: Copy>(memory: *mut u8, stride: isize, count: usize, packed: *mut u8) {
     let (mut memory, mut packed) = (memory, packed);
     // Two words of 8 bytes are cheap to join in a vector register, shorter ones are not.
@@ -249,6 +250,7 @@ unsafe fn strided_sized<D: Direction, T: Copy>(memory: *mut u8, stride: isize, c
     }
 }
 
+#[inline(never)]
 unsafe fn strided_any<D: Direction>(memory: *mut u8, stride: isize, count: usize, packed: *mut u8, length: usize) {
     let (mut memory, mut packed) = (memory, packed);
     for _ in 0..count {
@@ -271,6 +273,7 @@ unsafe fn scattered<D: Direction>(memory: *mut u8, offsets: OffsetList<'_>, pack
     }
 }
 
+#[inline(never)]
 unsafe fn scattered_at<D: Direction, O: Copy + Into<i64>>(
     memory: *mut u8,
     offsets: &[O],

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::cursor::Cursor;
+use crate::cursor::{self, Cursor, Piece};
 use crate::shape::Shape;
 
 /// The layout of a type whose elements are not contiguous.
@@ -106,6 +106,15 @@ impl Layout {
     /// Whether `count` elements, without those that follow, are one block.
     pub(crate) fn is_one_block(&self, count: u64) -> bool {
         self.shape.is_block() && (count == 1 || self.extent == self.size() as i64)
+    }
+
+    /// The packed bytes `at .. at + length` as one piece, without a cursor, if they are the first element.
+    #[inline]
+    pub(crate) fn one_element(&self, at: u64, length: u64) -> Option<Piece<'_>> {
+        if at + self.skip > 0 || length != self.size() {
+            return None;
+        }
+        cursor::one_element(&self.shape, self.offset)
     }
 
     /// A cursor at the packed byte `at` of a buffer of such elements. For layouts with data.

@@ -166,12 +166,22 @@ impl Case {
         matches!(self.method, Method::Instructions(_))
     }
 
+    /// Whether all its work is one thread's: launchers place such a program on different cores, and the cores of a
+    /// virtual machine differ in speed.
+    fn has_one_thread(&self) -> bool {
+        self.ranks == 1 && self.program != "tool_calls"
+    }
+
     /// Runs it once.
     pub fn measure(&self, library: &Library, folder: &Path) -> Result<Vec<Number>> {
         let program = folder.join(self.program);
         match &self.method {
             Method::Printed => {
-                let outcome = process::must(library.launch(self.ranks, &program).args(self.argument), LIMIT)?;
+                let mut command = library.launch(self.ranks, &program);
+                if self.has_one_thread() {
+                    command = on_last_core(&command);
+                }
+                let outcome = process::must(command.args(self.argument), LIMIT)?;
                 outcome.stdout.lines().map(parse).collect()
             }
             Method::LaunchTime => {
@@ -195,6 +205,19 @@ impl Case {
             valgrind.arg(program).arg(messages.to_string()).args(self.argument)
         })
     }
+}
+
+/// The command, restricted to the last core; the first is often the one that serves interrupts.
+fn on_last_core(command: &Command) -> Command {
+    let last = std::thread::available_parallelism().map_or(0, |cores| cores.get() - 1);
+    let mut restricted = Command::new("taskset");
+    restricted.args(["-c", &last.to_string()]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            restricted.env(name, value);
+        }
+    }
+    restricted
 }
 
 /// Runs valgrind, with the program and its arguments appended by `program`, and adds up the instructions that all its
