@@ -55,6 +55,20 @@ impl Library {
         library
     }
 
+    /// The same library under another name: programs are linked with a tool and run with one more variable of the
+    /// environment.
+    pub fn with_tool(
+        mut self,
+        name: &'static str,
+        link: impl IntoIterator<Item = String>,
+        variable: (&'static str, String),
+    ) -> Library {
+        self.name = name;
+        self.link.extend(link);
+        self.environment.push(variable);
+        self
+    }
+
     /// The distribution in `dist`, with every process under valgrind.
     pub fn under_valgrind(dist: &Path) -> Library {
         Library { name: "valgrind", under: &["valgrind", "-q", "--undef-value-errors=no"], ..Library::ferrum(dist) }

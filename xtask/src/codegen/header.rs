@@ -95,7 +95,7 @@ fn constants(spec: &Spec, text: &mut String) {
 }
 
 /// The prototype of one function, with a newline.
-fn prototype(spec: &Spec, function: &Function, prefix: &str) -> String {
+pub fn prototype(spec: &Spec, function: &Function, prefix: &str) -> String {
     let parameters: Vec<String> =
         function.parameters.iter().map(|parameter| declaration(spec, function, parameter)).collect();
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };

@@ -5,7 +5,7 @@
 
 mod core;
 mod entries;
-mod header;
+pub mod header;
 mod symbols;
 
 use std::collections::BTreeSet;

@@ -95,7 +95,7 @@ fn cargo(folder: &Path, arguments: &[&str], compiler: &[&str]) -> Result<()> {
     process::must_shown(command.current_dir(paths::root()))
 }
 
-/// The shared library, and the two names that the linker looks for.
+/// The shared library, and the names that the linker looks for.
 fn shared_library(archive: &Path, version_script: &Path, lib: &Path) -> Result<()> {
     let library = lib.join("libmpi_abi.so.1");
     let fresh = lib.join(".libmpi_abi.so.1");
@@ -113,6 +113,7 @@ fn shared_library(archive: &Path, version_script: &Path, lib: &Path) -> Result<(
     fs::rename(&fresh, &library)?;
     link(&lib.join("libmpi_abi.so"), "libmpi_abi.so.1")?;
     link(&lib.join("libmpi.so"), "libmpi_abi.so.1")?;
+    link(&lib.join("libpmpi.so"), "libmpi_abi.so.1")?;
     let size = fs::metadata(&library)?.len();
     match size < LARGEST_LIBRARY {
         true => Ok(()),
@@ -121,7 +122,11 @@ fn shared_library(archive: &Path, version_script: &Path, lib: &Path) -> Result<(
 }
 
 /// The static library: one object in which only the functions of the standard are visible, so that the symbols of
-/// Rust's own library do not collide with the program's.
+/// Rust's own library do not collide with the program's. Every function stays a section of its own, so that a program
+/// that is linked with `--gc-sections` carries only what it uses.
+///
+/// `libpmpi` is the same library by another name, for the usual `-lmyprof -lpmpi -lmpi`: each `MPI_X` is weak, so a tool's
+/// definition is no duplicate, and whichever name comes first resolves both names of a function in one library.
 fn static_library(archive: &Path, functions: &[String], lib: &Path) -> Result<()> {
     let (object, names) = (lib.join(".mpi.o"), lib.join(".names"));
     fs::write(&names, functions.join("\n") + "\n")?;
@@ -140,6 +145,7 @@ fn static_library(archive: &Path, functions: &[String], lib: &Path) -> Result<()
     let _ = fs::remove_file(&fresh);
     process::must(Command::new("ar").arg("rcs").arg(&fresh).arg(&object), LIMIT)?;
     fs::rename(&fresh, lib.join("libmpi.a"))?;
+    link(&lib.join("libpmpi.a"), "libmpi.a")?;
     fs::remove_file(object)?;
     fs::remove_file(names)?;
     Ok(())

@@ -1,7 +1,8 @@
 //! The symbols of a distribution, read with `readelf`.
 //!
 //! Invariant checked: every function that `mpi.h` declares is exported as a strong `PMPI_X` with a weak `MPI_X` at the
-//! same address, by the shared and by the static library, and neither exports anything else.
+//! same address, by the shared and by the static library, and neither exports anything else. No relocation of either
+//! names a function of the standard, so that no call inside the library can reach a tool.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -53,7 +54,10 @@ pub fn check(prefix: &Path) -> Result<()> {
         let path = prefix.join("lib").join(file);
         let mut readelf = Command::new("readelf");
         let listing = process::must(readelf.args([option, "--wide"]).arg(&path), Duration::from_secs(60))?.stdout;
-        let problems = problems(&declared, &parse(&listing));
+        let mut problems = problems(&declared, &parse(&listing));
+        let mut readelf = Command::new("readelf");
+        let listing = process::must(readelf.args(["--relocs", "--wide"]).arg(&path), Duration::from_secs(60))?.stdout;
+        problems.extend(relocations(&listing).map(|name| format!("the library itself refers to {name}")));
         if !problems.is_empty() {
             let more = problems.len().saturating_sub(20);
             let shown = problems[..problems.len() - more].join("\n  ");
@@ -80,6 +84,12 @@ fn parse(listing: &str) -> Symbols {
         }
     }
     symbols
+}
+
+/// The functions of the standard that a relocation names.
+fn relocations(listing: &str) -> impl Iterator<Item = &str> {
+    let names = listing.lines().filter_map(|line| line.split_whitespace().nth(4));
+    names.filter(|name| name.trim_start_matches('P').starts_with("MPI_"))
 }
 
 fn problems(declared: &[String], symbols: &Symbols) -> Vec<String> {
@@ -118,6 +128,9 @@ mod tests {
         assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("10", "GLOBAL", "MPI_Send")]), 1);
         assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("14", "WEAK", "MPI_Send")]), 1);
         assert_eq!(count([("10", "WEAK", "PMPI_Send"), ("10", "WEAK", "MPI_Send")]), 1);
+        let listing = "Offset Info Type Value Name + Addend\n\
+                       0010 0020 R_X86_64_PLT32 0000 MPI_Recv - 4\n0018 0021 R_X86_64_PLT32 0000 helper - 4\n";
+        assert_eq!(relocations(listing).collect::<Vec<_>>(), ["MPI_Recv"]);
         // The alias is missing, and another symbol is visible.
         assert_eq!(count([("10", "GLOBAL", "PMPI_Send"), ("20", "GLOBAL", "helper")]), 2);
     }

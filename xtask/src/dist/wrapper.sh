@@ -75,7 +75,7 @@ for argument in "$@"; do
     *)
         case $argument in
         -c | -S | -E | -M | -MM) link= ;;
-        -static) static=yes ;;
+        -static | -static-pie) static=yes ;;
         -o | -x | -I | -L | -D | -U | -include | -isystem | -idirafter | -MF | -MT | -MQ | -Xlinker | -u) take_next=yes ;;
         -l*) inputs=yes ;;
         -?*) ;;
@@ -88,23 +88,28 @@ done
 
 include=$prefix/include
 lib=$prefix/lib
-# The static library needs the system's ones named; the shared one knows its own.
+# The static library needs the system's ones named; the shared one knows its own. Each function of the static library is
+# a section of its own: a program carries those that it uses. A run path in a static program ends it at its start.
 if [ -n "$static" ]; then
+    place=-Wl,--gc-sections
+    tags=
     libraries="-lmpi -lpthread -ldl -lm"
 else
+    place=-Wl,-rpath,$lib
+    tags=-Wl,--enable-new-dtags
     libraries=-lmpi_abi
 fi
 
 case $show in
 compile) words "-I$include" && exit ;;
-link) words "-L$lib" "-Wl,-rpath,$lib" "-Wl,--enable-new-dtags" $libraries && exit ;;
+link) words "-L$lib" "$place" $tags $libraries && exit ;;
 incdirs) words "$include" && exit ;;
 libdirs) words "$lib" && exit ;;
 libs) printf '%s\n' "$libraries" | sed 's/-l//g' && exit ;;
 command) words $compiler && exit ;;
 version) printf '%s\n' "@NAME@: Ferrum MPI @VERSION@" && exit ;;
 compile-info) words $compiler "-I$include" && exit ;;
-link-info) words $compiler "-L$lib" "-Wl,-rpath,$lib" "-Wl,--enable-new-dtags" $libraries && exit ;;
+link-info) words $compiler "-L$lib" "$place" $tags $libraries && exit ;;
 '' | all) ;;
 *) printf '%s\n' "@NAME@: -showme:$show is not known" >&2 && exit 1 ;;
 esac
@@ -113,7 +118,7 @@ esac
 if [ -z "$inputs" ] && [ -z "$show" ]; then
     exec $compiler "$@"
 elif [ -n "$link" ]; then
-    set -- $compiler "-I$include" "$@" "-L$lib" "-Wl,-rpath,$lib" "-Wl,--enable-new-dtags" $libraries
+    set -- $compiler "-I$include" "$@" "-L$lib" "$place" $tags $libraries
 else
     set -- $compiler "-I$include" "$@"
 fi

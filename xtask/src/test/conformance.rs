@@ -53,7 +53,7 @@ pub fn run_all(
     library: &Library,
     mut entries: Vec<Entry>,
     report: &mut Report,
-    judge: impl Fn(&Entry, &Outcome) -> Verdict,
+    mut judge: impl FnMut(&Entry, &Outcome) -> Verdict,
 ) -> Result<()> {
     for entry in &mut entries {
         let (program, ranks) = (entry.program.clone(), entry.ranks.clone());

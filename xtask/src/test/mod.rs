@@ -10,6 +10,7 @@ mod asan;
 mod cargo;
 mod clients;
 mod conformance;
+mod counting;
 mod datatypes;
 mod launch;
 mod manifest;
@@ -66,7 +67,7 @@ fn seed(text: &str) -> std::result::Result<String, String> {
 type Suite = fn(&Context, &mut Report) -> Result<()>;
 
 /// Name, what it tests, and the function. In the order of running: short and informative suites first.
-const SUITES: [(&str, &str, Suite); 22] = [
+const SUITES: [(&str, &str, Suite); 23] = [
     ("codegen", "generated files are current", |_, report| report.step("freshness", || codegen::run(true))),
     ("tidy", "module docs, dependency direction, machine paths", |_, report| {
         report.step("rules", || tidy::run(&existing()?))
@@ -78,16 +79,17 @@ const SUITES: [(&str, &str, Suite); 22] = [
     ("symbols", "both libraries export both names of every function and nothing else", symbols),
     ("conformance", "C programs, one rule of the standard each", conformance::suite),
     ("asan", "the conformance programs, up to 4 ranks, on a library with AddressSanitizer", asan::suite),
+    (
+        "counting",
+        "a tool that counts every function sees exactly the calls of the conformance programs",
+        counting::suite,
+    ),
     ("arguments", "every function with every wrong argument, and without MPI, generated from spec/", arguments::suite),
     ("datatypes", "random derived types, compared with a model in Python with numpy", datatypes::suite),
     ("topology", "random topologies, compared with a model in Python", topology::suite),
     ("abi", "header and binaries against the mpich wheel's standard ABI", abi::suite),
     ("wrappers", "mpicc and mpicxx, a moved folder, pkg-config, CMake", wrappers::suite),
-    (
-        "tools",
-        "PMPI by link order, preload and static library; the example tool; a plug-in that is loaded and unloaded",
-        tools::suite,
-    ),
+    ("tools", "the example tools in every link model; a plug-in that is loaded and unloaded", tools::suite),
     ("applications", "whole programs print the same with our library and with MPICH", applications::suite),
     ("clients", "clients of MPI_T from MPICH and Open MPI, and tests of topologies, unchanged", clients::suite),
     ("launch", "mpiexec: exit codes, signals, output, input, nothing left behind", launch::suite),
