@@ -12,6 +12,7 @@ use mpi_core::Handle;
 use mpi_core::abi::MPI_ERR_COMM;
 use mpi_errors::Error;
 
+use crate::freed_ids::FreedIds;
 use crate::instruments::{CommMeters, PeerInstruments};
 use crate::matching::{Posted, Unexpected};
 use crate::message::Message;
@@ -150,11 +151,17 @@ pub(crate) struct Contexts {
     /// Open addressing by `id / 2`; the box keeps entries small to probe.
     entries: Vec<Option<Box<Context>>>,
     live: usize,
+    freed: FreedIds,
 }
 
 impl Contexts {
     pub fn new() -> Self {
-        Contexts { entries: (0..8).map(|_| None).collect(), live: 0 }
+        Contexts { entries: (0..8).map(|_| None).collect(), live: 0, freed: FreedIds::default() }
+    }
+
+    /// Whether the communicator with this id, or the id beside it, has been freed.
+    pub fn was_freed(&self, id: u32) -> bool {
+        self.freed.contains(id)
     }
 
     #[inline]
@@ -193,6 +200,7 @@ impl Contexts {
 
     pub fn insert(&mut self, spec: ContextSpec) {
         debug_assert!(spec.id.is_multiple_of(2) && self.get(spec.id).is_none());
+        self.freed.remove(spec.id);
         if (self.live + 1) * 2 > self.entries.len() {
             let doubled = (0..self.entries.len() * 2).map(|_| None).collect();
             let old = std::mem::replace(&mut self.entries, doubled);
@@ -249,6 +257,7 @@ impl Contexts {
         let at = self.position(id)?;
         let removed = self.entries[at].take();
         self.live -= 1;
+        self.freed.insert(id);
         // Entries that probed past the hole move back to where a look-up finds them.
         let mask = self.entries.len() - 1;
         let mut next = (at + 1) & mask;

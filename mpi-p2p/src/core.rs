@@ -298,6 +298,12 @@ impl Core {
         self.replay_early(id);
     }
 
+    /// Records of communicators that do not exist yet.
+    #[cfg(test)]
+    pub fn early_records(&self) -> usize {
+        self.early.values().map(Vec::len).sum()
+    }
+
     fn replay_early(&mut self, id: u32) {
         for side in [id, id + 1] {
             for record in self.early.remove(&side).unwrap_or_default() {
@@ -312,11 +318,20 @@ impl Core {
         let meant = |record: &Early| {
             record.from == from && record.head.b == token && matches!(record.head.kind, wire::EAGER..=wire::OFFER)
         };
-        records.iter().rposition(meant).map(|place| records.remove(place)).is_some()
+        let dropped = records.iter().rposition(meant).map(|place| records.remove(place)).is_some();
+        if records.is_empty() {
+            self.early.remove(&context);
+        }
+        dropped
     }
 
+    /// Keeps a record whose communicator does not exist yet. One of a communicator that was freed is dropped, unless
+    /// its sender waits for it, and may cancel it.
     #[cold]
     pub fn keep_early(&mut self, from: u32, head: &RecordHead, payload: &Payload<'_>) {
+        if self.contexts.was_freed(head.context) && !matches!(head.kind, wire::EAGER_SYNC | wire::OFFER) {
+            return;
+        }
         let words = (0..payload.len().div_ceil(8)).map(|i| payload.word(i)).collect();
         let record = Early { from, head: *head, words, len: payload.len() };
         self.early.entry(head.context).or_default().push(record);

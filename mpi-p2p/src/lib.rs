@@ -50,6 +50,7 @@ mod direct_receive;
 mod disconnect;
 mod engine;
 mod events;
+mod freed_ids;
 mod generalized;
 mod get_status;
 mod instruments;

@@ -33,7 +33,8 @@ pub(crate) struct ContextAgreement {
     pub awaited: HashMap<Key, Vec<Awaited>>,
     /// Ids that came before the call.
     pub known: HashMap<Key, Vec<u64>>,
-    /// Calls made so far with each digest.
+    /// Calls made so far with each digest. Kept for ever: a process that forgot its number when it frees the communicator
+    /// would disagree with one that has not freed it yet.
     pub named_calls: HashMap<[u64; 2], u32>,
 }
 
