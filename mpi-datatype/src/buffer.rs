@@ -10,7 +10,6 @@
 #![allow(unsafe_code)] // reads and writes user memory through addresses that the program guarantees
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::{ptr, slice};
 
 use crate::datatype::Datatype;
@@ -135,8 +134,8 @@ impl<Access> TypedBuf<'_, Access> {
     fn native_memory(&self) -> Option<(*mut u8, usize)> {
         match &self.layout {
             LayoutRef::Contiguous => Some((self.start, self.bytes as usize)),
-            LayoutRef::Shared(layout) if !layout.owns_gaps => None,
-            LayoutRef::Fixed(_) | LayoutRef::Shared(_) => {
+            LayoutRef::Shared(_) => None,
+            LayoutRef::Fixed(_) | LayoutRef::WithGaps(_) => {
                 let (offset, length) = self.layout.get()?.memory_of(self.bytes)?;
                 Some((self.start.wrapping_offset(offset as isize), length))
             }
@@ -148,7 +147,7 @@ impl<Access> TypedBuf<'_, Access> {
     pub fn mean_run(&self) -> u64 {
         match self.layout.get() {
             None => self.bytes,
-            Some(layout) => layout.size() / layout.shape.blocks().max(1),
+            Some(layout) => layout.mean_run(),
         }
     }
 
@@ -183,10 +182,7 @@ impl<'a, Access> TypedBuf<'a, Access> {
     /// The same buffer in memory of its own, whose gaps no other code uses.
     pub(crate) fn with_gaps(self) -> Self {
         match &self.layout {
-            LayoutRef::Shared(layout) => {
-                let layout = Layout { owns_gaps: true, ..(**layout).clone() };
-                TypedBuf::of(self.start, self.bytes, LayoutRef::Shared(Arc::new(layout)))
-            }
+            LayoutRef::Shared(layout) => TypedBuf::of(self.start, self.bytes, LayoutRef::WithGaps(layout.clone())),
             _ => self,
         }
     }

@@ -22,14 +22,17 @@ pub struct Layout {
     pub(crate) span: i64,
     /// Packed bytes of the first element that a part of a buffer leaves out; below the size.
     pub(crate) skip: u64,
-    /// Whether the gaps between data belong to the buffer too, as in memory of the library.
-    pub(crate) owns_gaps: bool,
 }
 
 impl Layout {
     /// `range` is the lowest data byte of an element and the bytes from there to the end of the highest.
     pub(crate) const fn new(shape: Shape, offset: i64, extent: i64, range: (i64, i64)) -> Layout {
-        Layout { shape, extent, offset, lowest: range.0, span: range.1, skip: 0, owns_gaps: false }
+        Layout { shape, extent, offset, lowest: range.0, span: range.1, skip: 0 }
+    }
+
+    /// Mean bytes of the blocks of an element. Adjacent blocks of different elements count as several.
+    pub fn mean_run(&self) -> u64 {
+        self.size() / self.shape.blocks().max(1)
     }
 
     /// The memory of `bytes` packed bytes, from the lowest to the highest data byte: its offset from the first
@@ -141,6 +144,8 @@ pub(crate) enum LayoutRef {
     Fixed(&'static Layout),
     /// A derived type; the buffer keeps the layout alive after `MPI_Type_free`.
     Shared(Arc<Layout>),
+    /// The same in memory of the buffer's own, where no other code uses the gaps.
+    WithGaps(Arc<Layout>),
 }
 
 impl LayoutRef {
@@ -149,7 +154,7 @@ impl LayoutRef {
         match self {
             LayoutRef::Contiguous => None,
             LayoutRef::Fixed(layout) => Some(layout),
-            LayoutRef::Shared(layout) => Some(layout),
+            LayoutRef::Shared(layout) | LayoutRef::WithGaps(layout) => Some(layout),
         }
     }
 }
@@ -164,7 +169,11 @@ impl LayoutRef {
         let same = if skip == layout.skip {
             self.clone()
         } else {
-            LayoutRef::Shared(Arc::new(Layout { skip, ..layout.clone() }))
+            let rest = Arc::new(Layout { skip, ..layout.clone() });
+            match self {
+                LayoutRef::WithGaps(_) => LayoutRef::WithGaps(rest),
+                _ => LayoutRef::Shared(rest),
+            }
         };
         (elements.wrapping_mul(layout.extent), same)
     }

@@ -57,6 +57,6 @@ impl Engine {
             return Ok(data);
         }
         self.state.get(guard).core.buffer_owner(context, bytes)?;
-        Ok(self.copy_unlocked(guard, bytes, || data.into_owned()))
+        self.copy_unlocked(guard, bytes, || data.into_owned())
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: a request leaves its table exactly once: when its completion is taken, or, if the program freed it
 //! first ([`DETACHED`]), when it completes.
 
-use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_REQUEST};
+use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_REQUEST};
 use mpi_core::{Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
@@ -275,12 +275,19 @@ impl Data {
         }
     }
 
-    /// The data as a copy.
-    pub fn into_owned(self) -> Data {
-        let Data::User(buffer) = self else { return self };
-        let mut copy = vec![0; buffer.bytes() as usize];
-        buffer.pack(0, &mut copy);
-        Data::Owned(copy)
+    /// The data as a copy. Errors: `MPI_ERR_NO_MEM`.
+    pub fn into_owned(self) -> Result<Data> {
+        let Data::User(buffer) = self else { return Ok(self) };
+        let (bytes, mut copy) = (buffer.bytes() as usize, Vec::new());
+        copy.try_reserve_exact(bytes).map_err(|_| no_memory(bytes))?;
+        match buffer.contiguous() {
+            Some(data) => copy.extend_from_slice(data),
+            None => {
+                copy.resize(bytes, 0);
+                buffer.pack(0, &mut copy);
+            }
+        }
+        Ok(Data::Owned(copy))
     }
 
     /// Copies bytes from `at` on of the packed message.
@@ -292,6 +299,11 @@ impl Data {
             Data::Owned(bytes) => out.copy_from_slice(&bytes[at as usize..at as usize + out.len()]),
         }
     }
+}
+
+#[cold]
+fn no_memory(bytes: usize) -> Error {
+    Error::new(MPI_ERR_NO_MEM, format!("a buffered send needs {bytes} bytes for its copy of the message"))
 }
 
 impl Work {

@@ -145,6 +145,7 @@ impl State {
                 return Ok(Started::Complete);
             }
         }
+        let data = if mode == Mode::Buffered { data.into_owned()? } else { data };
         let core = &mut self.core;
         let bytes = data.bytes();
         let Some(context) = core.contexts.get(context_id) else { return Err(unknown_context(context_id)) };
@@ -168,7 +169,6 @@ impl State {
         };
         let flags = if receiver == Receiver::Service { wire::FOR_SERVICE } else { 0 };
         let a = u64::from(context.spec.rank);
-        let data = if mode == Mode::Buffered { data.into_owned() } else { data };
         let head = RecordHead { kind, flags, context: context_id, tag, a, b: 0 };
         let work = Work::Queued(Box::new(Outgoing { dest: world, head, data }));
         let mut request = Request::waiting(context_id, work);

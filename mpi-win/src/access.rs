@@ -50,7 +50,7 @@ impl OneSided {
             {
                 return copied;
             }
-            if bytes > 0 && place.has_long_runs(&data, bytes) {
+            if bytes > 0 && place.has_long_runs(&data) {
                 return self.engine.copy_to_runs(guard, rank, region, || place.runs(bytes), &data);
             }
         }
@@ -100,7 +100,7 @@ impl OneSided {
             {
                 return copied;
             }
-            if place.has_long_runs(&part, bytes) {
+            if place.has_long_runs(&part) {
                 return self.engine.copy_from_runs(guard, rank, region, || place.runs(bytes), &mut part);
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Not here: the check that their owner exposed them (`target`, `serve`).
 
-use mpi_datatype::{RecvBuf, SendBuf, TypedBuf};
+use mpi_datatype::{Layout, RecvBuf, SendBuf, TypedBuf};
 
 use crate::blocks::Block;
 use crate::elements::Elements;
@@ -11,8 +11,6 @@ use crate::memory::Memory;
 /// Bytes of a run of data, on average, from which on the kernel copies runs one by one; shorter ones are packed and
 /// sent.
 const LONG_RUN: u64 = 512;
-/// Runs that the average is computed of.
-const SAMPLE: u64 = 64;
 
 /// Memory of one process that an operation may access.
 #[derive(Debug, Clone, Copy)]
@@ -75,13 +73,10 @@ impl<'t> Place<'t> {
         runs
     }
 
-    /// Whether the place and a buffer have long runs, as far as the first ones show.
-    pub fn has_long_runs<Access>(&self, buffer: &TypedBuf<'_, Access>, bytes: u64) -> bool {
-        let mut place = Sample::default();
-        self.elements.datatype().each_run(0, bytes, |_, length| place.takes(length));
-        let mut memory = Sample::default();
-        buffer.each_run(0, bytes, |_, length| memory.takes(length as u64));
-        place.is_long() && memory.is_long()
+    /// Whether the place and a buffer have long runs, on average.
+    pub fn has_long_runs<Access>(&self, buffer: &TypedBuf<'_, Access>) -> bool {
+        let place = self.elements.datatype().layout().map_or(u64::MAX, Layout::mean_run);
+        place.min(buffer.mean_run()) >= LONG_RUN
     }
 
     /// Its elements in its owner's memory, to be read.
@@ -92,24 +87,5 @@ impl<'t> Place<'t> {
     /// Its elements in its owner's memory, to be written or changed.
     pub fn in_memory_mut(&self, memory: &Memory) -> RecvBuf<'static> {
         memory.elements_mut(self.offset, &self.elements).expect("they do not overlap, and lie inside of the memory")
-    }
-}
-
-/// The first runs of some memory.
-#[derive(Default)]
-struct Sample {
-    runs: u64,
-    bytes: u64,
-}
-
-impl Sample {
-    /// Whether more are needed after this one.
-    fn takes(&mut self, length: u64) -> bool {
-        (self.runs, self.bytes) = (self.runs + 1, self.bytes.saturating_add(length));
-        self.runs < SAMPLE
-    }
-
-    fn is_long(&self) -> bool {
-        self.bytes >= self.runs * LONG_RUN
     }
 }
