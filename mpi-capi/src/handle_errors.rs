@@ -4,7 +4,7 @@
 
 use mpi_core::{Handle, Kind, abi};
 use mpi_env::{Object, Process};
-use mpi_errors::{Error, HandlerKind};
+use mpi_errors::{Error, HandlerKind, processes_and_ranks};
 
 /// The error of a rank that the communicator, or the remote group of the intercommunicator, does not have.
 #[cold]
@@ -19,10 +19,7 @@ pub fn bad_rank((process, comm): (&Process, Handle), size: u32, name: &'static s
 /// A text with the ranks of a communicator, or of an intercommunicator's remote group.
 pub fn ranks_of(remote: bool, size: u32) -> String {
     let what = if remote { "the remote group of the intercommunicator" } else { "the communicator" };
-    match size {
-        1 => format!("{what} has 1 process, rank 0"),
-        _ => format!("{what} has {size} processes, ranks 0 to {}", size - 1),
-    }
+    format!("{what} has {}", processes_and_ranks(size))
 }
 
 /// The error of an intercommunicator where an intracommunicator is needed, or the reverse.

@@ -42,7 +42,7 @@ impl Comm {
     fn wrong_topology(&self, needed: &str, found: Option<&Topology>) -> Error {
         let found = found.map_or("no topology", Topology::noun);
         let rule = format!("the call needs a communicator with {needed}, and this one has {found}");
-        let error = Error::new(MPI_ERR_TOPOLOGY, rule).arg("comm", &format_args!("{:#x}", self.handle().0));
+        let error = Error::new(MPI_ERR_TOPOLOGY, rule).arg("comm", &self.handle());
         error
             .hint("MPI_Comm_dup keeps a topology; MPI_Comm_split and MPI_Comm_create do not. MPI_Topo_test reports it.")
     }

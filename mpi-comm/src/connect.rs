@@ -7,7 +7,7 @@
 
 use mpi_core::Guarded;
 use mpi_core::abi::{MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_INTERN, MPI_ERR_RANK};
-use mpi_errors::{Error, Result};
+use mpi_errors::{Error, Result, processes};
 use mpi_p2p::Engine;
 
 use crate::both_groups::{BothGroups, LeaderLink};
@@ -167,7 +167,7 @@ impl Head {
 fn matching(expected: &ExpectedRemote<'_>, found: &Group, head: &Head) -> Result<()> {
     if expected.group.compare(found) == GroupRelation::Unequal {
         let rule = format!("the processes of the other group passed a local group of {} other processes", found.size());
-        let value = format!("of {} processes", expected.group.size());
+        let value = format!("of {}", processes(expected.group.size()));
         return Err(Error::new(MPI_ERR_GROUP, rule).arg("remote_group", &value));
     }
     let [own, remote] = expected.leaders.map(u64::from);
@@ -202,5 +202,5 @@ fn overlap(local: &Group, common: &Group) -> Error {
         common.size(),
         common.world_ranks()[0]
     );
-    Error::new(MPI_ERR_COMM, rule).arg("local_comm", &format_args!("of {} processes", local.size()))
+    Error::new(MPI_ERR_COMM, rule).arg("local_comm", &format_args!("of {}", processes(local.size())))
 }

@@ -5,7 +5,7 @@
 //! Not here: the handshake with the other group (`connect`).
 
 use mpi_core::abi::{MPI_ERR_GROUP, MPI_ERR_RANK};
-use mpi_errors::{Error, Result};
+use mpi_errors::{Error, Result, processes};
 use mpi_p2p::Engine;
 
 use crate::comm::Comm;
@@ -93,7 +93,7 @@ fn disjoint(local: &Group, side: RemoteSide) -> Result<RemoteSide> {
         common => {
             let rule =
                 format!("{common} of them are in the local group, too; the two groups must have no process in common");
-            let value = format_args!("of {} processes", side.group.size()).to_string();
+            let value = format!("of {}", processes(side.group.size()));
             Err(Error::new(MPI_ERR_GROUP, rule).arg("remote_group", &value))
         }
     }

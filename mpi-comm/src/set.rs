@@ -3,7 +3,7 @@
 //! Invariant: a resulting group contains each process once; ranks in arguments are checked.
 
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_RANK, MPI_PROC_NULL, MPI_UNDEFINED};
-use mpi_errors::{Error, Result};
+use mpi_errors::{Error, Result, processes_and_ranks};
 
 use crate::group::Group;
 
@@ -59,8 +59,8 @@ impl Group {
     pub fn incl(&self, ranks: impl IntoIterator<Item = i32>) -> Result<Group> {
         let mut named = vec![false; self.size() as usize];
         let mut members = Vec::new();
-        for rank in ranks {
-            members.push(self.world_ranks()[self.once(&mut named, rank)?]);
+        for (index, rank) in ranks.into_iter().enumerate() {
+            members.push(self.world_ranks()[self.once(&mut named, rank).map_err(|error| error.in_element(index))?]);
         }
         Ok(Group::new(members).derived_from(self))
     }
@@ -68,19 +68,21 @@ impl Group {
     /// `MPI_Group_excl`: all but these ranks, in order. Errors: as for [`Group::incl`].
     pub fn excl(&self, ranks: impl IntoIterator<Item = i32>) -> Result<Group> {
         let mut named = vec![false; self.size() as usize];
-        for rank in ranks {
-            self.once(&mut named, rank)?;
+        for (index, rank) in ranks.into_iter().enumerate() {
+            self.once(&mut named, rank).map_err(|error| error.in_element(index))?;
         }
         let left = self.world_ranks().iter().zip(&named).filter(|(_, named)| !**named);
         Ok(Group::new(left.map(|(member, _)| *member).collect::<Vec<_>>()).derived_from(self))
     }
 
+    fn its_ranks(&self) -> String {
+        format!("the group has {}", processes_and_ranks(self.size()))
+    }
+
     /// A rank as an index, once.
     fn once(&self, named: &mut [bool], rank: i32) -> Result<usize> {
         let place = usize::try_from(rank).ok().filter(|place| *place < named.len());
-        let place = place.ok_or_else(|| {
-            Error::new(MPI_ERR_RANK, format!("the group has {} processes", self.size())).arg("ranks", &rank)
-        })?;
+        let place = place.ok_or_else(|| Error::new(MPI_ERR_RANK, self.its_ranks()).arg("ranks", &rank))?;
         if std::mem::replace(&mut named[place], true) {
             return Err(Error::new(MPI_ERR_RANK, "each rank may be named once").arg("ranks", &rank));
         }
@@ -91,15 +93,15 @@ impl Group {
     /// `MPI_UNDEFINED` when it is not in the other, `MPI_PROC_NULL` for itself. Errors: `MPI_ERR_RANK`.
     pub fn translate(&self, ranks: &[i32], other: &Group) -> Result<Vec<i32>> {
         let there = Members::of(other);
-        let each = |rank: &i32| match usize::try_from(*rank).ok().and_then(|rank| self.world_ranks().get(rank)) {
+        let each = |(index, rank): (usize, &i32)| match usize::try_from(*rank)
+            .ok()
+            .and_then(|rank| self.world_ranks().get(rank))
+        {
             Some(member) => Ok(there.rank(*member).map_or(MPI_UNDEFINED, |rank| rank as i32)),
             None if *rank == MPI_PROC_NULL => Ok(MPI_PROC_NULL),
-            None => {
-                let rule = format!("the group has {} processes", self.size());
-                Err(Error::new(MPI_ERR_RANK, rule).arg("ranks1", rank))
-            }
+            None => Err(Error::new(MPI_ERR_RANK, self.its_ranks()).arg("ranks1", rank).in_element(index)),
         };
-        ranks.iter().map(each).collect()
+        ranks.iter().enumerate().map(each).collect()
     }
 }
 
@@ -107,9 +109,9 @@ impl Group {
 /// from the last rank.
 pub fn ranks_of_ranges(ranges: &[[i32; 3]], size: u32) -> Result<Vec<i32>> {
     let mut ranks = Vec::new();
-    for &[first, last, stride] in ranges {
-        let wrong =
-            |class, rule| Err(Error::new(class, rule).arg("ranges", &format_args!("({first}, {last}, {stride})")));
+    for (index, &[first, last, stride]) in ranges.iter().enumerate() {
+        let triplet = format_args!("({first}, {last}, {stride})");
+        let wrong = |class, rule| Err(Error::new(class, rule).arg("ranges", &triplet).in_element(index));
         if stride == 0 {
             return wrong(MPI_ERR_ARG, "a stride must not be 0");
         }

@@ -159,7 +159,7 @@ fn grid_places(size: i32, rank: i32, grid: &[i32]) -> Result<Vec<i32>> {
         return Err(Error::new(MPI_ERR_ARG, "the number of processes must be positive").arg("size", &size));
     }
     if rank < 0 || rank >= size {
-        let rule = format!("of {size} processes the ranks are 0 to {}", size - 1);
+        let rule = format!("there are {}", mpi_errors::processes_and_ranks(size as u64));
         return Err(Error::new(MPI_ERR_RANK, rule).arg("rank", &rank));
     }
     let mut processes = 1i128;
@@ -168,7 +168,7 @@ fn grid_places(size: i32, rank: i32, grid: &[i32]) -> Result<Vec<i32>> {
         processes = (processes * i128::from(*part)).min(1 << 64);
     }
     if processes != i128::from(size) {
-        let rule = format!("the grid has {processes} processes, and size is {size}");
+        let rule = format!("the grid has {}, and size is {size}", mpi_errors::processes(processes as u64));
         return Err(Error::new(MPI_ERR_ARG, rule).arg("array_of_psizes", &format_args!("{grid:?}")));
     }
     let mut rest = rank;

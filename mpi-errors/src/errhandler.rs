@@ -158,7 +158,7 @@ impl Errhandlers {
                 MPI_ERR_ERRHANDLER,
                 format!("that error handler was not created for this kind of object ({kind:?})"),
             )
-            .arg("errhandler", &format_args!("{:#x}", handle.0)));
+            .arg("errhandler", &handle));
         }
         self.attach_again(handle);
         Ok(handler)
@@ -227,7 +227,7 @@ impl Errhandlers {
         }
         let freed = self.table.was_freed(handle) || self.table.get(handle).is_some();
         let why = if freed { "that error handler was freed" } else { "no error handler has that handle" };
-        Error::new(MPI_ERR_ERRHANDLER, why).arg("errhandler", &format_args!("{:#x}", handle.0))
+        Error::new(MPI_ERR_ERRHANDLER, why).arg("errhandler", &handle)
     }
 }
 

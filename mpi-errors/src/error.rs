@@ -74,6 +74,15 @@ impl Error {
         self
     }
 
+    /// Says which element of a list the failing argument is; the first is 0.
+    #[cold]
+    pub fn in_element(mut self, index: usize) -> Error {
+        if let Some((_, value)) = self.inner.arguments.first_mut() {
+            value.push_str(&format!(" (element {index})"));
+        }
+        self
+    }
+
     /// Sets the call (`"MPI_Send"`) if none is set: the innermost name remains.
     #[cold]
     pub fn call(mut self, name: &'static str) -> Error {

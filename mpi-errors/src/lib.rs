@@ -17,6 +17,7 @@ mod codes;
 mod errhandler;
 mod error;
 mod report;
+mod wording;
 
 pub use added::AddedCodes;
 pub use code_layout::LAST_INSTANCE_CODE;
@@ -24,3 +25,4 @@ pub use codes::{ErrorCodes, own_class};
 pub use errhandler::{Attached, Errhandler, Errhandlers, HandlerKind};
 pub use error::{Error, Result};
 pub use report::{Detail, FatalReport, ReportFormat, fatal_report};
+pub use wording::{processes, processes_and_ranks};

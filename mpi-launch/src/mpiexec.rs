@@ -66,7 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
             let reporter = Reporter::new(&run.options, &values);
             if run.options.timeout.is_none() {
                 match args::time_limit(std::env::var_os(args::TIME_LIMIT)) {
-                    Ok(limit) => run.options.timeout = limit,
+                    Ok(limit) => run.options.timeout = Some(limit),
                     Err(sentence) => values.faults.push(sentence),
                 }
             }

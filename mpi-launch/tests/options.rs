@@ -234,7 +234,9 @@ fn the_environment_limits_the_time_where_no_option_does() {
     let done = job("1", &[]);
     assert_eq!(done.code, Some(124), "{}", done.stderr);
     assert!(done.stderr.contains("did not end within 1 s"), "{}", done.stderr);
-    for (limit, arguments) in [("0", &[][..]), ("-1", &[]), ("", &[]), ("1", &["--timeout", "100"])] {
+    for (limit, arguments) in
+        [("0", &[][..]), ("-1", &[]), ("", &[]), ("1", &["--timeout", "100"]), ("1", &["--timeout", "0"])]
+    {
         let done = job(limit, arguments);
         assert_eq!((done.code, &*done.stderr), (Some(0), ""), "{limit:?} {arguments:?}");
     }

@@ -269,7 +269,7 @@ impl Engine {
         let core = &self.state.get(guard).core;
         match requests.iter().position(|request| *request != NULL && core.request_context(*request).is_none()) {
             None => Ok(()),
-            Some(index) => Err(no_such_request(requests[index]).arg("index", &index)),
+            Some(index) => Err(no_such_request(requests[index]).in_element(index)),
         }
     }
 

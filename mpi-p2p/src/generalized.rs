@@ -102,6 +102,5 @@ impl Engine {
 
 #[cold]
 fn not_to_be_completed(request: Handle) -> Error {
-    Error::new(MPI_ERR_REQUEST, "it is no generalized request that waits to be completed")
-        .arg("request", &format_args!("{:#x}", request.0))
+    Error::new(MPI_ERR_REQUEST, "it is no generalized request that waits to be completed").arg("request", &request)
 }

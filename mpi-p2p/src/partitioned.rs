@@ -157,8 +157,7 @@ impl Engine {
         let guard = self.lock();
         match self.state.get(&guard).core.request_context(request) {
             None => no_such_request(request),
-            Some(_) => Error::new(MPI_ERR_REQUEST, "it is no partitioned receive")
-                .arg("request", &format_args!("{:#x}", request.0)),
+            Some(_) => Error::new(MPI_ERR_REQUEST, "it is no partitioned receive").arg("request", &request),
         }
     }
 }
@@ -244,7 +243,7 @@ impl Core {
             }
             _ => "it is no partitioned send",
         };
-        Error::new(MPI_ERR_REQUEST, rule).arg("request", &format_args!("{:#x}", request.0))
+        Error::new(MPI_ERR_REQUEST, rule).arg("request", &request)
     }
 
     /// Frees a partitioned request; one that is active ends by itself. Errors: `MPI_ERR_REQUEST` for a send with
@@ -258,7 +257,7 @@ impl Core {
                 && !send.are_all_ready()
             {
                 let rule = "the request is active and has partitions that are not ready";
-                return Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &format_args!("{:#x}", request.0)));
+                return Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &request));
             }
             found.freed = true;
             self.detach(operation);

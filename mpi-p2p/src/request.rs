@@ -3,7 +3,7 @@
 //! Invariant: a request leaves its table exactly once: when its completion is taken, or, if the program freed it
 //! first ([`DETACHED`]), when it completes.
 
-use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_REQUEST};
+use mpi_core::abi::{MPI_ERR_INTERN, MPI_ERR_NO_MEM, MPI_ERR_REQUEST, MPI_REQUEST_NULL};
 use mpi_core::{Handle, Status};
 use mpi_datatype::{RecvBuf, SendBuf};
 use mpi_errors::{Error, Result};
@@ -370,6 +370,9 @@ pub(crate) fn too_many_requests() -> Error {
 
 #[cold]
 pub(crate) fn no_such_request(request: Handle) -> Error {
-    Error::new(MPI_ERR_REQUEST, "it names no request of this process: it was completed, freed, or never made")
-        .arg("request", &format_args!("{:#x}", request.0))
+    let rule = match request.0 {
+        MPI_REQUEST_NULL => "a request is needed",
+        _ => "it names no request of this process: it was completed, freed, or never made",
+    };
+    Error::new(MPI_ERR_REQUEST, rule).arg("request", &request)
 }

@@ -142,7 +142,7 @@ impl Engine {
     /// [`Engine::start`], and the index of the request. A request that cannot be started is found before any operation
     /// is started, unless the list has it twice. May release the lock as [`Engine::irecv`] does.
     pub fn start_all(&self, guard: &mut Guard<'_>, requests: &[Handle]) -> Result<(), (usize, Error)> {
-        let at = |index: usize| move |error: Error| (index, error.arg("index", &index));
+        let at = |index: usize| move |error: Error| (index, error.in_element(index));
         let core = &self.state.get(guard).core;
         for (index, request) in requests.iter().enumerate() {
             core.check_startable(*request).map_err(at(index))?;
@@ -344,13 +344,14 @@ impl Core {
     pub fn check_startable(&self, request: Handle) -> Result<()> {
         let found = self.recipes.get(request).filter(|found| found.recipe.is_persistent() && !found.freed);
         match found {
+            None if self.request_context(request).is_none() => Err(no_such_request(request)),
             None => {
-                let rule = "it names no persistent request of this process";
-                Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &format_args!("{:#x}", request.0)))
+                let rule = "that is no persistent request, and cannot be started again";
+                Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &request))
             }
             Some(found) if found.activity != Activity::Inactive => {
                 let rule = "the request is active: complete it before you start it again";
-                Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &format_args!("{:#x}", request.0)))
+                Err(Error::new(MPI_ERR_REQUEST, rule).arg("request", &request))
             }
             Some(_) => Ok(()),
         }

@@ -64,6 +64,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let variables = Variables::open(&registry)?;
     let items = variables.pvar::<u64>("queue_items", PvarClass::Counter)?;
     let most = variables.pvar::<u32>("queue_length", PvarClass::HighWatermark)?;
+    // A value counts from when its handle starts, so the handles are made before anything happens.
+    let (cvars, pvars): (Vec<_>, Vec<_>) = (variables.cvars().collect(), variables.pvars().collect());
+    let values = pvars.iter().map(|pvar| variables.watch(*pvar, None)).collect::<Result<Vec<_>, _>>()?;
     let mut queue = Queue { items: Default::default(), instruments, settings };
     for item in 0..20 {
         queue.push(item);
@@ -71,17 +74,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             queue.pop();
         }
     }
-    println!("the tool saw {} items, at most {} at once", items.read()?, most.read()?);
+    println!(
+        "after 20 pushes and 5 pops: queue_items = {} taken, queue_length was at most {}, because queue_limit = {}",
+        items.read()?,
+        most.read()?,
+        settings.limit.get()
+    );
 
     let limit = variables.cvar::<u64>("queue_limit")?;
     limit.set(2 * limit.get()?)?;
     queue.push(20);
-    println!("and {} with twice the limit", items.read()?);
+    println!("after one more push with queue_limit = {}: queue_items = {}", limit.get()?, items.read()?);
     if let Err(error) = variables.pvar::<u64>("queue_item", PvarClass::Counter) {
-        println!("a misspelt name: {error}");
+        println!("the error of a misspelt name, queue_item: {error}");
     }
 
-    let (cvars, pvars): (Vec<_>, Vec<_>) = (variables.cvars().collect(), variables.pvars().collect());
+    println!("\nAll variables by category, with their values:");
     for category in variables.categories() {
         println!("\n{}: {}", category.name(), category.description());
         for index in category.cvars() {
@@ -89,7 +97,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("  {:<14} {:<14} = {cvar:<4} {}", cvar.info.name(), "setting", cvar.info.description);
         }
         for index in category.pvars() {
-            let (pvar, value) = (pvars[index as usize], variables.watch(pvars[index as usize], None)?.read()?);
+            let (pvar, value) = (pvars[index as usize], values[index as usize].read()?);
             let class = format!("{:?}", pvar.info.class());
             println!("  {:<14} {class:<14} = {value:<4} {}", pvar.info.name(), pvar.info.description);
         }

@@ -51,6 +51,8 @@ fn main() {
         if world.rank() == 1 {
             println!("and after: {}", length.read()?);
             assert_eq!(length.read()?, 0);
+        }
+        if world.rank() == 1 || world.size() == 1 {
             list(&variables, &all, &watches)?;
         }
         world.barrier()

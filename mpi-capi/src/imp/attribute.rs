@@ -8,7 +8,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
 
 use mpi_core::abi;
-use mpi_env::{Attribute, Holder, Keyval, Process};
+use mpi_env::{Attribute, Holder, KeyName, Keyval, Process};
 use mpi_errors::{Error, Result};
 
 use crate::attributes;
@@ -54,7 +54,7 @@ fn not_predefined(keyval: i32) -> Result<()> {
     if !is_predefined(keyval) {
         return Ok(());
     }
-    Err(Error::new(abi::MPI_ERR_KEYVAL, "a predefined attribute can only be read").arg("keyval", &keyval))
+    Err(Error::new(abi::MPI_ERR_KEYVAL, "a predefined attribute can only be read").arg("keyval", &KeyName(keyval)))
 }
 
 pub(super) fn create(

@@ -3,6 +3,7 @@
 use core::ffi::c_void;
 
 use mpi_core::{Handle, abi};
+use mpi_errors::Error;
 use mpi_p2p::{Attached, BufferOwner};
 
 use crate::call_context::{CallContext, CommView};
@@ -12,6 +13,11 @@ use crate::errors::Outcome;
 fn attach(cx: CallContext, owner: BufferOwner, buffer: *mut c_void, size: u64) -> Outcome {
     let CallContext { process, mut guard, .. } = cx;
     let automatic = buffer as usize == abi::MPI_BUFFER_AUTOMATIC;
+    if buffer.is_null() && size > 0 {
+        let rule = format!("a buffer of {size} bytes has an address");
+        let error = Error::new(abi::MPI_ERR_BUFFER, rule).arg("buffer", &"NULL");
+        return Err(error.hint("Pass memory of that size, or MPI_BUFFER_AUTOMATIC.").into());
+    }
     if !automatic && size > 0 && is_no_memory(buffer) {
         return Err(bad_buffer("buffer", buffer).into());
     }

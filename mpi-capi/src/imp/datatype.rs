@@ -85,7 +85,7 @@ pub fn type_free(cx: CallContext, datatype: Out<usize>) -> Outcome {
     let word = datatype.get();
     if predefined(word).is_some() {
         let rule = "a predefined datatype cannot be freed";
-        return Err(Error::new(abi::MPI_ERR_TYPE, rule).arg("datatype", &format_args!("{word:#x}")).into());
+        return Err(Error::new(abi::MPI_ERR_TYPE, rule).arg("datatype", &Handle(word)).into());
     }
     if word == abi::MPI_DATATYPE_NULL {
         return Err(bad_type("datatype", word).into());

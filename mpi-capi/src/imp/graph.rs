@@ -4,7 +4,7 @@
 
 use mpi_comm::topology::Graph;
 use mpi_core::abi;
-use mpi_errors::{Error, Result};
+use mpi_errors::{Error, Result, processes};
 
 use super::cart::too_short;
 use crate::call_context::{CallContext, CommView};
@@ -17,7 +17,7 @@ fn graph(comm: CommView, nodes: i32, index: *const i32, edges: *const i32) -> Re
     };
     if nodes > comm.size as usize {
         // Before the arrays are read, which may be as short as the communicator.
-        let rule = format!("the communicator has {} processes", comm.size);
+        let rule = format!("the communicator has {}", processes(comm.size));
         return Err(Error::new(abi::MPI_ERR_ARG, rule).arg("nnodes", &nodes));
     }
     let index = check::list("index", index, nodes)?;

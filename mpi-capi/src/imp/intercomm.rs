@@ -8,7 +8,7 @@ use core::ffi::c_char;
 
 use mpi_core::{Handle, abi};
 use mpi_env::RemoteSide;
-use mpi_errors::{Error, HandlerKind, Result};
+use mpi_errors::{Error, HandlerKind, Result, processes_and_ranks};
 
 use super::comm_create::{hints, set_hints};
 use super::group::{group, store};
@@ -99,7 +99,7 @@ pub fn intercomm_create_from_groups(
     let (mut hints_found, mut place) = (None, None);
     let make = || {
         let (local, tag) = (local?, string_tag(tag)?);
-        let ranks = |size| move || format!("the group has {size} processes, ranks 0 to {}", i64::from(size) - 1);
+        let ranks = |size: u32| move || format!("the group has {}", processes_and_ranks(size));
         let others = handler
             .and_then(|()| Ok(hints_found = hints(info)?))
             .and_then(|()| Ok(place = Some(check::out("newintercomm", new)?)));

@@ -67,7 +67,7 @@ pub fn op_free(cx: CallContext, op: Out<usize>) -> Outcome {
     let word = op.get();
     if Op::predefined(word).is_some() {
         let rule = "a predefined operation cannot be freed";
-        return Err(Error::new(abi::MPI_ERR_OP, rule).arg("op", &format_args!("{word:#x}")).into());
+        return Err(Error::new(abi::MPI_ERR_OP, rule).arg("op", &Handle(word)).into());
     }
     if word == abi::MPI_OP_NULL {
         return Err(bad_op("op", word).into());

@@ -198,6 +198,6 @@ fn no_such_message(message: Handle) -> Error {
         abi::MPI_MESSAGE_NULL => Error::new(abi::MPI_ERR_REQUEST, "a message of MPI_Mprobe or MPI_Improbe is needed")
             .arg("message", &"MPI_MESSAGE_NULL"),
         word => Error::new(abi::MPI_ERR_REQUEST, "no message has that handle; each is received once")
-            .arg("message", &format_args!("{word:#x}")),
+            .arg("message", &Handle(word)),
     }
 }

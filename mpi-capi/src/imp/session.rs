@@ -28,7 +28,7 @@ pub fn given(process: &Process, word: usize, kind: HandlerKind) -> Result<Handle
         return Ok(Handle(word));
     }
     let rule = format!("that error handler was not created for this kind of object ({kind:?})");
-    Err(Error::new(abi::MPI_ERR_ERRHANDLER, rule).arg("errhandler", &format_args!("{word:#x}")))
+    Err(Error::new(abi::MPI_ERR_ERRHANDLER, rule).arg("errhandler", &Handle(word)))
 }
 
 /// `MPI_Session_init`

@@ -28,7 +28,9 @@ fn numbers<T: CountWord>(name: &'static str, address: *const T, count: u64) -> R
 /// Counts, none of which may be negative.
 fn counts<T: CountWord>(name: &'static str, address: *const T, count: u64) -> Result<Vec<i64>> {
     let list = numbers(name, address, count)?;
-    list.iter().try_for_each(|number| check::count(name, *number).map(drop))?;
+    for (index, number) in list.iter().enumerate() {
+        check::count(name, *number).map_err(|error| error.in_element(index))?;
+    }
     Ok(list)
 }
 
@@ -141,8 +143,13 @@ pub fn type_create_struct<C: CountWord, D: CountWord>(
     let lengths = counts("array_of_blocklengths", lengths, count)?;
     let displacements = numbers("array_of_displacements", displacements, count)?;
     let types = check::list("array_of_types", types, count as usize)?;
-    let types: Vec<Datatype> =
-        types.iter().map(|word| cx.borrowed_datatype("array_of_types", *word).cloned()).collect::<Result<_>>()?;
+    let types: Vec<Datatype> = types
+        .iter()
+        .enumerate()
+        .map(|(index, word)| {
+            cx.borrowed_datatype("array_of_types", *word).cloned().map_err(|error| error.in_element(index))
+        })
+        .collect::<Result<_>>()?;
     made(cx, Datatype::structure(&lengths, &displacements, &types, form::<C>()), new)
 }
 

@@ -3,9 +3,9 @@
 //! Invariant: every dimension has at least one process, and the grid has as many processes as its communicator.
 
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_DIMS, MPI_ERR_RANK};
-use mpi_errors::{Error, Result};
+use mpi_errors::{Error, Result, processes_and_ranks};
 
-use super::{digest, element};
+use super::digest;
 
 /// One dimension of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +31,13 @@ impl Cartesian {
         for (place, dim) in dims.iter().enumerate() {
             if *dim <= 0 {
                 let rule = "each dimension of a grid has at least one process";
-                return Err(Error::new(MPI_ERR_DIMS, rule).arg("dims", &element(place, *dim)));
+                return Err(Error::new(MPI_ERR_DIMS, rule).arg("dims", dim).in_element(place));
             }
             size = u64::saturating_mul(size, *dim as u64);
         }
         if size > u64::from(processes) {
-            let rule = format!("the communicator has {processes} processes, and the grid needs {size}");
+            let rule =
+                format!("the communicator has {}, and the grid needs {size}", mpi_errors::processes(processes as u64));
             return Err(Error::new(MPI_ERR_DIMS, rule).arg("dims", &format_args!("{dims:?}")));
         }
         let dims = dims.iter().zip(periods);
@@ -63,7 +64,7 @@ impl Cartesian {
     pub fn coords(&self, rank: i32) -> Result<Vec<u32>> {
         let size = self.size();
         let known = u32::try_from(rank).ok().filter(|rank| *rank < size).ok_or_else(|| {
-            let rule = format!("the grid has {size} processes, ranks 0 to {}", size - 1);
+            let rule = format!("the grid has {}", processes_and_ranks(size as u64));
             Error::new(MPI_ERR_RANK, rule).arg("rank", &rank)
         })?;
         Ok(self.coords_of(known))
@@ -76,7 +77,7 @@ impl Cartesian {
         for (place, (dim, given)) in self.dims.iter().zip(coords).enumerate() {
             let Some(coord) = wrapped(*dim, i64::from(*given)) else {
                 let rule = format!("dimension {place} has coordinates 0 to {} and is not periodic", dim.size - 1);
-                return Err(Error::new(MPI_ERR_ARG, rule).arg("coords", &element(place, *given)));
+                return Err(Error::new(MPI_ERR_ARG, rule).arg("coords", given).in_element(place));
             };
             rank = rank * dim.size + coord;
         }

@@ -11,7 +11,6 @@ use std::cmp::Reverse;
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_DIMS};
 use mpi_errors::{Error, Result};
 
-use super::element;
 use super::primes::prime_factors;
 
 /// `MPI_Dims_create`: replaces the zeros of `dims` by factors in descending order, so that the product of all is
@@ -27,7 +26,7 @@ pub fn dims_create(nodes: i32, dims: &mut [i32]) -> Result<()> {
     for (place, dim) in dims.iter().enumerate() {
         if *dim < 0 {
             let rule = "a dimension is positive, or 0 for one to be found";
-            return Err(Error::new(MPI_ERR_DIMS, rule).arg("dims", &element(place, *dim)));
+            return Err(Error::new(MPI_ERR_DIMS, rule).arg("dims", dim).in_element(place));
         }
         if *dim > 0 {
             given = given.saturating_mul(*dim as u64);

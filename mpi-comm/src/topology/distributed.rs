@@ -3,9 +3,7 @@
 //! Invariant: the neighbours of a process never change, and keep the order in which the program gave them.
 
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_RANK};
-use mpi_errors::{Error, Result};
-
-use super::element;
+use mpi_errors::{Error, Result, processes_and_ranks};
 
 /// The neighbours at one end of a process's edges, one entry for each edge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -81,9 +79,8 @@ pub(super) fn check_ranks(name: &'static str, ranks: &[i32], processes: u32) -> 
     match ranks.iter().position(|rank| u32::try_from(*rank).map_or(true, |rank| rank >= processes)) {
         None => Ok(()),
         Some(place) => {
-            let rule =
-                format!("the communicator has {processes} processes, ranks 0 to {}", processes.saturating_sub(1));
-            Err(Error::new(MPI_ERR_RANK, rule).arg(name, &element(place, ranks[place])))
+            let rule = format!("the communicator has {}", processes_and_ranks(processes as u64));
+            Err(Error::new(MPI_ERR_RANK, rule).arg(name, &ranks[place]).in_element(place))
         }
     }
 }
@@ -94,7 +91,7 @@ pub(super) fn check_weights(name: &'static str, weights: &[i32]) -> Result<()> {
         None => Ok(()),
         Some(place) => {
             let rule = "a weight is not negative";
-            Err(Error::new(MPI_ERR_ARG, rule).arg(name, &element(place, weights[place])))
+            Err(Error::new(MPI_ERR_ARG, rule).arg(name, &weights[place]).in_element(place))
         }
     }
 }

@@ -10,7 +10,6 @@ use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_INTERN};
 use mpi_errors::{Error, Result};
 
 use super::distributed::{Adjacency, Distributed, check_ranks, check_weights};
-use super::element;
 
 /// The direction of an edge, seen from the process that a message goes to.
 const AWAY: i32 = 1;
@@ -28,7 +27,7 @@ impl EdgeList {
     pub fn count(degrees: &[i32]) -> Result<usize> {
         if let Some(place) = degrees.iter().position(|degree| *degree < 0) {
             let rule = "a degree is a number of edges, not negative";
-            return Err(Error::new(MPI_ERR_ARG, rule).arg("degrees", &element(place, degrees[place])));
+            return Err(Error::new(MPI_ERR_ARG, rule).arg("degrees", &degrees[place]).in_element(place));
         }
         let count: i64 = degrees.iter().map(|degree| i64::from(*degree)).sum();
         i32::try_from(count).map(|count| count as usize).map_err(|_| {

@@ -5,7 +5,7 @@
 use mpi_core::abi::{MPI_ERR_ARG, MPI_ERR_RANK};
 use mpi_errors::{Error, Result};
 
-use super::{digest, element};
+use super::digest;
 
 /// A graph: the neighbours of each node. A node may be its own neighbour, and may have a neighbour several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Graph {
         for (place, end) in index.iter().enumerate() {
             if *end < before {
                 let rule = format!("it counts the neighbours of all nodes up to {place}, so it is {before} at least");
-                return Err(Error::new(MPI_ERR_ARG, rule).arg("index", &element(place, *end)));
+                return Err(Error::new(MPI_ERR_ARG, rule).arg("index", end).in_element(place));
             }
             before = *end;
         }
@@ -38,12 +38,12 @@ impl Graph {
     pub fn new(index: &[i32], edges: &[i32], processes: u32) -> Result<Graph> {
         let nodes = index.len();
         if nodes > processes as usize {
-            let rule = format!("the communicator has {processes} processes");
+            let rule = format!("the communicator has {}", mpi_errors::processes(processes as u64));
             return Err(Error::new(MPI_ERR_ARG, rule).arg("nnodes", &nodes));
         }
         if let Some(place) = edges.iter().position(|edge| usize::try_from(*edge).map_or(true, |edge| edge >= nodes)) {
             let rule = format!("an edge leads to one of the {nodes} nodes of the graph");
-            return Err(Error::new(MPI_ERR_RANK, rule).arg("edges", &element(place, edges[place])));
+            return Err(Error::new(MPI_ERR_RANK, rule).arg("edges", &edges[place]).in_element(place));
         }
         Ok(Graph { index: index.to_vec(), edges: edges.to_vec() })
     }

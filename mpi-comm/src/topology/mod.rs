@@ -74,11 +74,6 @@ impl Topology {
     }
 }
 
-/// An element of an argument, for errors.
-pub(crate) fn element(place: usize, value: i32) -> String {
-    format!("{value} (element {place})")
-}
-
 /// A number that differs for different lists, up to chance: processes compare it instead of the lists.
 pub fn digest(words: impl IntoIterator<Item = i32>) -> i32 {
     // FNV-1a, word by word.

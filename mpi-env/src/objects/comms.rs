@@ -14,7 +14,7 @@ use mpi_core::abi::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_GROUP, MPI_ERR_NO_MEM, MPI_GROUP_EMPTY, MPI_GROUP_NULL,
 };
 use mpi_core::{Guard, Handle};
-use mpi_errors::{Error, Result};
+use mpi_errors::{Error, Result, processes};
 use mpi_p2p::CommMeters;
 
 use crate::objects::lookups::no_comm;
@@ -181,7 +181,7 @@ impl Process {
             true => self.freed.describe(handle),
             false => "no group has that handle".to_owned(),
         };
-        Err(Error::new(MPI_ERR_GROUP, why).arg("group", &format_args!("{:#x}", handle.0)))
+        Err(Error::new(MPI_ERR_GROUP, why).arg("group", &handle))
     }
 }
 
@@ -199,7 +199,7 @@ fn part_of(group: &Group, parent: &Comm) -> Result<()> {
         0 => Ok(()),
         missing => {
             let rule = format!("{missing} of its processes are not in the communicator");
-            Err(Error::new(MPI_ERR_GROUP, rule).arg("group", &format_args!("of {} processes", group.size())))
+            Err(Error::new(MPI_ERR_GROUP, rule).arg("group", &format_args!("of {}", processes(group.size()))))
         }
     }
 }

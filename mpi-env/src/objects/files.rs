@@ -110,5 +110,5 @@ impl Process {
 
 #[cold]
 fn no_file(handle: Handle) -> Error {
-    Error::new(MPI_ERR_FILE, "no file has that handle").arg("fh", &format_args!("{:#x}", handle.0))
+    Error::new(MPI_ERR_FILE, "no file has that handle").arg("fh", &handle)
 }

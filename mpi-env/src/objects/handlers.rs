@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use mpi_core::abi::{MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_FILE_NULL, MPI_SESSION_NULL, MPI_WIN_NULL};
 use mpi_core::{Guard, Handle};
-use mpi_errors::{Attached, Errhandler, HandlerKind, Result};
+use mpi_errors::{Attached, Errhandler, HandlerKind, Result, processes};
 
 use crate::record::process::Process;
 
@@ -76,7 +76,7 @@ impl Process {
         match object.kind {
             HandlerKind::Comm => self.comm(guard, object.handle).map(|comm| match (comm.name(), comm.remote()) {
                 (name, _) if !name.is_empty() => format!("communicator \"{name}\""),
-                (_, None) => format!("a communicator of {} processes without a name", comm.size()),
+                (_, None) => format!("a communicator of {} without a name", processes(comm.size())),
                 (_, Some(_)) => {
                     let (local, remote) = (comm.size(), comm.peers());
                     format!("an intercommunicator of {local} local and {remote} remote processes without a name")

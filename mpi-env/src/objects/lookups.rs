@@ -173,7 +173,7 @@ fn remove<T>(table: &mut Table<T>, freed: &Freed, handle: Handle, class: i32, na
         true => freed.describe(handle),
         false => "no object of this kind has that handle".to_owned(),
     };
-    Err(Error::new(class, why).arg(name, &format_args!("{:#x}", handle.0)))
+    Err(Error::new(class, why).arg(name, &handle))
 }
 
 #[cold]
@@ -183,5 +183,5 @@ fn too_many(what: &str) -> Error {
 
 #[cold]
 pub(crate) fn no_comm(handle: Handle) -> Error {
-    Error::new(MPI_ERR_COMM, "no communicator has that handle").arg("comm", &format_args!("{:#x}", handle.0))
+    Error::new(MPI_ERR_COMM, "no communicator has that handle").arg("comm", &handle)
 }

@@ -113,7 +113,7 @@ impl Process {
             None => Ok(parent),
             Some(_) => {
                 let rule = "a topology is made of the processes of one group, and this is an intercommunicator";
-                Err(Error::new(MPI_ERR_COMM, rule).arg("comm", &format_args!("{:#x}", parent.handle().0)))
+                Err(Error::new(MPI_ERR_COMM, rule).arg("comm", &parent.handle()))
             }
         }
     }

@@ -91,7 +91,7 @@ fn not_running() -> Error {
     Error::new(
         MPI_ERR_OTHER,
         if joined().is_some_and(|process| process.life() == Life::Finalised) {
-            "MPI_Finalize was called and no session exists; only the tool interface can be used, and MPI_Session_init"
+            "MPI_Finalize was called and no session exists; only MPI_Session_init and the tool interface can be used now"
         } else {
             "MPI is not initialized; call MPI_Init, MPI_Init_thread or MPI_Session_init first"
         },

@@ -92,5 +92,5 @@ impl Process {
 
 #[cold]
 fn no_session(handle: Handle) -> Error {
-    Error::new(MPI_ERR_SESSION, "no session has that handle").arg("session", &format_args!("{:#x}", handle.0))
+    Error::new(MPI_ERR_SESSION, "no session has that handle").arg("session", &handle)
 }

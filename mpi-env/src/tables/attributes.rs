@@ -6,8 +6,13 @@
 //! Not here: calls of callbacks, predefined keys (`mpi-capi`).
 
 use std::collections::HashMap;
+use std::fmt;
 
-use mpi_core::abi::{MPI_ERR_KEYVAL, MPI_ERR_OTHER, MPI_KEYVAL_INVALID};
+use mpi_core::abi::{
+    MPI_APPNUM, MPI_ERR_KEYVAL, MPI_ERR_OTHER, MPI_HOST, MPI_IO, MPI_KEYVAL_INVALID, MPI_LASTUSEDCODE, MPI_TAG_UB,
+    MPI_UNIVERSE_SIZE, MPI_WIN_BASE, MPI_WIN_CREATE_FLAVOR, MPI_WIN_DISP_UNIT, MPI_WIN_MODEL, MPI_WIN_SIZE,
+    MPI_WTIME_IS_GLOBAL,
+};
 use mpi_errors::{Error, Result};
 use rustc_hash::FxBuildHasher;
 
@@ -178,7 +183,33 @@ impl Attributes {
             None if number == MPI_KEYVAL_INVALID => "a key is needed".to_owned(),
             None => "there is no such key".to_owned(),
         };
-        Error::new(MPI_ERR_KEYVAL, why).arg("keyval", &number)
+        Error::new(MPI_ERR_KEYVAL, why).arg("keyval", &KeyName(number))
+    }
+}
+
+/// A key's number as errors have it: with the name of a predefined one.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyName(pub i32);
+
+impl fmt::Display for KeyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.0 {
+            MPI_KEYVAL_INVALID => "MPI_KEYVAL_INVALID",
+            MPI_TAG_UB => "MPI_TAG_UB",
+            MPI_IO => "MPI_IO",
+            MPI_HOST => "MPI_HOST",
+            MPI_WTIME_IS_GLOBAL => "MPI_WTIME_IS_GLOBAL",
+            MPI_APPNUM => "MPI_APPNUM",
+            MPI_LASTUSEDCODE => "MPI_LASTUSEDCODE",
+            MPI_UNIVERSE_SIZE => "MPI_UNIVERSE_SIZE",
+            MPI_WIN_BASE => "MPI_WIN_BASE",
+            MPI_WIN_DISP_UNIT => "MPI_WIN_DISP_UNIT",
+            MPI_WIN_SIZE => "MPI_WIN_SIZE",
+            MPI_WIN_CREATE_FLAVOR => "MPI_WIN_CREATE_FLAVOR",
+            MPI_WIN_MODEL => "MPI_WIN_MODEL",
+            number => return write!(f, "{number}"),
+        };
+        f.write_str(name)
     }
 }
 

@@ -34,7 +34,7 @@ For the whole job:
   --timestamp          begin each line of output with the time
   --output DIR         write what ranks print to the files DIR/rank.N.out and rank.N.err
   --timeout SECONDS    end the job after this time, and report what each rank was doing;
-                       MPIEXEC_TIMEOUT sets it in the environment
+                       0: no limit; MPIEXEC_TIMEOUT sets it in the environment
   --bind HOW           cores: each rank on a core of its own; none: where the system puts
                        it; auto (if not given): cores if there are as many as ranks
   --error-format HOW   what mpiexec and the library say of failures: text or json

@@ -281,8 +281,8 @@ fn job_option(meaning: Meaning, words: &mut Values<'_>, options: &mut Options) -
             let parse = |text: &OsStr| not_empty("a directory")(text).map(Into::into);
             words.once(&mut options.output, false, "a directory", parse)?;
         }
-        Meaning::Timeout => words.once(&mut options.timeout, false, "a time in seconds", value::seconds)?,
-        Meaning::Bind => options.bind = words.value("cores or none", value::bind)?,
+        Meaning::Timeout => words.once(&mut options.timeout, false, "a time in seconds", value::limit)?,
+        Meaning::Bind => options.bind = words.value("cores, none or auto", value::bind)?,
         Meaning::Stdin => options.input = words.value("a rank, all or none", value::input)?,
         Meaning::ErrorFormat => {
             words.once(&mut options.error_format, false, "text or json", value::error_format)?;

@@ -86,8 +86,8 @@ pub struct Options {
     pub timestamp: bool,
     /// The directory for a file per rank and stream.
     pub output: Option<PathBuf>,
-    /// The time limit of the job.
-    pub timeout: Option<Duration>,
+    /// The time limit, if the option was given; `Some(None)`: no limit.
+    pub timeout: Option<Option<Duration>>,
     /// The placement of the ranks.
     pub bind: Bind,
     /// Which ranks get the standard input.

@@ -83,7 +83,7 @@ pub(super) fn run(plan: &Plan<'_>, options: &Options, job: &Job, reporter: Repor
         signals,
         ranks: Vec::new(),
         living: 0,
-        ending: Ending::new(options.timeout, Instant::now()),
+        ending: Ending::new(options.timeout.flatten(), Instant::now()),
         forwarded: None,
         ended_for_memory: memory_limit::ended_for_memory(),
         time_report: None,
@@ -230,7 +230,7 @@ impl Supervisor<'_> {
                 let processes: Vec<_> = self.ranks.iter().map(|rank| rank.living.then_some(rank.pid)).collect();
                 let (text, list) = (activity::report(self.job, &processes), activity::list(self.job, &processes));
                 self.time_report = Some(TimeReport { text, list });
-                let milliseconds = self.options.timeout.map_or(0, |limit| limit.as_millis() as u64);
+                let milliseconds = self.options.timeout.flatten().map_or(0, |limit| limit.as_millis() as u64);
                 self.ending.fail(Failure::TimedOut { milliseconds }, self.living, Instant::now());
             }
             Order::Terminate => {
