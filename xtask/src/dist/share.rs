@@ -1,7 +1,8 @@
 //! The `share/` folder of a distribution: documents, man pages, examples, licences, and the names of the
 //! absent functions, which the compiler wrappers read.
 //!
-//! Invariant: documents lie relative to each other as in the source tree, so that their links hold.
+//! Invariant: documents lie relative to each other as in the source tree, and every link from one to another leads to
+//! a file that is installed.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +12,11 @@ use crate::spec::Spec;
 use crate::{Failure, Result, paths};
 
 /// Files and folders of the source tree that are installed with the documents.
-const DOCUMENTS: [&str; 6] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs", "examples"];
+const DOCUMENTS: [&str; 7] =
+    ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs", "examples"];
 
 /// The endings of files that are taken from folders.
-const ENDINGS: [&str; 2] = ["md", "c"];
+const ENDINGS: [&str; 3] = ["md", "c", "tsv"];
 
 /// Writes `share/`.
 pub fn write(prefix: &Path) -> Result<()> {
@@ -26,6 +28,10 @@ pub fn write(prefix: &Path) -> Result<()> {
     }
     for name in DOCUMENTS {
         copy(&root.join(name), &documents.join(name))?;
+    }
+    let broken = broken_links(&documents)?;
+    if !broken.is_empty() {
+        return Err(format!("installed documents have links to no file:\n  {}", broken.join("\n  ")).into());
     }
     let manual = share.join("man/man1");
     fs::create_dir_all(&manual)?;
@@ -41,6 +47,28 @@ pub fn write(prefix: &Path) -> Result<()> {
     let absent: String = absent.map(|function| format!("MPI_{}\n", function.name)).collect();
     fs::create_dir_all(share.join("ferrum-mpi"))?;
     replace(&share.join("ferrum-mpi/absent-functions"), absent.as_bytes(), 0o644)
+}
+
+/// The links between documents of a folder that lead to no file, each with its document.
+fn broken_links(folder: &Path) -> Result<Vec<String>> {
+    let mut broken = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            broken.extend(broken_links(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            let text = fs::read_to_string(&path)?;
+            let to_nothing = links(&text).filter(|link| !folder.join(link).exists());
+            broken.extend(to_nothing.map(|link| format!("{}: {link}", path.display())));
+        }
+    }
+    Ok(broken)
+}
+
+/// The files that a document in Markdown refers to by relative links.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    targets.filter(|target| !target.is_empty() && !target.contains("://"))
 }
 
 /// The man pages of the source tree.
@@ -68,4 +96,15 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_links_are_found() {
+        let text = "[a](docs/a.md#part) [b](#here) [c](https://example.org/c.md)\n[d](../d.md)";
+        assert_eq!(links(text).collect::<Vec<_>>(), ["docs/a.md", "../d.md"]);
+    }
 }

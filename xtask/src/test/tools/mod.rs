@@ -43,7 +43,23 @@ fn example_plugin(dist: &Path, folder: &Path, report: &mut Report) -> Result<()>
     let twice = "#include <dlfcn.h>\\n#include <mpi.h>\\nint main(void) { int done; void *cache = dlopen(\"./libcache.so\", RTLD_NOW); \
                  dlclose(cache); MPI_Initialized(&done); return !dlopen(\"./libcache.so\", RTLD_NOW); }";
     let taken = "tools will not see cache_hits: ferrum_tool_add: name is \"cache_hits\", which another variable of MPI_T_PVAR_CLASS_COUNTER has\n";
-    let cases: [(&str, String, Vec<String>); 5] = [
+    let listed = "p2p_eager_limit = 16384\n    Longest message in bytes that is sent whole";
+    let early = "event_report: rank 0: ";
+    let cases: [(&str, String, Vec<String>); 7] = [
+        (
+            "example that lists control variables",
+            format!("mpicc {strict} {sources}/list_cvars.c -o list_cvars && ./list_cvars eager && ./list_cvars shape"),
+            vec![listed.into(), "now 32768 (written)".into(), "coll_shape = auto\n".into()],
+        ),
+        (
+            "example of events",
+            format!(
+                "mpicc {strict} -shared -fPIC {sources}/event_report.c -o libevent_report.so && \
+                 mpicc {sources}/../umq_program.c -o umq_program && \
+                 mpiexec -n 3 env LD_PRELOAD=./libevent_report.so ./umq_program"
+            ),
+            vec![early.into(), " of rank 2 came before their receive\n".into()],
+        ),
         (
             "example of a plug-in",
             format!(
