@@ -46,6 +46,10 @@ pub trait Launcher: KeyValueExchange + Send {
     /// The launcher does not answer.
     fn finalize(&mut self) -> Result<(), LauncherError>;
 
+    /// Closes the connection of a process that ends without [`Launcher::finalize`], and waits a moment until the
+    /// launcher has seen that.
+    fn leave(&mut self) {}
+
     /// Requests the end of the job with an exit code, 1 to 255, and waits a moment for it.
     fn abort(&mut self, code: i32);
 }

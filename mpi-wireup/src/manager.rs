@@ -9,7 +9,7 @@ use crate::launcher::{Launcher, LauncherError};
 
 /// The launcher of this process. Thread-safe.
 pub struct Manager {
-    /// `None` after `finalize`.
+    /// `None` after `finalize` and `leave`.
     link: Mutex<Option<Box<dyn Launcher>>>,
     /// The process that it started.
     pid: u32,
@@ -31,8 +31,23 @@ impl Manager {
         link.map_or(Ok(()), |mut link| link.finalize())
     }
 
+    /// Closes the connection of a process that ends although it has not finalised; the launcher sees that, and ends the
+    /// other processes. The kernel would close it with the process, but Hydra overlooks the end of a connection if it
+    /// has seen the end of the process first: the others would wait for ever.
+    pub fn leave(&self) {
+        if std::process::id() != self.pid {
+            return;
+        }
+        // A thread that holds the lock is in the middle of a request, and the process ends under it.
+        if let Ok(mut link) = self.link.try_lock()
+            && let Some(mut link) = link.take()
+        {
+            link.leave();
+        }
+    }
+
     /// Requests the launcher to end the job with an exit code, 1 to 255, and waits a moment for it to do so. Takes no
-    /// lock that another thread holds; does nothing after `finalize`.
+    /// lock that another thread holds; does nothing after `finalize` or `leave`.
     pub fn abort(&self, status: i32) {
         if std::process::id() != self.pid {
             return;

@@ -73,10 +73,12 @@ pub fn codes() -> &'static Arc<ErrorCodes> {
     &CODES
 }
 
-/// Finalises the launcher's connection of a program that used only the tool interface: it has joined its job, too.
+/// Finalises the launcher's connection of a program that used only the tool interface: it has joined its job, too. Closes
+/// that of a process which has not finalised MPI.
 extern "C" fn at_exit() {
     if let Some(process) = joined() {
         process.part_from_launcher();
+        process.leave_launcher();
     }
 }
 

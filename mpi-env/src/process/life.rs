@@ -72,6 +72,13 @@ impl Process {
         }
     }
 
+    /// Closes the connection to a foreign launcher of a process that exits between initialisation and finalisation.
+    pub(crate) fn leave_launcher(&self) {
+        if let Some(manager) = &self.manager {
+            manager.leave();
+        }
+    }
+
     /// The thread level provided (`MPI_Query_thread`).
     pub fn thread_level(&self) -> i32 {
         self.thread_level.load(Ordering::Relaxed)

@@ -19,6 +19,9 @@ const QUOTED: usize = 80;
 /// How long a process that aborts waits for its end.
 const ABORT_WAIT: Duration = Duration::from_secs(2);
 
+/// How long a process that ends without finalising waits for the launcher.
+const LEAVE_WAIT: Duration = Duration::from_secs(1);
+
 /// The connection, after the first greeting.
 pub struct Client {
     connection: Connection,
@@ -168,6 +171,12 @@ impl Client {
 impl Launcher for Client {
     fn finalize(&mut self) -> Result<(), LauncherError> {
         self.request("finalize", &[], "finalize_ack", |_| Ok(()))
+    }
+
+    fn leave(&mut self) {
+        self.connection.end();
+        // Nothing comes but the end of the other direction, when the launcher has seen that of this one.
+        while self.connection.line(Some(LEAVE_WAIT)).is_ok() {}
     }
 
     fn abort(&mut self, code: i32) {

@@ -76,6 +76,12 @@ impl Connection {
         Ok(())
     }
 
+    /// Sends no more: the other side reads the end of the connection.
+    pub(super) fn end(&mut self) {
+        // SAFETY: a plain call on our own descriptor; without a connection there is nothing to end.
+        unsafe { libc::shutdown(self.fd.as_raw_fd(), libc::SHUT_WR) };
+    }
+
     /// Receives the next line, with its line end; without a limit it waits until the other side closes.
     pub(super) fn line(&mut self, limit: Option<Duration>) -> Result<Vec<u8>, ConnectionError> {
         let end = limit.map(|limit| Instant::now() + limit);

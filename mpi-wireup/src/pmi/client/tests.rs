@@ -108,6 +108,16 @@ fn a_silent_launcher_is_an_error_after_the_time_limit() {
 }
 
 #[test]
+fn a_process_that_leaves_waits_until_the_launcher_has_read_the_end_of_the_connection() {
+    let (fd, thread) = launcher(&[INIT, MAXES, NAME], true);
+    let mut client = Client::on_descriptor(fd, 0, 2, LIMIT).unwrap();
+    client.leave();
+    // The launcher has read the end although the client's descriptor is still open.
+    thread.join().unwrap();
+    drop(client);
+}
+
+#[test]
 fn a_fence_is_waited_for_longer_than_an_answer() {
     let (fd, mut own) = {
         let (client, own) = UnixStream::pair().unwrap();
